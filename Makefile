@@ -1,0 +1,96 @@
+# Stencil workbench: `make demo`, then `make test`. All else below is for people who change it.
+#
+# VENV holds the tools. The default is made here, once; with another one, such as `make check VENV=~/.venvs/tools`,
+# nothing is installed and PYTHONPATH makes its tools see this checkout.
+
+SHELL := /bin/bash
+VENV ?= .venv
+PYTHON ?= python3
+PROCESSES ?= auto
+
+BIN := $(VENV)/bin
+export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+# A stamp an extra, in our own environment only.
+ifeq ($(VENV),.venv)
+INSTALLED := .venv/installed
+TEST_INSTALLED := .venv/installed-test
+LAB_INSTALLED := .venv/installed-lab
+endif
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lab check check-style check-format check-types check-imports check-architecture format proof clean
+
+help:
+	@echo "make demo    run the quickstart on real input, print its figures"
+	@echo "make test    all tests that need no GPU"
+	@echo "make lab     JupyterLab with the course notebooks"
+	@echo "make check   all gates: style, format, types, imports, architecture"
+	@echo "make proof   the long proofs: many random programs and plans"
+	@echo "make format  put the code into the format that check wants"
+	@echo "make clean   remove what was generated"
+
+demo: $(INSTALLED)
+	$(BIN)/python -m workbench.cli demo
+
+test: $(TEST_INSTALLED)
+	$(BIN)/python -m pytest -n $(PROCESSES)
+
+lab: $(LAB_INSTALLED)
+	$(BIN)/python -m jupyterlab --notebook-dir=notebooks
+
+proof: $(TEST_INSTALLED)
+	$(BIN)/python -m pytest -n $(PROCESSES) -m "proof and not gpu"
+
+check: check-style check-format check-types check-imports check-architecture
+	@echo "all gates passed"
+
+# Each gate says how much it looked at, because a gate that looks at nothing always passes.
+check-style: $(TEST_INSTALLED)
+	@files=$$($(BIN)/ruff check --show-files | grep -c '\.py$$'); echo "ruff check: $$files files"; test $$files -gt 0
+	@$(BIN)/ruff check --quiet
+
+check-format: $(TEST_INSTALLED)
+	@report=$$($(BIN)/ruff format --check 2>&1); echo "$$report"; grep -Eq '^[1-9][0-9]* files? already formatted$$' <<<"$$report"
+
+check-types: $(TEST_INSTALLED)
+	@report=$$($(BIN)/mypy 2>&1); echo "$$report"; grep -Eq '^Success: no issues found in [1-9]' <<<"$$report"
+
+check-imports: $(TEST_INSTALLED)
+	@report=$$($(BIN)/lint-imports); status=$$?; echo "$$report" | sed -n '/^Analyzed/,$$p'; \
+	test $$status -eq 0 && grep -Eq '^Analyzed [1-9]' <<<"$$report"
+
+check-architecture: $(TEST_INSTALLED)
+	@$(BIN)/python -m pytest -q -n 0 -rP tests/test_architecture.py | grep -Ev '^(-----|_____|=+ PASSES)'; \
+	exit $${PIPESTATUS[0]}
+
+format: $(TEST_INSTALLED)
+	$(BIN)/ruff check --fix-only --quiet
+	$(BIN)/ruff format
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || { echo "Python 3.11 or newer is needed; found $$($(PYTHON) --version). Say which: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+	    || { echo "Python cannot make virtual environments here. Type: sudo apt install python3-venv"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/installed: pyproject.toml | .venv/bin/python
+	@echo "installing the workbench into .venv (once)"
+	.venv/bin/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/installed-test: pyproject.toml | .venv/bin/python
+	@echo "installing the workbench and its test tools into .venv (once)"
+	.venv/bin/python -m pip install --quiet --editable '.[test]'
+	@touch $@ .venv/installed
+
+.venv/installed-lab: pyproject.toml | .venv/bin/python
+	@echo "installing the workbench and JupyterLab into .venv (once)"
+	.venv/bin/python -m pip install --quiet --editable '.[lab]'
+	@touch $@ .venv/installed
+
+clean:
+	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find workbench tests -name __pycache__ -type d -exec rm -rf {} +

@@ -1,0 +1,125 @@
+"""Rules about the whole repository that no linter knows: sizes, cost of the import, words, versions."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+MODULES = sorted((ROOT / "workbench").rglob("*.py"))
+LONGEST = 400  # lines; above it a file has more than one idea
+
+# "workbench/x.py": (lines, "why it is one idea all the same"); a number may only shrink
+ALLOWED: dict[str, tuple[int, str]] = {}
+
+HEAVY = ("IPython", "bokeh", "ipywidgets", "cupy", "sqlite3", "jinja2", "pandas", "xarray", "matplotlib")
+
+
+def tracked_texts():
+    """(path, text) of every file git knows or would add; in a source distribution, of every file there is."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
+    )
+    if listed.returncode == 0:
+        names = listed.stdout.splitlines()
+    else:
+        names = [str(p.relative_to(ROOT)) for part in ("workbench", "tests") for p in (ROOT / part).rglob("*")]
+    for name in names:
+        path = ROOT / name
+        if path.is_file():
+            data = path.read_bytes()
+            if b"\0" not in data:
+                yield name, data.decode("utf-8")
+
+
+def test_no_file_is_too_long():
+    files = [*MODULES, *sorted((ROOT / "tests").rglob("*.py"))]
+    print(f"{len(files)} files looked at")
+    assert files
+    too_long = {}
+    for file in files:
+        name = str(file.relative_to(ROOT))
+        lines = len(file.read_text(encoding="utf-8").splitlines())
+        if lines > ALLOWED.get(name, (LONGEST, ""))[0]:
+            too_long[name] = lines
+    assert not too_long, f"split these or give a reason: {too_long}"
+
+
+def test_allowances_are_still_needed():
+    for name, (limit, reason) in ALLOWED.items():
+        lines = len((ROOT / name).read_text(encoding="utf-8").splitlines())
+        assert reason, f"{name} is allowed {limit} lines without a reason"
+        assert LONGEST < lines <= limit, f"{name} has {lines} lines now; lower or drop its allowance of {limit}"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_module_says_what_it_is_for(module):
+    docstring = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8")))
+    assert docstring, "no module docstring"
+    assert docstring.splitlines()[0].endswith("."), f"first line is no sentence: {docstring.splitlines()[0]!r}"
+
+
+def test_import_is_cheap():
+    code = (
+        "import sys, time; start = time.perf_counter(); import workbench; seconds = time.perf_counter() - start;"
+        "print(f'{seconds:.3f}', *sys.modules)"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    seconds, *loaded = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    ).stdout.split()
+    print(f"import workbench: {seconds} s, {len(loaded)} modules")
+    assert "workbench" in loaded
+    assert not [name for name in HEAVY if name in loaded]
+
+
+def test_every_export_exists():
+    import workbench
+
+    print(f"{len(workbench.__all__)} public names")
+    assert workbench.__all__
+    missing = [name for name in workbench.__all__ if not hasattr(workbench, name)]
+    assert not missing
+    assert set(workbench.__all__) <= set(dir(workbench))
+
+
+def test_unknown_name_is_an_attribute_error():
+    import workbench
+
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+        workbench.no_such_name  # noqa: B018
+
+
+# Spelt in pieces, because this file is looked at too.
+FORBIDDEN = {
+    "path of one machine": r"(?<![\w.$}~])/" + r"(?:work|home|Users|root|opt/pypi)" + r"/[\w.-]+",
+    "registry host": r"files\.python" + r"hosted|pypi\." + r"org|--index" + r"-url|index_url\s*=|test\." + r"pypi",
+    "mark of unfinished work": r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b",
+}
+
+
+def test_no_forbidden_words():
+    looked_at, found = 0, []
+    for name, text in tracked_texts():
+        looked_at += 1
+        for what, pattern in FORBIDDEN.items():
+            for match in re.finditer(pattern, text):
+                found.append(f"{name}:{text.count(chr(10), 0, match.start()) + 1}: {what}: {match.group()}")
+    print(f"{looked_at} files looked at")
+    assert looked_at > 0
+    assert not found, "\n".join(found)
+
+
+def test_version_is_written_once():
+    import workbench
+
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    released = re.findall(r"^## (\d+\.\d+\.\d+)", changelog, flags=re.MULTILINE)
+    assert "## Unreleased" in changelog
+    assert re.fullmatch(r"\d+\.\d+\.\d+(?:\.dev\d+)?", workbench.__version__)
+    assert not released or released[0] == workbench.__version__
+    assert re.search(r'^dynamic = \["version"\]$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)

@@ -1,0 +1,30 @@
+"""Stencil workbench: write a stencil in a notebook cell, compile it for every backend, run and study it.
+
+Importing the package is cheap on purpose: a public name is imported from its module on first use, so that a script
+that only traces a stencil never pays for IPython, plotting or a GPU library.
+"""
+
+from importlib import import_module
+
+from workbench._version import __version__
+
+# Public name -> the module that defines it. One row each; a name is listed once its module exists.
+_EXPORTS: dict[str, str] = {
+    "StencilError": "workbench.errors",
+}
+
+__all__ = ["__version__", *sorted(_EXPORTS)]
+
+
+def __getattr__(name: str) -> object:
+    """Import the public ``name`` on first use and keep it; AttributeError for any other name."""
+    if name not in _EXPORTS:
+        raise AttributeError(f"module 'workbench' has no attribute {name!r}")
+    value: object = getattr(import_module(_EXPORTS[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """All public names, imported already or not, for completion."""
+    return sorted({*globals(), *_EXPORTS})

@@ -1,0 +1,120 @@
+"""Errors a user can meet: what is wrong, the value, the line in the cell, and what to do about it.
+
+Every error of the package derives from `StencilError`. The text of one reads
+
+    line 3: field u is read 2 cells away, but its halo is 1: u[+2]
+        v = u[+2] - u
+            ^
+    Declare field("u", halo=2).
+
+First the line and what is wrong, then the line of source with a caret if it is known, last an imperative advice.
+"""
+
+import traceback
+from pathlib import Path
+from types import TracebackType
+
+_PACKAGE_FOLDER = str(Path(__file__).resolve().parent)
+
+
+class StencilError(Exception):
+    """Something the user wrote or asked for cannot be done; the text says what to do instead.
+
+    `line` counts from 1 at the first line of the cell body, `column` from 0 within `source`, the text of that line.
+    All but `what` may be unknown. The fields stay writable, because the place of an error is often known only further
+    out than its cause: see `located`.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        advice: str = "",
+        line: int | None = None,
+        source: str = "",
+        column: int | None = None,
+    ) -> None:
+        """`what` is the sentence with the offending value in it, `advice` an imperative sentence."""
+        super().__init__(what)
+        self.what = what
+        self.advice = advice
+        self.line = line
+        self.source = source
+        self.column = column
+
+    def located(self, line: int, source: str = "", column: int | None = None) -> "StencilError":
+        """Add the place in the cell unless an inner caller knew it already; returns the same error, to be raised."""
+        if self.line is None:
+            self.line, self.source, self.column = line, source, column
+        return self
+
+    def __str__(self) -> str:
+        """The whole text: line and cause, source with caret, advice."""
+        lines = [self.what if self.line is None else f"line {self.line}: {self.what}", *self._source_lines()]
+        return "\n".join([*lines, self.advice] if self.advice else lines)
+
+    def _source_lines(self) -> tuple[str, ...]:
+        """The source line without its indentation and, below it, the caret; empty when the source is unknown."""
+        stripped = self.source.strip()
+        if not stripped:
+            return ()
+        if self.column is None:
+            return (f"    {stripped}",)
+        indentation = len(self.source) - len(self.source.lstrip())
+        return (f"    {stripped}", "    " + " " * max(self.column - indentation, 0) + "^")
+
+    def _render_traceback_(self) -> list[str]:
+        """The lines IPython shows instead of a traceback: the user's own frames, then the message."""
+        frames = traceback.format_list(_user_frames(self.__traceback__))
+        return [*"".join(frames).splitlines(), *f"{type(self).__name__}: {self}".splitlines()]
+
+
+def _user_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
+    """The frames between the notebook's machinery and this package: the user's own code.
+
+    IPython runs a cell from a frame of its own, so frames of installed packages and of this one are left out. A frame
+    of a cell has a file name that is no installed file.
+    """
+    return [frame for frame in traceback.extract_tb(trace) if not _is_machinery(frame.filename)]
+
+
+def _is_machinery(filename: str) -> bool:
+    """True for files of this package, of installed packages and for frozen modules."""
+    installed = "site-packages" in filename or "dist-packages" in filename
+    return installed or filename.startswith((_PACKAGE_FOLDER, "<frozen", "<string>"))
+
+
+class TraceError(StencilError):
+    """The cell does not describe a stencil: a name, an operation or an assignment that has no meaning in it."""
+
+
+class FieldError(StencilError):
+    """A field, parameter or scalar is missing, unknown, or has the wrong type."""
+
+
+class ShapeError(FieldError):
+    """Extents or ranks do not fit each other."""
+
+
+class GraphError(StencilError):
+    """A graph breaks a rule that the verifier names."""
+
+
+class PlanError(StencilError):
+    """A choice cannot be honoured, or a plan breaks a rule that the verifier names."""
+
+
+class GenomeError(PlanError):
+    """A genome's text does not describe choices for this program."""
+
+
+class BackendError(StencilError):
+    """A backend is unknown, not available on this machine, or cannot do what was asked."""
+
+
+class BuildError(BackendError):
+    """The compiler is missing or refused the generated source."""
+
+
+class RunError(StencilError):
+    """A simulation cannot go on, or was asked for something its state does not allow."""

@@ -7,6 +7,7 @@ SHELL := /bin/bash
 VENV ?= .venv
 PYTHON ?= python3
 PROCESSES ?= auto
+TEST_EXTRAS ?= test
 
 BIN := $(VENV)/bin
 export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
@@ -32,7 +33,7 @@ help:
 	@echo "make clean   remove what was generated"
 
 demo: $(INSTALLED)
-	$(BIN)/python -m workbench.cli demo
+	$(BIN)/python -m workbench demo
 
 test: $(TEST_INSTALLED)
 	$(BIN)/python -m pytest -n $(PROCESSES)
@@ -83,7 +84,7 @@ format: $(TEST_INSTALLED)
 
 .venv/installed-test: pyproject.toml | .venv/bin/python
 	@echo "installing the workbench and its test tools into .venv (once)"
-	.venv/bin/python -m pip install --quiet --editable '.[test]'
+	.venv/bin/python -m pip install --quiet --editable '.[$(TEST_EXTRAS)]'
 	@touch $@ .venv/installed
 
 .venv/installed-lab: pyproject.toml | .venv/bin/python

@@ -87,6 +87,21 @@ def test_every_export_exists():
     assert set(workbench.__all__) <= set(dir(workbench))
 
 
+def test_type_checkers_see_the_same_exports():
+    import workbench
+
+    tree = ast.parse((ROOT / "workbench" / "__init__.py").read_text(encoding="utf-8"))
+    seen = {
+        alias.name: node.module
+        for block in tree.body
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == workbench._EXPORTS
+
+
 def test_unknown_name_is_an_attribute_error():
     import workbench
 

@@ -5,8 +5,12 @@ that only traces a stencil never pays for IPython, plotting or a GPU library.
 """
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from workbench._version import __version__
+
+if TYPE_CHECKING:  # the same names once more for type checkers and editors; a test keeps both lists equal
+    from workbench.errors import StencilError as StencilError
 
 # Public name -> the module that defines it. One row each; a name is listed once its module exists.
 _EXPORTS: dict[str, str] = {
@@ -17,7 +21,7 @@ __all__ = ["__version__", *sorted(_EXPORTS)]
 
 
 def __getattr__(name: str) -> object:
-    """Import the public ``name`` on first use and keep it; AttributeError for any other name."""
+    """Import the public `name` on first use and keep it; AttributeError for any other name."""
     if name not in _EXPORTS:
         raise AttributeError(f"module 'workbench' has no attribute {name!r}")
     value: object = getattr(import_module(_EXPORTS[name]), name)

@@ -10,11 +10,19 @@ Every error of the package derives from `StencilError`. The text of one reads
 First the line and what is wrong, then the line of source with a caret if it is known, last an imperative advice.
 """
 
+import os
+import sysconfig
 import traceback
 from pathlib import Path
 from types import TracebackType
 
-_PACKAGE_FOLDER = str(Path(__file__).resolve().parent)
+# Where code lives that is not the user's: this package, the standard library, generated functions.
+_MACHINERY = (
+    str(Path(__file__).resolve().parent) + os.sep,
+    sysconfig.get_path("stdlib") + os.sep,
+    "<frozen",
+    "<string>",
+)
 
 
 class StencilError(Exception):
@@ -70,18 +78,15 @@ class StencilError(Exception):
 
 
 def _user_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
-    """The frames between the notebook's machinery and this package: the user's own code.
-
-    IPython runs a cell from a frame of its own, so frames of installed packages and of this one are left out. A frame
-    of a cell has a file name that is no installed file.
-    """
-    return [frame for frame in traceback.extract_tb(trace) if not _is_machinery(frame.filename)]
+    """The frames of the user's own code: neither this package nor what it and the notebook stand on."""
+    return [frame for frame in traceback.extract_tb(trace) if not _is_machinery(frame)]
 
 
-def _is_machinery(filename: str) -> bool:
-    """True for files of this package, of installed packages and for frozen modules."""
-    installed = "site-packages" in filename or "dist-packages" in filename
-    return installed or filename.startswith((_PACKAGE_FOLDER, "<frozen", "<string>"))
+def _is_machinery(frame: traceback.FrameSummary) -> bool:
+    """True for installed code, and for the line into which IPython translates a magic."""
+    installed = "site-packages" in frame.filename or "dist-packages" in frame.filename
+    magic = (frame.line or "").startswith("get_ipython().run_")
+    return installed or magic or frame.filename.startswith(_MACHINERY)
 
 
 class TraceError(StencilError):

@@ -1,0 +1,11 @@
+"""Why a test may be skipped: each reason once, by name, so that no test goes missing unseen."""
+
+# A skip's reason starts with one of these; what follows may say more. With WORKBENCH_CI=1 any other skip is a failure.
+EXPECTED_SKIPS: tuple[str, ...] = (
+    "no CUDA device",
+    "no CUDA compiler",  # neither nvcc nor NVRTC
+)
+
+
+def is_expected(reason):
+    return reason.removeprefix("Skipped: ").startswith(EXPECTED_SKIPS)

@@ -1,0 +1,213 @@
+"""Builder: the only way to make a kernel; checks each node and shares equal ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from workbench.errors import GraphError
+from workbench.graph.graph import NO_HINT, Hint, Kernel, Node, Region, Span, Static
+from workbench.graph.instructions import (
+    Arith,
+    Broadcast,
+    Extend,
+    Imm,
+    Instruction,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Reduce,
+    Shift,
+    SideRule,
+    Store,
+)
+from workbench.graph.operators import OPERATORS, REDUCTIONS, accepts
+from workbench.graph.spaces import GLOBAL, Space
+from workbench.graph.types import BOOL, I64, StorageType
+
+
+class KernelBuilder:
+    """Collects the nodes of one kernel over `space`. Every method returns the index of the value it made or found.
+
+    Equal instructions on equal operands give one node (hash-consing); names and spans of later requests are added to
+    it. Types and spaces are strict: promotion, casts and Broadcast are the front end's work. Raises GraphError.
+    """
+
+    def __init__(self, space: Space, statics: Sequence[Static]) -> None:
+        self.space = space
+        self._statics = {s.name: s for s in statics}
+        self._nodes: list[Node] = []
+        self._known: dict[tuple[Instruction, tuple[int, ...], StorageType | None, Space | None], int] = {}
+        self._stored: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def node(self, index: int) -> Node:
+        """The node as it stands now."""
+        return self._nodes[index]
+
+    def declare(self, static: Static) -> None:
+        """Make a further static known."""
+        self._statics[static.name] = static
+
+    def imm(self, value: bool | int | float, type_: StorageType, space: Space = GLOBAL) -> int:
+        """A constant of this type; `value` must be one that the type holds exactly."""
+        exact: bool | int | float = type_.numpy.type(value).item()
+        return self._add(Imm(exact), (), type_, space)
+
+    def load(self, name: str) -> int:
+        """The static's value at the kernel's start."""
+        static = self._static(name)
+        return self._add(Load(name), (), static.type, static.space)
+
+    def store(self, name: str, value: int) -> int:
+        """Let the static take the value when the kernel ends; once per static, never for a param."""
+        static = self._static(name)
+        node = self._nodes[value]
+        if static.role == "param":
+            raise GraphError(f"{name} is a param: an input that no kernel stores", advice="Declare it as scalar().")
+        if name in self._stored:
+            raise GraphError(f"{name} is stored twice in one kernel", advice="Assign .next once per kernel.")
+        if (node.type, node.space) != (static.type, static.space):
+            raise GraphError(
+                f"{name} is {static.type} of rank {static.space.rank}, the stored value is {node.type}",
+                advice="Cast the value to the type of the static.",
+            )
+        self._stored.add(name)
+        self._nodes.append(Node(Store(name), (value,), None, None))
+        return len(self._nodes) - 1
+
+    def reduce(self, operator: str | Region, value: int) -> int:
+        """Reduce a Local over all axes to a Global of the same type."""
+        node = self._local(value, "Reduce")
+        if isinstance(operator, str):
+            if operator not in REDUCTIONS:
+                raise GraphError(f"unknown reduction {operator!r}", advice=f"Use one of {', '.join(REDUCTIONS)}.")
+            if not accepts(OPERATORS[REDUCTIONS[operator].operator], node.value_type):
+                raise GraphError(f"reduction {operator!r} does not take {node.type}", advice="Cast the value first.")
+        return self._add(Reduce(operator, tuple(range(self.space.rank))), (value,), node.type, GLOBAL)
+
+    def broadcast(self, value: int) -> int:
+        """A Global in every cell. A broadcast constant becomes a Local constant."""
+        node = self._nodes[value]
+        if not node.is_global:
+            raise GraphError("Broadcast needs a Global", advice="Pass a Global value.")
+        if isinstance(node.instruction, Imm):
+            return self._add(node.instruction, (), node.type, self.space)
+        return self._add(Broadcast(self.space), (value,), node.type, self.space)
+
+    def shift(self, value: int, offset: Sequence[int]) -> int:
+        """Move cells: result[i] = value[i - offset]. Shifts of shifts and zero shifts collapse."""
+        node = self._local(value, "Shift")
+        offset = tuple(int(o) for o in offset)
+        if len(offset) != self.space.rank:
+            raise GraphError(
+                f"Shift by {offset} in a space of rank {self.space.rank}", advice="Give one offset per axis."
+            )
+        if not any(offset):
+            return value
+        if isinstance(node.instruction, Shift):
+            inner = node.instruction.offset
+            return self.shift(node.operands[0], [a + b for a, b in zip(inner, offset, strict=True)])
+        return self._add(Shift(offset), (value,), node.type, self.space)
+
+    def index(self, axis: int) -> int:
+        """The cell's index along `axis`, i64."""
+        self._axis(axis)
+        return self._add(LoadIndex(axis), (), I64, self.space)
+
+    def size(self, axis: int) -> int:
+        """The extent along `axis`, an i64 Global."""
+        self._axis(axis)
+        return self._add(LoadSize(axis), (), I64, GLOBAL)
+
+    def arith(self, operator: str, *operands: int) -> int:
+        """Apply an operator of the table to operands of one space and (but for select) one type."""
+        row = OPERATORS.get(operator)
+        if row is None or row.rule == "cast":
+            raise GraphError(f"unknown operator {operator!r}", advice="Use a name from the operator table.")
+        nodes = [self._nodes[i] for i in operands]
+        if len(nodes) != row.arity:
+            raise GraphError(f"{operator} takes {row.arity} operands, not {len(nodes)}", advice="Pass as many.")
+        types = [n.type for n in nodes]
+        if row.rule == "select":
+            if types[0] != BOOL:
+                raise GraphError(f"select needs a bool condition, not {types[0]}", advice="Compare first.")
+            types = types[1:]
+        if len(set(types)) != 1 or types[0] is None or not accepts(row, types[0]):
+            raise GraphError(
+                f"{operator} does not take {', '.join(map(str, types))}", advice="Cast the operands to one legal type."
+            )
+        if len({n.space for n in nodes}) != 1:
+            raise GraphError(f"{operator} mixes a Global and a Local", advice="Broadcast the Global first.")
+        result = BOOL if row.rule == "bool" else types[0]
+        return self._add(Arith(operator), operands, result, nodes[0].space)
+
+    def cast(self, value: int, type_: StorageType) -> int:
+        """Convert to `type_`; the same type gives the value itself."""
+        node = self._nodes[value]
+        if node.type == type_:
+            return value
+        return self._add(Arith("cast"), (value,), type_, node.space)
+
+    def extend(self, value: int, sides: Sequence[tuple[SideRule, SideRule]], operands: Sequence[int] = ()) -> int:
+        """Give the value an outside; `operands` are what value rules name as operand 1, 2, ..."""
+        node = self._local(value, "Extend")
+        if len(sides) != self.space.rank:
+            raise GraphError(f"Extend has {len(sides)} axes of {self.space.rank}", advice="Give a pair per axis.")
+        for operand in operands:
+            if self._nodes[operand].type != node.type or not self._nodes[operand].is_local:
+                raise GraphError("a boundary value has another type than the field", advice="Cast it.")
+        if isinstance(node.instruction, Extend):  # only the operand's domain counts, and that is the inner operand's
+            value = node.operands[0]
+        return self._add(Extend(tuple(sides)), (value, *operands), node.type, self.space)
+
+    def annotate(
+        self, index: int, *, name: str | None = None, span: Span | None = None, hint: Hint | None = None
+    ) -> None:
+        """Add a name, a place in the cell or a hint; contradictory allocations are the front end's error to report."""
+        node = self._nodes[index]
+        if name is not None and name not in node.names:
+            node = replace(node, names=(*node.names, name))
+        if span is not None and span not in node.spans:
+            node = replace(node, spans=(*node.spans, span))
+        if hint is not None:
+            old = node.hint
+            merged = Hint(
+                hint.allocation or old.allocation,
+                hint.sync_before or old.sync_before,
+                hint.sync_after or old.sync_after,
+                hint.line or old.line,
+            )
+            node = replace(node, hint=merged if merged != NO_HINT else NO_HINT)
+        self._nodes[index] = node
+
+    def finish(self, name: str) -> Kernel:
+        """The kernel with every node made so far (dead ones too; simplification drops them)."""
+        return Kernel(name, tuple(self._nodes))
+
+    def _add(
+        self, instruction: Instruction, operands: tuple[int, ...], type_: StorageType | None, space: Space | None
+    ) -> int:
+        key = (instruction, operands, type_, space)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = len(self._nodes)
+            self._nodes.append(Node(instruction, operands, type_, space))
+        return found
+
+    def _static(self, name: str) -> Static:
+        if name not in self._statics:
+            raise GraphError(f"no static is called {name!r}", advice="Declare it first.")
+        return self._statics[name]
+
+    def _local(self, value: int, what: str) -> Node:
+        node = self._nodes[value]
+        if not node.is_local:
+            raise GraphError(f"{what} needs a Local value", advice="Pass a value that has one number per cell.")
+        return node
+
+    def _axis(self, axis: int) -> None:
+        if not 0 <= axis < self.space.rank:
+            raise GraphError(f"axis {axis} of a space of rank {self.space.rank}", advice="Use an axis from 0 to rank-1.")

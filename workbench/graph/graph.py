@@ -1,0 +1,203 @@
+"""The graph: statics, kernels and nodes; immutable, ordered, each value produced once."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.graph.instructions import Instruction, Load, Store
+from workbench.graph.spaces import Space
+from workbench.graph.types import StorageType
+
+GRAPH_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where in the cell something was written; lines count from 1 as the user sees them, columns from 0."""
+
+    line: int
+    column: int = 0
+    end_column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What a person asked for at a node; `line` is where. None and False mean nothing was asked."""
+
+    allocation: Literal["manifest", "delayed"] | None = None
+    sync_before: bool = False
+    sync_after: bool = False
+    line: int = 0
+
+
+NO_HINT = Hint()
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One instruction and the value that it produces (Store produces none: type and space are None).
+
+    `operands` are indices of earlier nodes of the same kernel. Names and spans take no part in equality of meaning
+    (see `Kernel.keys`) but do in `==`.
+    """
+
+    instruction: Instruction
+    operands: tuple[int, ...]
+    type: StorageType | None
+    space: Space | None
+    names: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+    hint: Hint = NO_HINT
+
+    @property
+    def is_global(self) -> bool:
+        """Whether the node produces a Global."""
+        return self.space is not None and self.space.is_global
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the node produces a Local."""
+        return self.space is not None and not self.space.is_global
+
+    @property
+    def value_type(self) -> StorageType:
+        """The type of the value; only Store has none."""
+        assert self.type is not None
+        return self.type
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a region, read inside by Load(name)."""
+
+    name: str
+    type: StorageType
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A closed scalar graph used as an operator; all nodes are Globals, the last node is the result.
+
+    For Reduce: two parameters (accumulator, cell) and `identity`, the value that leaves the other unchanged.
+    """
+
+    parameters: tuple[Parameter, ...]
+    nodes: tuple[Node, ...]
+    identity: bool | int | float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Static:
+    """A named variable that outlives a kernel call: a field (Local), a scalar (Global state) or a param (input)."""
+
+    name: str
+    role: Literal["field", "scalar", "param"]
+    type: StorageType
+    space: Space
+    default: bool | int | float | None = None
+    unit: str = ""
+    boundary: str = ""  # as the card shows it; the meaning is in the Extend nodes
+    face_axes: tuple[int, ...] = ()  # axes along which the field sits on faces; empty: cell centre
+    group: str = ""  # the vector or tensor that this component belongs to
+    component: tuple[int, ...] = ()
+    span: Span = Span(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinate:
+    """A label for one axis: nodes that compute a Local from indices, sizes and params; the last is the result."""
+
+    axis: int
+    name: str
+    unit: str
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A named sequence of nodes in topological order; `stores` of one static at most once."""
+
+    name: str
+    nodes: tuple[Node, ...]
+
+    def keys(self) -> tuple[str, ...]:
+        """Structural hash of each node: instruction, type, space and operands' keys; not names, spans or hints."""
+        keys: list[str] = []
+        for node in self.nodes:
+            text = repr((node.instruction, node.type, node.space, tuple(keys[i] for i in node.operands)))
+            keys.append(hashlib.sha256(text.encode()).hexdigest()[:16])
+        return tuple(keys)
+
+    def consumers(self) -> tuple[tuple[int, ...], ...]:
+        """For each node the nodes that take it as an operand, ascending, each once."""
+        uses: list[list[int]] = [[] for _ in self.nodes]
+        for index, node in enumerate(self.nodes):
+            for operand in dict.fromkeys(node.operands):
+                uses[operand].append(index)
+        return tuple(tuple(u) for u in uses)
+
+    def stores(self) -> tuple[tuple[str, int], ...]:
+        """(static, node whose value it takes), in order."""
+        return tuple((n.instruction.name, n.operands[0]) for n in self.nodes if isinstance(n.instruction, Store))
+
+    def loads(self) -> tuple[tuple[str, int], ...]:
+        """(static, node of its Load), in order."""
+        return tuple((n.instruction.name, i) for i, n in enumerate(self.nodes) if isinstance(n.instruction, Load))
+
+    def find(self, name: str) -> int | None:
+        """The last node that carries the user's name, or None."""
+        return next((i for i in range(len(self.nodes) - 1, -1, -1) if name in self.nodes[i].names), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A program for the Orthotope Machine: its space, statics and kernels (Paraiso §2; semantics §2)."""
+
+    name: str
+    space: Space
+    statics: tuple[Static, ...]
+    kernels: tuple[Kernel, ...]
+    coordinates: tuple[Coordinate, ...] = ()
+
+    @property
+    def dim(self) -> int:
+        """Number of axes."""
+        return self.space.rank
+
+    def static(self, name: str) -> Static:
+        """The static called `name`; KeyError if there is none."""
+        for static in self.statics:
+            if static.name == name:
+                return static
+        raise KeyError(name)
+
+    def kernel(self, name: str) -> Kernel:
+        """The kernel called `name`; KeyError if there is none."""
+        for kernel in self.kernels:
+            if kernel.name == name:
+                return kernel
+        raise KeyError(name)
+
+    @property
+    def fields(self) -> tuple[Static, ...]:
+        """Local statics in order of declaration."""
+        return tuple(s for s in self.statics if s.role == "field")
+
+    @property
+    def scalars(self) -> tuple[Static, ...]:
+        """Global state in order of declaration."""
+        return tuple(s for s in self.statics if s.role == "scalar")
+
+    @property
+    def params(self) -> tuple[Static, ...]:
+        """Run-time inputs in order of declaration."""
+        return tuple(s for s in self.statics if s.role == "param")
+
+    def fingerprint(self) -> str:
+        """Hash of the meaning: statics' names, roles, types and the keys of every kernel; 16 hex digits."""
+        statics = [(s.name, s.role, s.type.name) for s in self.statics]
+        kernels = [(k.name, k.keys()) for k in self.kernels]
+        text = repr((GRAPH_VERSION, self.space, statics, kernels))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]

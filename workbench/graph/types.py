@@ -1,0 +1,75 @@
+"""Storage types: what one cell or one Global holds, to the bit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class StorageType:
+    """One storage type. `components` lists the NumPy dtype of each stored part; today every type has one."""
+
+    name: str
+    kind: str  # "bool", "int", "uint" or "float"
+    bits: int
+    components: tuple[str, ...]
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one component as stored in an array."""
+        return self.numpy.itemsize
+
+    @property
+    def numpy(self) -> np.dtype[Any]:
+        """NumPy dtype of the (single) component."""
+        return np.dtype(self.components[0])
+
+    @property
+    def is_float(self) -> bool:
+        """Whether arithmetic rounds."""
+        return self.kind == "float"
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether arithmetic wraps; bool is not an integer."""
+        return self.kind in ("int", "uint")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+BOOL = StorageType("bool", "bool", 1, ("bool",))
+I8 = StorageType("i8", "int", 8, ("int8",))
+I16 = StorageType("i16", "int", 16, ("int16",))
+I32 = StorageType("i32", "int", 32, ("int32",))
+I64 = StorageType("i64", "int", 64, ("int64",))
+U8 = StorageType("u8", "uint", 8, ("uint8",))
+U16 = StorageType("u16", "uint", 16, ("uint16",))
+U32 = StorageType("u32", "uint", 32, ("uint32",))
+U64 = StorageType("u64", "uint", 64, ("uint64",))
+F32 = StorageType("f32", "float", 32, ("float32",))
+F64 = StorageType("f64", "float", 64, ("float64",))
+
+TYPES: tuple[StorageType, ...] = (BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64)
+BY_NAME: dict[str, StorageType] = {t.name: t for t in TYPES}
+_BY_NUMPY: dict[str, StorageType] = {t.components[0]: t for t in TYPES}
+
+
+def storage_type(spelling: object) -> StorageType:
+    """Return the type that `spelling` names: "f32", "float32", numpy.float32, numpy.dtype or a StorageType.
+
+    Raises KeyError for anything else; callers that face a user turn it into an error with a line.
+    """
+    if isinstance(spelling, StorageType):
+        return spelling
+    if isinstance(spelling, str) and spelling in BY_NAME:
+        return BY_NAME[spelling]
+    if spelling is float or spelling is int or spelling is bool:
+        return {float: F64, int: I64, bool: BOOL}[spelling]
+    try:
+        return _BY_NUMPY[np.dtype(spelling).name]  # type: ignore[call-overload]  # any spelling NumPy knows
+    except TypeError as error:
+        raise KeyError(spelling) from error

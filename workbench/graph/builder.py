@@ -210,4 +210,6 @@ class KernelBuilder:
 
     def _axis(self, axis: int) -> None:
         if not 0 <= axis < self.space.rank:
-            raise GraphError(f"axis {axis} of a space of rank {self.space.rank}", advice="Use an axis from 0 to rank-1.")
+            raise GraphError(
+                f"axis {axis} of a space of rank {self.space.rank}", advice="Use an axis from 0 to rank-1."
+            )

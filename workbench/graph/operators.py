@@ -86,7 +86,7 @@ def _shift_right(a: Array, b: Array) -> Array:
 
 def _sign(a: Array) -> Array:
     a = np.asarray(a)
-    return ((a > 0).astype(a.dtype) - (a < 0).astype(a.dtype)).astype(a.dtype)  # sign(NaN) = 0, sign(-0.0) = 0.0
+    return np.asarray(((a > 0).astype(a.dtype) - (a < 0).astype(a.dtype)).astype(a.dtype)  # sign(NaN) = 0, sign(-0.0) = 0.0)
 
 
 def _absolute(a: Array) -> Array:
@@ -104,11 +104,11 @@ def _cbrt(a: Array) -> Array:
 
 
 def cast(a: Array, target: StorageType) -> Array:
-    """Convert as semantics §2 says: float to int truncates and saturates, NaN gives 0; int to int wraps; to bool: != 0."""
+    """Convert as semantics §2: float to int truncates and saturates, NaN gives 0; int wraps; to bool is != 0."""
     a = np.asarray(a)
     dtype = target.numpy
     if dtype.kind == "b":
-        return a != 0
+        return np.asarray(a != 0)
     if a.dtype.kind == "f" and dtype.kind in "iu":
         info = np.iinfo(dtype)
         wide = np.trunc(np.where(a != a, np.zeros_like(a), a))

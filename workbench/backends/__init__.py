@@ -1,0 +1,1 @@
+"""Backends: source to running kernels, each with the same contract (`base`)."""

@@ -1,0 +1,157 @@
+"""What every backend offers: availability, a compiled program, and instances that hold one simulation's state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any, Literal, Protocol
+
+import numpy as np
+
+from workbench.planning.plan import Plan
+
+Array = np.ndarray[Any, np.dtype[Any]]
+Number = bool | int | float
+
+
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether a backend can run here; if not, why and what to install."""
+
+    available: bool
+    reason: str = ""
+    advice: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A comparison of a scalar after a whole step: `scalar comparison value`."""
+
+    scalar: str
+    comparison: Literal["<", "<=", ">", ">=", "==", "!="]
+    value: float
+
+
+class StopFlag:
+    """Asks a march to end at the next whole step. One int32 that compiled code polls; safe from any thread."""
+
+    def __init__(self) -> None:
+        self.word: Array = np.zeros(1, np.int32)
+
+    def set(self) -> None:
+        """Ask to stop."""
+        self.word[0] = 1
+
+    def clear(self) -> None:
+        """Withdraw."""
+        self.word[0] = 0
+
+    def is_set(self) -> bool:
+        """Whether somebody asked."""
+        return bool(self.word[0])
+
+
+@dataclass(frozen=True, slots=True)
+class MarchRequest:
+    """Advance `steps` steps of `kernel`.
+
+    A step is observed (its diagnostic scalars are evaluated) if its absolute number, counted from `first_step` + 1,
+    is a multiple of `observe_every` (0: none), or if it is the last of the request and `observe_last` holds. The march
+    ends early after a whole step when all `until` conditions hold (at least one given), when `stop` is set, or when
+    `seconds` have passed; it always does at least one step unless stop was set before. `until` makes every step
+    observed if one of its scalars is diagnostic.
+    """
+
+    kernel: str
+    steps: int
+    first_step: int = 0
+    observe_every: int = 0
+    observe_last: bool = True
+    until: tuple[Condition, ...] = ()
+    stop: StopFlag = field(default_factory=StopFlag)
+    seconds: float = inf
+
+
+@dataclass(frozen=True, slots=True)
+class MarchResult:
+    """What a march did. `observed_steps` are absolute numbers, `observed[s][i]` is scalar s of graph.scalars then.
+
+    `diagnostics_current` says whether the last step done was an observed one. Only steps that are multiples of
+    `observe_every` are listed.
+    """
+
+    steps: int
+    ended: Literal["done", "until", "stopped", "time"]
+    diagnostics_current: bool
+    observed_steps: Array
+    observed: tuple[Array, ...]
+
+
+class Instance(Protocol):
+    """The state of one simulation in one backend's memory. Not thread-safe: one thread at a time."""
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Cells of the domain along each axis."""
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all arrays."""
+
+    def read_field(self, name: str) -> Array:
+        """A fresh C-ordered copy of the field's domain, on the host."""
+
+    def write_field(self, name: str, values: Array) -> None:
+        """Copy `values` (shape extents, the field's dtype) into the field's domain."""
+
+    def read_global(self, name: str) -> Number:
+        """A param's or scalar's value."""
+
+    def write_global(self, name: str, value: Number) -> None:
+        """Set a param or scalar; rounded to its type."""
+
+    def march(self, request: MarchRequest) -> MarchResult:
+        """Advance; the state afterwards is that of a whole step."""
+
+    def device_view(self, name: str) -> Any:  # noqa: ANN401  # numpy or cupy array
+        """The live domain of a field (strided, no copy), valid until the next march."""
+
+    def close(self) -> None:
+        """Free the memory."""
+
+
+class Program(Protocol):
+    """A plan compiled for one backend; makes any number of instances of any extents."""
+
+    @property
+    def plan(self) -> Plan:
+        """The plan it was made from."""
+
+    @property
+    def compile_seconds(self) -> float:
+        """Seconds spent in compilers; 0 if nothing was compiled."""
+
+    @property
+    def from_cache(self) -> bool:
+        """Whether the binary came from the build cache."""
+
+    def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> Instance:
+        """Allocate a state: fields zero, scalars and params at their defaults."""
+
+
+class Backend(Protocol):
+    """One row of BACKENDS."""
+
+    @property
+    def name(self) -> str:
+        """The name users type."""
+
+    def availability(self) -> Availability:
+        """Whether it can run here; cheap, never raises."""
+
+    def compile(self, plan: Plan) -> Program:
+        """Render and build; BuildError or BackendError on failure."""
+
+    def compile_many(self, plans: Sequence[Plan]) -> tuple[Program, ...]:
+        """The same for many plans at once, in few translation units where that is faster."""

@@ -1,0 +1,1 @@
+"""Cell text or function to a graph."""

@@ -1,0 +1,49 @@
+"""Choices: everything a person or the tuner may set; meaning (changes results) apart from plan (never does)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+AllocationChoice = Literal["manifest", "delayed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What may change results: applied first, graph to graph, and shown on the card.
+
+    precision: (name of a value, storage type name) pairs.
+    """
+
+    arithmetic: Literal["ieee"] = "ieee"
+    precision: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlanChoices:
+    """What never changes results.
+
+    allocation: preset for the values that nobody names. manifest and delayed: structural keys of nodes set by hand.
+    sync_before and sync_after: keys of nodes with a barrier at them. grid_size and block_size: CUDA blocks (0: one
+    thread a cell) and threads a block. threads: CPU threads, 0 for all available. tile: rows a task on the CPU, 0 for
+    automatic.
+    """
+
+    preset: Literal["cost", "as_delayed", "as_manifest"] = "cost"
+    manifest: frozenset[str] = frozenset()
+    delayed: frozenset[str] = frozenset()
+    sync_before: frozenset[str] = frozenset()
+    sync_after: frozenset[str] = frozenset()
+    grid_size: int = 32
+    block_size: int = 32
+    threads: int = 0
+    tile: int = 0
+    schedule: Literal["stepwise"] = "stepwise"
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """All choices for one program."""
+
+    meaning: Meaning = field(default_factory=Meaning)
+    plan: PlanChoices = field(default_factory=PlanChoices)

@@ -1,0 +1,48 @@
+"""Array layout: where a cell lies in memory, the same for every array of a simulation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ALIGNMENT = 64
+"""Bytes: a cache line and a 512-bit vector. Cell (.., 0) of every row starts at a multiple of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Element counts: C-ordered, halo around the domain, rows padded to whole cache lines for the smallest item.
+
+    strides[k] elements from a cell to its neighbour along axis k (strides[-1] == 1); `start` is the element of cell
+    (0, ..., 0); `elements` is the size of an array.
+    """
+
+    extents: tuple[int, ...]
+    halo: tuple[tuple[int, int], ...]
+    strides: tuple[int, ...]
+    start: int
+    elements: int
+
+
+def lay_out(extents: tuple[int, ...], halo: tuple[tuple[int, int], ...], smallest_itemsize: int) -> Layout:
+    """Return the layout of arrays over `extents` cells with `halo` cells around, items of at least the given bytes.
+
+    A pitch that is a multiple of 4096 bytes gets one more cache line, because neighbouring rows would otherwise
+    compete for the same cache sets.
+    """
+    line = ALIGNMENT // smallest_itemsize
+    before = _round_up(halo[-1][0], line)
+    pitch = _round_up(before + extents[-1] + halo[-1][1], line)
+    if len(extents) > 1 and (pitch * smallest_itemsize) % 4096 == 0:
+        pitch += line
+    strides = [1]
+    start = before
+    size = pitch
+    for extent, (below, above) in zip(reversed(extents[:-1]), reversed(halo[:-1]), strict=True):
+        strides.insert(0, size)
+        start += below * size
+        size *= below + extent + above
+    return Layout(extents, halo, tuple(strides), start, size)
+
+
+def _round_up(count: int, multiple: int) -> int:
+    return -(-count // multiple) * multiple

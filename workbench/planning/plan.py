@@ -1,0 +1,202 @@
+"""The plan: what is stored where, and which loops run in which order; decided once, only read afterwards.
+
+    Plan ── kernels: KernelPlan ── storage and margins of every node
+                       ├─ plain:    Step    a step whose diagnostic scalars nobody looks at
+                       └─ observed: Step    a step after which every scalar is up to date
+    Step ── fills, subkernels, finishers, in the order of `launches`; then `scalar_stores`, then `rotation`
+
+All arrays of a simulation share one layout (`workbench.planning.layout`): the halo is the plan's, so one linear index
+serves every array. Arrays live in numbered slots. Slot f is field number f at the start of every step; a step writes
+into slots and ends with a rotation: afterwards slot s holds the array that was in slot `rotation[s]`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+from workbench.graph import Graph, Kernel, StorageType
+from workbench.planning.choices import Choices
+
+Margins = tuple[tuple[int, int], ...]
+"""Cells beyond the domain, a pair (below, above) for each axis."""
+
+
+class Storage(Enum):
+    """Where a value lives (terms as in Paraiso and REPA)."""
+
+    GLOBAL = "Global"  # one number: a slot of the Globals block, or recomputed in each launch
+    EXISTING = "Existing"  # a loaded field: its array is there already
+    MANIFEST = "Manifest"  # stored in an array
+    DELAYED = "Delayed"  # recomputed wherever it is needed
+    ROLLING = "Rolling"  # stored for a few rows only; refused until a schedule supports it
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """An array of the simulation. `field` names the field that it is at the start of a step, or is empty."""
+
+    index: int
+    itemsize: int
+    field: str
+    label: str  # for people: the names of what it holds over a step
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalSlot:
+    """Eight bytes of the Globals block, holding one value in its own type at the low end.
+
+    Params and scalars come first in the order of graph.statics; then one for each Reduce node of each kernel.
+    `kernel` and `node` say which Reduce; empty and -1 for statics.
+    """
+
+    index: int
+    name: str
+    role: Literal["param", "scalar", "reduction"]
+    type: StorageType
+    kernel: str = ""
+    node: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The slot that a stored node (Load, Manifest value or Extend) occupies in a step, as numbered at its start."""
+
+    node: int
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Per cell of the domain: bytes moved to and from memory, weighted operations, array reads; per step."""
+
+    bytes_moved: float
+    flops: float
+    loads: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """Ghost cells of an Extend node: within `margins` beyond the domain of `target`; `source` holds the operand.
+
+    If source and target are the same slot only ghost cells are written, else the domain is copied as well.
+    """
+
+    node: int
+    source: int
+    target: int
+    margins: Margins
+
+
+@dataclass(frozen=True, slots=True)
+class Subkernel:
+    """One loop nest over the domain grown by `margins`: a write group (semantics §3).
+
+    outputs: Manifest nodes it stores and where. reductions: Reduce nodes whose operand it accumulates (domain only,
+    so margins are zero). reads: stored nodes that it reads and where. `emitted` predicts the operations in its text.
+    Everything Delayed that these need is recomputed inside. Global arithmetic is recomputed ahead of the loop.
+    """
+
+    index: int
+    name: str
+    margins: Margins
+    outputs: tuple[Home, ...]
+    reductions: tuple[int, ...]
+    reads: tuple[Home, ...]
+    emitted: int
+    cost: Cost
+    sync_before: bool = False
+    sync_after: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Finisher:
+    """Turns the partial results of a Reduce node into its Global slot."""
+
+    node: int
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What runs together between two barriers: `members` index the step's fills, subkernels or finishers."""
+
+    kind: Literal["fill", "subkernel", "finisher"]
+    members: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarStore:
+    """At the end of the step the Global slot takes the node's value; all are computed before any is written."""
+
+    slot: int
+    node: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of one kernel as a sequence of launches."""
+
+    homes: tuple[Home, ...]
+    fills: tuple[Fill, ...]
+    subkernels: tuple[Subkernel, ...]
+    finishers: tuple[Finisher, ...]
+    launches: tuple[Launch, ...]
+    scalar_stores: tuple[ScalarStore, ...]
+    rotation: tuple[int, ...]
+
+    def home(self, node: int) -> int:
+        """The slot of a stored node; KeyError if the node is not stored."""
+        for home in self.homes:
+            if home.node == node:
+                return home.slot
+        raise KeyError(node)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelPlan:
+    """One kernel: per node its storage, why it is not free to change ("" if it is), and how far outside it is needed.
+
+    `margins[node]` is how many cells beyond the domain some reader needs the node; for a Load the ghost width is on
+    its Extend. `observed` is `plain` itself when the kernel has no diagnostic scalars.
+    """
+
+    kernel: Kernel
+    storage: tuple[Storage, ...]
+    forced: tuple[str, ...]
+    margins: tuple[Margins, ...]
+    plain: Step
+    observed: Step
+
+    @property
+    def has_diagnostics(self) -> bool:
+        """Whether some scalar is evaluated on observed steps only."""
+        return self.observed is not self.plain
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything that code generation needs. `graph` is simplified and retyped; the reference interprets it."""
+
+    graph: Graph
+    choices: Choices
+    halo: Margins
+    slots: tuple[Slot, ...]
+    global_slots: tuple[GlobalSlot, ...]
+    kernels: tuple[KernelPlan, ...]
+    schedule: str = "stepwise"
+
+    def kernel(self, name: str) -> KernelPlan:
+        """The plan of the kernel called `name`; KeyError if there is none."""
+        for kernel in self.kernels:
+            if kernel.kernel.name == name:
+                return kernel
+        raise KeyError(name)
+
+    def global_slot(self, name: str) -> GlobalSlot:
+        """The slot of a param or scalar; KeyError if there is none."""
+        for slot in self.global_slots:
+            if slot.name == name and slot.role != "reduction":
+                return slot
+        raise KeyError(name)

@@ -86,7 +86,8 @@ def _shift_right(a: Array, b: Array) -> Array:
 
 def _sign(a: Array) -> Array:
     a = np.asarray(a)
-    return np.asarray(((a > 0).astype(a.dtype) - (a < 0).astype(a.dtype)).astype(a.dtype)  # sign(NaN) = 0, sign(-0.0) = 0.0)
+    difference = (a > 0).astype(a.dtype) - (a < 0).astype(a.dtype)  # sign(NaN) = 0, sign(-0.0) = 0.0
+    return np.asarray(difference, a.dtype)
 
 
 def _absolute(a: Array) -> Array:

@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -21,10 +22,10 @@ HEAVY = ("IPython", "bokeh", "ipywidgets", "cupy", "sqlite3", "jinja2", "pandas"
 
 def tracked_texts():
     """(path, text) of every file git knows or would add; in a source distribution, of every file there is."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True
-    )
-    if listed.returncode == 0:
+    git = shutil.which("git")
+    command = [git, "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True) if git else None
+    if listed and listed.returncode == 0:
         names = listed.stdout.splitlines()
     else:
         names = [str(p.relative_to(ROOT)) for part in ("workbench", "tests") for p in (ROOT / part).rglob("*")]

@@ -39,7 +39,7 @@ test: $(TEST_INSTALLED)
 	$(BIN)/python -m pytest -n $(PROCESSES)
 
 lab: $(LAB_INSTALLED)
-	$(BIN)/python -m jupyterlab --notebook-dir=notebooks
+	$(BIN)/python -m jupyterlab --ServerApp.root_dir=notebooks
 
 proof: $(TEST_INSTALLED)
 	$(BIN)/python -m pytest -n $(PROCESSES) -m "proof and not gpu"

@@ -1,0 +1,242 @@
+"""The compile pool with the host's own compiler: libraries that load, errors that help, builds that can be stopped."""
+
+import ctypes
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from workbench.backends.build_cache import BuildCache, BuildCancelledError, counters
+from workbench.backends.compile_pool import Compiler, Source, build, submit, vectorised_lines
+from workbench.backends.toolchain import Toolchain, find_toolchain
+from workbench.errors import BuildError
+
+
+def returns(number, name="answer"):
+    return Source(name, f'extern "C" __attribute__((visibility("default"))) int answer() {{ return {number}; }}\n')
+
+
+# The compiler works on this for minutes: a tree of 2^27 types.
+SLOW = Source(
+    "slow",
+    textwrap.dedent("""
+        template <int depth, int path> struct Tree {
+            static constexpr long value = Tree<depth - 1, 2 * path>::value + Tree<depth - 1, 2 * path + 1>::value;
+        };
+        template <int path> struct Tree<0, path> { static constexpr long value = 1; };
+        long total() { return Tree<26, 0>::value; }
+    """),
+)
+
+
+@pytest.fixture(scope="module")
+def host():
+    """The toolchain of this machine; without one this file cannot test anything, and that is a failure."""
+    found = find_toolchain()
+    assert isinstance(found, Toolchain), found
+    return found
+
+
+@pytest.fixture
+def compiler(host, tmp_path, monkeypatch):
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(scratch))
+    return Compiler(host, BuildCache(tmp_path / "cache"))
+
+
+def answer(built):
+    return ctypes.CDLL(str(built.path)).answer()
+
+
+def is_clean(tmp_path):
+    return list((tmp_path / "scratch").iterdir()) == []
+
+
+def test_sources_become_libraries_in_their_order(compiler, tmp_path):
+    sources = [returns(number, f"source {number}") for number in range(5)]
+    before = counters()
+    built = build(sources, compiler)
+    assert [answer(one) for one in built] == [0, 1, 2, 3, 4]
+    assert [one.name for one in built] == [source.name for source in sources]
+    assert not any(one.from_cache for one in built)
+    assert counters().compiled == before.compiled + 5
+    again = build(sources, compiler)
+    assert counters().compiled == before.compiled + 5
+    assert all(one.from_cache for one in again)
+    assert [one.path for one in again] == [one.path for one in built]
+    assert is_clean(tmp_path)
+
+
+def test_nothing_to_build(compiler):
+    assert build([], compiler) == ()
+
+
+def test_flags_and_headers_are_part_of_the_source(compiler):
+    text = '#include "number.h"\nextern "C" __attribute__((visibility("default"))) int answer() { return number(); }\n'
+    first = Source(
+        "first", text, headers=(("number.h", "inline int number() { return VALUE; }"),), flags=("-DVALUE=7",)
+    )
+    second = replace(first, flags=("-DVALUE=8",))
+    third = replace(first, headers=(("number.h", "inline int number() { return VALUE + 2; }"),))
+    assert [answer(built) for built in build([first, second, third], compiler)] == [7, 8, 9]
+
+
+def test_cuda_text_for_the_simulator_goes_through_the_same_compiler(compiler):
+    source = Source("kernel", "#define __global__\n__global__ void f() {}\n" + returns(3).text, "cuda")
+    assert source.file_name == "kernel.cu"
+    assert answer(build([source], compiler)[0]) == 3
+
+
+def test_equal_sources_in_one_call_compile_once(host, tmp_path):
+    compiler = Compiler(host, BuildCache(tmp_path), jobs=2)
+    before = counters()
+    built = build([returns(11), returns(11)], compiler)
+    assert [answer(one) for one in built] == [11, 11]
+    assert counters().compiled == before.compiled + 1
+
+
+def test_a_multiply_and_an_add_round_twice(compiler):
+    """The flags keep the meaning "ieee": x*x - r is 0 where one rounding would leave the product's error."""
+    text = 'extern "C" __attribute__((visibility("default"))) double f(double x, double r) { return x * x - r; }\n'
+    library = ctypes.CDLL(str(build([Source("round", text)], compiler)[0].path))
+    library.f.argtypes, library.f.restype = [ctypes.c_double] * 2, ctypes.c_double
+    x = 1.0 + 2.0**-30
+    assert library.f(x, x * x) == 0.0
+
+
+def test_integers_wrap(compiler):
+    text = 'extern "C" __attribute__((visibility("default"))) int f(int x) { return x + 1 > x; }\n'
+    assert ctypes.CDLL(str(build([Source("wrap", text)], compiler)[0].path)).f(2**31 - 1) == 0
+
+
+LOOPS = """\
+#include <cmath>
+extern "C" void roots(double* __restrict out, const double* __restrict in, int n) {
+    for (int i = 0; i < n; ++i)
+        out[i] = in[i] > 0.25 ? std::sqrt(in[i]) : in[i] - 1.0;
+}
+extern "C" void chain(double* __restrict out, const double* __restrict in, int n) {
+    for (int i = 1; i < n; ++i)
+        out[i] = 0.5 * out[i - 1] + in[i];
+}
+"""
+
+
+def test_the_report_says_which_loops_are_vectorised(compiler):
+    """The loop with a root and a select is; the recurrence cannot be."""
+    source = Source("loops", LOOPS)
+    built = build([source], compiler)[0]
+    assert vectorised_lines(built.report, source.file_name) == (3,)
+    assert build([source], compiler)[0].report == built.report, "the cache keeps the report"
+
+
+def test_reports_of_both_compilers_are_read():
+    gcc = (
+        "heat.cpp:12:23: optimized: loop vectorized using 32 byte vectors\n"
+        "heat.cpp:12:23: optimized:  loop versioned for vectorization because of possible aliasing\n"
+        "heat.cpp:20:5: optimized: basic block part vectorized using 32 byte vectors\n"
+        "heat.cpp:9:3: optimized: loop vectorized using 16 byte vectors\n"
+        "/usr/include/c++/12/cmath:9:3: optimized: loop vectorized using 16 byte vectors\n"
+    )
+    assert vectorised_lines(gcc, "heat.cpp") == (9, 12)
+    clang = (
+        "heat.cpp:4:5: remark: vectorized loop (vectorization width: 4, interleaved count: 4) [-Rpass=loop-vectorize]"
+    )
+    assert vectorised_lines(clang, "heat.cpp") == (4,)
+    assert vectorised_lines(clang, "wave.cpp") == ()
+
+
+def test_a_refused_source_shows_the_first_error_and_is_kept(compiler, tmp_path):
+    source = Source("broken wave", "int f() {\n    return undefined_name;\n}\nint g() { return other; }\n")
+    before = counters()
+    with pytest.raises(BuildError) as caught:
+        build([source], compiler)
+    text = str(caught.value)
+    assert "source of 'broken wave'" in text
+    assert "broken_wave.cpp:2:" in text
+    assert "2 | return undefined_name;" in text
+    assert "other" not in text
+    assert compiler.toolchain.version in text
+    (kept,) = (compiler.cache.folder / "failed").iterdir()
+    assert str(kept) in text
+    assert kept.read_text() == source.text
+    assert counters().compiled == before.compiled
+    assert is_clean(tmp_path)
+
+
+def test_a_failure_of_the_linker_shows_its_last_words(compiler):
+    with pytest.raises(BuildError, match="no_such_library"):
+        build([replace(returns(1), flags=("-lno_such_library",))], compiler)
+
+
+def test_one_failure_stops_the_others(host, tmp_path):
+    compiler = Compiler(host, BuildCache(tmp_path), jobs=2)
+    start = time.monotonic()
+    with pytest.raises(BuildError, match="refused the generated source of 'bad'"):
+        build([SLOW, Source("bad", "int f() { return }\n")], compiler)
+    assert time.monotonic() - start < 30, "the slow one was waited for"
+
+
+def children_of_this_process():
+    listed = subprocess.run(["ps", "-eo", "ppid=,stat=,args="], capture_output=True, text=True, check=True).stdout
+    return [line for line in listed.splitlines() if "slow.cpp" in line and " Z" not in line]
+
+
+def test_a_build_can_be_cancelled(compiler, tmp_path):
+    cancel = threading.Event()
+    threading.Timer(0.5, cancel.set).start()
+    with pytest.raises(BuildCancelledError, match="'slow' was cancelled"):
+        build([SLOW], compiler, cancel)
+    assert is_clean(tmp_path)
+    assert not any(str(tmp_path) in line for line in children_of_this_process())
+
+
+def test_a_build_that_takes_too_long_is_stopped(compiler, tmp_path):
+    with pytest.raises(BuildError, match=r"'slow' took longer than 0\.3 s") as caught:
+        build([SLOW], replace(compiler, timeout=0.3))
+    assert str(caught.value).endswith("so that the generated sub-kernels get smaller.")
+    assert is_clean(tmp_path)
+
+
+def test_a_compiler_that_went_away_is_an_error_with_advice(compiler, tmp_path):
+    gone = replace(compiler, toolchain=replace(compiler.toolchain, command=(str(tmp_path / "g++"),)))
+    with pytest.raises(BuildError, match="cannot be started"):
+        build([returns(1)], gone)
+
+
+def test_background_builds(compiler):
+    future = submit(returns(21), compiler)
+    assert answer(future.result(timeout=60)) == 21
+    failing = submit(Source("bad", "int f( {\n"), compiler)
+    assert isinstance(failing.exception(timeout=60), BuildError)
+    cancel = threading.Event()
+    slow = submit(SLOW, compiler, cancel)
+    cancel.set()
+    assert isinstance(slow.exception(timeout=60), BuildCancelledError)
+
+
+def test_leaving_python_stops_background_builds(tmp_path):
+    program = textwrap.dedent("""
+        import time
+        from workbench.backends.compile_pool import submit
+        from tests_slow import SLOW
+        future = submit(SLOW)
+        while not future.running():
+            time.sleep(0.01)
+        time.sleep(0.3)
+    """)
+    module = f"from workbench.backends.compile_pool import Source\nSLOW = Source('slow', {SLOW.text!r})\n"
+    (tmp_path / "tests_slow.py").write_text(module)
+    (tmp_path / "scratch").mkdir()
+    path = os.pathsep.join((str(tmp_path), os.environ.get("PYTHONPATH", ""), os.getcwd()))
+    environ = os.environ | {"PYTHONPATH": path, "WORKBENCH_CACHE": str(tmp_path / "cache")}
+    environ["TMPDIR"] = str(tmp_path / "scratch")
+    subprocess.run([sys.executable, "-c", program], env=environ, check=True, timeout=60)
+    assert is_clean(tmp_path)
+    assert not any(str(tmp_path) in line for line in children_of_this_process())

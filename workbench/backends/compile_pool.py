@@ -1,0 +1,268 @@
+"""Compile pool: generated sources to shared libraries, in parallel, each in a folder and a process group of its own."""
+
+import atexit
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from workbench._version import __version__
+from workbench.backends.build_cache import BuildCache, BuildCancelledError, Entry, Recipe
+from workbench.backends.cache_folder import default_cache
+from workbench.backends.processor import available_threads
+from workbench.backends.toolchain import Kind, Missing, Toolchain, find_toolchain
+from workbench.errors import BuildError
+
+Language = Literal["c++", "cuda"]  # "cuda" is CUDA text for the simulator; both go through the C++ compiler
+
+DEFAULT_TIMEOUT = 300.0
+_POLL = 0.05  # seconds between two looks at a wish to cancel
+_SUFFIXES: dict[Language, str] = {"c++": ".cpp", "cuda": ".cu"}
+# What the compiler says about vectorised loops is always asked for: it costs no time and changes no code.
+_REPORT_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": ("-fopt-info-vec",), "clang": ("-Rpass=loop-vectorize",)}
+_ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<message>.*)$", re.MULTILINE)
+_VECTORISED = re.compile(
+    r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? "
+    r"(?:(?:optimized|note): +loop vectorized|remark: vectorized loop)",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One translation unit. `name` is for people and names the file; `headers` (name, text) lie beside the source.
+
+    `flags` come after the toolchain's own, so they win.
+    """
+
+    name: str
+    text: str
+    language: Language = "c++"
+    flags: tuple[str, ...] = ()
+    headers: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def file_name(self) -> str:
+        """The source's name in the compiler's messages."""
+        return re.sub(r"[^A-Za-z0-9_.-]", "_", self.name) + _SUFFIXES[self.language]
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A shared library in the build cache, ready to be loaded.
+
+    `report` is all the compiler printed, warnings and vectorised loops; `seconds` how long it worked when the library
+    was made, be it now or (`from_cache`) earlier.
+    """
+
+    name: str
+    key: str
+    path: Path
+    seconds: float
+    from_cache: bool
+    report: str
+
+
+@dataclass(frozen=True, slots=True)
+class Compiler:
+    """What turns sources into libraries: toolchain, cache and limits. One value serves any number of threads.
+
+    `timeout` (seconds) holds for each source; `jobs` compilers run at once, by default one for each available CPU.
+    """
+
+    toolchain: Toolchain
+    cache: BuildCache
+    jobs: int = 0
+    timeout: float = DEFAULT_TIMEOUT
+
+    def recipe(self, source: Source) -> Recipe:
+        """All that decides the library's bits; its `key` is the name under which the cache knows it."""
+        text = "".join(f"// {name}\n{header}\n" for name, header in source.headers) + source.text
+        chain = self.toolchain
+        flags = (source.language, *chain.flags, *source.flags)
+        return Recipe(source.name, text, flags, chain.identity, chain.cpu_features, __version__)
+
+
+def default_compiler() -> Compiler:
+    """The host's compiler with the user's cache. Raises BuildError that names the install command if there is none."""
+    cache = default_cache()
+    found = find_toolchain(cache=cache)
+    if isinstance(found, Missing):
+        raise found.error()
+    return Compiler(found, cache)
+
+
+def build(
+    sources: Sequence[Source], compiler: Compiler | None = None, cancel: threading.Event | None = None
+) -> tuple[Built, ...]:
+    """Compile what the cache does not have, in parallel; the result has the order of `sources`.
+
+    The first failure stops the others. Raises BuildError with the compiler's first error, BuildCancelledError when
+    `cancel` is set; KeyboardInterrupt stops all compilers and goes on to the caller.
+    """
+    chosen = default_compiler() if compiler is None else compiler
+    stop = threading.Event()
+
+    def cancelled() -> bool:
+        return stop.is_set() or (cancel is not None and cancel.is_set())
+
+    jobs = min(chosen.jobs or available_threads(), len(sources))
+    if jobs <= 1:
+        return tuple(_build_one(source, chosen, cancelled) for source in sources)
+    with ThreadPoolExecutor(jobs, thread_name_prefix="compile") as pool:
+        futures = [pool.submit(_build_one, source, chosen, cancelled) for source in sources]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            if not all(future.done() for future in futures):
+                stop.set()
+    # Those stopped because of a failure say only "cancelled": the failure itself is what to raise.
+    errors = [error for future in futures if (error := future.exception()) is not None]
+    if errors:
+        raise next((error for error in errors if not isinstance(error, BuildCancelledError)), errors[0])
+    return tuple(future.result() for future in futures)
+
+
+def submit(source: Source, compiler: Compiler | None = None, cancel: threading.Event | None = None) -> "Future[Built]":
+    """Compile in the background. Leaving Python stops what still runs: a background build is never waited for."""
+    chosen = default_compiler() if compiler is None else compiler
+    future: Future[Built] = Future()
+
+    def cancelled() -> bool:
+        return _leaving.is_set() or (cancel is not None and cancel.is_set())
+
+    def work() -> None:
+        with _slots:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                future.set_result(_build_one(source, chosen, cancelled))
+            except BaseException as error:
+                future.set_exception(error)
+
+    # A daemon thread and not an executor, because executors are waited for when Python ends.
+    thread = threading.Thread(target=work, name=f"compile {source.name}", daemon=True)
+    with _background_lock:
+        _background[:] = [*(other for other in _background if other.is_alive()), thread]
+        thread.start()
+    return future
+
+
+_leaving = threading.Event()
+_slots = threading.BoundedSemaphore(available_threads())
+_background: list[threading.Thread] = []
+_background_lock = threading.Lock()
+
+
+def _stop_background() -> None:
+    """At exit: stop compilers that run in the background, so that neither they nor their folders stay behind."""
+    _leaving.set()
+    for thread in list(_background):
+        thread.join(timeout=2.0)
+
+
+atexit.register(_stop_background)
+
+
+def vectorised_lines(report: str, file_name: str) -> tuple[int, ...]:
+    """Lines of `file_name` whose loops the compiler says it vectorised, in order and without repetition."""
+    lines = {int(found["line"]) for found in _VECTORISED.finditer(report) if Path(found["file"]).name == file_name}
+    return tuple(sorted(lines))
+
+
+def _build_one(source: Source, compiler: Compiler, cancelled: Callable[[], bool]) -> Built:
+    recipe = compiler.recipe(source)
+    entry: Entry = compiler.cache.obtain(recipe, lambda: _compile(source, compiler, recipe.key, cancelled), cancelled)
+    return Built(source.name, entry.key, entry.path, entry.seconds, entry.from_cache, entry.report)
+
+
+def _compile(source: Source, compiler: Compiler, key: str, cancelled: Callable[[], bool]) -> tuple[bytes, str]:
+    """Run the compiler in a new folder; the library's bytes and all that was printed."""
+    if cancelled():
+        raise BuildCancelledError(source.name)
+    chain = compiler.toolchain
+    folder = Path(tempfile.mkdtemp(prefix="stencil-workbench-"))
+    try:
+        for name, text in (*source.headers, (source.file_name, source.text)):
+            (folder / name).write_text(text, encoding="utf-8")
+        flags = (*chain.flags, *source.flags, *_REPORT_FLAGS[chain.kind])
+        command = [*chain.command, "-x", "c++", source.file_name, "-x", "none", *flags, "-o", "library.so"]
+        status, report = _run(command, folder, source.name, compiler.timeout, cancelled)
+        library = folder / "library.so"
+        if status != 0 or not library.exists():
+            raise _refused(source, compiler, key, status, report)
+        return library.read_bytes(), report
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _run(command: list[str], folder: Path, name: str, timeout: float, cancelled: Callable[[], bool]) -> tuple[int, str]:
+    """Exit status and messages of one compiler; it is stopped with all its children when cancelled or out of time."""
+    # LC_ALL: messages are parsed. TMPDIR: what a stopped compiler leaves behind goes with the folder.
+    environ = os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)}
+    deadline = time.monotonic() + timeout
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # a group of its own: an interrupt from the keyboard reaches us, not half of them
+        )
+    except OSError as error:
+        raise BuildError(
+            f"the compiler {command[0]} cannot be started: {error.strerror or error}",
+            advice="Run `workbench doctor` to see which compilers work here.",
+        ) from error
+    try:
+        while True:
+            try:
+                output, _ = process.communicate(timeout=_POLL)
+                return process.returncode, output.decode(errors="replace")
+            except subprocess.TimeoutExpired:
+                if cancelled():
+                    raise BuildCancelledError(name) from None
+                if time.monotonic() > deadline:
+                    raise BuildError(
+                        f"compiling {name!r} took longer than {timeout:g} s and was stopped",
+                        advice="Make some values Manifest, so that the generated sub-kernels get smaller.",
+                    ) from None
+    finally:
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
+def _refused(source: Source, compiler: Compiler, key: str, status: int, report: str) -> BuildError:
+    """The error for a source that the compiler did not accept: its first complaint and the line it points to."""
+    stem, suffix = os.path.splitext(source.file_name)
+    kept = compiler.cache.keep_failure(f"{stem}-{key[:12]}{suffix}", source.text)
+    first = _ERROR.search(report)
+    if first is None:
+        tail = [line for line in report.splitlines() if line.strip()][-3:]
+        complaint = "\n".join(f"    {line}" for line in tail) or f"    exit status {status}, no message"
+    else:
+        complaint = f"    {first['file']}:{first['line']}: {first['message']}"
+        lines = source.text.splitlines()
+        number = int(first["line"])
+        if first["file"] == source.file_name and 1 <= number <= len(lines):
+            complaint += f"\n    {number} | {lines[number - 1].strip()}"
+    where = "it could not be kept" if kept is None else f"it is kept in {kept}"
+    return BuildError(
+        f"the compiler refused the generated source of {source.name!r} ({where}):\n{complaint}\n"
+        f"    by {compiler.toolchain.version}",
+        advice="Report this text and that file: generated source must always compile.",
+    )

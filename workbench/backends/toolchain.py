@@ -1,0 +1,331 @@
+"""Toolchain: the host's C++ compiler, its flags and the CPU it compiles for, found without running it when known.
+
+A compiler is probed once: which kind it is, which version, whether it accepts the flags below, links OpenMP, and what
+`native` means here. The answer is a note in the build cache under the compiler's path, time and size, the CPU and the
+C library, so that later look-ups read two small files and start no process.
+"""
+
+import hashlib
+import itertools
+import os
+import platform
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from workbench.backends.build_cache import BuildCache
+from workbench.backends.cache_folder import default_cache
+from workbench.backends.processor import processor_text
+from workbench.errors import BuildError
+
+Kind = Literal["gcc", "clang"]
+
+_CANDIDATES = ("g++", "clang++", "c++")
+_PROBE_SECONDS = 60.0
+_SHIMS = frozenset({"ccache", "sccache", "distcc", "icecc"})  # one file in front of whichever compiler is configured
+
+# The meaning "ieee": every operation rounds once, as NumPy does, and integers wrap. Never -ffast-math or a part of it
+# that may change a bit.
+MEANING_FLAGS = (
+    "-ffp-contract=off",  # a*b + c stays two roundings
+    "-fwrapv",
+)
+# These change no bit of any result and are needed for speed: without the first, sqrt must be called for the sake of
+# errno and its loop stays scalar; without the second, gcc may not compute both sides of a select (a side not taken
+# could raise a floating-point exception flag) and so does not vectorise loops with selects. Nothing here reads errno
+# or exception flags. Clang assumes both from the start.
+BIT_NEUTRAL_FLAGS = ("-fno-math-errno", "-fno-trapping-math")
+LIBRARY_FLAGS = ("-fPIC", "-shared", "-fvisibility=hidden")
+
+_PROBE_SOURCE = """
+#ifdef _OPENMP
+#include <omp.h>
+extern "C" int threads() { return omp_get_max_threads(); }
+#endif
+extern "C" int probe() {
+    int total = 0;
+    #pragma omp parallel for reduction(+ : total)
+    for (int i = 0; i < 64; ++i) total += i;
+    return total;
+}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Toolchain:
+    """A compiler that works, and all that decides what it makes of a source.
+
+    `command` is the compiler and arguments that the user gave with it ($CXX may be "ccache g++"), `flags` the complete
+    list for a shared library, `version` the first line of --version, `cpu_features` what -march=native means on this
+    host, `system` the machine and the C library that a binary needs. Without `openmp` pragmas for threads are ignored
+    and the program runs on one thread.
+    """
+
+    command: tuple[str, ...]
+    kind: Kind
+    version: str
+    flags: tuple[str, ...]
+    openmp: bool
+    cpu_features: str
+    system: str
+
+    @property
+    def compiler(self) -> str:
+        """Path of the compiler."""
+        return self.command[0]
+
+    @property
+    def identity(self) -> str:
+        """One text that differs whenever the same source could give another binary, the flags apart."""
+        return "\n".join((" ".join(self.command), self.kind, self.version, self.system))
+
+    def __str__(self) -> str:
+        """One line for cards and `doctor`."""
+        return f"{self.version} ({self.compiler}), {'OpenMP' if self.openmp else 'one thread: no OpenMP library'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """No compiler that works: what was tried, why it was refused, and the one command that installs one here."""
+
+    tried: tuple[str, ...]
+    reason: str
+    install: str
+
+    def __str__(self) -> str:
+        """Two lines: the reason and the command."""
+        return f"{self.reason}\nInstall a compiler: {self.install}"
+
+    def error(self) -> BuildError:
+        """The same as an error to raise."""
+        return BuildError(self.reason, advice=f"Install a compiler: {self.install}")
+
+
+def find_toolchain(environ: Mapping[str, str] = os.environ, cache: BuildCache | None = None) -> Toolchain | Missing:
+    """The first compiler that works of $WORKBENCH_CXX, $CXX, g++, clang++ and c++ on $PATH.
+
+    A compiler that $WORKBENCH_CXX names is the only one tried: silently taking another would hide a mistyped name.
+    """
+    notes = default_cache(environ) if cache is None else cache
+    search = environ.get("PATH", os.defpath)
+    own = shlex.split(environ.get("WORKBENCH_CXX", ""))
+    general = shlex.split(environ.get("CXX", ""))
+    commands = [own] if own else [*([general] if general else []), *([name] for name in _CANDIDATES)]
+    refused: list[str] = []
+    seen: set[tuple[str, ...]] = set()
+    for command in commands:
+        path = shutil.which(command[0], path=search)
+        if path is None:
+            refused.append(f"{command[0]} is not on the path")
+            continue
+        full = (path, *command[1:])
+        real = (os.path.realpath(path), *command[1:])
+        if real in seen:  # c++ is mostly a link to one of the others
+            continue
+        seen.add(real)
+        found = _examine(full, notes)
+        if isinstance(found, Toolchain):
+            return found
+        refused.append(f"{command[0]}: {found}")
+    tried = tuple(command[0] for command in commands)
+    named = " that $WORKBENCH_CXX names" if own else ""
+    return Missing(tried, f"no working C++ compiler{named}: {'; '.join(refused)}", install_command())
+
+
+def install_command(what: Literal["compiler", "openmp"] = "compiler") -> str:
+    """The one command that installs a C++ compiler, or the OpenMP library of clang, on this system."""
+    system = platform.system()
+    try:
+        release = Path("/etc/os-release").read_text(encoding="utf-8") if system == "Linux" else ""
+    except OSError:
+        release = ""
+    return _install_command(what, system, release)
+
+
+def _install_command(what: Literal["compiler", "openmp"], system: str, os_release: str) -> str:
+    """`os_release` is the text of /etc/os-release; its ID and ID_LIKE name the distribution and its parents."""
+    if system == "Darwin":
+        return "xcode-select --install" if what == "compiler" else "brew install libomp"
+    if system == "Windows":
+        return "wsl --install"
+    identifiers = " ".join(re.findall(r'^ID(?:_LIKE)?="?([^"\n]*)"?$', os_release, re.MULTILINE)).split()
+    managers = (
+        (("debian", "ubuntu"), "sudo apt install", "g++", "libomp-dev"),
+        (("fedora", "rhel", "centos"), "sudo dnf install", "gcc-c++", "libomp-devel"),
+        (("suse", "opensuse"), "sudo zypper install", "gcc-c++", "libomp-devel"),
+        (("arch",), "sudo pacman -S", "gcc", "openmp"),
+        (("alpine",), "sudo apk add", "g++", "openmp-dev"),
+    )
+    for names, install, compiler, openmp in managers:
+        if set(names) & set(identifiers):
+            return f"{install} {compiler if what == 'compiler' else openmp}"
+    return f"conda install -c conda-forge {'cxx-compiler' if what == 'compiler' else 'llvm-openmp'}"
+
+
+def _examine(command: tuple[str, ...], notes: BuildCache) -> Toolchain | str:
+    """The toolchain of one command from its note or by a probe, or why it cannot be used."""
+    try:
+        status = os.stat(command[0])
+    except OSError as error:
+        return error.strerror or str(error)
+    real = os.path.realpath(command[0])
+    state: list[object] = ["2", command, real, status.st_mtime_ns, status.st_size, processor_text(), _system_text()]
+    shim = os.path.basename(real) in _SHIMS or (sys.platform == "darwin" and real.startswith("/usr/bin/"))
+    if shim:  # its own file says nothing about the compiler behind it
+        state.append(_answer(command, "--version"))
+    name = "toolchain-" + hashlib.sha256(repr(state).encode()).hexdigest()[:32]
+    note = notes.read_note(name)
+    known = None if note is None else _from_note(command, note)
+    if known is not None:
+        return known
+    probed = _probe(command)
+    if isinstance(probed, Toolchain):
+        # A failure is not noted: what was missing (a library, room on a disk) may be there next time.
+        notes.write_note(
+            name,
+            {
+                "kind": probed.kind,
+                "version": probed.version,
+                "flags": probed.flags,
+                "openmp": probed.openmp,
+                "cpu_features": probed.cpu_features,
+            },
+        )
+    return probed
+
+
+def _from_note(command: tuple[str, ...], note: Mapping[str, object]) -> Toolchain | None:
+    """The toolchain that a note describes, None if the note is not one of ours."""
+    match note:
+        case {
+            "kind": "gcc" | "clang" as kind,
+            "version": str(version),
+            "flags": list(flags),
+            "openmp": bool(openmp),
+            "cpu_features": str(features),
+        }:
+            texts = tuple(str(flag) for flag in flags)
+            return Toolchain(command, kind, version, texts, openmp, features, _system_text())
+        case _:
+            return None
+
+
+def _probe(command: tuple[str, ...]) -> Toolchain | str:
+    """Ask the compiler who it is and try it, best flags first; the reason if it cannot make a shared library at all."""
+    answer = _answer(command, "--version")
+    if not answer:
+        return "does not answer --version"
+    kind: Kind = "clang" if "clang" in answer else "gcc"
+    native = ("-march=native",) if platform.machine() in {"x86_64", "AMD64", "i686"} else ("-mcpu=native",)
+    with tempfile.TemporaryDirectory(prefix="stencil-workbench-") as folder:
+        source = Path(folder, "probe.cpp")
+        source.write_text(_PROBE_SOURCE, encoding="utf-8")
+        problem = ""
+        for cpu in (native, ()):
+            features = _cpu_features(command, kind, cpu)
+            # Both compilers prefer vectors of half the width on most CPUs that have AVX-512, because whole ones once
+            # lowered the clock. Stencils wait for memory, and a full vector is a cache line.
+            wide = ("-mprefer-vector-width=512",) if "avx512f" in features.split() else ()
+            base = ("-std=c++17", "-O3", *cpu, *wide, *MEANING_FLAGS, *BIT_NEUTRAL_FLAGS, *LIBRARY_FLAGS)
+            for openmp in (*_openmp_flags(), ()):
+                flags = (*base, *(openmp or ("-fopenmp-simd",)))
+                problem = _try(command, flags, source)
+                if not problem:
+                    version = answer.splitlines()[0]
+                    return Toolchain(command, kind, version, flags, bool(openmp), features, _system_text())
+        return f"cannot make a shared library ({problem})"
+
+
+def _openmp_flags() -> tuple[tuple[str, ...], ...]:
+    """Ways to ask for OpenMP threads. Apple's clang needs the library named, which Homebrew keeps off its paths."""
+    brew = tuple(
+        ("-Xpreprocessor", "-fopenmp", f"-I{prefix}/include", f"-L{prefix}/lib", "-lomp")
+        for prefix in ("/opt/homebrew/opt/libomp", "/usr/local/opt/libomp")
+        if sys.platform == "darwin" and os.path.isdir(prefix)
+    )
+    return (("-fopenmp",), *brew)
+
+
+def _try(command: tuple[str, ...], flags: tuple[str, ...], source: Path) -> str:
+    """Compile and link the probe; "" if that works, else the compiler's first complaint."""
+    library = source.with_suffix(".so")
+    try:
+        done = subprocess.run(
+            [*command, source.name, *flags, "-o", library.name],
+            cwd=source.parent,
+            env=os.environ | {"LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_PROBE_SECONDS,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        return str(error)
+    if done.returncode == 0 and library.exists():
+        return ""
+    lines = [line for line in done.stderr.splitlines() if "error" in line] or done.stderr.splitlines()
+    return lines[0].strip() if lines else f"exit status {done.returncode}"
+
+
+def _answer(command: tuple[str, ...], *arguments: str) -> str:
+    """What the compiler prints on both channels; "" if it fails."""
+    try:
+        done = subprocess.run(
+            [*command, *arguments],
+            env=os.environ | {"LC_ALL": "C"},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=_PROBE_SECONDS,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout if done.returncode == 0 else ""
+
+
+def _cpu_features(command: tuple[str, ...], kind: Kind, cpu: tuple[str, ...]) -> str:
+    """What the CPU flags mean here: the CPU's name and its features in alphabetic order, separated by blanks.
+
+    Both compilers resolve `native` before they start the compiler proper and show that command with -###.
+    """
+    return resolved_features(_answer(command, *cpu, "-###", "-E", "-x", "c++", os.devnull), kind)
+
+
+def resolved_features(commands: str, kind: Kind) -> str:
+    """CPU name and features in the text that -### prints."""
+    tokens = [token for line in commands.splitlines() for token in _words(line)]
+    pairs = list(itertools.pairwise(tokens))
+    match kind:
+        case "gcc":
+            names = {token.split("=", 1)[1] for token in tokens if token.startswith(("-march=", "-mcpu="))}
+            features = {token[2:] for token in tokens if re.fullmatch(r"-m(?!no-)[a-z0-9.\-]+", token)}
+        case "clang":
+            names = {value for option, value in pairs if option == "-target-cpu"}
+            features = {value[1:] for option, value in pairs if option == "-target-feature" and value[:1] == "+"}
+    return " ".join([*sorted(names - {"native"}), *sorted(features)])
+
+
+def _words(line: str) -> list[str]:
+    try:
+        return shlex.split(line)
+    except ValueError:  # a lone quotation mark in a message
+        return line.split()
+
+
+def _system_text() -> str:
+    """Machine, system and C library: a binary made with a newer C library does not load beside an older one."""
+    try:
+        library = os.confstr("CS_GNU_LIBC_VERSION") or ""
+    except (AttributeError, ValueError, OSError):
+        library = platform.mac_ver()[0]
+    return " ".join(part for part in (platform.system(), platform.machine(), library) if part)

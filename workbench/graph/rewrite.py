@@ -1,0 +1,102 @@
+"""Rewriting: the way a pass turns a graph into another one; names, spans and hints follow the values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from workbench.graph.builder import KernelBuilder
+from workbench.graph.graph import Graph, Kernel, Node, Static
+from workbench.graph.instructions import (
+    Arith,
+    Broadcast,
+    Extend,
+    Imm,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Reduce,
+    Shift,
+    Store,
+)
+from workbench.graph.spaces import Space
+
+Rule = Callable[[KernelBuilder, Node, tuple[int, ...]], int]
+"""(builder of the new kernel, old node, its operands in the new kernel) -> the node's value in the new kernel."""
+
+
+def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
+    """Make the same instruction on new operands; the rule that changes nothing, and the last line of most rules.
+
+    Types and spaces are found anew from the operands, so a rule that changes a Load's type changes all below it.
+    """
+    match node.instruction:
+        case Imm(value):
+            assert node.space is not None
+            return builder.imm(value, node.value_type, node.space)
+        case Load(name):
+            return builder.load(name)
+        case Store(name):
+            return builder.store(name, operands[0])
+        case Reduce(operator):
+            return builder.reduce(operator, operands[0])
+        case Broadcast():
+            return builder.broadcast(operands[0])
+        case Shift(offset):
+            return builder.shift(operands[0], offset)
+        case LoadIndex(axis):
+            return builder.index(axis)
+        case LoadSize(axis):
+            return builder.size(axis)
+        case Arith("cast"):
+            return builder.cast(operands[0], node.value_type)
+        case Arith(operator):
+            return builder.arith(operator, *operands)
+        case Extend(sides):
+            return builder.extend(operands[0], sides, operands[1:])
+
+
+def rewrite(graph: Graph, rule: Rule, statics: Sequence[Static] | None = None) -> Graph:
+    """Return the graph with `rule` applied to every live node of every kernel, operands first.
+
+    The value that a rule returns inherits the names, spans and hint of the node that it replaces. Nodes that no Store
+    depends on are dropped before and after. `statics` replaces the graph's own (a pass that changes types).
+    """
+    known = graph.statics if statics is None else tuple(statics)
+    kernels = tuple(rewrite_kernel(kernel, graph.space, known, rule) for kernel in graph.kernels)
+    return replace(graph, statics=known, kernels=kernels)
+
+
+def rewrite_kernel(kernel: Kernel, space: Space, statics: Sequence[Static], rule: Rule) -> Kernel:
+    """Return one kernel rewritten; see `rewrite`."""
+    builder = KernelBuilder(space, statics)
+    new: dict[int, int] = {}
+    for index in live_nodes(kernel):
+        node = kernel.nodes[index]
+        made = new[index] = rule(builder, node, tuple(new[i] for i in node.operands))
+        for name in node.names:
+            builder.annotate(made, name=name)
+        for span in node.spans:
+            builder.annotate(made, span=span)
+        builder.annotate(made, hint=node.hint)
+    return drop_dead(builder.finish(kernel.name))
+
+
+def live_nodes(kernel: Kernel) -> tuple[int, ...]:
+    """Return the Stores and all that they depend on, ascending."""
+    live = [isinstance(node.instruction, Store) for node in kernel.nodes]
+    for index in range(len(kernel.nodes) - 1, -1, -1):
+        if live[index]:
+            for operand in kernel.nodes[index].operands:
+                live[operand] = True
+    return tuple(index for index, alive in enumerate(live) if alive)
+
+
+def drop_dead(kernel: Kernel) -> Kernel:
+    """Return the kernel without the nodes that no Store depends on; all else stays as it is."""
+    live = live_nodes(kernel)
+    if len(live) == len(kernel.nodes):
+        return kernel
+    new = {old: index for index, old in enumerate(live)}
+    nodes = (kernel.nodes[i] for i in live)
+    return Kernel(kernel.name, tuple(replace(n, operands=tuple(new[i] for i in n.operands)) for n in nodes))

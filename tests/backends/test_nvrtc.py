@@ -1,0 +1,62 @@
+"""The same text that the simulator runs compiles for a device with every CUDA compiler there is."""
+
+from pathlib import Path
+
+import pytest
+
+from workbench.backends import nvrtc
+from workbench.errors import BuildError
+
+TEXT = (Path(__file__).parent / "simulator_kernels.cu").read_text()
+KERNELS = TEXT.count('extern "C" __global__ void')
+ELF = b"\x7fELF"
+
+
+def compiler_of(kind):
+    for compiler in nvrtc.find_compilers():
+        if compiler.kind == kind:
+            return compiler
+    return pytest.skip(f"no CUDA compiler: {kind} was not found")
+
+
+@pytest.mark.parametrize("kind", ["nvcc", "nvrtc"])
+def test_kernels_compile_for_the_device(kind):
+    text = TEXT.replace("part, 6145", "part, 64")  # that one is wrong on purpose, and a device compiler refuses it
+    binary = nvrtc.compile_cuda(text, compiler=compiler_of(kind), architecture="sm_90")
+    print(f"{kind}: {len(binary.resources)} kernels, {len(binary.cubin)} bytes")
+    assert binary.cubin.startswith(ELF)
+    assert len(binary.resources) == KERNELS
+    resources = {entry.kernel: entry for entry in binary.resources}
+    assert resources["block_sum"].shared_bytes == 128 * 8
+    assert resources["copy"].shared_bytes == 0
+    assert 0 < resources["copy"].registers < 64
+    assert all(entry.spill_store_bytes == 0 for entry in binary.resources)
+
+
+@pytest.mark.parametrize("kind", ["nvcc", "nvrtc"])
+def test_refused_text_names_its_line(kind):
+    compiler = compiler_of(kind)
+    with pytest.raises(BuildError, match=r"kernels\.cu\(2\)") as caught:
+        nvrtc.compile_cuda(
+            'extern "C" __global__ void k(stencil::array<double> u) {\n  u[0] = nothing;\n}\n', compiler=compiler
+        )
+    assert "nothing" in str(caught.value)
+    assert caught.value.advice
+
+
+def test_no_compiler_is_said_loudly(monkeypatch):
+    monkeypatch.setattr(nvrtc.shutil, "which", lambda name: None)
+    monkeypatch.setattr(nvrtc, "_nvrtc_library", lambda: None)
+    assert nvrtc.find_compilers() == ()
+    with pytest.raises(BuildError, match="no CUDA compiler"):
+        nvrtc.compile_cuda("")
+
+
+def test_resources_of_a_log_with_spills():
+    log = (
+        "ptxas info    : Compiling entry function 'step' for 'sm_90'\n"
+        "    32 bytes stack frame, 28 bytes spill stores, 24 bytes spill loads\n"
+        "ptxas info    : Used 255 registers, used 1 barriers, 1024 bytes smem\n"
+    )
+    assert nvrtc.read_resources(log) == (nvrtc.KernelResources("step", 255, 28, 24, 1024),)
+    assert nvrtc.read_resources("") == ()

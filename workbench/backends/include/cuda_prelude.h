@@ -1,0 +1,31 @@
+// What every generated CUDA text may use: the same names on the device and in the simulator.
+//
+// Device (nvcc, NVRTC): this file alone, put in front of the text. Simulator (g++ or clang++): given with `-include`.
+//
+//   stencil::array<T>              a parameter that points at cells; read and written as name[index]
+//   stencil::array<const T>        the same, read only
+//   STENCIL_SHARED(T, name, n)     n cells of shared memory of the block; n is a constant
+//   stencil::barrier()             all threads of the block meet here
+//
+// Arrays are `__restrict__`: no two arguments of one launch may overlap when one of them is written.
+// Read a cell into a variable with a written type (`const double x = u[i];`, not `auto`).
+#pragma once
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+
+namespace stencil {
+
+template <class T>
+using array = T* __restrict__;
+
+__device__ __forceinline__ void barrier() { __syncthreads(); }
+
+}  // namespace stencil
+
+#define STENCIL_SHARED(T, name, count) __shared__ T name[count]
+
+#else
+
+#include "simulator.h"
+
+#endif

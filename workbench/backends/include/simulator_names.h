@@ -1,0 +1,174 @@
+// The CUDA names that generated text may use, as ordinary C++: qualifiers, warp functions, atomics, mathematics.
+#pragma once
+
+#include <math.h>
+
+#include <cmath>
+
+#include "simulator_threads.h"
+
+#define __global__
+#define __device__
+#define __host__
+#define __constant__ static
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__ __attribute__((noinline))
+#define __launch_bounds__(...)
+#define __shared__ static_assert(false, "write STENCIL_SHARED(type, name, count) so that shared memory is checked");
+#define __cluster_dims__(...) static_assert(false, "thread block clusters are not simulated; emit the plain variant");
+
+inline void __syncthreads(unsigned line = __builtin_LINE()) { stencil::barrier(line); }
+inline void __syncwarp(unsigned mask = 0xffffffffu, unsigned line = __builtin_LINE()) {
+  stencil::sim::meet_warp(stencil::sim::Collective::sync, mask, 0, 0, line);
+}
+inline unsigned __ballot_sync(unsigned mask, int predicate, unsigned line = __builtin_LINE()) {
+  using stencil::sim::Collective;
+  return static_cast<unsigned>(stencil::sim::meet_warp(Collective::ballot, mask, predicate != 0, 0, line));
+}
+inline int __any_sync(unsigned mask, int predicate, unsigned line = __builtin_LINE()) {
+  return __ballot_sync(mask, predicate, line) != 0;
+}
+inline int __all_sync(unsigned mask, int predicate, unsigned line = __builtin_LINE()) {
+  return __ballot_sync(mask, !predicate, line) == 0;
+}
+inline unsigned __activemask() = delete;  // its value is no part of a program's meaning
+
+namespace stencil {
+namespace sim {
+namespace {
+
+template <class T>
+inline T shuffle(unsigned mask, T value, unsigned source_lane, unsigned line) {
+  static_assert(sizeof(T) <= 8, "a shuffle moves at most eight bytes");
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(T));
+  bits = meet_warp(Collective::shuffle, mask, bits, source_lane, line);
+  std::memcpy(&value, &bits, sizeof(T));
+  return value;
+}
+
+inline unsigned lane() { return active->thread & 31u; }
+inline unsigned segment(int width) { return lane() & ~(static_cast<unsigned>(width) - 1u); }
+
+inline unsigned lane_at(unsigned source, int width) {
+  return segment(width) + (source & (static_cast<unsigned>(width) - 1u));
+}
+inline unsigned lane_up(unsigned delta, int width) {
+  return lane() >= segment(width) + delta ? lane() - delta : lane();
+}
+inline unsigned lane_down(unsigned delta, int width) {
+  return lane() + delta < segment(width) + static_cast<unsigned>(width) ? lane() + delta : lane();
+}
+inline unsigned lane_xor(unsigned bits, int width) {
+  return (lane() ^ bits) < segment(width) + static_cast<unsigned>(width) ? lane() ^ bits : lane();
+}
+
+}  // namespace
+}  // namespace sim
+}  // namespace stencil
+
+// Plain overloads, not templates, so that a cell u[i] converts to its value.
+#define STENCIL_SIM_SHUFFLE(T)                                                                                    \
+  inline T __shfl_sync(unsigned m, T v, int lane, int width = 32, unsigned line = __builtin_LINE()) {             \
+    return stencil::sim::shuffle(m, v, stencil::sim::lane_at(static_cast<unsigned>(lane), width), line);          \
+  }                                                                                                               \
+  inline T __shfl_up_sync(unsigned m, T v, unsigned delta, int width = 32, unsigned line = __builtin_LINE()) {    \
+    return stencil::sim::shuffle(m, v, stencil::sim::lane_up(delta, width), line);                                \
+  }                                                                                                               \
+  inline T __shfl_down_sync(unsigned m, T v, unsigned delta, int width = 32, unsigned line = __builtin_LINE()) {  \
+    return stencil::sim::shuffle(m, v, stencil::sim::lane_down(delta, width), line);                              \
+  }                                                                                                               \
+  inline T __shfl_xor_sync(unsigned m, T v, int bits, int width = 32, unsigned line = __builtin_LINE()) {         \
+    return stencil::sim::shuffle(m, v, stencil::sim::lane_xor(static_cast<unsigned>(bits), width), line);         \
+  }
+STENCIL_SIM_SHUFFLE(int)
+STENCIL_SIM_SHUFFLE(unsigned)
+STENCIL_SIM_SHUFFLE(long)
+STENCIL_SIM_SHUFFLE(unsigned long)
+STENCIL_SIM_SHUFFLE(long long)
+STENCIL_SIM_SHUFFLE(unsigned long long)
+STENCIL_SIM_SHUFFLE(float)
+STENCIL_SIM_SHUFFLE(double)
+#undef STENCIL_SIM_SHUFFLE
+
+#define STENCIL_SIM_ATOMIC(name, T, result)                                                     \
+  inline T name(stencil::sim::Pointer<T> p, T value) {                                          \
+    return stencil::sim::atomic_update(p.data, *p.buffer, p.index, p.line,                      \
+                                       [value](T old) { return static_cast<T>(result); });      \
+  }
+STENCIL_SIM_ATOMIC(atomicAdd, int, static_cast<unsigned>(old) + static_cast<unsigned>(value))
+STENCIL_SIM_ATOMIC(atomicAdd, unsigned, old + value)
+STENCIL_SIM_ATOMIC(atomicAdd, unsigned long long, old + value)
+STENCIL_SIM_ATOMIC(atomicAdd, float, old + value)
+STENCIL_SIM_ATOMIC(atomicAdd, double, old + value)
+STENCIL_SIM_ATOMIC(atomicMax, int, old < value ? value : old)
+STENCIL_SIM_ATOMIC(atomicMax, unsigned, old < value ? value : old)
+STENCIL_SIM_ATOMIC(atomicMin, int, value < old ? value : old)
+STENCIL_SIM_ATOMIC(atomicMin, unsigned, value < old ? value : old)
+STENCIL_SIM_ATOMIC(atomicOr, unsigned, old | value)
+#undef STENCIL_SIM_ATOMIC
+
+template <class T>
+inline std::remove_const_t<T> __ldg(stencil::sim::Pointer<T> p) {
+  return stencil::sim::load(p.data, *p.buffer, p.index, p.line);
+}
+
+template <class... A>
+inline void __pipeline_memcpy_async(A&&...) {
+  static_assert(sizeof...(A) > 99, "cp.async is not simulated; emit the variant with plain loads");
+}
+template <class... A>
+inline void stencil_tma_load(A&&...) {
+  static_assert(sizeof...(A) > 99, "TMA is not simulated; emit the variant with plain loads");
+}
+
+// What <math.h> does not declare at global scope, or declares for double only.
+using std::fabs, std::fma, std::fmax, std::fmin, std::fmod, std::isfinite, std::isinf, std::isnan, std::signbit;
+using std::copysign, std::cbrt, std::exp2, std::expm1, std::hypot, std::log1p, std::log2, std::nearbyint, std::rint;
+using std::round, std::trunc, std::erf, std::erfc, std::tgamma, std::lgamma, std::asinh, std::acosh, std::atanh;
+
+inline float rsqrt(float x) { return 1.0f / std::sqrt(x); }
+inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
+inline float rsqrtf(float x) { return 1.0f / std::sqrt(x); }
+
+#define STENCIL_SIM_MINMAX(T)                           \
+  inline T min(T a, T b) { return b < a ? b : a; }      \
+  inline T max(T a, T b) { return a < b ? b : a; }
+STENCIL_SIM_MINMAX(int)
+STENCIL_SIM_MINMAX(unsigned)
+STENCIL_SIM_MINMAX(long)
+STENCIL_SIM_MINMAX(unsigned long)
+STENCIL_SIM_MINMAX(long long)
+STENCIL_SIM_MINMAX(unsigned long long)
+#undef STENCIL_SIM_MINMAX
+inline float min(float a, float b) { return std::fmin(a, b); }
+inline float max(float a, float b) { return std::fmax(a, b); }
+inline double min(double a, double b) { return std::fmin(a, b); }
+inline double max(double a, double b) { return std::fmax(a, b); }
+
+inline float __fadd_rn(float a, float b) { return a + b; }
+inline float __fsub_rn(float a, float b) { return a - b; }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fdiv_rn(float a, float b) { return a / b; }
+inline float __fsqrt_rn(float a) { return std::sqrt(a); }
+inline float __fmaf_rn(float a, float b, float c) { return std::fma(a, b, c); }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dsub_rn(double a, double b) { return a - b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
+inline double __ddiv_rn(double a, double b) { return a / b; }
+inline double __dsqrt_rn(double a) { return std::sqrt(a); }
+inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c); }
+
+#define STENCIL_SIM_SAME_BITS(name, To, From)  \
+  inline To name(From value) {                 \
+    To bits;                                   \
+    std::memcpy(&bits, &value, sizeof bits);   \
+    return bits;                               \
+  }
+STENCIL_SIM_SAME_BITS(__float_as_int, int, float)
+STENCIL_SIM_SAME_BITS(__float_as_uint, unsigned, float)
+STENCIL_SIM_SAME_BITS(__int_as_float, float, int)
+STENCIL_SIM_SAME_BITS(__uint_as_float, float, unsigned)
+STENCIL_SIM_SAME_BITS(__double_as_longlong, long long, double)
+STENCIL_SIM_SAME_BITS(__longlong_as_double, double, long long)
+#undef STENCIL_SIM_SAME_BITS

@@ -1,0 +1,175 @@
+"""CUDA text to a cubin with nvcc or NVRTC, whichever is here; needs no GPU.
+
+NVRTC is taken from the NVIDIA wheels (extra `cuda-check`) or from a toolkit; nvcc from the path.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import importlib.util
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from workbench.errors import BuildError
+
+PRELUDE = Path(__file__).parent / "include" / "cuda_prelude.h"
+
+# The arithmetic of "ieee": no contraction, IEEE division and root, no flush to zero. Both compilers know them.
+IEEE_FLAGS = ("--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false")
+
+_WHEELS = ("nvidia.cu13", "nvidia.cuda_nvrtc")
+_NOTHING_FOUND = "no CUDA compiler: neither nvcc nor NVRTC was found"
+_ADVICE = "Install the extra cuda-check (pip install 'stencil-workbench[cuda-check]') or a CUDA toolkit."
+
+
+@dataclass(frozen=True, slots=True)
+class CudaCompiler:
+    """A compiler of CUDA text; `path` is the program nvcc or the library NVRTC."""
+
+    kind: Literal["nvcc", "nvrtc"]
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelResources:
+    """What ptxas says a kernel needs: registers per thread, bytes spilled and bytes of static shared memory."""
+
+    kernel: str
+    registers: int
+    spill_store_bytes: int
+    spill_load_bytes: int
+    shared_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class CudaBinary:
+    """A compiled text: the cubin, the compiler's log and the resources read from it, in order of the log."""
+
+    cubin: bytes
+    log: str
+    resources: tuple[KernelResources, ...]
+    compiler: CudaCompiler
+
+
+def find_compilers() -> tuple[CudaCompiler, ...]:
+    """The CUDA compilers of this machine, nvcc first; empty if there is none."""
+    found = []
+    nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+    if nvcc:
+        found.append(CudaCompiler("nvcc", nvcc))
+    library = _nvrtc_library()
+    if library:
+        found.append(CudaCompiler("nvrtc", library))
+    return tuple(found)
+
+
+def compile_cuda(
+    text: str,
+    *,
+    architecture: str = "sm_90",
+    compiler: CudaCompiler | None = None,
+    flags: Sequence[str] = IEEE_FLAGS,
+    name: str = "kernels.cu",
+) -> CudaBinary:
+    """Compile `text` (it includes nothing; the prelude is put in front) for `architecture`.
+
+    Raises BuildError when the compiler refuses the text, with its log, and when there is no compiler.
+    """
+    if compiler is None:
+        compilers = find_compilers()
+        if not compilers:
+            raise BuildError(_NOTHING_FOUND, advice=_ADVICE)
+        compiler = compilers[0]
+    source = with_prelude(text, name)
+    options = (*flags, f"--gpu-architecture={architecture}", "--ptxas-options=-v")
+    cubin, log = (_by_nvcc if compiler.kind == "nvcc" else _by_nvrtc)(compiler.path, source, options, name)
+    return CudaBinary(cubin, log, read_resources(log), compiler)
+
+
+def with_prelude(text: str, name: str = "kernels.cu") -> str:
+    """The text as a device compiler gets it: prelude first, lines still counted from the start of `text`."""
+    prelude = PRELUDE.read_text(encoding="utf-8").replace("#pragma once\n", "\n")
+    return f'{prelude}\n#line 1 "{name}"\n{text}'
+
+
+def read_resources(log: str) -> tuple[KernelResources, ...]:
+    """Registers, spills and shared memory of every kernel in the output of `ptxas -v`."""
+    found = []
+    for part in re.split(r"Compiling entry function '", log)[1:]:
+        spills = re.search(r"(\d+) bytes spill stores, (\d+) bytes spill loads", part)
+        registers = re.search(r"Used (\d+) registers", part)
+        shared = re.search(r"(\d+) bytes smem", part)
+        if registers:
+            stored, loaded = (int(spills[1]), int(spills[2])) if spills else (0, 0)
+            kernel = part.split("'", 1)[0]
+            found.append(KernelResources(kernel, int(registers[1]), stored, loaded, int(shared[1]) if shared else 0))
+    return tuple(found)
+
+
+def _by_nvcc(nvcc: str, source: str, options: Sequence[str], name: str) -> tuple[bytes, str]:
+    with tempfile.TemporaryDirectory(prefix="stencil-nvcc-") as folder:
+        file = Path(folder) / name
+        file.write_text(source, encoding="utf-8")
+        binary = file.with_suffix(".cubin")
+        command = [nvcc, "-std=c++17", "-cubin", *options, "-o", str(binary), str(file)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        log = done.stdout + done.stderr
+        if done.returncode != 0:
+            raise _refused("nvcc", log)
+        return binary.read_bytes(), log
+
+
+def _by_nvrtc(library: str, source: str, options: Sequence[str], name: str) -> tuple[bytes, str]:
+    nvrtc = ctypes.CDLL(library)
+    nvrtc.nvrtcGetErrorString.restype = ctypes.c_char_p
+    program = ctypes.c_void_p()
+
+    def check(code: int) -> None:
+        if code:
+            raise BuildError(f"NVRTC failed: {nvrtc.nvrtcGetErrorString(code).decode()}", advice=_ADVICE)
+
+    def text_of(size_of: str, content_of: str) -> bytes:
+        size = ctypes.c_size_t()
+        check(getattr(nvrtc, size_of)(program, ctypes.byref(size)))
+        buffer = ctypes.create_string_buffer(size.value)
+        check(getattr(nvrtc, content_of)(program, buffer))
+        return buffer.raw
+
+    check(nvrtc.nvrtcCreateProgram(ctypes.byref(program), source.encode(), name.encode(), 0, None, None))
+    try:
+        encoded = [option.encode() for option in ("--std=c++17", *options)]
+        code = nvrtc.nvrtcCompileProgram(program, len(encoded), (ctypes.c_char_p * len(encoded))(*encoded))
+        log = text_of("nvrtcGetProgramLogSize", "nvrtcGetProgramLog").rstrip(b"\0").decode("utf-8", "replace")
+        if code:
+            raise _refused("NVRTC", log or nvrtc.nvrtcGetErrorString(code).decode())
+        return text_of("nvrtcGetCUBINSize", "nvrtcGetCUBIN"), log
+    finally:
+        nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
+
+
+def _refused(compiler: str, log: str) -> BuildError:
+    return BuildError(
+        f"{compiler} refused the generated text:\n{log.strip()}",
+        advice="Report this text with the program that made it; another backend may do meanwhile.",
+    )
+
+
+def _nvrtc_library() -> str | None:
+    """The path of libnvrtc in an NVIDIA wheel, else what the system's loader finds."""
+    for wheel in _WHEELS:
+        try:
+            spec = importlib.util.find_spec(wheel)
+        except ModuleNotFoundError:
+            continue
+        for folder in (spec.submodule_search_locations or ()) if spec else ():
+            files = sorted(Path(folder, "lib").glob("libnvrtc.so.*"))
+            if files:
+                return str(files[-1])
+    return ctypes.util.find_library("nvrtc")

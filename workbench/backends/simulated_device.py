@@ -1,37 +1,24 @@
 """A simulated CUDA device: launches kernels of a library built from CUDA text and tells what the checks found.
 
-The library is the text, with one `STENCIL_SIM_KERNEL(name, uses_barrier)` line per kernel at its end, compiled by any
-C++17 compiler with `SIMULATOR_FLAGS`. The conventions are in include/cuda_prelude.h and include/simulator_launch.h.
+`simulator_source` makes of CUDA text what the compile pool builds such a library from. The conventions of the text are
+in include/cuda_prelude.h, those of launches in include/simulator_launch.h.
 """
 
 from __future__ import annotations
 
 import ctypes
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
 import numpy as np
 
-INCLUDE = Path(__file__).parent / "include"
-PRELUDE = INCLUDE / "cuda_prelude.h"
+from workbench.backends.compile_pool import Source
 
-# After these come: text.cu -o library.so. The flags keep the arithmetic of the device built without contraction.
-SIMULATOR_FLAGS = (
-    "-std=c++17",
-    "-O2",
-    "-ffp-contract=off",
-    "-fwrapv",
-    "-fPIC",
-    "-shared",
-    "-fvisibility=hidden",
-    "-include",
-    str(PRELUDE),
-    "-x",
-    "c++",
-)
+INCLUDE = Path(__file__).parent / "include"
+PRELUDE = "cuda_prelude.h"
 
 _UNDEFINED, _FILLED = 1, 2
 _TRACE, _SECTORS = 1, 2
@@ -131,6 +118,20 @@ class LaunchShape:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     seed: int = 0
+
+
+def simulator_source(name: str, text: str, kernels: Mapping[str, bool], flags: tuple[str, ...] = ()) -> Source:
+    """The unit to compile: CUDA text as the device gets it, and a launcher for each of `kernels`.
+
+    The values of `kernels` say which use barriers, shared memory or warp functions; their threads run as fibers, those
+    of the others as a plain loop. Lines of faults and of the compiler's messages count in `text`.
+    """
+    launchers = "".join(
+        f"STENCIL_SIM_KERNEL({kernel}, {'true' if waits else 'false'})\n" for kernel, waits in kernels.items()
+    )
+    headers = tuple((file.name, file.read_text(encoding="utf-8")) for file in sorted(INCLUDE.glob("*.h")))
+    options = ("-std=c++17", "-include", PRELUDE, *flags)
+    return Source(name, f"{text}\n{launchers}", "cuda", options, headers)
 
 
 class SimulatedDevice:

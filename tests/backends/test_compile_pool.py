@@ -1,13 +1,16 @@
 """The compile pool with the host's own compiler: libraries that load, errors that help, builds that can be stopped."""
 
+import contextlib
 import ctypes
 import os
+import signal
 import subprocess
 import sys
 import textwrap
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -21,17 +24,18 @@ def returns(number, name="answer"):
     return Source(name, f'extern "C" __attribute__((visibility("default"))) int answer() {{ return {number}; }}\n')
 
 
-# The compiler works on this for minutes: a tree of 2^27 types.
-SLOW = Source(
-    "slow",
-    textwrap.dedent("""
-        template <int depth, int path> struct Tree {
-            static constexpr long value = Tree<depth - 1, 2 * path>::value + Tree<depth - 1, 2 * path + 1>::value;
-        };
-        template <int path> struct Tree<0, path> { static constexpr long value = 1; };
-        long total() { return Tree<26, 0>::value; }
-    """),
-)
+SLOW = Source("slow", "int slow;\n")
+
+
+def patient(host, folder):
+    """The host's compiler behind a script that works on slow.cpp for a minute, in a child of its own, using nothing."""
+    path = folder / "patient"
+    path.write_text(
+        '#!/bin/sh\ncase "$*" in *slow.cpp*) sh -c "sleep 60; :" slow.cpp "$PWD" & wait; exit 1;; esac\n'
+        f'exec {" ".join(host.command)} "$@"\n'
+    )
+    path.chmod(0o755)
+    return replace(host, command=(str(path),))
 
 
 @pytest.fixture(scope="module")
@@ -176,28 +180,45 @@ def test_a_failure_of_the_linker_shows_its_last_words(compiler):
 
 
 def test_one_failure_stops_the_others(host, tmp_path):
-    compiler = Compiler(host, BuildCache(tmp_path), jobs=2)
+    compiler = Compiler(patient(host, tmp_path), BuildCache(tmp_path / "cache"), jobs=2)
     start = time.monotonic()
     with pytest.raises(BuildError, match="refused the generated source of 'bad'"):
         build([SLOW, Source("bad", "int f() { return }\n")], compiler)
     assert time.monotonic() - start < 30, "the slow one was waited for"
 
 
-def children_of_this_process():
-    listed = subprocess.run(["ps", "-eo", "ppid=,stat=,args="], capture_output=True, text=True, check=True).stdout
-    return [line for line in listed.splitlines() if "slow.cpp" in line and " Z" not in line]
+def running_commands():
+    """Command lines of all processes; a machine without /proc has ps."""
+    if not os.path.isdir("/proc/self"):
+        return subprocess.run(["ps", "-axo", "args="], capture_output=True, text=True, check=True).stdout.splitlines()
+    commands = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            commands.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+    return commands
 
 
-def test_a_build_can_be_cancelled(compiler, tmp_path):
+def is_still_compiling(tmp_path):
+    """A killed process needs a moment to go."""
+    for _ in range(100):
+        if not any(str(tmp_path) in command and "slow.cpp" in command for command in running_commands()):
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def test_a_build_can_be_cancelled(compiler, host, tmp_path):
+    compiler = replace(compiler, toolchain=patient(host, tmp_path))
     cancel = threading.Event()
     threading.Timer(0.5, cancel.set).start()
     with pytest.raises(BuildCancelledError, match="'slow' was cancelled"):
         build([SLOW], compiler, cancel)
     assert is_clean(tmp_path)
-    assert not any(str(tmp_path) in line for line in children_of_this_process())
+    assert not is_still_compiling(tmp_path)
 
 
-def test_a_build_that_takes_too_long_is_stopped(compiler, tmp_path):
+def test_a_build_that_takes_too_long_is_stopped(compiler, host, tmp_path):
+    compiler = replace(compiler, toolchain=patient(host, tmp_path))
     with pytest.raises(BuildError, match=r"'slow' took longer than 0\.3 s") as caught:
         build([SLOW], replace(compiler, timeout=0.3))
     assert str(caught.value).endswith("so that the generated sub-kernels get smaller.")
@@ -210,33 +231,66 @@ def test_a_compiler_that_went_away_is_an_error_with_advice(compiler, tmp_path):
         build([returns(1)], gone)
 
 
-def test_background_builds(compiler):
+def test_background_builds(compiler, host, tmp_path):
     future = submit(returns(21), compiler)
     assert answer(future.result(timeout=60)) == 21
     failing = submit(Source("bad", "int f( {\n"), compiler)
     assert isinstance(failing.exception(timeout=60), BuildError)
     cancel = threading.Event()
-    slow = submit(SLOW, compiler, cancel)
+    slow = submit(SLOW, replace(compiler, toolchain=patient(host, tmp_path)), cancel)
     cancel.set()
     assert isinstance(slow.exception(timeout=60), BuildCancelledError)
 
 
-def test_leaving_python_stops_background_builds(tmp_path):
-    program = textwrap.dedent("""
+def start_python(host, tmp_path, program):
+    """Run a program that can import SLOW in a Python of its own, with scratch folder and cache below `tmp_path`."""
+    module = f"from workbench.backends.compile_pool import Source\nSLOW = Source('slow', {SLOW.text!r})\n"
+    (tmp_path / "tests_slow.py").write_text(module)
+    (tmp_path / "scratch").mkdir()
+    path = os.pathsep.join((str(tmp_path), os.environ.get("PYTHONPATH", ""), os.getcwd()))
+    environ = os.environ | {"PYTHONPATH": path, "WORKBENCH_CACHE": str(tmp_path / "cache")}
+    environ |= {"TMPDIR": str(tmp_path / "scratch"), "WORKBENCH_CXX": patient(host, tmp_path).compiler}
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program)], env=environ, stdout=subprocess.PIPE, text=True
+    )
+
+
+def test_leaving_python_stops_background_builds(host, tmp_path):
+    program = """
         import time
         from workbench.backends.compile_pool import submit
         from tests_slow import SLOW
         future = submit(SLOW)
         while not future.running():
             time.sleep(0.01)
-        time.sleep(0.3)
-    """)
-    module = f"from workbench.backends.compile_pool import Source\nSLOW = Source('slow', {SLOW.text!r})\n"
-    (tmp_path / "tests_slow.py").write_text(module)
-    (tmp_path / "scratch").mkdir()
-    path = os.pathsep.join((str(tmp_path), os.environ.get("PYTHONPATH", ""), os.getcwd()))
-    environ = os.environ | {"PYTHONPATH": path, "WORKBENCH_CACHE": str(tmp_path / "cache")}
-    environ["TMPDIR"] = str(tmp_path / "scratch")
-    subprocess.run([sys.executable, "-c", program], env=environ, check=True, timeout=60)
+        time.sleep(1.0)
+        print("left a running build:", future.running())
+    """
+    assert start_python(host, tmp_path, program).communicate(timeout=60)[0] == "left a running build: True\n"
     assert is_clean(tmp_path)
-    assert not any(str(tmp_path) in line for line in children_of_this_process())
+    assert not is_still_compiling(tmp_path)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_interrupt_stops_all_compilers(host, tmp_path, count):
+    program = f"""
+        from dataclasses import replace
+        from workbench.backends.compile_pool import build, default_compiler
+        from tests_slow import SLOW
+        compiler = replace(default_compiler(), jobs={count})
+        print("ready", flush=True)
+        try:
+            build([replace(SLOW, flags=(f"-DN={{n}}",)) for n in range({count})], compiler)
+        except KeyboardInterrupt:
+            print("interrupted")
+    """
+    process = start_python(host, tmp_path, program)
+    assert process.stdout.readline() == "ready\n"
+    while len(list((tmp_path / "scratch").glob("*/slow.cpp"))) < count:
+        assert process.poll() is None
+        time.sleep(0.01)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=30)[0] == "interrupted\n"
+    assert is_clean(tmp_path)
+    assert not is_still_compiling(tmp_path)

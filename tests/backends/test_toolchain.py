@@ -92,6 +92,13 @@ def test_arguments_in_the_variable_belong_to_the_command(notes):
     assert "-DSPECIAL=1" in found.identity
 
 
+def test_a_relative_path_is_made_absolute(notes, tmp_path, monkeypatch):
+    script(tmp_path / "bin" / "g++", f'exec {shutil.which("g++")} "$@"')
+    monkeypatch.chdir(tmp_path)
+    found = find_toolchain({"PATH": PATH, "WORKBENCH_CXX": "bin/g++"}, notes)
+    assert found.compiler == str(tmp_path / "bin" / "g++")
+
+
 def test_a_broken_compiler_is_passed_over(notes, tmp_path):
     broken = script(tmp_path / "bin" / "broken", "exit 1")
     assert isinstance(find_toolchain({"PATH": PATH, "CXX": str(broken)}, notes), Toolchain)

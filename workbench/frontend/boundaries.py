@@ -1,0 +1,274 @@
+"""Boundaries: the rules a user writes, and the Extend node that they become."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from workbench.errors import TraceError
+from workbench.frontend.promotion import convert
+from workbench.frontend.trace import Operand, Term, Trace, current_trace
+from workbench.frontend.value import Value, binary, operand, wrap
+from workbench.graph import (
+    Arith,
+    Broadcast,
+    Extend,
+    Fixed,
+    Imm,
+    KernelBuilder,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Mirror,
+    Neumann,
+    Outflow,
+    Periodic,
+    Reduce,
+    Reflect,
+    Shift,
+    SideRule,
+    StorageType,
+    Store,
+    Undefined,
+    Wall,
+)
+from workbench.graph import Value as ValueRule
+from workbench.graph.spaces import axis_name
+
+NAMED = ("periodic", "outflow", "reflect", "mirror")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rule:
+    """A rule as the user wrote it: its kind, the sign of a reflection, the value or function of a value rule."""
+
+    kind: str
+    sign: int = 1
+    value: object = None
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text or self.kind
+
+
+NO_RULE = Rule("undefined")
+Sides = tuple[tuple[Rule, Rule], ...]
+
+
+def reflect(sign: int = 1) -> Rule:
+    """Mirror about the face of the domain (-1 takes cell 0, n takes n-1), each reflection times `sign` (+1 or -1)."""
+    return Rule("reflect", _sign(sign, "reflect"), text=f"reflect(sign={sign})")
+
+
+def mirror(sign: int = 1) -> Rule:
+    """Mirror about the first and last cell (-1 takes cell 1, n takes n-2), each reflection times `sign` (+1 or -1)."""
+    return Rule("mirror", _sign(sign, "mirror"), text=f"mirror(sign={sign})")
+
+
+def constant(value: object) -> Rule:
+    """Ghost cells hold `value`, a number or a Global (param, scalar)."""
+    return _value_rule("constant", value)
+
+
+def fixed(value: object) -> Rule:
+    """The face of the domain holds `value`: ghost = 2 * value - the cell at the reflected index."""
+    return _value_rule("fixed", value)
+
+
+def neumann(slope: object, dx: object) -> Rule:
+    """Extrapolate from the last cell with the slope du/dx taken along +axis on both sides; dx is the cell's width."""
+    return _value_rule("neumann", binary("multiply", slope, dx))
+
+
+def analytic(function: Callable[..., object]) -> Rule:
+    """Ghost cells hold function(i, j, ...), called once with one integer index value per axis.
+
+    It may use numbers, params, scalars and sizes, all as at the start of the kernel, but no field.
+    """
+    current_trace("analytic")
+    if not callable(function):
+        raise TraceError(
+            f"analytic needs a function of the indices, not {function!r}", advice="Write analytic(lambda i: ...)."
+        )
+    return Rule("analytic", value=function, text=f"analytic({getattr(function, '__name__', 'function')})")
+
+
+def _sign(sign: object, rule: str) -> int:
+    current_trace(rule)
+    if isinstance(sign, bool) or not isinstance(sign, int) or sign not in (1, -1):
+        raise TraceError(f"the sign of {rule} is +1 or -1, not {sign!r}", advice=f"Write {rule}(sign=-1).")
+    return sign
+
+
+def _value_rule(kind: str, value: object) -> Rule:
+    trace = current_trace(kind)
+    given = operand(value)
+    if isinstance(given, Term) and given.is_local:
+        raise TraceError(
+            f"{kind} needs one number for the whole side, but got a value per cell",
+            advice="Write analytic(lambda i: ...) for values that vary along the side.",
+        )
+    return Rule(kind, value=given, text=trace.text_here(kind))
+
+
+def parse_sides(trace: Trace, boundary: object, what: str) -> Sides:
+    """The rule of each side; a side without one takes the cell's default, or none. Raises TraceError."""
+    default = NO_RULE
+    if boundary is None:
+        boundary, default = trace.default_boundary, NO_RULE
+    elif isinstance(trace.default_boundary, str | Rule):
+        default = _one_rule(trace.default_boundary, "the cell's boundary")
+    if boundary is None:
+        return ((NO_RULE, NO_RULE),) * trace.dim
+    if not isinstance(boundary, Mapping):
+        rule = _one_rule(boundary, what)
+        return ((rule, rule),) * trace.dim
+    sides: list[list[Rule | None]] = [[None, None] for _ in range(trace.dim)]
+    for key, given in boundary.items():
+        axis, places = _parse_side(trace, key, what)
+        for place in places:
+            if sides[axis][place] is not None:
+                raise TraceError(f"{what}: side {key!r} has two rules", advice="Keep one of them.")
+            sides[axis][place] = _one_rule(given, what)
+    filled = [(low or default, high or default) for low, high in sides]
+    for axis, pair in enumerate(filled):
+        kinds = {r.kind for r in pair}
+        if "periodic" in kinds and len(kinds) > 1:
+            raise TraceError(
+                f"{what}: axis {axis_name(axis)} is periodic on one side only",
+                advice=f'Write {{"{axis_name(axis)}": "periodic"}} for both sides.',
+            )
+    return tuple(filled)
+
+
+def _parse_side(trace: Trace, key: object, what: str) -> tuple[int, tuple[int, ...]]:
+    letter = key[:-1] if isinstance(key, str) and key.endswith(("+", "-")) else key
+    axis = {"x": 0, "y": 1, "z": 2}.get(str(letter), -1)
+    if isinstance(letter, str) and letter.isdecimal() and 3 <= int(letter) < 16:
+        axis = int(letter)
+    if axis < 0:
+        raise TraceError(
+            f"{what}: {key!r} names no side", advice='Use "x-", "x+", "y-", ... or "x" for both sides of an axis.'
+        )
+    trace.need_axis(axis, what)
+    assert isinstance(key, str)
+    return axis, (0, 1) if letter == key else ((0,) if key.endswith("-") else (1,))
+
+
+def _one_rule(given: object, what: str) -> Rule:
+    if isinstance(given, Rule):
+        return given
+    if isinstance(given, str) and given in NAMED:
+        return Rule(given)
+    if callable(given):
+        name = getattr(given, "__name__", "")
+        if name in ("reflect", "mirror"):
+            return Rule(name)
+    raise TraceError(
+        f"{what}: {getattr(given, '__name__', given)!r} is no boundary rule",
+        advice='Use "periodic", "outflow", "reflect", "mirror", constant(), fixed(), neumann() or analytic().',
+    )
+
+
+def describe(sides: Sides) -> str:
+    """The rules in the card's words: "periodic", or "x-: fixed(0), x+: outflow"; empty if there is none."""
+    texts = [str(r) for pair in sides for r in pair]
+    if len(set(texts)) == 1:
+        return "" if sides[0][0].kind == "undefined" else texts[0]
+    named = []
+    for axis, (low, high) in enumerate(sides):
+        name = axis_name(axis)
+        if str(low) == str(high):
+            named.append(f"{name}: {low}")
+        else:
+            named += [f"{name}-: {low}", f"{name}+: {high}"]
+    return ", ".join(part for part in named if not part.endswith(": undefined"))
+
+
+def extend_term(trace: Trace, term: Term, sides: Sides, face_axes: tuple[int, ...] = ()) -> Term:
+    """The term with its outside: one Extend node, or the term itself if no side has a rule."""
+    if all(r.kind == "undefined" for pair in sides for r in pair):
+        return term
+    values: dict[int, int] = {}  # pool index of a boundary value -> its operand number in the Extend
+
+    def side(rule: Rule, axis: int) -> SideRule:
+        match rule.kind:
+            case "undefined":
+                return Undefined()
+            case "periodic":
+                return Periodic()
+            case "outflow":
+                return Outflow()
+            case "reflect" | "mirror":
+                if axis in face_axes:
+                    return Wall(rule.sign)
+                return Reflect(rule.sign) if rule.kind == "reflect" else Mirror(rule.sign)
+            case _:  # the value rules
+                pass
+        value = _boundary_value(trace, rule, term.type)
+        number = values.setdefault(value.index, len(values) + 1)
+        if rule.kind == "fixed":
+            return Fixed(number)
+        return Neumann(number) if rule.kind == "neumann" else ValueRule(number)
+
+    rules = tuple((side(low, axis), side(high, axis)) for axis, (low, high) in enumerate(sides))
+    return trace.emit(lambda pool: pool.extend(term.index, rules, tuple(values)))
+
+
+def _boundary_value(trace: Trace, rule: Rule, type_: StorageType) -> Term:
+    value = rule.value
+    if rule.kind == "analytic":
+        assert callable(value)
+        indices = [Value(trace.emit(partial(KernelBuilder.index, axis=axis))) for axis in range(trace.dim)]
+        given = operand(value(*indices))
+        _check_analytic(given, str(rule))
+    else:
+        assert isinstance(value, Term | bool | int | float)
+        given = value
+        _check_analytic(given, str(rule))
+    if isinstance(given, Term) and given.type.is_float and not type_.is_float:
+        raise TraceError(
+            f"{rule} gives {given.type}, but the field is {type_}", advice=f'Cast it: astype(value, "{type_}").'
+        )
+    return convert(trace, given, type_, local=True)
+
+
+def _check_analytic(given: Operand, text: str) -> None:
+    """Refuse a boundary value that depends on a field: it must be known before the field is."""
+    if not isinstance(given, Term):
+        return
+    pool, waiting, seen = given.trace.pool, [given.index], set()
+    while waiting:
+        index = waiting.pop()
+        if index in seen:
+            continue
+        seen.add(index)
+        node = pool.node(index)
+        found = ""
+        match node.instruction:
+            case Load(name):
+                found = f"field {name}" if node.is_local else ""
+            case Reduce():
+                found = "a reduction over cells"
+            case Shift() | Extend():
+                found = "a relative read"
+            case Imm() | LoadIndex() | LoadSize() | Arith() | Broadcast() | Store():
+                pass
+        if found:
+            raise TraceError(
+                f"{text} uses {found}, but a boundary value may depend on indices, sizes, params and scalars only",
+                advice="Store what it needs in a scalar, and use the scalar here.",
+            )
+        waiting += node.operands
+
+
+def extend(value: object, rule: object) -> Value:
+    """The value inside the domain, continued outside by `rule` (any boundary, also one per side)."""
+    trace = current_trace("extend")
+    given = operand(value)
+    if not isinstance(given, Term) or not given.is_local:
+        raise TraceError("extend needs a value per cell; one number is the same everywhere", advice="Leave it out.")
+    sides = parse_sides(trace, rule, "extend")
+    extended: Value = wrap(extend_term(trace, given, sides))
+    return extended

@@ -1,0 +1,247 @@
+"""Cell: the text of a cell, or a function, to a graph."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FrameType, FunctionType
+
+from workbench.errors import StencilError, TraceError
+from workbench.frontend.language import vocabulary
+from workbench.frontend.lowering import make_graph
+from workbench.frontend.operations import parse_type
+from workbench.frontend.scope import Captured, NotebookScope, explain_name
+from workbench.frontend.source import (
+    ITERATION_HOOK,
+    NAME_HOOK,
+    TICK_HOOK,
+    Source,
+    compile_source,
+    parse_source,
+)
+from workbench.frontend.trace import DimensionFoundError, Trace, enter_trace
+from workbench.frontend.value import Value, term_of
+from workbench.graph import Graph, StorageType
+
+
+@dataclass(frozen=True, slots=True)
+class Traced:
+    """What a cell means, and what a card says about how it was read.
+
+    captured: names taken from the notebook, frozen. promotions: where a width changed. warnings: what is legal but
+    suspicious. All texts begin with "line N: ".
+    """
+
+    graph: Graph
+    captured: tuple[Captured, ...]
+    promotions: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def trace_cell(
+    text: str,
+    *,
+    name: str = "machine",
+    dim: int | None = None,
+    first_line: int = 1,
+    namespace: Mapping[str, object] | None = None,
+    dtype: object = "f64",
+    boundary: object = None,
+) -> Traced:
+    """Run a cell's body once on traced values and return what it means.
+
+    name: the machine's name. dim: number of axes; None takes it from the first relative read, else 1 (the body is then
+    run again if the guess was wrong). first_line: what the user sees as the number of the body's first line.
+    namespace: the notebook's names, read only. dtype: the machine's float type. boundary: the default rule of fields.
+    Raises TraceError whose line is the user's.
+    """
+    source = Source(f"<stencil {name}>", tuple(text.splitlines()), first_line)
+    tree = parse_source(source)
+    code = compile_source(parse_source(source), source)
+
+    def run(trace: Trace, captured: dict[str, Captured]) -> None:
+        trace.tree = tree
+        scope = NotebookScope(namespace or {}, captured)
+        body = {**vocabulary(trace.dim), **_hooks(trace), "__builtins__": scope, "__name__": name}
+        _guard(trace, lambda: exec(code, body), body)  # noqa: S102  # running the user's cell is what this is for
+
+    return _trace(run, source, name, dim, dtype, boundary)
+
+
+def trace_function(
+    function: Callable[[], object],
+    dim: int | None = 1,
+    *,
+    name: str | None = None,
+    dtype: object = "f64",
+    boundary: object = None,
+) -> Traced:
+    """Trace a function of no arguments whose body is that of a cell; see `trace_cell`.
+
+    Lines count in the function's file. Names come from its source; if that cannot be found, from its frame when it
+    returns. Its closure and globals stand for the notebook.
+    """
+    code = getattr(function, "__code__", None)
+    if not isinstance(function, FunctionType) or code is None or code.co_argcount or code.co_kwonlyargcount:
+        raise TraceError(
+            f"stencil needs a function without arguments, not {function!r}",
+            advice="Declare inputs in the body with field, scalar and param.",
+        )
+    name = name or function.__name__
+    closure = {
+        n: c.cell_contents for n, c in zip(code.co_freevars, function.__closure__ or (), strict=True) if _full(c)
+    }
+    namespace = {**function.__globals__, **closure}
+    try:
+        lines, first = inspect.getsourcelines(function)
+    except (OSError, TypeError):
+        return _trace_without_source(function, name, dim, dtype, boundary)
+    source = Source(f"<stencil {name}>", tuple(line.rstrip("\n") for line in lines), first)
+    tree = _parse_function(source, function.__name__)
+    hooked = compile_source(_parse_function(source, function.__name__), source)
+
+    def run(trace: Trace, captured: dict[str, Captured]) -> None:
+        trace.tree = tree
+        scope = NotebookScope(namespace, captured)
+        body: dict[str, object] = {
+            **vocabulary(trace.dim),
+            **_hooks(trace),
+            "__builtins__": scope,
+            "__name__": name,
+        }
+
+        def call() -> None:
+            exec(hooked, body)  # noqa: S102  # defines the function, its decorators removed
+            defined = body[function.__name__]
+            assert callable(defined)
+            defined()
+
+        _guard(trace, call, body)
+
+    return _trace(run, source, name, dim, dtype, boundary)
+
+
+def _full(cell: object) -> bool:
+    try:
+        cell.cell_contents  # type: ignore[attr-defined]  # noqa: B018  # raises if the variable has no value yet
+    except ValueError:
+        return False
+    return True
+
+
+def _parse_function(source: Source, name: str) -> ast.Module:
+    """The function's definition without decorators, alone in a module; an indented one keeps its columns."""
+    first = source.lines[0] if source.lines else ""
+    if first[:1].isspace():
+        wrapped = Source(source.filename, ("if True:", *source.lines), source.first_line - 1)
+        tree = parse_source(wrapped)
+    else:
+        tree = parse_source(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            node.decorator_list = []
+            return ast.Module([node], [])
+    raise TraceError(f"{name} is no plain function", advice=f"Write def {name}(): with the body of a cell.")
+
+
+def _trace_without_source(
+    function: FunctionType, name: str, dim: int | None, dtype: object, boundary: object
+) -> Traced:
+    code = function.__code__
+    source = Source(code.co_filename, (), code.co_firstlineno)
+
+    def run(trace: Trace, captured: dict[str, Captured]) -> None:
+        def watch(frame: FrameType, event: str, argument: object) -> None:
+            if event == "return" and frame.f_code is code:
+                for variable, value in frame.f_locals.items():
+                    _name_value(trace, variable, value)
+
+        def call() -> None:
+            before = sys.getprofile()
+            sys.setprofile(watch)
+            try:
+                function()
+            finally:
+                sys.setprofile(before)
+
+        _guard(trace, call, function.__globals__)
+
+    return _trace(run, source, name, dim, dtype, boundary)
+
+
+def _trace(
+    run: Callable[[Trace, dict[str, Captured]], None],
+    source: Source,
+    name: str,
+    dim: int | None,
+    dtype: object,
+    boundary: object,
+) -> Traced:
+    """Trace until the dimension is certain, then make the graph."""
+    if dim is not None and (isinstance(dim, bool) or not isinstance(dim, int) or not 1 <= dim <= 16):
+        raise TraceError(f"a machine cannot have {dim!r} dimensions", advice="Give dim as 1, 2, 3, ...")
+    float_type = _float_type(dtype)
+    attempt, fixed = dim or 1, dim is not None
+    while True:
+        trace = Trace(name, attempt, fixed, float_type, source)
+        trace.default_boundary = boundary
+        captured: dict[str, Captured] = {}
+        leave = enter_trace(trace)
+        try:
+            run(trace, captured)
+            graph = make_graph(trace)
+        except DimensionFoundError as found:
+            attempt, fixed = found.dim, found.fixed
+        else:
+            return Traced(graph, tuple(captured.values()), tuple(trace.promotions), tuple(trace.warnings))
+        finally:
+            leave()
+
+
+def _float_type(dtype: object) -> StorageType:
+    type_ = parse_type(dtype)
+    if not type_.is_float:
+        raise TraceError(f"the machine's type {type_} is no float type", advice='Use dtype "f64" or "f32".')
+    return type_
+
+
+def _hooks(trace: Trace) -> dict[str, object]:
+    def name_value(name: str, value: object) -> object:
+        _name_value(trace, name, value)
+        return value
+
+    return {NAME_HOOK: name_value, TICK_HOOK: trace.tick, ITERATION_HOOK: trace.iterate}
+
+
+def _name_value(trace: Trace, name: str, value: object) -> None:
+    """Give the assigned value its variable's name; a static under its own name has it already."""
+    if isinstance(value, Value) and name != "_" and value._static != name:
+        trace.pool.annotate(term_of(value).index, name=name)
+
+
+def _guard(trace: Trace, body: Callable[[], None], names: Mapping[str, object]) -> None:
+    """Run the user's code; every exception leaves as a StencilError with the line of the cell."""
+    source = trace.source
+    try:
+        body()
+    except StencilError as error:
+        raise source.locate(error, error.__traceback__) from None
+    except NameError as error:
+        frame = error.__traceback__
+        while frame is not None and frame.tb_next is not None:
+            frame = frame.tb_next
+        foreign = frame is not None and frame.tb_frame.f_code.co_filename != source.filename
+        known = [n for n in names if not n.startswith("__")]
+        explained = explain_name(error.name or str(error), known, foreign)
+        raise source.locate(explained, error.__traceback__).with_traceback(error.__traceback__) from error
+    except RecursionError as error:
+        explained = TraceError(
+            "a function of the cell calls itself without end", advice="Give the recursion an end that is reached."
+        )
+        raise source.locate(explained, error.__traceback__) from None
+    except Exception as error:  # whatever the user's code raises is reported at its line in the cell
+        explained = TraceError(f"{type(error).__name__}: {error}", advice="Correct this line; it is ordinary Python.")
+        raise source.locate(explained, error.__traceback__).with_traceback(error.__traceback__) from error

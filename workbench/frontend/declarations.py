@@ -1,0 +1,227 @@
+"""Declarations: fields, scalars, params, coordinates and kernels of a cell."""
+
+from __future__ import annotations
+
+import keyword
+from collections.abc import Callable
+from typing import NoReturn
+
+from workbench.errors import TraceError
+from workbench.frontend.boundaries import describe, extend_term, parse_sides
+from workbench.frontend.operations import parse_type
+from workbench.frontend.promotion import constant, spread
+from workbench.frontend.trace import CoordinateState, KernelState, Number, Term, Trace, current_trace
+from workbench.frontend.value import Value, operand
+from workbench.graph import GLOBAL, Static, StorageType
+from workbench.graph.types import BOOL, F64
+
+# Methods and keywords of a simulation: a field of that name would hide them.
+RESERVED = frozenset(
+    [
+        "run",
+        "start",
+        "pause",
+        "stop",
+        "wait",
+        "set",
+        "call",
+        "step",
+        "steps",
+        "evaluate",
+        "record",
+        "save",
+        "restore",
+        "device",
+        "to_xarray",
+        "view",
+        "shape",
+        "extents",
+        "backend",
+        "choices",
+        "schedule",
+        "threads",
+        "arithmetic",
+        "machine",
+        "graph",
+        "close",
+    ]
+)
+
+
+def field(name: str, dtype: object = None, boundary: object = None, unit: str = "", location: object = None) -> Value:
+    """Declare a field: one value per cell, kept from step to step.
+
+    dtype: a storage type; default the machine's float type. boundary: one rule, or a dict with a rule per side ("x-",
+    "x+", "y", ...). location: "cell" or ("face", axis), which puts value i on the lower face of cell i.
+    """
+    trace = current_trace("field")
+    what = f"field {name!r}"
+    type_ = trace.float_type if dtype is None else parse_type(dtype)
+    _check_name(name, "field")
+    face_axes = _parse_location(trace, location, what)
+    sides = parse_sides(trace, boundary, what)
+    trace.periodic_axes |= {axis for axis, (low, _) in enumerate(sides) if low.kind == "periodic"}
+    trace.declare(
+        Static(
+            name,
+            "field",
+            type_,
+            trace.space,
+            unit=str(unit),
+            boundary=describe(sides),
+            face_axes=face_axes,
+            span=trace.here(),
+        )
+    )
+    resolving: list[bool] = []
+
+    def resolve() -> Term:
+        if resolving:
+            raise TraceError(
+                f"the boundary of {what} uses the field itself", advice="Use indices, params and scalars only."
+            )
+        resolving.append(True)
+        loaded = trace.emit(lambda pool: pool.load(name))
+        extended = extend_term(trace, loaded, sides, face_axes)
+        resolving.clear()
+        return extended
+
+    return Value(None, name, resolve)
+
+
+def fields(
+    names: str, dtype: object = None, boundary: object = None, unit: str = "", location: object = None
+) -> tuple[Value, ...]:
+    """Declare several fields with the same properties: u, v = fields("u v"). Always a tuple."""
+    current_trace("fields")
+    if not isinstance(names, str) or not names.replace(",", " ").split():
+        raise TraceError(f"fields needs names, not {names!r}", advice='Write u, v = fields("u v").')
+    return tuple(field(name, dtype, boundary, unit, location) for name in names.replace(",", " ").split())
+
+
+def scalar(name: str, default: Number = 0, dtype: object = "f64", unit: str = "") -> Value:
+    """Declare a scalar: one number kept from step to step, `default` at the beginning; f64 unless dtype says else."""
+    return _declare_global(name, "scalar", default, dtype, unit)
+
+
+def param(name: str, default: Number, dtype: object = "f64", unit: str = "") -> Value:
+    """Declare a parameter: an input that may change between runs without a rebuild; f64 unless dtype says else."""
+    return _declare_global(name, "param", default, dtype, unit)
+
+
+def _declare_global(name: str, role: str, default: object, dtype: object, unit: str) -> Value:
+    trace = current_trace(role)
+    type_ = parse_type(dtype)
+    _check_name(name, role)
+    given = operand(default)
+    if isinstance(given, Term):
+        raise TraceError(
+            f"the default of {role} {name!r} is computed in the cell, but must be a number",
+            advice="Write the number, or assign it in a kernel init." if role == "scalar" else "Write the number.",
+        )
+    exact = _exact_default(trace, given, type_)
+    kind = "param" if role == "param" else "scalar"
+    trace.declare(Static(name, kind, type_, GLOBAL, default=exact, unit=str(unit), span=trace.here()))  # type: ignore[arg-type]  # mypy widens the literal
+    return Value(trace.emit(lambda pool: pool.load(name)), name)
+
+
+def _exact_default(trace: Trace, given: Number, type_: StorageType) -> Number:
+    """The default as the type holds it; an integer for a bool type is refused, for a float type converted."""
+    if isinstance(given, bool) and type_ != BOOL:
+        given = int(given)
+    instruction = constant(trace, given, type_, local=False).node.instruction
+    value: Number = getattr(instruction, "value")  # noqa: B009  # constant always makes an Imm
+    return value
+
+
+def _check_name(name: object, role: str) -> None:
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+        several = isinstance(name, str) and len(name.replace(",", " ").split()) > 1 and role == "field"
+        raise TraceError(
+            f"{name!r} is no name for a {role}",
+            advice=f'Write fields("{name}") for several.' if several else "Use letters, digits and _ after a letter.",
+        )
+    if not name.isascii():
+        raise TraceError(
+            f"{name!r} cannot be a name in generated C++", advice="Use ASCII letters, for instance the letter's name."
+        )
+    if name in RESERVED:
+        raise TraceError(
+            f"the {role} {name!r} would hide sim.{name} or a keyword of simulate", advice="Choose another name."
+        )
+
+
+def _parse_location(trace: Trace, location: object, what: str) -> tuple[int, ...]:
+    if location is None or location in ("cell", ("cell",)):
+        return ()
+    if isinstance(location, tuple) and len(location) > 1 and location[0] == "face":
+        axes = tuple(trace.need_axis(axis, f"{what}: location") for axis in location[1:])
+        if len(set(axes)) == len(axes):
+            return tuple(sorted(axes))
+    raise TraceError(f"{what}: {location!r} is no location", advice='Write location=("face", 0), or leave it out.')
+
+
+def coordinate(axis: int, expression: object, name: str = "x", unit: str = "m") -> Value:
+    """Label an axis: `expression` gives each cell's coordinate from indices, sizes, params and numbers."""
+    trace = current_trace("coordinate")
+    axis = trace.need_axis(axis, "coordinate")
+    given = operand(expression)
+    term = spread(given) if isinstance(given, Term) else constant(trace, given, F64, local=True)
+    if any(c.axis == axis or c.name == name for c in trace.coordinates):
+        raise TraceError(
+            f"coordinate {name!r} of axis {axis}: axis or name has one already", advice="Give one per axis and name."
+        )
+    used = _loads(term) - {s.name for s in trace.statics.values() if s.role == "param"}
+    if used:
+        raise TraceError(
+            f"coordinate {name!r} depends on {', '.join(sorted(used))}, which changes from step to step",
+            advice="Use index(axis), size(axis), params and numbers only.",
+        )
+    trace.coordinates.append(CoordinateState(axis, str(name), str(unit), term))
+    return Value(term)
+
+
+def _loads(term: Term) -> set[str]:
+    from workbench.graph import Load
+
+    pool, waiting, seen, names = term.trace.pool, [term.index], set(), set()
+    while waiting:
+        index = waiting.pop()
+        if index not in seen:
+            seen.add(index)
+            node = pool.node(index)
+            if isinstance(node.instruction, Load):
+                names.add(node.instruction.name)
+            waiting += node.operands
+    return names
+
+
+def kernel(function: Callable[[], object]) -> Callable[[], NoReturn]:
+    """Add a kernel named after the function, traced here; `init` runs when a simulation is made, others by sim.call."""
+    trace = current_trace("kernel")
+    name = getattr(function, "__name__", "")
+    if not callable(function) or not name.isidentifier():
+        raise TraceError("kernel decorates a function", advice="Write @kernel above def init():")
+    if name == "step" or any(k.name == name for k in trace.kernels):
+        reason = "the top level is the kernel step" if name == "step" else "it exists already"
+        raise TraceError(f"kernel {name!r} cannot be defined: {reason}", advice="Give the kernel another name.")
+    if trace.kernel is not trace.kernels[0]:
+        raise TraceError(f"kernel {name!r} is defined inside kernel {trace.kernel.name}", advice="Define it outside.")
+    code = getattr(function, "__code__", None)
+    if code is None or code.co_argcount or code.co_kwonlyargcount:
+        raise TraceError(f"kernel {name!r} takes arguments", advice="Use fields, scalars and params of the cell.")
+    state = KernelState(name, trace.here())
+    trace.kernels.append(state)
+    trace.kernel = state
+    try:
+        function()
+    finally:
+        trace.kernel = trace.kernels[0]
+
+    def refuse() -> NoReturn:
+        raise TraceError(
+            f"kernel {name} is called inside the cell, but kernels run one at a time",
+            advice=f'Write sim.call("{name}") outside, or share the formula in a plain function.',
+        )
+
+    return refuse

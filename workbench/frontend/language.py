@@ -1,0 +1,350 @@
+"""Language: every name that a cell may use, in one place; outside a trace the functions raise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from workbench.errors import TraceError
+from workbench.frontend import operations
+from workbench.frontend.boundaries import analytic, constant, extend, fixed, mirror, neumann, reflect
+from workbench.frontend.declarations import coordinate, field, fields, kernel, param, scalar
+from workbench.frontend.operations import parse_type, reduce_value, whole_number
+from workbench.frontend.trace import Term, current_trace
+from workbench.frontend.value import Value, operand, wrap
+from workbench.graph import Hint
+
+pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
+
+
+class _Dimension:
+    """The number of dimensions of the cell being traced, for functions written outside cells."""
+
+    def __index__(self) -> int:
+        return current_trace("dim").dim
+
+    def __int__(self) -> int:
+        return self.__index__()
+
+    def __eq__(self, other: object) -> bool:
+        return self.__index__() == other
+
+    def __hash__(self) -> int:
+        return hash(_Dimension)
+
+    def __add__(self, other: int) -> int:
+        return self.__index__() + other
+
+    __radd__ = __add__
+
+    def __sub__(self, other: int) -> int:
+        return self.__index__() - other
+
+    def __mul__(self, other: int) -> int:
+        return self.__index__() * other
+
+    __rmul__ = __mul__
+
+    def __lt__(self, other: int) -> bool:
+        return self.__index__() < other
+
+    def __le__(self, other: int) -> bool:
+        return self.__index__() <= other
+
+    def __gt__(self, other: int) -> bool:
+        return self.__index__() > other
+
+    def __ge__(self, other: int) -> bool:
+        return self.__index__() >= other
+
+    def __repr__(self) -> str:
+        return "dim"
+
+
+class _Axes:
+    """The axis numbers 0 ... dim-1 of the cell being traced."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(current_trace("axes").dim))
+
+    def __len__(self) -> int:
+        return current_trace("axes").dim
+
+    def __getitem__(self, index: int) -> int:
+        return range(current_trace("axes").dim)[index]
+
+    def __repr__(self) -> str:
+        return "axes"
+
+
+dim, axes = _Dimension(), _Axes()
+
+
+def index(axis: int) -> Value:
+    """The cell's index along `axis`, an i64 Local that simply continues outside the domain."""
+    trace = current_trace("index")
+    axis = trace.need_axis(axis, trace.text_here("index"))
+    return Value(trace.emit(lambda pool: pool.index(axis)))
+
+
+def size(axis: int) -> Value:
+    """The number of cells along `axis`, an i64 Global."""
+    trace = current_trace("size")
+    axis = trace.need_axis(axis, trace.text_here("size"))
+    return Value(trace.emit(lambda pool: pool.size(axis)))
+
+
+def cell_centre(axis: int, dx: object, origin: object = 0) -> Value:
+    """The coordinate of the cell's centre: (index + 0.5) * dx + origin."""
+    return (index(axis) + 0.5) * wrap(operand(dx)) + wrap(operand(origin))
+
+
+def shift(value: object, vector: Sequence[int]) -> Value:
+    """Move cells, the instruction of the Orthotope Machine: result[i] = value[i - vector]."""
+    trace = current_trace("shift")
+    term = _need_local(value, "shift")
+    text = trace.text_here("shift")
+    parts = tuple(vector) if isinstance(vector, tuple | list) else (vector,)
+    offsets = tuple(whole_number(v, f"{text}: a component") for v in parts)
+    trace.need_offsets(len(offsets), text)
+    return Value(trace.emit(lambda pool: pool.shift(term.index, offsets)))
+
+
+def where(condition: object, yes: object, no: object) -> Value:
+    """Per cell `yes` where the condition holds, else `no`; both are computed, none is skipped."""
+    current_trace("where")
+    return wrap(operations.where(operand(condition), operand(yes), operand(no)))
+
+
+def astype(value: object, dtype: object) -> Value:
+    """Cast: float to integer truncates and saturates, integers wrap, anything to bool is `!= 0`."""
+    current_trace("astype")
+    return Value(operations.astype(operand(value), parse_type(dtype)))
+
+
+def reduce_sum(value: object) -> Value:
+    """Sum over all cells, in the canonical order; of floats it is f64."""
+    return _reduce("sum", value)
+
+
+def reduce_product(value: object) -> Value:
+    """Product over all cells, in the canonical order; of floats it is f64."""
+    return _reduce("product", value)
+
+
+def reduce_min(value: object) -> Value:
+    """Smallest cell; NaN if any cell is NaN."""
+    return _reduce("min", value)
+
+
+def reduce_max(value: object) -> Value:
+    """Largest cell; NaN if any cell is NaN."""
+    return _reduce("max", value)
+
+
+def reduce_any(value: object) -> Value:
+    """Whether the condition holds in some cell."""
+    return _reduce("any", value)
+
+
+def reduce_all(value: object) -> Value:
+    """Whether the condition holds in every cell."""
+    return _reduce("all", value)
+
+
+def _reduce(name: str, value: object) -> Value:
+    current_trace(f"reduce_{name}")
+    return wrap(reduce_value(name, operand(value)))
+
+
+def minimum(a: object, b: object, *more: object) -> Value:
+    """The smallest, cell by cell: a if a < b or a is NaN, else b; further values from left to right."""
+    return _fold("minimum", a, b, *more)
+
+
+def maximum(a: object, b: object, *more: object) -> Value:
+    """The largest, cell by cell: a if a > b or a is NaN, else b; further values from left to right."""
+    return _fold("maximum", a, b, *more)
+
+
+def _fold(name: str, *values: object) -> Value:
+    current_trace(name)
+    result = operand(values[0])
+    for value in values[1:]:
+        result = operations.apply(name, result, operand(value))
+    return wrap(result)
+
+
+def power(a: object, b: object) -> Value:
+    """a**b."""
+    current_trace("power")
+    return wrap(operations.power(operand(a), operand(b)))
+
+
+def _unary(name: str, meaning: str) -> Callable[[object], Value]:
+    def function(value: object) -> Value:
+        current_trace(name)
+        return wrap(operations.apply(name, operand(value)))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = meaning
+    return function
+
+
+def _binary(name: str, meaning: str) -> Callable[[object, object], Value]:
+    def function(a: object, b: object) -> Value:
+        current_trace(name)
+        return wrap(operations.apply(name, operand(a), operand(b)))
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = meaning
+    return function
+
+
+sqrt = _unary("sqrt", "Square root, correctly rounded.")
+cbrt = _unary("cbrt", "Cube root.")
+exp = _unary("exp", "e to the power x.")
+exp2 = _unary("exp2", "2 to the power x.")
+expm1 = _unary("expm1", "exp(x) - 1, accurate near 0.")
+log = _unary("log", "Natural logarithm.")
+log2 = _unary("log2", "Logarithm to base 2.")
+log10 = _unary("log10", "Logarithm to base 10.")
+log1p = _unary("log1p", "log(1 + x), accurate near 0.")
+sin = _unary("sin", "Sine, x in radians.")
+cos = _unary("cos", "Cosine, x in radians.")
+tan = _unary("tan", "Tangent, x in radians.")
+arcsin = _unary("arcsin", "Inverse sine in radians.")
+arccos = _unary("arccos", "Inverse cosine in radians.")
+arctan = _unary("arctan", "Inverse tangent in radians.")
+arctan2 = _binary("arctan2", "Angle of the point (b, a) in radians.")
+sinh = _unary("sinh", "Hyperbolic sine.")
+cosh = _unary("cosh", "Hyperbolic cosine.")
+tanh = _unary("tanh", "Hyperbolic tangent.")
+hypot = _binary("hypot", "sqrt(a*a + b*b) without overflow between.")
+copysign = _binary("copysign", "|a| with the sign of b.")
+absolute = _unary("absolute", "Magnitude.")
+sign = _unary("sign", "-1, 0 or 1; 0 for NaN.")
+floor = _unary("floor", "Largest whole number not above x.")
+ceil = _unary("ceil", "Smallest whole number not below x.")
+trunc = _unary("trunc", "x without its fraction.")
+isnan = _unary("isnan", "Whether x is NaN, a condition.")
+isfinite = _unary("isfinite", "Whether x is neither infinite nor NaN, a condition.")
+
+
+def _need_local(value: object, what: str) -> Term:
+    given = operand(value)
+    if not isinstance(given, Term) or not given.is_local:
+        raise TraceError(
+            f"{what} needs a value per cell, but this is one number for the whole grid", advice="Leave it out."
+        )
+    return given
+
+
+def manifest(value: object) -> Value:
+    """Ask that the value is stored in an array of its own; returns it."""
+    return _hinted(value, "manifest", Hint("manifest"))
+
+
+def delayed(value: object) -> Value:
+    """Ask that the value is recomputed where it is used; returns it."""
+    return _hinted(value, "delayed", Hint("delayed"))
+
+
+def sync(value: object) -> Value:
+    """Ask that all threads meet before and after the value is computed; returns it."""
+    return _hinted(value, "sync", Hint(sync_before=True, sync_after=True))
+
+
+def _hinted(value: object, what: str, hint: Hint) -> Value:
+    trace = current_trace(what)
+    term = _need_local(value, what)
+    trace.hint(term, hint)
+    return Value(term)
+
+
+def named(value: object, name: str) -> Value:
+    """Give the value a name for graphs, generated code and sim.evaluate; returns it."""
+    trace = current_trace("named")
+    if not isinstance(name, str) or not name.isidentifier():
+        raise TraceError(f"{name!r} is no name for a value", advice='Write named(x, "flux").')
+    given = operand(value)
+    if not isinstance(given, Term):
+        raise TraceError(f"the Python number {given!r} cannot carry a name", advice="Name a traced value.")
+    trace.pool.annotate(given.index, name=name)
+    return wrap(given)
+
+
+__all__ = [
+    "absolute",
+    "analytic",
+    "arccos",
+    "arcsin",
+    "arctan",
+    "arctan2",
+    "astype",
+    "axes",
+    "cbrt",
+    "ceil",
+    "cell_centre",
+    "constant",
+    "coordinate",
+    "copysign",
+    "cos",
+    "cosh",
+    "delayed",
+    "dim",
+    "e",
+    "exp",
+    "exp2",
+    "expm1",
+    "extend",
+    "field",
+    "fields",
+    "fixed",
+    "floor",
+    "hypot",
+    "index",
+    "inf",
+    "isfinite",
+    "isnan",
+    "kernel",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "manifest",
+    "maximum",
+    "minimum",
+    "mirror",
+    "named",
+    "nan",
+    "neumann",
+    "param",
+    "pi",
+    "power",
+    "reduce_all",
+    "reduce_any",
+    "reduce_max",
+    "reduce_min",
+    "reduce_product",
+    "reduce_sum",
+    "reflect",
+    "scalar",
+    "shift",
+    "sign",
+    "sin",
+    "sinh",
+    "size",
+    "sqrt",
+    "sync",
+    "tan",
+    "tanh",
+    "trunc",
+    "where",
+]  # fmt: skip
+
+
+def vocabulary(dimension: int) -> dict[str, object]:
+    """The names of a cell with `dim` and `axes` as plain numbers."""
+    names = {name: globals()[name] for name in __all__}
+    return {**names, "dim": dimension, "axes": tuple(range(dimension))}

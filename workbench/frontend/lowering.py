@@ -1,0 +1,166 @@
+"""Lowering: from the trace's pool to an immutable graph, one kernel at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from workbench.errors import TraceError
+from workbench.frontend.trace import KernelState, Trace
+from workbench.graph import (
+    Arith,
+    Broadcast,
+    Coordinate,
+    Extend,
+    Graph,
+    Imm,
+    Kernel,
+    KernelBuilder,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Node,
+    Reduce,
+    Shift,
+    Span,
+    Store,
+)
+from workbench.graph.spaces import axis_name
+
+
+def make_graph(trace: Trace) -> Graph:
+    """Make the graph of a finished trace. Raises TraceError for kernels without stores and fields without use."""
+    for state in trace.kernels:
+        if not state.stores:
+            raise _located(
+                trace,
+                TraceError(
+                    f"the kernel {state.name} stores nothing",
+                    advice="Assign the value of the next step to a field: u.next = value.",
+                ),
+                state.span,
+            )
+    statics = tuple(trace.statics.values())
+    kernels = tuple(_lower_kernel(trace, state) for state in trace.kernels)
+    coordinates = tuple(
+        Coordinate(c.axis, c.name, c.unit, _lower_nodes(trace, c.term.index)) for c in trace.coordinates
+    )
+    _check_use(trace, kernels, coordinates)
+    _warn_of_indices(trace, kernels)
+    return Graph(trace.name, trace.space, statics, kernels, coordinates)
+
+
+def _lower_kernel(trace: Trace, state: KernelState) -> Kernel:
+    builder = KernelBuilder(trace.space, tuple(trace.statics.values()))
+    places = _copy(trace, builder, [term.index for term, _ in state.stores.values()])
+    for name, (term, span) in state.stores.items():
+        builder.annotate(builder.store(name, places[term.index]), span=span)
+    return builder.finish(state.name)
+
+
+def _lower_nodes(trace: Trace, root: int) -> tuple[Node, ...]:
+    builder = KernelBuilder(trace.space, tuple(trace.statics.values()))
+    _copy(trace, builder, [root])
+    return builder.finish("").nodes
+
+
+def _copy(trace: Trace, builder: KernelBuilder, roots: Sequence[int]) -> dict[int, int]:
+    """Copy what the roots need, in the pool's order; the result maps pool index to builder index."""
+    needed, waiting = set(roots), list(roots)
+    while waiting:
+        for operand in trace.pool.node(waiting.pop()).operands:
+            if operand not in needed:
+                needed.add(operand)
+                waiting.append(operand)
+    places: dict[int, int] = {}
+    for index in sorted(needed):
+        node = trace.pool.node(index)
+        place = places[index] = _copy_node(builder, node, [places[o] for o in node.operands])
+        for name in node.names:
+            builder.annotate(place, name=name)
+        for span in node.spans:
+            builder.annotate(place, span=span)
+        builder.annotate(place, hint=node.hint)
+    return places
+
+
+def _copy_node(builder: KernelBuilder, node: Node, operands: list[int]) -> int:
+    assert node.space is not None
+    match node.instruction:
+        case Imm(value):
+            return builder.imm(value, node.value_type, node.space)
+        case Load(name):
+            return builder.load(name)
+        case Reduce(operator):
+            return builder.reduce(operator, operands[0])
+        case Broadcast():
+            return builder.broadcast(operands[0])
+        case Shift(offset):
+            return builder.shift(operands[0], offset)
+        case LoadIndex(axis):
+            return builder.index(axis)
+        case LoadSize(axis):
+            return builder.size(axis)
+        case Arith("cast"):
+            return builder.cast(operands[0], node.value_type)
+        case Arith(operator):
+            return builder.arith(operator, *operands)
+        case Extend(sides):
+            return builder.extend(operands[0], sides, operands[1:])
+        case Store():
+            raise AssertionError("the pool holds values only")
+
+
+def _located(trace: Trace, error: TraceError, span: Span) -> TraceError:
+    error.located(span.line, trace.source.line(span.line), span.column if trace.source.line(span.line) else None)
+    return error
+
+
+def _check_use(trace: Trace, kernels: Iterable[Kernel], coordinates: Iterable[Coordinate]) -> None:
+    used = {name for k in kernels for name, _ in (*k.loads(), *k.stores())}
+    used |= {n.instruction.name for c in coordinates for n in c.nodes if isinstance(n.instruction, Load)}
+    for static in trace.statics.values():
+        if static.name in used or static.name == "until":  # a param until may be there for sim.run alone
+            continue
+        if static.role == "field":
+            raise _located(
+                trace,
+                TraceError(
+                    f"field {static.name} is neither read nor stored by any kernel",
+                    advice=f"Use it, assign {static.name}.next, or remove its declaration.",
+                ),
+                static.span,
+            )
+        trace.note_warning(f"line {static.span.line}: {static.role} {static.name} is never used")
+
+
+def _warn_of_indices(trace: Trace, kernels: Iterable[Kernel]) -> None:
+    """Warn where an index that continues outside is shifted along a periodic axis (semantics §1)."""
+    for kernel in kernels:
+        for node in kernel.nodes:
+            if not isinstance(node.instruction, Shift):
+                continue
+            indices = _bare_indices(kernel, node.operands[0])
+            for axis in sorted(indices & trace.periodic_axes):
+                if node.instruction.offset[axis]:
+                    line = node.spans[0].line if node.spans else 0
+                    trace.note_warning(
+                        f"line {line}: index({axis}) is read in a neighbour on the "
+                        f"periodic axis {axis_name(axis)} and does not wrap there; "
+                        f'write extend(index({axis}), "periodic") if it should'
+                    )
+
+
+def _bare_indices(kernel: Kernel, root: int) -> set[int]:
+    """The axes whose index reaches `root` without an Extend between."""
+    axes, waiting, seen = set(), [root], {root}
+    while waiting:
+        node = kernel.nodes[waiting.pop()]
+        if isinstance(node.instruction, LoadIndex):
+            axes.add(node.instruction.axis)
+        if isinstance(node.instruction, Extend) or node.is_global:
+            continue
+        for operand in node.operands:
+            if operand not in seen:
+                seen.add(operand)
+                waiting.append(operand)
+    return axes

@@ -1,0 +1,137 @@
+"""Misuse: what to write instead where Python asks a traced value for one number or one truth."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+
+from workbench.errors import TraceError
+from workbench.frontend.source import find_construct
+from workbench.frontend.trace import Term
+
+_INSTEAD_OF_BUILTIN = {"max": "maximum(a, b)", "min": "minimum(a, b)", "any": "reduce_any(u)", "all": "reduce_all(u)"}
+_INSTEAD_OF_MATH = {"fabs": "absolute", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
+_STATEMENTS: dict[type[ast.AST], str] = {ast.If: "if", ast.IfExp: "if", ast.While: "while", ast.Assert: "assert"}
+
+
+def _nature(term: Term) -> str:
+    return "has one value per cell" if term.is_local else "is known only when the simulation runs"
+
+
+def _construct(term: Term) -> tuple[ast.AST | None, ast.AST | None, str]:
+    """The expression being executed, what surrounds it, and its text."""
+    trace = term.trace
+    place = trace.place()
+    if place is None or trace.tree is None:
+        return None, None, "the value"
+    inner, outer = find_construct(trace.tree, place)
+    return inner, outer, trace.text_here("the value")
+
+
+def no_truth(term: Term) -> TraceError:
+    """The error for a value used as one true or false."""
+    inner, outer, text = _construct(term)
+    nature = _nature(term)
+    if isinstance(inner, ast.Call):
+        return _call_needs_one(inner, term, text)
+    if isinstance(inner, ast.Compare) and any(isinstance(o, ast.In | ast.NotIn) for o in inner.ops):
+        return no_membership(term)
+    chain = next((n for n in (inner, outer) if isinstance(n, ast.Compare) and len(n.ops) > 1), None)
+    if chain is not None:
+        return TraceError(
+            f"'{ast.unparse(chain)}' compares in a chain, which needs one true or false, but each part {nature}",
+            advice="Write (a < b) & (b < c).",
+        )
+    for node in (inner, outer):
+        if isinstance(node, ast.BoolOp):
+            word, symbol = ("and", "&") if isinstance(node.op, ast.And) else ("or", "|")
+            return TraceError(
+                f"'{word}' needs one true or false, but {_operand_text(node, text)} {nature}",
+                advice=f"Write (a > 0) {symbol} (b > 0), with the parentheses.",
+            )
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            operand = ast.unparse(node.operand)
+            return TraceError(f"'not' needs one true or false, but {operand} {nature}", advice=f"Write ~({operand}).")
+    word = next((w for kind, w in _STATEMENTS.items() if isinstance(outer, kind)), "")
+    if word == "assert":
+        advice = "Remove the assert, or store reduce_all(...) in a scalar and look at it after the run."
+    elif word == "while":
+        advice = "Iterate with sim.run(until=lambda s: ...), or write a loop with a fixed number of turns."
+    else:
+        advice = f"Use where({text if word else 'condition'}, a, b)."
+    subject = f"'{word}' needs one true or false" if word else "Python asks for one true or false"
+    return TraceError(f"{subject}, but {text} {nature}.", advice=advice)
+
+
+def _operand_text(node: ast.BoolOp, text: str) -> str:
+    return text if any(ast.unparse(v) == text for v in node.values) else ast.unparse(node.values[0])
+
+
+def no_membership(term: Term) -> TraceError:
+    """The error for `in`."""
+    return TraceError(
+        f"'in' needs one true or false, but {_construct(term)[2]} {_nature(term)}",
+        advice="Write (u == a) | (u == b).",
+    )
+
+
+def no_number(term: Term, what: str) -> TraceError:
+    """The error for a value that Python wants as one int or float; `what` is the conversion."""
+    inner, _, text = _construct(term)
+    if isinstance(inner, ast.Call):
+        return _call_needs_one(inner, term, text)
+    return TraceError(
+        f"{what} needs one number, but {text} {_nature(term)}", advice="Use the value as it is in the formula."
+    )
+
+
+def no_iteration(term: Term) -> TraceError:
+    """The error for a loop over the cells of a value."""
+    inner, _, text = _construct(term)
+    if isinstance(inner, ast.Call):
+        name = ast.unparse(inner.func)
+        if name in ("sum", "max", "min", "any", "all"):
+            return TraceError(
+                f"{text}: builtin {name} runs over items, but this value {_nature(term)}",
+                advice=f"Use reduce_{name}(u) for all cells"
+                + (f", or {name}imum(a, b) of two values." if name in ("max", "min") else "."),
+            )
+    return TraceError(
+        f"{text} cannot be looped over: the value {_nature(term)}",
+        advice="Write one formula for all cells; loops over cells are implied.",
+    )
+
+
+def no_length(term: Term) -> TraceError:
+    """The error for len()."""
+    return TraceError(
+        f"{_construct(term)[2]} has no length while the cell is traced", advice="Use size(axis), a Global."
+    )
+
+
+def _call_needs_one(call: ast.Call, term: Term, text: str) -> TraceError:
+    name = ast.unparse(call.func)
+    last = name.rpartition(".")[2]
+    if name == "range":
+        return TraceError(
+            f"{text}: range needs a number known when the cell is traced, but the value {_nature(term)}",
+            advice="Write one formula for all cells (loops over cells are implied), or use index(axis).",
+        )
+    if last in _INSTEAD_OF_BUILTIN and name == last:
+        return TraceError(
+            f"{text}: builtin {name} needs one true or false, but the value {_nature(term)}",
+            advice=f"Use {_INSTEAD_OF_BUILTIN[name]}.",
+        )
+    if name in ("float", "int", "bool", "complex"):
+        advice = 'Use the value as it is, or astype(u, "f32").' if name != "bool" else "Use where(condition, a, b)."
+        return TraceError(f"{text}: {name} needs one number, but the value {_nature(term)}", advice=advice)
+    known = _INSTEAD_OF_MATH.get(last, last)
+    if name.startswith("math.") or not hasattr(builtins, last):
+        replacement = "base**exponent" if last == "pow" else f"{known}(u)"
+        return TraceError(
+            f"{text}: {name} takes one number, but the value {_nature(term)}",
+            advice=f"Use {replacement} of the cell's vocabulary.",
+        )
+    return TraceError(
+        f"{text}: {name} needs one number, but the value {_nature(term)}", advice="Use the value as it is."
+    )

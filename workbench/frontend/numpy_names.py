@@ -1,0 +1,134 @@
+"""NumPy names: which NumPy functions mean an operator or a reduction when they meet a traced value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from workbench.errors import TraceError
+from workbench.frontend.operations import apply, bits, power, reduce_value, where
+from workbench.frontend.trace import Operand
+from workbench.graph import OPERATORS
+
+_SAME = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "floor_divide",
+    "remainder",
+    "negative",
+    "absolute",
+    "sign",
+    "minimum",
+    "maximum",
+    "less",
+    "less_equal",
+    "greater",
+    "greater_equal",
+    "equal",
+    "not_equal",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "logical_not",
+    "sqrt",
+    "floor",
+    "ceil",
+    "trunc",
+    "isnan",
+    "isfinite",
+    "copysign",
+    "cbrt",
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sin",
+    "cos",
+    "tan",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "arctan2",
+    "sinh",
+    "cosh",
+    "tanh",
+    "hypot",
+]
+
+UFUNCS: dict[str, Callable[..., Operand]] = {
+    **{name: (lambda *operands, _name=name: apply(_name, *operands)) for name in _SAME},
+    "true_divide": lambda a, b: apply("divide", a, b),
+    "mod": lambda a, b: apply("remainder", a, b),
+    "fabs": lambda a: apply("absolute", a),
+    "rint": lambda a: apply("round", a),
+    "positive": lambda a: a,
+    "power": power,
+    "float_power": power,
+    "square": lambda a: power(a, 2),
+    "reciprocal": lambda a: apply("divide", 1, a),
+    "bitwise_and": lambda a, b: bits("logical_and", "bitwise_and", a, b),
+    "bitwise_or": lambda a, b: bits("logical_or", "bitwise_or", a, b),
+    "bitwise_xor": lambda a, b: bits("logical_xor", "bitwise_xor", a, b),
+    "invert": lambda a: bits("logical_not", "bitwise_not", a),
+    "left_shift": lambda a, b: apply("shift_left", a, b),
+    "right_shift": lambda a, b: apply("shift_right", a, b),
+}
+
+_REDUCTIONS = {
+    "sum": "sum",
+    "prod": "product",
+    "min": "min",
+    "amin": "min",
+    "max": "max",
+    "amax": "max",
+    "any": "any",
+    "all": "all",
+}
+_INSTEAD = {
+    "roll": "Write u[-1] for the value of the cell before.",
+    "mean": "Write reduce_sum(u) / size(0), with one size per axis.",
+    "gradient": "Write (u[+1] - u[-1]) / (2 * dx).",
+    "diff": "Write u[+1] - u.",
+    "zeros_like": "Write the number 0.0; it is the same in every cell.",
+    "ones_like": "Write the number 1.0; it is the same in every cell.",
+    "array": "Use the value as it is.",
+}
+
+
+def call_ufunc(name: str, method: str, operands: Sequence[Operand], extra: Sequence[str]) -> Operand:
+    """What np.<name>(*operands) means. `extra` are the keywords given, none of which has a meaning here."""
+    if method != "__call__":
+        raise TraceError(f"np.{name}.{method} has no meaning in a cell", advice="Use reduce_sum, reduce_max and so on.")
+    function = UFUNCS.get(name)
+    if function is None:
+        raise TraceError(f"np.{name} has no meaning in a cell", advice=f"Use one of {', '.join(sorted(OPERATORS))}.")
+    if extra:
+        raise TraceError(f"np.{name}: {', '.join(extra)}= has no meaning in a cell", advice="Leave it out.")
+    return function(*operands)
+
+
+def call_function(name: str, operands: Sequence[Operand], extra: Sequence[str]) -> Operand:
+    """What np.<name>(*operands) means for functions that are no ufuncs."""
+    if name not in _REDUCTIONS and name not in ("where", "clip"):
+        raise TraceError(
+            f"np.{name} has no meaning in a cell", advice=_INSTEAD.get(name, "Write the formula for one cell.")
+        )
+    if extra:
+        raise TraceError(
+            f"np.{name}: {', '.join(extra)}= has no meaning in a cell", advice="Leave it out: all axes are meant."
+        )
+    match name, len(operands):
+        case "where", 3:
+            return where(*operands)
+        case "clip", 3:
+            return apply("minimum", apply("maximum", operands[0], operands[1]), operands[2])
+        case (("where" | "clip"), count):
+            raise TraceError(f"np.{name} takes 3 operands here, not {count}", advice=f"Write np.{name}(a, b, c).")
+        case _, 1:
+            return reduce_value(_REDUCTIONS[name], operands[0])
+        case _:
+            raise TraceError(f"np.{name} of a traced value means all axes", advice=f"Write np.{name}(u).")

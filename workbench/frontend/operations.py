@@ -1,0 +1,248 @@
+"""Operations on traced terms and Python numbers: what an operator, a read or a reduction adds to the graph."""
+
+from __future__ import annotations
+
+import operator as python_operator
+from collections.abc import Sequence
+
+import numpy as np
+
+from workbench.errors import TraceError
+from workbench.frontend.promotion import cast_term, common_type, convert, spread, unify
+from workbench.frontend.trace import Number, Operand, Term, Trace
+from workbench.graph import OPERATORS, REDUCTIONS, StorageType, storage_type
+from workbench.graph.operators import accepts
+from workbench.graph.types import BOOL, F64
+
+FARTHEST = 2**31 - 1
+
+
+def trace_of(operands: Sequence[Operand]) -> Trace | None:
+    """The one trace to which the terms belong; None if all are Python numbers."""
+    traces = [o.trace for o in operands if isinstance(o, Term)]
+    if any(t is not traces[0] for t in traces):
+        raise TraceError("values of two different cells meet", advice="Declare in this cell every field that it uses.")
+    return traces[0] if traces else None
+
+
+def apply(name: str, *operands: Operand) -> Operand:
+    """Apply a row of the operator table; Python numbers alone give a Python number by the same row."""
+    row = OPERATORS[name]
+    trace = trace_of(operands)
+    if trace is None:
+        return _apply_to_numbers(name, [o for o in operands if not isinstance(o, Term)])
+    if name == "add":
+        kept = [o for o in operands if not (type(o) is int and o == 0)]
+        if len(kept) == 1:  # builtin sum starts from the integer 0
+            return kept[0]
+    type_ = common_type(trace, operands)
+    if row.kinds == "float" and type_.is_integer:
+        type_ = trace.float_type
+    if not accepts(row, type_):
+        spelling = row.symbol or name
+        raise TraceError(
+            f"{spelling} does not take {type_}: {trace.text_here()}",
+            advice='Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.'
+            if type_ == BOOL
+            else f'Cast the operand first: astype(x, "{"i64" if row.kinds == "integer" else "f64"}").',
+        )
+    terms = unify(trace, operands, type_)
+    return trace.emit(lambda pool: pool.arith(name, *(t.index for t in terms)))
+
+
+def _apply_to_numbers(name: str, numbers: Sequence[Number]) -> Number:
+    row = OPERATORS[name]
+    if row.kinds == "float":
+        arguments = [np.asarray(n, np.float64) for n in numbers]
+    else:
+        given = [np.asarray(n) for n in numbers]
+        arguments = [a.astype(np.result_type(*given)) for a in given]
+    with np.errstate(all="ignore"):
+        result: Number = np.asarray(row.meaning(*arguments)).item()
+    return result
+
+
+def bits(logical: str, bitwise: str, *operands: Operand) -> Operand:
+    """&, |, ^ and ~: logical on conditions, bitwise on integers."""
+    types = {o.type if isinstance(o, Term) else _number_kind(o) for o in operands}
+    if types <= {BOOL, "bool"}:
+        return apply(logical, *operands)
+    symbol = OPERATORS[bitwise].symbol
+    if any(t in (BOOL, "bool") or (isinstance(t, StorageType) and t.is_float) or t == "float" for t in types):
+        shown = ", ".join(sorted(str(t) for t in types))
+        raise TraceError(
+            f"{symbol} joins conditions or whole numbers, not {shown}",
+            advice=f"Put each comparison in parentheses: (a > 0) {symbol} (b > 0)."
+            if len(operands) > 1
+            else "Negate a condition: ~(a > 0).",
+        )
+    return apply(bitwise, *operands)
+
+
+def _number_kind(number: Number) -> str:
+    return type(number).__name__
+
+
+def power(base: Operand, exponent: Operand) -> Operand:
+    """x**n. A constant integer n is square-and-multiply from the most significant bit of |n| down: start with x, square
+    for each further bit, then multiply by x if that bit is 1 (x**6 = ((x*x)*x) squared). Negative n gives 1 / x**|n|,
+    n = 0 gives 1. Any other exponent is the operator `power` in floating point.
+    """  # noqa: D205  # the rule is one paragraph
+    if not isinstance(exponent, int) or isinstance(exponent, bool) or not isinstance(base, Term):
+        return apply("power", base, exponent)
+    if exponent == 0:
+        return convert(base.trace, 1, base.type, base.is_local)
+    if abs(exponent) > 4096:
+        raise TraceError(f"the exponent {exponent} is too large", advice="Write a float exponent or exp and log.")
+    result: Operand = base
+    for bit in bin(abs(exponent))[3:]:
+        result = apply("multiply", result, result)
+        if bit == "1":
+            result = apply("multiply", result, base)
+    return result if exponent > 0 else apply("divide", 1, result)
+
+
+def where(condition: Operand, yes: Operand, no: Operand) -> Operand:
+    """Per cell `yes` where the condition holds, else `no`; both are computed."""
+    trace = trace_of((condition, yes, no))
+    if trace is None or not isinstance(condition, Term):
+        if not isinstance(condition, bool):
+            raise TraceError(f"where needs a condition, not {condition!r}", advice="Compare first: where(u > 0, a, b).")
+        return yes if condition else no
+    if condition.type != BOOL:
+        raise TraceError(
+            f"where needs a condition (bool) first, but got {condition.type}",
+            advice="Compare first: where(u > 0, a, b).",
+        )
+    type_ = common_type(trace, (yes, no))
+    local = any(isinstance(o, Term) and o.is_local for o in (condition, yes, no))
+    chosen = [convert(trace, condition, BOOL, local), *(convert(trace, o, type_, local) for o in (yes, no))]
+    return trace.emit(lambda pool: pool.arith("select", *(t.index for t in chosen)))
+
+
+def reduce_value(name: str, operand: Operand) -> Operand:
+    """Reduce a Local over all cells of the domain to a Global; of floats it is f64 (semantics §2).
+
+    Sums and products of f32 are cast first, so that they are accumulated in f64; minimum and maximum need no more than
+    a cast of the result.
+    """
+    trace = trace_of((operand,))
+    if trace is None or not isinstance(operand, Term) or not operand.is_local:
+        raise TraceError(
+            f"reduce_{name} needs a value per cell, but this is one number already",
+            advice="Leave the reduction out, or reduce an expression of fields.",
+        )
+    row = OPERATORS[REDUCTIONS[name].operator]
+    if not accepts(row, operand.type):
+        raise TraceError(
+            f"reduce_{name} does not take {operand.type}",
+            advice="Compare first: reduce_any(u > 0)."
+            if row.kinds == "bool"
+            else 'Count cells with reduce_sum(astype(condition, "i64")).',
+        )
+    if operand.type.is_float and name in ("sum", "product"):
+        operand = cast_term(operand, F64)
+    source = operand.index
+    result = trace.emit(lambda pool: pool.reduce(name, source))
+    return cast_term(result, F64) if result.type.is_float else result
+
+
+def offsets_of(trace: Trace, key: object) -> tuple[int, ...]:
+    """The offsets of a subscript as whole numbers, one per axis."""
+    parts = key if isinstance(key, tuple) else (key,)
+    text = trace.text_here("this read")
+    if any(isinstance(p, slice) for p in parts):
+        raise TraceError(
+            f"{text} takes a part of an array, but a value is defined in every cell",
+            advice="Write u[+1] for the next cell and u[-1] for the one before.",
+        )
+    offsets = tuple(whole_number(p, f"{text}: an offset") for p in parts)
+    trace.need_offsets(len(offsets), text)
+    return offsets
+
+
+def whole_number(value: object, what: str) -> int:
+    """A constant offset. Raises TraceError for anything that is not a whole number known while tracing."""
+    if isinstance(value, (bool, Term)):
+        number = None
+    else:
+        try:
+            number = python_operator.index(value)  # type: ignore[arg-type]  # refused below if it has no index
+        except TypeError:
+            number = None
+    if number is None:
+        raise TraceError(
+            f"{what} must be a whole number known when the cell is traced",
+            advice="Write a constant such as u[+1]; a distance that varies from cell to cell is no stencil.",
+        )
+    if abs(number) > FARTHEST:
+        raise TraceError(f"{what} of {number} cells is too far", advice=f"Stay within {FARTHEST} cells.")
+    return number
+
+
+def read(operand: Term, offsets: tuple[int, ...]) -> Term:
+    """The value of the cell that lies `offsets` away: Shift by the opposite."""
+    if not operand.is_local:
+        raise TraceError(
+            f"{operand.trace.text_here()} reads a neighbour, but the value is one number for the whole grid",
+            advice="Leave the offset out.",
+        )
+    return operand.trace.emit(lambda pool: pool.shift(operand.index, tuple(-o for o in offsets)))
+
+
+def parse_type(spelling: object) -> StorageType:
+    """The storage type of a spelling. Raises TraceError with the list of types."""
+    try:
+        return storage_type(spelling)
+    except KeyError:
+        raise TraceError(
+            f"{spelling!r} is no storage type",
+            advice="Use bool, i8, i16, i32, i64, u8, u16, u32, u64, f32 or f64.",
+        ) from None
+
+
+def astype(operand: Operand, type_: StorageType) -> Term:
+    """Cast explicitly; float to integer truncates and saturates."""
+    if not isinstance(operand, Term):
+        raise TraceError(
+            f"astype casts traced values, not the Python number {operand!r}",
+            advice="Leave the cast out: a Python number takes the type of what it meets.",
+        )
+    return cast_term(operand, type_)
+
+
+def storable(trace: Trace, name: str, operand: Operand) -> Term:
+    """The operand in the static's type and space. Casts within a kind and from integer to float."""
+    static = trace.statics[name]
+    local = not static.space.is_global
+    if static.role == "param":
+        raise TraceError(
+            f"{name} is a param, an input that no kernel stores", advice=f"Declare {name} with scalar() instead."
+        )
+    if isinstance(operand, Term):
+        if operand.is_local and not local:
+            raise TraceError(
+                f"{name} is one number, but {name}.next is given a value per cell",
+                advice="Reduce it first: reduce_sum(...), reduce_max(...).",
+            )
+        check_storable(trace, static.name, static.type, operand.type)
+    elif (isinstance(operand, float) and static.type.is_integer) or (static.type == BOOL) != isinstance(operand, bool):
+        raise TraceError(
+            f"{name} is {static.type}, but {name}.next is given {operand!r}", advice="Write a number of that type."
+        )
+    term = convert(trace, operand, static.type, local)
+    return spread(term) if local else term
+
+
+def check_storable(trace: Trace, name: str, target: StorageType, given: StorageType) -> None:
+    """Refuse a store that would need an explicit cast; note one that loses width."""
+    same_kind = target.is_float == given.is_float and (target == BOOL) == (given == BOOL)
+    if not same_kind and not (target.is_float and given.is_integer):
+        raise TraceError(
+            f"{name} is {target}, but {name}.next is given {given}",
+            advice=f'Cast it: {name}.next = astype(value, "{target}").'
+            if target != BOOL
+            else f"Compare: {name}.next = value > 0.",
+        )
+    if given.is_float and target.is_float and target.bits < given.bits:
+        trace.note_promotion(f"{name}.next rounds {given} to {target}")

@@ -1,0 +1,131 @@
+"""Promotion: one type and one space for operands that meet (semantics §2)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+
+import numpy as np
+
+from workbench.errors import TraceError
+from workbench.frontend.trace import Number, Operand, Term, Trace
+from workbench.graph import GLOBAL, StorageType, storage_type
+from workbench.graph.types import BOOL, F64, I64
+
+
+def cast_term(term: Term, type_: StorageType) -> Term:
+    """The term in another type; in its own it is returned as it is."""
+    return term if term.type == type_ else term.trace.emit(lambda pool: pool.cast(term.index, type_))
+
+
+def spread(term: Term) -> Term:
+    """The term in every cell."""
+    return term if term.is_local else term.trace.emit(lambda pool: pool.broadcast(term.index))
+
+
+def constant(trace: Trace, value: Number, type_: StorageType, local: bool) -> Term:
+    """A Python number as a constant of this type. Floats round to it; integers must fit."""
+    if type_ == BOOL:
+        if not isinstance(value, bool):
+            raise TraceError(f"{value!r} is not true or false", advice="Write True or False, or compare: x > 0.")
+    elif type_.is_integer:
+        info = np.iinfo(type_.numpy)
+        if isinstance(value, float) or not int(info.min) <= value <= int(info.max):
+            raise TraceError(
+                f"{value!r} does not fit {type_}, which holds whole numbers from {info.min} to {info.max}",
+                advice='Use a wider type: astype(x, "i64"), or a smaller number.',
+            )
+        value = int(value)
+    else:
+        value = _rounded(value, type_)
+    exact = value
+    return trace.emit(lambda pool: pool.imm(exact, type_, trace.space if local else GLOBAL))
+
+
+def _rounded(value: Number, type_: StorageType) -> float:
+    try:
+        wide = float(value)
+    except OverflowError:
+        wide = math.nan
+    with np.errstate(over="ignore"):
+        rounded = float(type_.numpy.type(wide))
+    if math.isinf(rounded) != (isinstance(value, float) and math.isinf(value)) or (
+        math.isnan(rounded) and not isinstance(value, float)
+    ):
+        raise TraceError(f"{value!r} is too large for {type_}", advice="Write a smaller number, or inf if it is meant.")
+    return rounded
+
+
+def join(a: StorageType, b: StorageType) -> StorageType:
+    """The type of two values of the same space: the wider float, the float of float and integer, the wider integer.
+
+    A signed and an unsigned integer give the signed type that holds both; u64 with a signed one has none.
+    """
+    if a == b:
+        return a
+    if BOOL in (a, b):
+        raise TraceError(
+            f"a condition (bool) meets a number ({b if a == BOOL else a})",
+            advice='Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.',
+        )
+    if a.is_float and b.is_float:
+        return max(a, b, key=lambda t: t.bits)
+    if a.is_float != b.is_float:
+        return a if a.is_float else b
+    joined = storage_type(np.promote_types(a.numpy, b.numpy))
+    if not joined.is_integer:
+        raise TraceError(f"no integer type holds both {a} and {b}", advice='Cast one: astype(x, "i64").')
+    return joined
+
+
+def common_type(trace: Trace, operands: Sequence[Operand]) -> StorageType:
+    """The type in which the operands meet.
+
+    Locals decide among themselves; a Global never widens them, except that an integer Local with a float Global gives
+    the machine's float type. Python numbers take the type of the others; a Python float with integers gives the
+    machine's float type if there is a Local and f64 among Globals.
+    """
+    terms = [o for o in operands if isinstance(o, Term)]
+    numbers = [o for o in operands if not isinstance(o, Term)]
+    locals_, globals_ = [t.type for t in terms if t.is_local], [t.type for t in terms if not t.is_local]
+    if locals_:
+        type_ = reduce(join, locals_)
+        if type_.is_float and any(t.is_float and t != type_ for t in locals_):
+            trace.note_promotion(f"f32 and f64 meet in {trace.text_here()}: computed in {type_}")
+        for other in globals_:
+            wanted = join(type_, other)
+            if type_.is_integer and wanted.is_float:
+                type_ = trace.float_type
+    elif globals_:
+        type_ = reduce(join, globals_)
+    else:
+        return _type_of_numbers(trace, numbers)
+    for number in numbers:
+        if type_ == BOOL and not isinstance(number, bool):
+            join(type_, F64)
+        if isinstance(number, float) and type_.is_integer:
+            type_ = trace.float_type if locals_ else F64
+    return type_
+
+
+def _type_of_numbers(trace: Trace, numbers: Sequence[Number]) -> StorageType:
+    if all(isinstance(n, bool) for n in numbers):
+        return BOOL
+    return trace.float_type if any(isinstance(n, float) for n in numbers) else I64
+
+
+def convert(trace: Trace, operand: Operand, type_: StorageType, local: bool) -> Term:
+    """The operand in this type and space; a Global is cast first and then broadcast, so it is rounded once."""
+    if not isinstance(operand, Term):
+        if isinstance(operand, bool) and type_ != BOOL:
+            operand = int(operand)
+        return constant(trace, operand, type_, local)
+    term = cast_term(operand, type_)
+    return spread(term) if local else term
+
+
+def unify(trace: Trace, operands: Sequence[Operand], type_: StorageType) -> list[Term]:
+    """All operands in `type_`, and Local if one of them is."""
+    local = any(isinstance(o, Term) and o.is_local for o in operands)
+    return [convert(trace, o, type_, local) for o in operands]

@@ -1,0 +1,78 @@
+"""Scope: what a name in a cell means: body, vocabulary, notebook (read-only), builtins (semantics §6)."""
+
+from __future__ import annotations
+
+import builtins
+import difflib
+import math
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+
+from workbench.errors import TraceError
+
+
+@dataclass(frozen=True, slots=True)
+class Captured:
+    """A name taken from the notebook: its value when the cell was traced and the line of its first use."""
+
+    name: str
+    value: object
+    line: int
+
+    def __str__(self) -> str:
+        if callable(self.value):
+            return f"{self.name} (function)"
+        return f"{self.name} = {self.value!r}"
+
+
+class NotebookScope(dict[str, object]):
+    """The builtins of a cell, with the notebook's names before them. Lookups in the notebook are recorded.
+
+    A dict that really holds the builtins, because import and class statements look there without asking __getitem__.
+    """
+
+    def __init__(self, namespace: Mapping[str, object], captured: dict[str, Captured]) -> None:
+        super().__init__(vars(builtins))
+        self._namespace = namespace
+        self._captured = captured
+
+    def __getitem__(self, name: str) -> object:
+        if name in self._captured:
+            return self._captured[name].value
+        if name not in self._namespace or name.startswith("__"):
+            return super().__getitem__(name)
+        value = self._namespace[name]
+        if isinstance(value, ModuleType):
+            return value
+        if isinstance(value, np.generic):
+            value = value.item()
+        if hasattr(value, "__array__") or hasattr(value, "__cuda_array_interface__"):
+            shape = getattr(value, "shape", "")
+            raise TraceError(
+                f"{name} is an array of the notebook (shape {shape}), and a cell takes no arrays",
+                advice=f'Declare a field, {name} = field("{name}"), and give the array to simulate({name}=array).',
+            )
+        self._captured[name] = Captured(name, value, sys._getframe(1).f_lineno)
+        return value
+
+
+def explain_name(name: str, known: Iterable[str], foreign: bool) -> TraceError:
+    """The error for a name that means nothing. `foreign`: it was used in a function defined outside the cell."""
+    from workbench.frontend.language import __all__ as vocabulary
+
+    if foreign and name in vocabulary:
+        advice = f"Add to where the function is defined: from workbench.language import {name}."
+    elif hasattr(math, name):
+        advice = f"Import it: from math import {name}, or define it in the cell."
+    else:
+        close = difflib.get_close_matches(name, [*known, *vocabulary], n=1)
+        advice = (
+            f"Write {close[0]} if that is meant."
+            if close
+            else f"Define it above this line. The vocabulary of a cell is: {', '.join(sorted(vocabulary))}."
+        )
+    return TraceError(f"the name {name} is not defined", advice=advice)

@@ -1,0 +1,213 @@
+"""The text of a cell: parsing, hooks for names and loops, and where in it something happens."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from dataclasses import dataclass, field
+from types import CodeType, FrameType, TracebackType
+
+from workbench.errors import StencilError, TraceError
+from workbench.graph import Span
+
+NAME_HOOK, TICK_HOOK, ITERATION_HOOK = "__stencil_name__", "__stencil_tick__", "__stencil_iterate__"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A stretch of source as an instruction or a syntax node knows it: lines from 1, columns in UTF-8 bytes."""
+
+    line: int
+    end_line: int
+    column: int
+    end_column: int
+
+
+@dataclass(slots=True)
+class Source:
+    """The lines of a cell or function; `first_line` is the number of the first one as the user counts.
+
+    `filename` marks the frames that belong to it. `lines` is empty for a function whose text cannot be found.
+    """
+
+    filename: str
+    lines: tuple[str, ...]
+    first_line: int = 1
+    _positions: dict[CodeType, list[tuple[int | None, int | None, int | None, int | None]]] = field(
+        default_factory=dict
+    )
+
+    def line(self, number: int) -> str:
+        """The text of a line, empty if it is unknown."""
+        index = number - self.first_line
+        return self.lines[index] if 0 <= index < len(self.lines) else ""
+
+    def frame(self) -> FrameType | None:
+        """The innermost frame of the cell on the stack, or None."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame.f_code.co_filename != self.filename:
+            frame = frame.f_back
+        return frame
+
+    def place(self, code: CodeType, instruction: int, line: int) -> Place:
+        """Where the instruction at byte `instruction` of `code` was written; `line` if the code does not say more."""
+        if code not in self._positions:
+            self._positions[code] = list(code.co_positions())
+        table = self._positions[code]
+        start, end, column, end_column = table[instruction // 2] if 0 <= instruction // 2 < len(table) else (None,) * 4
+        if start is None:
+            return Place(line, line, 0, 0)
+        return Place(start, end or start, column or 0, end_column or 0)
+
+    def here(self) -> Place | None:
+        """The place that is being executed, or None outside the cell."""
+        frame = self.frame()
+        return None if frame is None else self.place(frame.f_code, frame.f_lasti, frame.f_lineno)
+
+    def span(self, place: Place) -> Span:
+        """The place with columns in characters; what spans several lines ends with its first."""
+        text = self.line(place.line)
+        if not text:
+            return Span(place.line, place.column, place.end_column)
+        end = len(text) if place.end_line > place.line else _characters(text, place.end_column)
+        return Span(place.line, _characters(text, place.column), end)
+
+    def segment(self, place: Place | None) -> str:
+        """The source text at a place in one line, shortened to what a message can bear; empty if unknown."""
+        if place is None or not self.line(place.line):
+            return ""
+        if place.end_line == place.line:
+            raw = self.line(place.line).encode()[place.column : place.end_column].decode(errors="replace")
+        else:
+            first = self.line(place.line).encode()[place.column :].decode(errors="replace")
+            middle = [self.line(n) for n in range(place.line + 1, place.end_line)]
+            last = self.line(place.end_line).encode()[: place.end_column].decode(errors="replace")
+            raw = " ".join(part.strip() for part in (first, *middle, last))
+        return raw if len(raw) <= 60 else raw[:57] + "..."
+
+    def locate(self, error: StencilError, trace: TracebackType | None) -> StencilError:
+        """Give the error the innermost line of the cell that its traceback passes, unless it has one."""
+        found: TracebackType | None = None
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == self.filename:
+                found = trace
+            trace = trace.tb_next
+        if found is None:
+            return error
+        span = self.span(self.place(found.tb_frame.f_code, found.tb_lasti, found.tb_lineno))
+        return error.located(span.line, self.line(span.line), span.column)
+
+
+def _characters(text: str, column: int) -> int:
+    """A column in UTF-8 bytes as a column in characters."""
+    return len(text.encode()[:column].decode(errors="replace"))
+
+
+def parse_source(source: Source) -> ast.Module:
+    """Parse the cell so that its nodes carry the user's line numbers. Raises TraceError with the line of the fault."""
+    try:
+        tree = ast.parse("\n".join(source.lines) + "\n", source.filename)
+    except SyntaxError as error:
+        line = (error.lineno or 1) - 1 + source.first_line
+        line = min(line, source.first_line + max(len(source.lines) - 1, 0))
+        text = source.line(line)
+        magic = text.lstrip().startswith(("%", "!", "?"))
+        advice = (
+            "Put magics and shell commands into a cell of their own." if magic else "Correct the Python of this line."
+        )
+        column = max((error.offset or 1) - 1, 0)
+        raise TraceError(
+            f"this is no valid Python: {error.msg}", advice=advice, line=line, source=text, column=column
+        ) from None
+    except ValueError as error:  # a NUL character
+        raise TraceError(f"this is no valid Python: {error}", advice="Correct the text of the cell.") from None
+    return ast.increment_lineno(tree, source.first_line - 1)
+
+
+def compile_source(tree: ast.Module, source: Source) -> CodeType:
+    """Compile the cell with calls of the name, tick and iteration hooks put in."""
+    hooked = ast.fix_missing_locations(_Hooks().visit(tree))
+    try:
+        return compile(hooked, source.filename, "exec", dont_inherit=True)
+    except SyntaxError as error:
+        line = error.lineno or source.first_line
+        raise TraceError(
+            f"this is no valid Python: {error.msg}",
+            advice="Correct the Python of this line.",
+            line=line,
+            source=source.line(line),
+        ) from None
+
+
+class _Hooks(ast.NodeTransformer):
+    """Names for assigned values, a tick per loop turn, and a counter around the iterables of comprehensions."""
+
+    def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:  # the name that ast looks for
+        self.generic_visit(node)
+        return [node, *_name_calls(node.targets, node)]
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> list[ast.stmt]:
+        self.generic_visit(node)
+        return [node, *_name_calls([node.target], node)]
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> list[ast.stmt]:
+        self.generic_visit(node)
+        return [node, *(_name_calls([node.target], node) if node.value is not None else ())]
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.NamedExpr:
+        self.generic_visit(node)
+        node.value = _call(NAME_HOOK, [ast.Constant(node.target.id), node.value], node.value)
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.For:
+        self.generic_visit(node)
+        node.body.insert(0, _statement(_call(TICK_HOOK, [], node.target), node.target))
+        return node
+
+    def visit_While(self, node: ast.While) -> ast.While:
+        self.generic_visit(node)
+        node.body.insert(0, _statement(_call(TICK_HOOK, [], node.test), node.test))
+        return node
+
+    def visit_comprehension(self, node: ast.comprehension) -> ast.comprehension:
+        self.generic_visit(node)
+        node.iter = _call(ITERATION_HOOK, [node.iter], node.iter)
+        return node
+
+
+def _name_calls(targets: list[ast.expr], at: ast.stmt) -> list[ast.stmt]:
+    names = [n.id for t in targets for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+    return [
+        _statement(_call(NAME_HOOK, [ast.Constant(name), ast.Name(name, ast.Load())], at), at)
+        for name in dict.fromkeys(names)
+    ]
+
+
+def _call(hook: str, arguments: list[ast.expr], at: ast.expr | ast.stmt) -> ast.Call:
+    call = ast.Call(ast.Name(hook, ast.Load()), arguments, [])
+    return _located(call, at)
+
+
+def _statement(call: ast.Call, at: ast.expr | ast.stmt) -> ast.Expr:
+    return ast.copy_location(ast.Expr(call), at)
+
+
+def _located(call: ast.Call, at: ast.expr | ast.stmt) -> ast.Call:
+    for node in ast.walk(call):
+        if isinstance(node, ast.expr) and not hasattr(node, "lineno"):
+            ast.copy_location(node, at)
+    return call
+
+
+def find_construct(tree: ast.Module, place: Place) -> tuple[ast.AST | None, ast.AST | None]:
+    """The syntax node written exactly at `place`, and the node around it; the innermost such pair."""
+    found: tuple[ast.AST | None, ast.AST | None] = (None, None)
+    for parent in ast.walk(tree):
+        for child in ast.iter_child_nodes(parent):
+            if (
+                isinstance(child, ast.expr)
+                and (child.lineno, child.end_lineno) == (place.line, place.end_line)
+                and (child.col_offset, child.end_col_offset) == (place.column, place.end_column)
+            ):
+                found = (child, parent)
+    return found

@@ -1,0 +1,248 @@
+"""Trace: what collects while a cell runs: values in one pool, statics, stores and notes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from workbench.errors import TraceError
+from workbench.frontend.source import Place, Source
+from workbench.graph import Hint, KernelBuilder, Node, Span, Static, StorageType, grid_space
+from workbench.graph.graph import NO_HINT
+
+MOST_NODES = 300_000  # beyond any program that a compiler takes; a body that makes more never ends
+MOST_TURNS = 2_000_000  # of loops and comprehensions
+
+
+class DimensionFoundError(BaseException):
+    """The cell's dimension became known: trace again. Not an Exception, so that no user code catches it."""
+
+    def __init__(self, dim: int, fixed: bool) -> None:
+        super().__init__(dim)
+        self.dim, self.fixed = dim, fixed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """A traced value: a node of the trace's pool. It belongs to no kernel until it is stored."""
+
+    trace: Trace
+    index: int
+
+    @property
+    def node(self) -> Node:
+        """The node in the pool."""
+        return self.trace.pool.node(self.index)
+
+    @property
+    def type(self) -> StorageType:
+        """Storage type."""
+        return self.node.value_type
+
+    @property
+    def is_local(self) -> bool:
+        """One value per cell."""
+        return self.node.is_local
+
+
+Number = bool | int | float
+Operand = Term | Number
+
+
+@dataclass(slots=True)
+class KernelState:
+    """A kernel while its body runs: name, place of its definition, and the stores in order of assignment."""
+
+    name: str
+    span: Span
+    stores: dict[str, tuple[Term, Span]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinateState:
+    """A coordinate as declared."""
+
+    axis: int
+    name: str
+    unit: str
+    term: Term
+
+
+class Trace:
+    """One pass over a cell's body. Mutable; dropped when the graph is made.
+
+    All values of all kernels live in one pool that shares equal nodes, so a name of the top level can be used in any
+    kernel; `lowering` copies what each kernel needs.
+    """
+
+    def __init__(self, name: str, dim: int, fixed: bool, float_type: StorageType, source: Source) -> None:
+        self.name = name
+        self.dim = dim
+        self.fixed = fixed  # the dimension is certain, not a guess that a read may correct
+        self.float_type = float_type
+        self.source = source
+        self.tree: ast.Module | None = None  # for messages that name a construct
+        self.space = grid_space(dim)
+        self.pool = KernelBuilder(self.space, ())
+        self.statics: dict[str, Static] = {}
+        self.default_boundary: object = None
+        self.periodic_axes: set[int] = set()
+        self.kernels: list[KernelState] = [KernelState("step", Span(source.first_line))]
+        self.kernel = self.kernels[0]
+        self.coordinates: list[CoordinateState] = []
+        self.promotions: dict[str, None] = {}
+        self.warnings: dict[str, None] = {}
+        self._turns = 0
+
+    def emit(self, build: Callable[[KernelBuilder], int]) -> Term:
+        """Add the nodes that `build` makes and mark them with the place in the cell."""
+        before = len(self.pool)
+        if before > MOST_NODES:
+            raise TraceError(
+                f"the cell made more than {MOST_NODES:,} operations", advice="End the loop or recursion sooner."
+            )
+        index = build(self.pool)
+        place = self.source.here()
+        if place is not None:
+            span = self.source.span(place)
+            for made in range(min(before, index), len(self.pool)) if index >= before else (index,):
+                self.pool.annotate(made, span=span)
+        return Term(self, index)
+
+    def here(self) -> Span:
+        """Where the cell is, Span(0) outside it."""
+        place = self.place()
+        return Span(0) if place is None else self.source.span(place)
+
+    def place(self) -> Place | None:
+        """The place in the cell being executed."""
+        return self.source.here()
+
+    def text_here(self, otherwise: str = "this value") -> str:
+        """The source text being executed, for messages."""
+        return self.source.segment(self.place()) or otherwise
+
+    def note_promotion(self, text: str) -> None:
+        """Remember a change of width that the card shows, with its line."""
+        self.promotions[f"line {self.here().line}: {text}"] = None
+
+    def note_warning(self, text: str) -> None:
+        """Remember what the card warns about."""
+        self.warnings[text] = None
+
+    def declare(self, static: Static) -> None:
+        """Add a static; its name must be new."""
+        other = self.statics.get(static.name)
+        if other is not None:
+            raise TraceError(
+                f"{static.name} is declared twice: as a {other.role} in line {other.span.line}, now as a {static.role}",
+                advice="Give it another name.",
+            )
+        self.statics[static.name] = static
+        self.pool.declare(static)
+
+    def store(self, name: str, term: Term) -> None:
+        """Record `name.next = term` in the kernel being traced."""
+        earlier = self.kernel.stores.get(name)
+        if earlier is not None:
+            raise TraceError(
+                f"{name}.next is assigned twice in kernel {self.kernel.name}, first in line {earlier[1].line}",
+                advice=f"Assign {name}.next once, after its value is complete.",
+            )
+        self.kernel.stores[name] = (term, self.here())
+
+    def stored(self, name: str) -> Term:
+        """The value that `name.next` was given."""
+        found = self.kernel.stores.get(name)
+        if found is None:
+            raise TraceError(
+                f"{name}.next is read in kernel {self.kernel.name} before it is assigned",
+                advice=f"Assign {name}.next = ... first, or read {name} for the value at the kernel's start.",
+            )
+        return found[0]
+
+    def hint(self, term: Term, hint: Hint) -> None:
+        """Add a hint; a contradiction to an earlier one is an error that names both lines."""
+        old = term.node.hint
+        if old.allocation and hint.allocation and old.allocation != hint.allocation:
+            raise TraceError(
+                f"{self.text_here()} contradicts line {old.line}, where the same value is marked {old.allocation}",
+                advice="Keep one of the two hints (equal expressions are one value).",
+            )
+        if old == NO_HINT or hint.allocation:  # the line of a hint is where the allocation was asked for
+            hint = Hint(hint.allocation, hint.sync_before, hint.sync_after, self.here().line)
+        self.pool.annotate(term.index, hint=hint)
+
+    def need_axis(self, axis: object, what: str) -> int:
+        """`axis` as a legal axis number; while the dimension is a guess, a larger one raises the guess."""
+        if isinstance(axis, bool) or not isinstance(axis, int):
+            raise TraceError(f"{what}: an axis is a whole number, not {axis!r}", advice="Pass 0, 1, ... below dim.")
+        if axis >= self.dim and not self.fixed and axis < 16:
+            raise DimensionFoundError(axis + 1, fixed=False)
+        if not 0 <= axis < self.dim:
+            raise TraceError(
+                f"{what}: there is no axis {axis} in {_dimensions(self.dim)}",
+                advice=f"Use an axis below {self.dim}, or define the cell with --dim {axis + 1}."
+                if axis > 0
+                else f"Use an axis from 0 to {self.dim - 1}.",
+            )
+        return axis
+
+    def need_offsets(self, count: int, text: str) -> None:
+        """Check the number of offsets of a relative read; the first read fixes a dimension that is still a guess."""
+        if count == self.dim:
+            self.fixed = True
+        elif not self.fixed and count > self.dim:
+            raise DimensionFoundError(count, fixed=True)
+        else:
+            example = ", ".join(["+1"] + ["0"] * (self.dim - 1))
+            raise TraceError(
+                f"{text} has {count} offset{'s' * (count != 1)}, but the machine has {_dimensions(self.dim)}",
+                advice=f"Write one offset per axis, such as u[{example}], or .at(+1, axis) to name the axis.",
+            )
+
+    def tick(self) -> None:
+        """Count a turn of a loop."""
+        self._turns += 1
+        if self._turns > MOST_TURNS:
+            raise TraceError(
+                f"a loop made more than {MOST_TURNS:,} turns while the cell was traced",
+                advice="End the loop; time steps are made by sim.run(n), loops over cells are implied.",
+            )
+
+    def iterate(self, iterable: Iterable[object]) -> Iterator[object]:
+        """Count the turns of a comprehension."""
+        for item in iter(iterable):
+            self.tick()
+            yield item
+
+
+def _dimensions(dim: int) -> str:
+    return f"{dim} dimension{'s' * (dim != 1)}"
+
+
+_current: ContextVar[Trace | None] = ContextVar("stencil_trace", default=None)
+
+
+def enter_trace(trace: Trace) -> Callable[[], None]:
+    """Make `trace` the current one; the result ends that."""
+    token = _current.set(trace)
+    return lambda: _current.reset(token)
+
+
+def current_trace(what: str) -> Trace:
+    """The trace in progress. Raises TraceError outside one."""
+    trace = _current.get()
+    if trace is None:
+        raise TraceError(
+            f"{what} has a meaning only while a stencil is traced",
+            advice="Call it in a %%stencil cell, in the text of trace() or in a function under @stencil.",
+        )
+    return trace
+
+
+def is_tracing() -> bool:
+    """Whether a trace is in progress."""
+    return _current.get() is not None

@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+import platform
 import signal
 import subprocess
 import sys
@@ -134,7 +135,8 @@ extern "C" void chain(double* __restrict out, const double* __restrict in, int n
 
 def test_the_report_says_which_loops_are_vectorised(compiler):
     """The loop with a root and a select is; the recurrence cannot be."""
-    source = Source("loops", LOOPS)
+    # Not the host's AVX-512, whose masks vectorise selects even where a compiler fears exceptions.
+    source = Source("loops", LOOPS, flags=("-march=x86-64-v3",) if platform.machine() == "x86_64" else ())
     built = build([source], compiler)[0]
     assert vectorised_lines(built.report, source.file_name) == (3,)
     assert build([source], compiler)[0].report == built.report, "the cache keeps the report"
@@ -211,8 +213,10 @@ def test_a_build_can_be_cancelled(compiler, host, tmp_path):
     compiler = replace(compiler, toolchain=patient(host, tmp_path))
     cancel = threading.Event()
     threading.Timer(0.5, cancel.set).start()
+    start = time.monotonic()
     with pytest.raises(BuildCancelledError, match="'slow' was cancelled"):
         build([SLOW], compiler, cancel)
+    assert time.monotonic() - start < 30, "the compiler's child was waited for"
     assert is_clean(tmp_path)
     assert not is_still_compiling(tmp_path)
 

@@ -105,7 +105,10 @@ class Reflect:
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """Index map about the first or last cell (-1 -> 1, n -> n-2; period 2n-2); each multiplies by `sign`."""
+    """Index map about the first or last cell (-1 -> 1, n -> n-2; period 2n-2); each multiplies by `sign`.
+
+    With one cell there is no other to map to: everything outside maps to cell 0 and is multiplied by `sign` once.
+    """
 
     sign: int = 1
 

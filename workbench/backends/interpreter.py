@@ -1,0 +1,269 @@
+"""The meaning of a kernel, in NumPy: every Local value is a function on Z^d, evaluated on boxes of cells.
+
+This is the definition that every backend is held to. It interprets the graph alone; no plan has any say in it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import pairwise, product
+
+import numpy as np
+
+from workbench.errors import FieldError, GraphError
+from workbench.graph import (
+    Arith,
+    Broadcast,
+    Extend,
+    Fixed,
+    Graph,
+    Imm,
+    Kernel,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Mirror,
+    Neumann,
+    Node,
+    Outflow,
+    Periodic,
+    Reduce,
+    Reflect,
+    Shift,
+    SideRule,
+    StorageType,
+    Store,
+    Undefined,
+    Value,
+    Wall,
+)
+from workbench.graph.arithmetic import apply, constant
+from workbench.graph.instructions import VALUE_RULES
+from workbench.graph.operators import Array
+from workbench.graph.reduction import reduce_canonically
+from workbench.graph.spaces import axis_name
+
+Interval = tuple[int, int]
+"""Cells low <= i < high along one axis."""
+Box = tuple[Interval, ...]
+"""An interval for each axis."""
+State = Mapping[str, Array]
+"""Every static by name: fields as arrays of the extents' shape, scalars and params 0-d; exact dtypes."""
+
+
+def interpret(graph: Graph, kernel: str, extents: tuple[int, ...], state: State, steps: int = 1) -> dict[str, Array]:
+    """Return the state after `steps` steps, every store included; `state` is left alone. Fields are C-ordered."""
+    interpreter = KernelInterpreter(graph, graph.kernel(kernel), extents)
+    result = dict(state)
+    for _ in range(steps):
+        result.update(interpreter.step(result))
+    return result
+
+
+class KernelInterpreter:
+    """One kernel on one domain. Remembers from its first step how often each array is asked for, to free it in time."""
+
+    def __init__(self, graph: Graph, kernel: Kernel, extents: tuple[int, ...]) -> None:
+        self.graph = graph
+        self.kernel = kernel
+        self.extents = extents
+        self._requests: dict[frozenset[str], Counter[tuple[int, Box]]] = {}
+
+    def step(self, state: State, without: frozenset[str] = frozenset()) -> dict[str, Array]:
+        """Return what the kernel stores, as fresh arrays, but for the statics in `without`; writes nothing itself."""
+        evaluation = Evaluation(self.kernel, self.extents, state, self._requests.get(without))
+        domain = evaluation.domain
+        stored: dict[str, Array] = {}
+        for name, value in self.kernel.stores():
+            if name not in without:
+                is_local = self.kernel.nodes[value].is_local
+                result = evaluation.local(value, domain) if is_local else evaluation.number(value)
+                stored[name] = np.array(result, order="C")
+        self._requests[without] = evaluation.requests
+        return stored
+
+
+class Evaluation:
+    """Values of one kernel's nodes in one step: `local` on any box, `number` for Globals.
+
+    `expected` (from an earlier step of the same kernel) says how often each array will be asked for; it is forgotten
+    after the last time. Without it everything is kept.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        extents: tuple[int, ...],
+        state: State,
+        expected: Counter[tuple[int, Box]] | None = None,
+    ) -> None:
+        self.nodes = kernel.nodes
+        self.extents = extents
+        self.state = state
+        self.domain: Box = tuple((0, n) for n in extents)
+        self.requests: Counter[tuple[int, Box]] = Counter()
+        self._expected = expected
+        self._locals: dict[tuple[int, Box], Array] = {}
+        self._numbers: dict[int, Array] = {}
+
+    def number(self, index: int) -> Array:
+        """The Global's value, 0-d."""
+        if index not in self._numbers:
+            self._numbers[index] = self._number(self.nodes[index])
+        return self._numbers[index]
+
+    def local(self, index: int, box: Box) -> Array:
+        """The Local's values in the box, an array of the box's shape that must not be written to."""
+        key = (index, box)
+        self.requests[key] += 1
+        value = self._locals[key] if key in self._locals else self._local(index, box)
+        if self._expected is not None and self.requests[key] == self._expected[key]:
+            self._locals.pop(key, None)
+        else:
+            self._locals[key] = value
+        return value
+
+    def _number(self, node: Node) -> Array:
+        match node.instruction:
+            case Imm(value):
+                return constant(value, node.value_type)
+            case Load(name):
+                return self.state[name]
+            case LoadSize(axis):
+                return np.asarray(np.int64(self.extents[axis]))
+            case Arith(operator):
+                return apply(operator, [self.number(i) for i in node.operands], node.value_type)
+            case Reduce(operator):
+                return reduce_canonically(operator, self.local(node.operands[0], self.domain), node.value_type)
+            case Store() | Broadcast() | Shift() | LoadIndex() | Extend():
+                raise GraphError(f"{node.instruction} as a Global", advice="Verify the graph before running it.")
+
+    def _local(self, index: int, box: Box) -> Array:
+        node = self.nodes[index]
+        match node.instruction:
+            case Imm(value):
+                return np.broadcast_to(constant(value, node.value_type), _shape(box))
+            case Broadcast():
+                return np.broadcast_to(self.number(node.operands[0]), _shape(box))
+            case Load(name):
+                return self.state[name][self._inside(name, box)]
+            case LoadIndex(axis):
+                return np.broadcast_to(_along(np.arange(*box[axis], dtype=np.int64), axis, len(box)), _shape(box))
+            case Shift(offset):
+                moved = tuple((low - o, high - o) for (low, high), o in zip(box, offset, strict=True))
+                return self.local(node.operands[0], moved)
+            case Arith(operator):
+                return apply(operator, [self.local(i, box) for i in node.operands], node.value_type)
+            case Extend():
+                return self._extend(index, box)
+            case Store() | Reduce() | LoadSize():
+                raise GraphError(f"{node.instruction} as a Local", advice="Verify the graph before running it.")
+
+    def _inside(self, name: str, box: Box) -> tuple[slice, ...]:
+        if any(low < 0 or high > n for (low, high), n in zip(box, self.extents, strict=True)):
+            raise GraphError(f"{name} is read at {box}, outside its domain", advice="Put an Extend above the Load.")
+        return tuple(slice(low, high) for low, high in box)
+
+    def _extend(self, index: int, box: Box) -> Array:
+        """Cut the box where the domain ends; each part then lies wholly inside or wholly outside along each axis."""
+        node = self.nodes[index]
+        assert isinstance(node.instruction, Extend)
+        cuts = [_cut(box[a], n, node.instruction.sides[a][1]) for a, n in enumerate(self.extents)]
+        if all(len(parts) == 1 for parts in cuts):
+            return self._uniform(index, box, node.instruction.sides)
+        result = np.empty(_shape(box), node.value_type.numpy)
+        for part in product(*cuts):
+            where = tuple(slice(low - b[0], high - b[0]) for (low, high), b in zip(part, box, strict=True))
+            result[where] = self.local(index, part)
+        return result
+
+    def _uniform(self, index: int, box: Box, sides: tuple[tuple[SideRule, SideRule], ...]) -> Array:
+        """A box on one side of the domain's end along each axis, so that one rule decides: Extend's docstring."""
+        outside: list[tuple[int, SideRule]] = []
+        for axis, (low, high) in enumerate(box):
+            if low < 0 or high > self.extents[axis]:
+                outside.append((axis, sides[axis][0 if low < 0 else 1]))
+        if not outside:
+            return self.local(self.nodes[index].operands[0], self.domain)[tuple(slice(*i) for i in box)]
+        axis, rule = next(((a, r) for a, r in outside if isinstance(r, VALUE_RULES)), outside[0])
+        return self._outside(index, box, axis, rule)
+
+    def _outside(self, index: int, box: Box, axis: int, rule: SideRule) -> Array:
+        node, type_, n = self.nodes[index], self.nodes[index].value_type, self.extents[axis]
+        low, high = box[axis]
+        below = low < 0
+        match rule:
+            case Undefined():
+                raise self._no_rule(node, axis, below)
+            case Periodic():
+                whole = self.local(index, _replaced(box, axis, (0, n)))
+                return np.take(whole, np.arange(low, high) % n, axis=axis)
+            case Outflow():
+                return self._edge(index, box, axis)
+            case Reflect(sign):
+                return _signed(self._turned(index, box, axis, -1 if below else 2 * n - 1), sign, type_)
+            case Mirror(sign) if n == 1:  # a period of 0: the only cell, with one reflection
+                return _signed(self._edge(index, box, axis), sign, type_)
+            case Mirror(sign):
+                return _signed(self._turned(index, box, axis, 0 if below else 2 * n - 2), sign, type_)
+            case Wall(sign) if low == n:  # the face on the wall, alone in its box
+                return self._edge(index, box, axis) if sign == 1 else np.zeros(_shape(box), type_.numpy)
+            case Wall(sign):
+                return _signed(self._turned(index, box, axis, 0 if below else 2 * n), sign, type_)
+            case Value(operand):
+                return self.local(node.operands[operand], box)
+            case Fixed(operand):
+                face = self.local(node.operands[operand], box)
+                reflected = self._turned(index, box, axis, -1 if below else 2 * n - 1)
+                return apply("subtract", (apply("add", (face, face), type_), reflected), type_)
+            case Neumann(operand):
+                last = 0 if below else n - 1
+                distance = apply("cast", (np.arange(low, high, dtype=np.int64) - last,), type_)
+                steps = np.broadcast_to(_along(distance, axis, len(box)), _shape(box))
+                rise = apply("multiply", (steps, self.local(node.operands[operand], box)), type_)
+                return apply("add", (self._edge(index, box, axis), rise), type_)
+
+    def _edge(self, index: int, box: Box, axis: int) -> Array:
+        """The value at the nearest cell along the axis, in every cell of the box."""
+        cell = 0 if box[axis][0] < 0 else self.extents[axis] - 1
+        return np.broadcast_to(self.local(index, _replaced(box, axis, (cell, cell + 1))), _shape(box))
+
+    def _turned(self, index: int, box: Box, axis: int, total: int) -> Array:
+        """The value at total - i along the axis for every i of the box."""
+        low, high = box[axis]
+        return np.flip(self.local(index, _replaced(box, axis, (total + 1 - high, total + 1 - low))), axis=axis)
+
+    def _no_rule(self, node: Node, axis: int, below: bool) -> FieldError:
+        operand = self.nodes[node.operands[0]]
+        loaded = operand.instruction.name if isinstance(operand.instruction, Load) else ""
+        name = loaded or next(iter(node.names or operand.names), "a value")
+        side = f"{axis_name(axis)}{'-' if below else '+'}"
+        line = node.spans[0].line if node.spans else None
+        what = f"{name} is read outside the domain at side {side}, where it has no boundary rule"
+        return FieldError(what, advice=f"Give {name} a boundary rule at {side}.", line=line)
+
+
+def _cut(interval: Interval, n: int, above: SideRule) -> list[Interval]:
+    """The parts below, inside and above the domain; under Wall the face n is a part of its own."""
+    low, high = interval
+    ends = (0, n, n + 1) if isinstance(above, Wall) else (0, n)
+    borders = [low, *(e for e in ends if low < e < high), high]
+    return [(a, b) for a, b in pairwise(borders) if a < b] or [interval]
+
+
+def _shape(box: Box) -> tuple[int, ...]:
+    return tuple(high - low for low, high in box)
+
+
+def _replaced(box: Box, axis: int, interval: Interval) -> Box:
+    return (*box[:axis], interval, *box[axis + 1 :])
+
+
+def _along(values: Array, axis: int, rank: int) -> Array:
+    """A 1-D array as one of rank `rank` that varies along `axis`."""
+    return values.reshape([-1 if a == axis else 1 for a in range(rank)])
+
+
+def _signed(values: Array, sign: int, type_: StorageType) -> Array:
+    return values if sign == 1 else apply("negative", (values,), type_)

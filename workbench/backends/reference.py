@@ -1,0 +1,162 @@
+"""The reference backend: interprets the plan's graph in NumPy and ignores every other decision of the plan."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from workbench.backends.base import Availability, Condition, MarchRequest, MarchResult, Number
+from workbench.backends.interpreter import KernelInterpreter
+from workbench.errors import FieldError, ShapeError
+from workbench.graph import Graph, Static
+from workbench.graph.arithmetic import apply
+from workbench.graph.diagnostics import diagnostic_stores
+from workbench.graph.operators import OPERATORS, Array, cast
+from workbench.graph.types import BOOL
+from workbench.planning.plan import Plan
+
+_COMPARISONS = {row.symbol: row.name for row in OPERATORS.values() if row.rule == "bool" and row.symbol}
+
+
+class ReferenceBackend:
+    """Always available and slow; what it computes is right by definition."""
+
+    name = "reference"
+
+    def availability(self) -> Availability:
+        """It needs NumPy only."""
+        return Availability(True)
+
+    def compile(self, plan: Plan) -> ReferenceProgram:
+        """Take the plan as it is."""
+        return ReferenceProgram(plan)
+
+    def compile_many(self, plans: Sequence[Plan]) -> tuple[ReferenceProgram, ...]:
+        """Take the plans as they are."""
+        return tuple(ReferenceProgram(plan) for plan in plans)
+
+
+class ReferenceProgram:
+    """A plan whose graph is to be interpreted."""
+
+    compile_seconds = 0.0
+    from_cache = False
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> ReferenceInstance:
+        """Allocate a state; `threads` is not used. ShapeError if the extents do not fit the program."""
+        del threads
+        return ReferenceInstance(self.plan.graph, extents)
+
+
+class ReferenceInstance:
+    """The state of one simulation as NumPy arrays; made by a program, or directly from a graph."""
+
+    def __init__(self, graph: Graph, extents: tuple[int, ...]) -> None:
+        """Fields zero, scalars and params at their defaults (zero where there is none)."""
+        if len(extents) != graph.dim or min(extents, default=0) < 1:
+            raise ShapeError(
+                f"{graph.name} has {graph.dim} axes and cannot have extents {extents}",
+                advice=f"Give {graph.dim} extents of at least 1.",
+            )
+        self.graph = graph
+        self.extents = tuple(extents)
+        self._state: dict[str, Array] = {}
+        for static in graph.statics:
+            shape = self.extents if static.role == "field" else ()
+            self._state[static.name] = np.full(shape, cast(np.asarray(static.default or 0), static.type))
+        self._interpreters: dict[str, KernelInterpreter] = {}
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all fields."""
+        return sum(self._state[s.name].nbytes for s in self.graph.fields)
+
+    def read_field(self, name: str) -> Array:
+        """A fresh C-ordered copy of the field."""
+        return self._state[self._field(name).name].copy()
+
+    def write_field(self, name: str, values: Array) -> None:
+        """Copy `values` into the field; FieldError or ShapeError if dtype or shape differ."""
+        static = self._field(name)
+        if values.dtype != static.type.numpy:
+            raise FieldError(f"{name} is {static.type}, the array is {values.dtype}", advice="Convert the array first.")
+        if values.shape != self.extents:
+            raise ShapeError(
+                f"{name} has shape {self.extents}, the array {values.shape}", advice="Give an array of that shape."
+            )
+        self._state[name] = np.array(values, order="C")
+
+    def read_global(self, name: str) -> Number:
+        """The value of a param or scalar."""
+        number: Number = self._state[self._global(name).name].item()
+        return number
+
+    def write_global(self, name: str, value: Number) -> None:
+        """Set a param or scalar; rounded to its type."""
+        static = self._global(name)
+        with np.errstate(all="ignore"):
+            self._state[name] = np.asarray(cast(np.asarray(value), static.type))
+
+    def device_view(self, name: str) -> Any:  # noqa: ANN401  # as the protocol says
+        """The live array of a field, valid until the next march."""
+        return self._state[self._field(name).name]
+
+    def close(self) -> None:
+        """Forget the state."""
+        self._state.clear()
+        self._interpreters.clear()
+
+    def march(self, request: MarchRequest) -> MarchResult:
+        """Advance as MarchRequest says."""
+        begin = time.monotonic()
+        kernel = self.graph.kernel(request.kernel)
+        interpreter = self._interpreters.setdefault(request.kernel, KernelInterpreter(self.graph, kernel, self.extents))
+        diagnostic = diagnostic_stores(self.graph, kernel)
+        watched = any(c.scalar in diagnostic for c in request.until)
+        recorded: list[tuple[int, dict[str, Array]]] = []
+        done, current = 0, False
+        ended: Literal["done", "until", "stopped", "time"] = "done"
+        if request.stop.is_set():
+            ended = "stopped"
+        while ended == "done" and done < request.steps:
+            number = request.first_step + done + 1
+            listed = request.observe_every > 0 and number % request.observe_every == 0
+            last = request.observe_last and done + 1 == request.steps
+            current = listed or last or watched
+            self._state.update(interpreter.step(self._state, frozenset() if current else diagnostic))
+            done += 1
+            if listed:
+                recorded.append((number, {s.name: self._state[s.name] for s in self.graph.scalars}))
+            if request.until and all(self._holds(c) for c in request.until):
+                ended = "until"
+            elif done < request.steps and request.stop.is_set():
+                ended = "stopped"
+            elif done < request.steps and time.monotonic() - begin >= request.seconds:
+                ended = "time"
+        observed = tuple(np.array([values[s.name] for _, values in recorded], s.type.numpy) for s in self.graph.scalars)
+        steps = np.array([number for number, _ in recorded], np.int64)
+        return MarchResult(done, ended, current, steps, observed)
+
+    def _holds(self, condition: Condition) -> bool:
+        number = np.asarray(self._state[self._global(condition.scalar).name], np.float64)
+        compared = apply(_COMPARISONS[condition.comparison], (number, np.asarray(np.float64(condition.value))), BOOL)
+        return bool(compared)
+
+    def _field(self, name: str) -> Static:
+        return self._static(name, ("field",), "field")
+
+    def _global(self, name: str) -> Static:
+        return self._static(name, ("scalar", "param"), "scalar or param")
+
+    def _static(self, name: str, roles: tuple[str, ...], what: str) -> Static:
+        names = [s.name for s in self.graph.statics if s.role in roles]
+        if name not in names:
+            known = ", ".join(names) or "none"
+            raise FieldError(f"{self.graph.name} has no {what} {name!r}", advice=f"Use one of: {known}.")
+        return self.graph.static(name)

@@ -1,0 +1,370 @@
+"""Reads the text form of a graph (`workbench.graph.text`) back."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Literal, cast
+
+from workbench.errors import GraphError
+from workbench.graph.graph import NO_HINT, Coordinate, Graph, Hint, Kernel, Node, Parameter, Region, Span, Static
+from workbench.graph.instructions import (
+    Arith,
+    Broadcast,
+    Extend,
+    Fixed,
+    Imm,
+    Instruction,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Mirror,
+    Neumann,
+    Outflow,
+    Periodic,
+    Reduce,
+    Reflect,
+    Shift,
+    SideRule,
+    Store,
+    Undefined,
+    Value,
+    Wall,
+)
+from workbench.graph.operators import OPERATORS
+from workbench.graph.spaces import (
+    GLOBAL,
+    AffineExtent,
+    Axis,
+    ConstantExtent,
+    Extent,
+    MinimumExtent,
+    NamedExtent,
+    Space,
+)
+from workbench.graph.text import HEADER, KEYWORDS
+from workbench.graph.types import BY_NAME, StorageType
+
+_TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[(),:=]|[^\s(),:="]+)')
+_PLAIN_RULES: dict[str, SideRule] = {"undefined": Undefined(), "periodic": Periodic(), "outflow": Outflow()}
+_NUMBERED_RULES: dict[str, type[Reflect | Mirror | Wall | Value | Fixed | Neumann]] = {
+    "reflect": Reflect,
+    "mirror": Mirror,
+    "wall": Wall,
+    "value": Value,
+    "fixed": Fixed,
+    "neumann": Neumann,
+}
+
+
+def parse(text: str) -> Graph:
+    """Return the graph that `to_text` wrote. GraphError with the line number if the text is not one."""
+    return _Parser(text).graph()
+
+
+class _Line:
+    """The tokens of one line, read from left to right."""
+
+    def __init__(self, number: int, text: str) -> None:
+        self.number = number
+        self.text = text
+        self.tokens = _TOKEN.findall(text)
+        self.position = 0
+
+    def peek(self) -> str:
+        return self.tokens[self.position] if self.position < len(self.tokens) else ""
+
+    def take(self, expected: str = "") -> str:
+        word = self.peek()
+        if not word or (expected and word != expected):
+            raise self.error(f"{expected or 'more'} expected, found {word or 'the end of the line'}")
+        self.position += 1
+        return word
+
+    def accept(self, expected: str) -> bool:
+        if self.peek() != expected:
+            return False
+        self.position += 1
+        return True
+
+    def name(self) -> str:
+        word = self.take()
+        if word.startswith('"'):
+            return self.string(word)
+        if word in KEYWORDS or word in "(),:=":
+            raise self.error(f"a name expected, found {word}")
+        return word
+
+    def string(self, word: str = "") -> str:
+        try:
+            value = json.loads(word or self.take())
+        except json.JSONDecodeError:
+            value = None
+        if not isinstance(value, str):
+            raise self.error("a quoted string expected")
+        return value
+
+    def integer(self) -> int:
+        word = self.take()
+        try:
+            return int(word)
+        except ValueError:
+            raise self.error(f"an integer expected, found {word}") from None
+
+    def number_value(self) -> bool | int | float:
+        word = self.take()
+        if word in ("true", "false"):
+            return word == "true"
+        try:
+            return int(word) if re.fullmatch(r"-?\d+", word) else float(word)
+        except ValueError:
+            raise self.error(f"a number expected, found {word}") from None
+
+    def integers(self) -> tuple[int, ...]:
+        self.take("(")
+        found: list[int] = []
+        while not self.accept(")"):
+            found.append(self.integer())
+            if self.peek() != ")":
+                self.take(",")
+        return tuple(found)
+
+    def type(self) -> StorageType:
+        word = self.take()
+        if word not in BY_NAME:
+            raise self.error(f"a storage type expected, found {word}")
+        return BY_NAME[word]
+
+    def span(self) -> Span:
+        line = self.integer()
+        self.take(":")
+        word = self.take()
+        place = re.fullmatch(r"(\d+)-(\d+)", word)
+        if place is None:
+            raise self.error(f"column-end expected, found {word}")
+        return Span(line, int(place[1]), int(place[2]))
+
+    def end(self) -> None:
+        if self.peek():
+            raise self.error(f"the end of the line expected, found {self.peek()}")
+
+    def error(self, what: str) -> GraphError:
+        return GraphError(
+            what, advice="Correct the text, or print the graph again.", line=self.number, source=self.text
+        )
+
+
+class _Parser:
+    """Collects the parts of a graph, top down; axes and regions stand before their first use."""
+
+    def __init__(self, text: str) -> None:
+        lines = (_Line(number, line) for number, line in enumerate(text.splitlines(), 1))
+        self.lines = [line for line in lines if line.tokens]
+        self.at = 0
+        self.local = GLOBAL
+        self.regions: dict[str, Region] = {}
+
+    def graph(self) -> Graph:
+        if not self.lines:
+            raise GraphError("the text of the graph is empty", advice=f"Begin with the line: {HEADER} NAME.")
+        name = self._begin(HEADER).name()
+        axes: list[Axis] = []
+        while self._is("axis"):
+            axes.append(self._axis(self._begin("axis")))
+        self.local = Space(tuple(axes))
+        statics: list[Static] = []
+        while self._is("static"):
+            statics.append(self._static(self._begin("static")))
+        while self._is("region"):
+            self._region(self._begin("region"))
+        kernels: list[Kernel] = []
+        while self._is("kernel"):
+            kernels.append(Kernel(self._begin("kernel").name(), self._nodes()))
+        coordinates: list[Coordinate] = []
+        while self._is("coordinate"):
+            coordinates.append(self._coordinate(self._begin("coordinate")))
+        if self.at < len(self.lines):
+            raise self.lines[self.at].error("the graph has ended, or its parts stand in another order")
+        return Graph(name, self.local, tuple(statics), tuple(kernels), tuple(coordinates))
+
+    def _is(self, word: str) -> bool:
+        return self.at < len(self.lines) and self.lines[self.at].peek() == word
+
+    def _begin(self, word: str) -> _Line:
+        line = self.lines[self.at]
+        line.take(word)
+        self.at += 1
+        return line
+
+    def _axis(self, line: _Line) -> Axis:
+        name, kind = line.name(), line.take()
+        if kind not in ("grid", "array"):
+            raise line.error(f"grid or array expected, found {kind}")
+        return Axis(name, self._extent(line), cast(Literal["grid", "array"], kind))
+
+    def _extent(self, line: _Line) -> Extent:
+        word = line.peek()
+        if word == "affine" and line.take():
+            line.take("(")
+            base = self._extent(line)
+            line.take(",")
+            scale = line.integer()
+            line.take(",")
+            offset = line.integer()
+            line.take(")")
+            return AffineExtent(base, scale, offset)
+        if word == "minimum" and line.take():
+            line.take("(")
+            left = self._extent(line)
+            line.take(",")
+            right = self._extent(line)
+            line.take(")")
+            return MinimumExtent(left, right)
+        return ConstantExtent(line.integer()) if re.fullmatch(r"-?\d+", word) else NamedExtent(line.name())
+
+    def _space(self, line: _Line) -> Space:
+        if line.accept("global"):
+            return GLOBAL
+        if line.accept("local"):
+            return self.local
+        line.take("space")
+        line.take("(")
+        axes = [self._axis(line)]
+        while line.accept(","):
+            axes.append(self._axis(line))
+        line.take(")")
+        return Space(tuple(axes))
+
+    def _static(self, line: _Line) -> Static:
+        name, role = line.name(), line.take()
+        if role not in ("field", "scalar", "param"):
+            raise line.error(f"field, scalar or param expected, found {role}")
+        line.take(":")
+        type_, space = line.type(), self._space(line)
+        static = Static(
+            name,
+            cast(Literal["field", "scalar", "param"], role),
+            type_,
+            space,
+            default=line.number_value() if line.accept("default") else None,
+            unit=line.string() if line.accept("unit") else "",
+            boundary=line.string() if line.accept("boundary") else "",
+            face_axes=line.integers() if line.accept("faces") else (),
+            group=line.name() if line.accept("group") else "",
+            component=line.integers() if line.accept("component") else (),
+            span=line.span() if line.accept("at") else Span(0),
+        )
+        line.end()
+        return static
+
+    def _region(self, line: _Line) -> None:
+        key = line.take()
+        line.take("(")
+        parameters: list[Parameter] = []
+        while not line.accept(")"):
+            name = line.name()
+            line.take(":")
+            parameters.append(Parameter(name, line.type()))
+            if line.peek() != ")":
+                line.take(",")
+        line.take("identity")
+        identity = None if line.accept("none") else line.number_value()
+        line.end()
+        self.regions[key] = Region(tuple(parameters), self._nodes(), identity)
+
+    def _coordinate(self, line: _Line) -> Coordinate:
+        axis, name = line.integer(), line.name()
+        line.take("unit")
+        unit = line.string()
+        return Coordinate(axis, name, unit, self._nodes())
+
+    def _nodes(self) -> tuple[Node, ...]:
+        nodes: list[Node] = []
+        while self.at < len(self.lines) and self.lines[self.at].peek().startswith("%"):
+            line = self.lines[self.at]
+            line.take(f"%{len(nodes)}")
+            line.take("=")
+            nodes.append(self._node(line))
+            self.at += 1
+        return tuple(nodes)
+
+    def _node(self, line: _Line) -> Node:
+        instruction = self._instruction(line)
+        operands: list[int] = []
+        while line.peek().startswith("%"):
+            word = line.take()
+            if not word[1:].isdecimal():
+                raise line.error(f"a node number expected, found {word}")
+            operands.append(int(word[1:]))
+        type_, space = (line.type(), self._space(line)) if line.accept(":") else (None, None)
+        names: list[str] = []
+        spans: list[Span] = []
+        hint = NO_HINT
+        if line.accept("#"):
+            while line.peek() not in ("", "at", "hint"):
+                names.append(line.name())
+            if line.accept("at"):
+                while line.peek() not in ("", "hint"):
+                    spans.append(line.span())
+            if line.accept("hint"):
+                hint = self._hint(line)
+        line.end()
+        return Node(instruction, tuple(operands), type_, space, tuple(names), tuple(spans), hint)
+
+    def _hint(self, line: _Line) -> Hint:
+        allocation: Literal["manifest", "delayed"] | None = None
+        if line.accept("manifest"):
+            allocation = "manifest"
+        elif line.accept("delayed"):
+            allocation = "delayed"
+        before, after = line.accept("sync_before"), line.accept("sync_after")
+        line.take("line")
+        return Hint(allocation, before, after, line.integer())
+
+    def _instruction(self, line: _Line) -> Instruction:  # noqa: C901  # one case for each instruction
+        word = line.take()
+        match word:
+            case "imm":
+                return Imm(line.number_value())
+            case "load":
+                return Load(line.name())
+            case "store":
+                return Store(line.name())
+            case "reduce":
+                key = line.take()
+                if key.startswith("@") and key not in self.regions:
+                    raise line.error(f"no region {key} stands above")
+                line.take("over")
+                return Reduce(self.regions.get(key, key), line.integers())
+            case "broadcast":
+                line.take("to")
+                return Broadcast(self._space(line))
+            case "shift":
+                return Shift(line.integers())
+            case "index":
+                return LoadIndex(line.integer())
+            case "size":
+                return LoadSize(line.integer())
+            case "extend":
+                sides: list[tuple[SideRule, SideRule]] = []
+                while line.accept("("):
+                    below = self._rule(line)
+                    line.take(",")
+                    sides.append((below, self._rule(line)))
+                    line.take(")")
+                return Extend(tuple(sides))
+            case operator if operator in OPERATORS:
+                return Arith(operator)
+            case _:
+                raise line.error(f"unknown instruction {word}")
+
+    def _rule(self, line: _Line) -> SideRule:
+        word = line.take()
+        if word in _PLAIN_RULES:
+            return _PLAIN_RULES[word]
+        if word not in _NUMBERED_RULES:
+            raise line.error(f"unknown boundary rule {word}")
+        line.take("(")
+        rule = _NUMBERED_RULES[word](line.integer())
+        line.take(")")
+        return rule

@@ -1,0 +1,69 @@
+"""The canonical order of reductions: one order for every backend, thread count, tile and domain split (semantics §3).
+
+A row (last axis) is cut by global index into chunks of 1024 cells. A chunk has 16 lanes; lane l takes the cells whose
+index is l modulo 16, in index order, starting from the identity. Then trees: over the 16 lanes of a chunk, over the
+chunks of a row, and over each further axis from the last but one to the first (rows of a plane, planes, ...). Minimum
+and maximum keep the order too, because NaN and the sign of zero depend on it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.errors import GraphError
+from workbench.graph.arithmetic import Combine, apply, apply_region, constant
+from workbench.graph.graph import Region
+from workbench.graph.operators import OPERATORS, REDUCTIONS, Array, identity
+from workbench.graph.types import StorageType
+
+CHUNK = 1024
+LANES = 16
+
+
+def reduce_canonically(operator: str | Region, values: Array, type_: StorageType) -> Array:
+    """Reduce `values` (rank >= 1, dtype of `type_`) over all axes; returns a 0-d array of the same dtype."""
+    combine, start = _operator(operator, type_)
+    return reduce_in_order(combine, start, values)
+
+
+def reduce_in_order(combine: Combine, start: Array, values: Array) -> Array:
+    """Reduce with any binary operator; `start` is its identity, 0-d of the dtype of `values`."""
+    length = values.shape[-1]
+    whole = length - length % CHUNK
+    lanes = _lanes(combine, start, values[..., :whole].reshape(*values.shape[:-1], whole // CHUNK, CHUNK))
+    if whole < length:
+        rest = _lanes(combine, start, values[..., None, whole:])
+        lanes = np.concatenate([lanes, rest], axis=-2)
+    result = lanes
+    while result.ndim:
+        result = tree(combine, result)
+    return result
+
+
+def tree(combine: Combine, values: Array) -> Array:
+    """Combine along the last axis: neighbours (0, 1), (2, 3), ...; an odd last one is carried up; until one is left."""
+    while values.shape[-1] > 1:
+        paired = values.shape[-1] // 2 * 2
+        combined = combine(values[..., 0:paired:2], values[..., 1:paired:2])
+        values = np.concatenate([combined, values[..., paired:]], axis=-1)
+    return np.asarray(values[..., 0])
+
+
+def _lanes(combine: Combine, start: Array, chunks: Array) -> Array:
+    """(..., cells of a chunk) -> (..., LANES): each lane in index order."""
+    lanes = np.full((*chunks.shape[:-1], LANES), start)
+    for first in range(0, chunks.shape[-1], LANES):
+        cells = chunks[..., first : first + LANES]
+        lanes[..., : cells.shape[-1]] = combine(lanes[..., : cells.shape[-1]], cells)
+    return lanes
+
+
+def _operator(operator: str | Region, type_: StorageType) -> tuple[Combine, Array]:
+    """The binary operator and its identity."""
+    if isinstance(operator, Region):
+        region = operator
+        if region.identity is None:
+            raise GraphError("a region without identity in Reduce", advice="Give the region an identity.")
+        return lambda a, b: apply_region(region, (a, b)), constant(region.identity, type_)
+    name = OPERATORS[REDUCTIONS[operator].operator].name
+    return lambda a, b: apply(name, (a, b), type_), constant(identity(operator, type_), type_)

@@ -1,0 +1,198 @@
+"""The text form of a graph: one node a line, stable, and read back to an equal graph."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+from workbench.graph.graph import NO_HINT, Graph, Hint, Node, Region, Span, Static
+from workbench.graph.instructions import (
+    Arith,
+    Broadcast,
+    Extend,
+    Fixed,
+    Imm,
+    Instruction,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Mirror,
+    Neumann,
+    Outflow,
+    Periodic,
+    Reduce,
+    Reflect,
+    Shift,
+    SideRule,
+    Store,
+    Undefined,
+    Value,
+    Wall,
+)
+from workbench.graph.spaces import AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent, Space
+
+HEADER = "graph"
+KEYWORDS = frozenset(
+    re.findall(
+        r"\w+",
+        """graph axis static kernel region coordinate at hint line manifest delayed sync_before sync_after default unit
+        boundary faces group component global local space affine minimum over to identity none true false inf nan""",
+    )
+)
+"""Words that a bare name may not be; a name that is one of them is quoted."""
+
+_BARE = re.compile(r"[^\W\d]\w*(\.\w+)*")
+
+
+def to_text(graph: Graph) -> str:
+    """Return the graph's text: axes, statics, regions, kernels and coordinates; `parse` gives the graph back.
+
+    A node reads `%3 = add %1 %2 : f64 local  # u1 at 4:2-9`; after # come names, places (line:column-end) and hints.
+    """
+    regions = _regions(graph)
+    lines = [f"{HEADER} {name_text(graph.name)}"]
+    lines += [f"axis {name_text(a.name)} {a.kind} {extent_text(a.extent)}" for a in graph.space.axes]
+    lines += [_static_text(s, graph.space) for s in graph.statics]
+    for region, number in regions.items():
+        parameters = ", ".join(f"{name_text(p.name)} : {p.type}" for p in region.parameters)
+        start = "none" if region.identity is None else number_text(region.identity)
+        lines.append(f"region @{number} ({parameters}) identity {start}")
+        lines += _node_lines(region.nodes, graph.space, regions)
+    for kernel in graph.kernels:
+        lines.append(f"kernel {name_text(kernel.name)}")
+        lines += _node_lines(kernel.nodes, graph.space, regions)
+    for coordinate in graph.coordinates:
+        lines.append(f"coordinate {coordinate.axis} {name_text(coordinate.name)} unit {json.dumps(coordinate.unit)}")
+        lines += _node_lines(coordinate.nodes, graph.space, regions)
+    return "\n".join(lines) + "\n"
+
+
+def node_text(index: int, node: Node, local: Space, regions: dict[Region, int] | None = None) -> str:
+    """Return one node's line without indentation; `local` is the space that is spelled "local"."""
+    text = f"%{index} = {_instruction_text(node.instruction, node.operands, local, regions or {})}"
+    if node.type is not None and node.space is not None:
+        text += f" : {node.type} {space_text(node.space, local)}"
+    notes = [name_text(n) for n in node.names]
+    if node.spans:
+        notes += ["at", *(span_text(s) for s in node.spans)]
+    if node.hint != NO_HINT:
+        notes += ["hint", _hint_text(node.hint)]
+    return f"{text}  # {' '.join(notes)}" if notes else text
+
+
+def name_text(name: str) -> str:
+    """Return the name bare if it is a plain identifier, else quoted."""
+    return name if _BARE.fullmatch(name) and name not in KEYWORDS else json.dumps(name)
+
+
+def number_text(value: bool | int | float) -> str:
+    """Return a constant such that reading it gives the same type and bits."""
+    return str(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def span_text(span: Span) -> str:
+    """Return line:column-end."""
+    return f"{span.line}:{span.column}-{span.end_column}"
+
+
+def space_text(space: Space, local: Space) -> str:
+    """Return "global", "local" for the graph's own space, or the axes."""
+    if space.is_global:
+        return "global"
+    if space == local:
+        return "local"
+    return "space(" + ", ".join(f"{name_text(a.name)} {a.kind} {extent_text(a.extent)}" for a in space.axes) + ")"
+
+
+def extent_text(extent: Extent) -> str:
+    """Return a name, a number, affine(base, scale, offset) or minimum(left, right)."""
+    match extent:
+        case NamedExtent(name):
+            return name_text(name)
+        case ConstantExtent(value):
+            return str(value)
+        case AffineExtent(base, scale, offset):
+            return f"affine({extent_text(base)}, {scale}, {offset})"
+        case MinimumExtent(left, right):
+            return f"minimum({extent_text(left)}, {extent_text(right)})"
+
+
+def rule_text(rule: SideRule) -> str:
+    """Return the rule's name and, in brackets, its sign or the number of its operand."""
+    match rule:
+        case Undefined() | Periodic() | Outflow():
+            return type(rule).__name__.lower()
+        case Reflect(number) | Mirror(number) | Wall(number) | Value(number) | Fixed(number) | Neumann(number):
+            return f"{type(rule).__name__.lower()}({number})"
+
+
+def _regions(graph: Graph) -> dict[Region, int]:
+    """Every region of the graph, numbered in order of first use."""
+    found: dict[Region, int] = {}
+    blocks = [k.nodes for k in graph.kernels] + [c.nodes for c in graph.coordinates]
+    for nodes in blocks:
+        for node in nodes:
+            if isinstance(node.instruction, Reduce) and isinstance(node.instruction.operator, Region):
+                found.setdefault(node.instruction.operator, len(found))
+    return found
+
+
+def _static_text(static: Static, local: Space) -> str:
+    text = f"static {name_text(static.name)} {static.role} : {static.type} {space_text(static.space, local)}"
+    if static.default is not None:
+        text += f" default {number_text(static.default)}"
+    if static.unit:
+        text += f" unit {json.dumps(static.unit)}"
+    if static.boundary:
+        text += f" boundary {json.dumps(static.boundary)}"
+    if static.face_axes:
+        text += f" faces {_tuple_text(static.face_axes)}"
+    if static.group:
+        text += f" group {name_text(static.group)}"
+    if static.component:
+        text += f" component {_tuple_text(static.component)}"
+    return text if static.span == Span(0) else f"{text} at {span_text(static.span)}"
+
+
+def _node_lines(nodes: Iterable[Node], local: Space, regions: dict[Region, int]) -> list[str]:
+    return [f"  {node_text(index, node, local, regions)}" for index, node in enumerate(nodes)]
+
+
+def _instruction_text(
+    instruction: Instruction, operands: tuple[int, ...], local: Space, regions: dict[Region, int]
+) -> str:
+    match instruction:
+        case Imm(value):
+            words = ["imm", number_text(value)]
+        case Load(name):
+            words = ["load", name_text(name)]
+        case Store(name):
+            words = ["store", name_text(name)]
+        case Reduce(operator, axes):
+            spelled = f"@{regions.get(operator, '?')}" if isinstance(operator, Region) else operator
+            words = ["reduce", spelled, "over", _tuple_text(axes)]
+        case Broadcast(space):
+            words = ["broadcast", "to", space_text(space, local)]
+        case Shift(offset):
+            words = ["shift", _tuple_text(offset)]
+        case LoadIndex(axis):
+            words = ["index", str(axis)]
+        case LoadSize(axis):
+            words = ["size", str(axis)]
+        case Arith(operator):
+            words = [operator]
+        case Extend(sides):
+            words = ["extend", *(f"({rule_text(below)}, {rule_text(above)})" for below, above in sides)]
+    return " ".join([*words, *(f"%{o}" for o in operands)])
+
+
+def _tuple_text(numbers: tuple[int, ...]) -> str:
+    return "(" + ", ".join(map(str, numbers)) + ")"
+
+
+def _hint_text(hint: Hint) -> str:
+    words: list[str] = [hint.allocation] if hint.allocation else []
+    words += ["sync_before"] if hint.sync_before else []
+    words += ["sync_after"] if hint.sync_after else []
+    return " ".join([*words, "line", str(hint.line)])

@@ -1,0 +1,79 @@
+"""Regions: what makes a closed scalar graph a legal operator of Reduce."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workbench.graph.graph import Region
+from workbench.graph.instructions import (
+    Arith,
+    Broadcast,
+    Extend,
+    Imm,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Reduce,
+    Shift,
+    Store,
+)
+from workbench.graph.operators import OPERATORS, accepts
+from workbench.graph.spaces import GLOBAL
+from workbench.graph.types import BOOL, StorageType
+
+
+def check_region(region: Region, type_: StorageType) -> str:
+    """Return what is wrong with the region as a binary operator on `type_` that has an identity, or ""."""
+    if [p.type for p in region.parameters] != [type_, type_]:
+        return f"parameters {[str(p.type) for p in region.parameters]} instead of two of type {type_}"
+    if region.parameters[0].name == region.parameters[1].name:
+        return f"both parameters are called {region.parameters[0].name!r}"
+    if region.identity is None:
+        return "no identity"
+    if not represents(type_, region.identity):
+        return f"identity {region.identity!r} is not a number of type {type_}"
+    for index in range(len(region.nodes)):
+        trouble = _check_node(region, index)
+        if trouble:
+            return f"node %{index}: {trouble}"
+    if not region.nodes or region.nodes[-1].type != type_:
+        return f"the last node is not the result of type {type_}"
+    return ""
+
+
+def _check_node(region: Region, index: int) -> str:
+    node = region.nodes[index]
+    if node.space != GLOBAL or node.type is None:
+        return "not a Global"
+    if any(not 0 <= o < index for o in node.operands):
+        return "an operand that does not stand above"
+    parameters = {p.name: p.type for p in region.parameters}
+    match node.instruction:
+        case Imm(value):
+            return "" if represents(node.type, value) and not node.operands else f"constant {value!r} as {node.type}"
+        case Load(name):
+            return "" if parameters.get(name) == node.type and not node.operands else f"no parameter {name!r} fits"
+        case Arith(operator):
+            row = OPERATORS.get(operator)
+            types = [region.nodes[o].value_type for o in node.operands]
+            if row is None or len(types) != row.arity:
+                return f"operator {operator!r} of {len(types)} operands"
+            if row.rule == "select" and types.pop(0) != BOOL:
+                return "select by another type than bool"
+            result = {"same": types[0], "select": types[0], "bool": BOOL, "cast": node.type}[row.rule]
+            fits = len(set(types)) == 1 and accepts(row, types[0]) and node.type == result
+            return "" if fits else f"{operator} of {', '.join(map(str, types))} gives no {node.type}"
+        case Store() | Reduce() | Broadcast() | Shift() | LoadIndex() | LoadSize() | Extend():
+            return f"{type(node.instruction).__name__} is not scalar arithmetic"
+
+
+def represents(type_: StorageType, value: bool | int | float) -> bool:
+    """Whether the type holds the number exactly, spelled as Python's number of its kind; any NaN counts."""
+    if type(value) is not {"bool": bool, "int": int, "uint": int, "float": float}[type_.kind]:
+        return False
+    try:
+        with np.errstate(over="ignore"):
+            held = type_.numpy.type(value).item()
+    except OverflowError:
+        return False
+    return repr(held) == repr(value)

@@ -1,0 +1,287 @@
+"""The verifier: named checks that together say what a well-formed graph is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.errors import GraphError
+from workbench.graph.graph import Graph, Node, Region
+from workbench.graph.instructions import (
+    Arith,
+    Broadcast,
+    Extend,
+    Imm,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Reduce,
+    Shift,
+    Store,
+)
+from workbench.graph.operators import OPERATORS, REDUCTIONS, accepts
+from workbench.graph.place import Place, places
+from workbench.graph.region import check_region, represents
+from workbench.graph.spaces import GLOBAL, AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent
+from workbench.graph.types import BOOL, I64
+from workbench.graph.verify_outside import (
+    loads_stay_inside,
+    periodic_has_both_sides,
+    rule_operands_are_free_of_fields,
+    signs_fit_the_type,
+)
+
+ARITY: dict[type, int] = {Imm: 0, Load: 0, LoadIndex: 0, LoadSize: 0, Store: 1, Reduce: 1, Broadcast: 1, Shift: 1}
+"""Operands of each instruction but Arith (by its operator) and Extend (at least one)."""
+
+
+def verify(graph: Graph) -> None:
+    """Raise GraphError at the first check that the graph does not pass."""
+    for check in CHECKS:
+        check(graph)
+
+
+def extents_are_closed(graph: Graph) -> None:
+    """Constants positive, names given, all the way down; at least one axis."""
+    if not graph.space.axes:
+        raise GraphError(f"{graph.name} has no axis", advice="Give the space at least one axis.")
+    for axis in graph.space.axes:
+        if not _extent_is_closed(axis.extent):
+            raise GraphError(
+                f"the extent of axis {axis.name} is {axis.extent}", advice="Use names and positive constants."
+            )
+
+
+def _extent_is_closed(extent: Extent) -> bool:
+    match extent:
+        case NamedExtent(name):
+            return bool(name)
+        case ConstantExtent(value):
+            return value >= 1
+        case AffineExtent(base, scale, _):
+            return scale >= 1 and _extent_is_closed(base)
+        case MinimumExtent(left, right):
+            return _extent_is_closed(left) and _extent_is_closed(right)
+
+
+def names_are_unique(graph: Graph) -> None:
+    """Statics, kernels and the axes have names of their own."""
+    for what, names in (
+        ("static", [s.name for s in graph.statics]),
+        ("kernel", [k.name for k in graph.kernels]),
+        ("axis", [a.name for a in graph.space.axes]),
+    ):
+        for name in names:
+            if names.count(name) > 1 or not name:
+                raise GraphError(f"{names.count(name)} of the {what} names are {name!r}", advice="Rename one.")
+
+
+def statics_fit_their_roles(graph: Graph) -> None:
+    """Fields are Local and have no default; scalars and params are Global with a default that the type holds."""
+    for static in graph.statics:
+        space = graph.space if static.role == "field" else GLOBAL
+        if static.space != space:
+            raise GraphError(
+                f"{static.role} {static.name} has rank {static.space.rank}, not {space.rank}",
+                advice="Give it the space of its role.",
+            )
+        if static.role == "field" and static.default is not None:
+            raise GraphError(f"field {static.name} has a default", advice="Initialise it in the kernel init.")
+        if static.default is not None and not represents(static.type, static.default):
+            raise GraphError(
+                f"{static.name} is {static.type} and cannot default to {static.default!r}", advice="Change one of them."
+            )
+        if any(not 0 <= axis < graph.dim for axis in static.face_axes):
+            raise GraphError(f"{static.name} sits on faces of axes {static.face_axes}", advice="Use existing axes.")
+
+
+def operands_are_earlier(graph: Graph) -> None:
+    """Operands are values that stand above; how many there are is right."""
+    for place in places(graph):
+        node = place.node
+        for operand in node.operands:
+            if not 0 <= operand < place.index:
+                place.fail(f"operand %{operand} does not stand above", "Order the nodes by dependence.")
+            if isinstance(place.nodes[operand].instruction, Store):
+                place.fail(f"operand %{operand} is a Store, which has no value", "Take the stored value.")
+        if isinstance(node.instruction, Extend):
+            right = len(node.operands) >= 1
+        elif isinstance(node.instruction, Arith):
+            row = OPERATORS.get(node.instruction.operator)
+            if row is None:
+                place.fail(f"unknown operator {node.instruction.operator!r}", "Use a name from the operator table.")
+            right = len(node.operands) == row.arity
+        else:
+            right = len(node.operands) == ARITY[type(node.instruction)]
+        if not right:
+            place.fail(f"{len(node.operands)} operands", "Give the instruction as many as it takes.")
+
+
+def values_have_type_and_space(graph: Graph) -> None:
+    """Only a Store has neither; a space is Global or the graph's own."""
+    for place in places(graph):
+        node = place.node
+        if isinstance(node.instruction, Store):
+            if node.type is not None or node.space is not None:
+                place.fail("a Store with a type or space", "Leave both out.")
+        elif node.type is None or node.space is None:
+            place.fail("a value without type or space", "Give both.")
+        elif node.space not in (GLOBAL, graph.space):
+            place.fail(f"a space of rank {node.space.rank} that is not the graph's", "Use the graph's space.")
+
+
+def arithmetic_follows_the_table(graph: Graph) -> None:
+    """Operand types, result type and space are those of the operator's row."""
+    for place in places(graph):
+        node = place.node
+        if not isinstance(node.instruction, Arith):
+            continue
+        row = OPERATORS[node.instruction.operator]
+        operands = [place.nodes[i] for i in node.operands]
+        types = [n.value_type for n in operands]
+        if any(n.space != node.space for n in operands):
+            place.fail(f"{row.name} mixes spaces", "Broadcast the Global first.")
+        if row.rule == "select":
+            if types[0] != BOOL:
+                place.fail(f"select by {types[0]}", "Select by a bool.")
+            types = types[1:]
+        if len(set(types)) != 1 or not accepts(row, types[0]):
+            place.fail(f"{row.name} of {', '.join(map(str, types))}", "Cast the operands to one legal type.")
+        result = {"same": types[0], "select": types[0], "bool": BOOL, "cast": node.type}[row.rule]
+        if node.type != result:
+            place.fail(f"{row.name} gives {result}, the node says {node.type}", "Correct the node's type.")
+
+
+def movements_keep_type_and_space(graph: Graph) -> None:
+    """Shift, Extend and Broadcast: Local or Global as each needs, ranks right."""
+    for place in places(graph):
+        node = place.node
+        match node.instruction:
+            case Shift(offset):
+                _same(place, place.operand(0), "Shift")
+                if len(offset) != graph.dim:
+                    place.fail(f"Shift by {offset} in {graph.dim} axes", "Give one offset per axis.")
+            case Extend(sides):
+                for number in range(len(node.operands)):
+                    _same(place, place.operand(number), "Extend")
+                if len(sides) != graph.dim:
+                    place.fail(f"Extend has {len(sides)} pairs of sides for {graph.dim} axes", "Give a pair per axis.")
+            case Broadcast(space):
+                source = place.operand(0)
+                if not source.is_global or space != graph.space or node.space != space or node.type != source.type:
+                    place.fail("Broadcast takes a Global to the graph's space and keeps its type", "Correct it.")
+            case Imm() | Load() | Store() | Reduce() | Arith() | LoadIndex() | LoadSize():
+                pass
+
+
+def _same(place: Place, operand: Node, what: str) -> None:
+    node = place.node
+    if not operand.is_local or (operand.type, operand.space) != (node.type, node.space):
+        place.fail(f"{what} keeps a Local's type and space", "Give operands and result one type and space.")
+
+
+def indices_name_axes(graph: Graph) -> None:
+    """LoadIndex is an i64 Local, LoadSize an i64 Global, of an axis that exists."""
+    for place in places(graph):
+        node, instruction = place.node, place.node.instruction
+        if isinstance(instruction, LoadIndex | LoadSize):
+            local = isinstance(instruction, LoadIndex)
+            if not 0 <= instruction.axis < graph.dim or node.type != I64 or node.is_local != local:
+                what = f"{'index' if local else 'size'}({instruction.axis})"
+                place.fail(
+                    f"{what} is an i64 {'Local' if local else 'Global'} of {graph.dim} axes", "Correct axis or type."
+                )
+
+
+def constants_are_representable(graph: Graph) -> None:
+    """An Imm holds a number of its type, exactly."""
+    for place in places(graph):
+        if isinstance(place.node.instruction, Imm):
+            value = place.node.instruction.value
+            if not represents(place.node.value_type, value):
+                place.fail(f"{value!r} is not a number of type {place.node.type}", "Round the constant to its type.")
+
+
+def statics_are_used_rightly(graph: Graph) -> None:
+    """Loads and Stores name statics of their type; a param is never stored; one Store per static and kernel."""
+    known = {s.name: s for s in graph.statics}
+    stored: set[tuple[str, str]] = set()
+    for place in places(graph):
+        node, instruction = place.node, place.node.instruction
+        if not isinstance(instruction, Load | Store):
+            continue
+        static = known.get(instruction.name)
+        if static is None:
+            place.fail(f"no static is called {instruction.name!r}", "Declare it.")
+        value = node if isinstance(instruction, Load) else place.operand(0)
+        if (value.type, value.space) != (static.type, static.space):
+            place.fail(f"{static.name} is {static.type} of rank {static.space.rank}, the node differs", "Cast.")
+        if isinstance(instruction, Store):
+            if static.role == "param":
+                place.fail(f"a Store to the param {static.name}", "Declare it as a scalar.")
+            if (place.block, static.name) in stored:
+                place.fail(f"{static.name} is stored twice", "Store once per kernel.")
+            stored.add((place.block, static.name))
+
+
+def kernels_store_something(graph: Graph) -> None:
+    """A kernel that stores nothing does nothing."""
+    for kernel in graph.kernels:
+        if not kernel.stores():
+            raise GraphError(f"kernel {kernel.name} stores nothing", advice="Assign .next to a field or scalar.")
+
+
+def reductions_are_closed(graph: Graph) -> None:
+    """Reduce takes a Local over all axes by a known reduction or a region that is a binary operator."""
+    for place in places(graph):
+        node, instruction = place.node, place.node.instruction
+        if not isinstance(instruction, Reduce):
+            continue
+        operand = place.operand(0)
+        if not operand.is_local or not node.is_global or node.type != operand.type:
+            place.fail("Reduce takes a Local to a Global of its type", "Correct operand, type or space.")
+        if instruction.axes != tuple(range(graph.dim)):
+            place.fail(f"Reduce over axes {instruction.axes}", "Reduce over all axes.")
+        if isinstance(instruction.operator, Region):
+            trouble = check_region(instruction.operator, node.value_type)
+            if trouble:
+                place.fail(f"region: {trouble}", "Give a scalar operator of two parameters and its identity.")
+        elif instruction.operator not in REDUCTIONS:
+            place.fail(f"unknown reduction {instruction.operator!r}", f"Use one of {', '.join(REDUCTIONS)}.")
+        elif not accepts(OPERATORS[REDUCTIONS[instruction.operator].operator], node.value_type):
+            place.fail(f"reduction {instruction.operator} of {node.type}", "Cast the value first.")
+
+
+def coordinates_are_local(graph: Graph) -> None:
+    """A coordinate labels an axis by a Local made of indices, sizes and params."""
+    roles = {s.name: s.role for s in graph.statics}
+    for coordinate in graph.coordinates:
+        used = {n.instruction.name for n in coordinate.nodes if isinstance(n.instruction, Load)}
+        stores = any(isinstance(n.instruction, Store | Reduce) for n in coordinate.nodes)
+        local = bool(coordinate.nodes) and coordinate.nodes[-1].is_local
+        if not 0 <= coordinate.axis < graph.dim or stores or not local or any(roles[n] != "param" for n in used):
+            raise GraphError(
+                f"coordinate {coordinate.name} of axis {coordinate.axis} is no function of indices, sizes and params",
+                advice="Compute it from index, size and params.",
+            )
+
+
+CHECKS: tuple[Callable[[Graph], None], ...] = (
+    extents_are_closed,
+    names_are_unique,
+    statics_fit_their_roles,
+    values_have_type_and_space,
+    operands_are_earlier,
+    arithmetic_follows_the_table,
+    indices_name_axes,
+    movements_keep_type_and_space,
+    constants_are_representable,
+    statics_are_used_rightly,
+    kernels_store_something,
+    reductions_are_closed,
+    periodic_has_both_sides,
+    signs_fit_the_type,
+    rule_operands_are_free_of_fields,
+    loads_stay_inside,
+    coordinates_are_local,
+)
+"""In this order: a later check relies on the earlier ones."""

@@ -1,0 +1,109 @@
+"""Checks of what lies outside the domain: boundary rules, their operands, and who reads there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.graph.graph import Graph, Node
+from workbench.graph.instructions import (
+    Extend,
+    Fixed,
+    Load,
+    Mirror,
+    Neumann,
+    Periodic,
+    Reduce,
+    Reflect,
+    Shift,
+    SideRule,
+    Store,
+    Value,
+    Wall,
+)
+from workbench.graph.place import Place, places
+from workbench.graph.spaces import axis_name
+from workbench.graph.types import BOOL
+
+
+def _rules(graph: Graph) -> Iterator[tuple[Place, int, tuple[SideRule, SideRule]]]:
+    for place in places(graph):
+        if isinstance(place.node.instruction, Extend):
+            for axis, pair in enumerate(place.node.instruction.sides):
+                yield place, axis, pair
+
+
+def periodic_has_both_sides(graph: Graph) -> None:
+    """A cyclic axis has no end."""
+    for place, axis, pair in _rules(graph):
+        if sum(isinstance(rule, Periodic) for rule in pair) == 1:
+            place.fail(f"axis {axis_name(axis)} is periodic on one side", "Make both sides periodic.")
+
+
+def signs_fit_the_type(graph: Graph) -> None:
+    """+1 or -1; -1 and arithmetic rules only where the type has negative numbers or arithmetic."""
+    for place, axis, pair in _rules(graph):
+        type_ = place.node.value_type
+        for rule in pair:
+            if isinstance(rule, Reflect | Mirror | Wall):
+                if rule.sign not in (1, -1):
+                    place.fail(f"{rule} at axis {axis_name(axis)}", "Use sign 1 or -1.")
+                if rule.sign == -1 and type_.kind in ("bool", "uint"):
+                    place.fail(f"{rule} on {type_}, which has no negative numbers", "Use sign 1 or a signed type.")
+            if isinstance(rule, Fixed | Neumann) and type_ == BOOL:
+                place.fail(f"{rule} on bool", "Use constant(v) for a bool field.")
+
+
+def rule_operands_are_free_of_fields(graph: Graph) -> None:
+    """A value rule names an operand of the Extend that depends on indices and Globals only; no operand is idle."""
+    for place in places(graph):
+        node = place.node
+        if not isinstance(node.instruction, Extend):
+            continue
+        rules = [rule for pair in node.instruction.sides for rule in pair]
+        named = {rule.operand for rule in rules if isinstance(rule, Value | Fixed | Neumann)}
+        if named != set(range(1, len(node.operands))):
+            place.fail(f"rules name operands {sorted(named)} of {len(node.operands) - 1}", "Name each one, from 1.")
+        for number in named:
+            field = _field_below(place.nodes, node.operands[number])
+            if field:
+                place.fail(f"a boundary value depends on field {field}", "Use indices, params and scalars only.")
+
+
+def _field_below(nodes: tuple[Node, ...], index: int) -> str:
+    """A field that the Local depends on other than through a Global, or ""."""
+    waiting, seen = [index], set[int]()
+    while waiting:
+        index = waiting.pop()
+        node = nodes[index]
+        if node.is_local and index not in seen:
+            seen.add(index)
+            waiting.extend(node.operands)
+            if isinstance(node.instruction, Load):
+                return node.instruction.name
+    return ""
+
+
+def loads_stay_inside(graph: Graph) -> None:
+    """A field is read outside its domain only through an Extend."""
+    zero = tuple((0, 0) for _ in range(graph.dim))
+    for kernel in graph.kernels:
+        reach: list[tuple[tuple[int, int], ...] | None] = [None] * len(kernel.nodes)  # offsets at which it is needed
+        for index in range(len(kernel.nodes) - 1, -1, -1):
+            node, own = kernel.nodes[index], reach[index]
+            instruction = node.instruction
+            if isinstance(instruction, Load) and node.is_local and own not in (None, zero):
+                Place(f"kernel {kernel.name}", kernel.nodes, index).fail(
+                    f"{instruction.name} is read outside its domain without a boundary rule", "Put an Extend above it."
+                )
+            for number, operand in enumerate(node.operands):
+                if isinstance(instruction, Store | Reduce) or (isinstance(instruction, Extend) and number == 0):
+                    needed = zero
+                elif own is None:
+                    continue
+                elif isinstance(instruction, Shift):
+                    pairs = zip(own, instruction.offset, strict=True)
+                    needed = tuple((low - o, high - o) for (low, high), o in pairs)
+                else:
+                    needed = own
+                other = reach[operand] or needed
+                reach[operand] = tuple((min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(needed, other, strict=True))

@@ -1,1 +1,44 @@
 """Graph and choices to a plan: which values are stored, how far outside they are needed, what runs when."""
+
+from workbench.planning.choices import Choices, Meaning, PlanChoices
+from workbench.planning.passes import PASSES, plan_graph
+from workbench.planning.plan import (
+    Cost,
+    Fill,
+    Finisher,
+    GlobalSlot,
+    Home,
+    KernelPlan,
+    Launch,
+    Margins,
+    Plan,
+    ScalarStore,
+    Slot,
+    Step,
+    Storage,
+    Subkernel,
+)
+from workbench.planning.schedules.stepwise import March
+
+__all__ = [
+    "PASSES",
+    "Choices",
+    "Cost",
+    "Fill",
+    "Finisher",
+    "GlobalSlot",
+    "Home",
+    "KernelPlan",
+    "Launch",
+    "March",
+    "Margins",
+    "Meaning",
+    "Plan",
+    "PlanChoices",
+    "ScalarStore",
+    "Slot",
+    "Step",
+    "Storage",
+    "Subkernel",
+    "plan_graph",
+]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 AllocationChoice = Literal["manifest", "delayed"]
+Preset = Literal["cost", "as_delayed", "as_manifest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,13 +24,13 @@ class Meaning:
 class PlanChoices:
     """What never changes results.
 
-    allocation: preset for the values that nobody names. manifest and delayed: structural keys of nodes set by hand.
-    sync_before and sync_after: keys of nodes with a barrier at them. grid_size and block_size: CUDA blocks (0: one
-    thread a cell) and threads a block. threads: CPU threads, 0 for all available. tile: rows a task on the CPU, 0 for
-    automatic.
+    allocation: preset for the values that nobody names. manifest and delayed: structural keys of nodes set by hand,
+    either `key` (wherever a kernel has such a node) or `kernel/key`. sync_before and sync_after: keys of nodes with a
+    barrier at the sub-kernels that evaluate them. grid_size and block_size: CUDA blocks (0: one thread a cell) and
+    threads a block. threads: CPU threads, 0 for all available. tile: rows a task on the CPU, 0 for automatic.
     """
 
-    preset: Literal["cost", "as_delayed", "as_manifest"] = "cost"
+    preset: Preset = "cost"
     manifest: frozenset[str] = frozenset()
     delayed: frozenset[str] = frozenset()
     sync_before: frozenset[str] = frozenset()
@@ -47,3 +48,8 @@ class Choices:
 
     meaning: Meaning = field(default_factory=Meaning)
     plan: PlanChoices = field(default_factory=PlanChoices)
+
+
+def names_node(keys: frozenset[str], kernel: str, key: str) -> bool:
+    """Whether a set of keys names the node with structural key `key` of the kernel called `kernel`."""
+    return key in keys or f"{kernel}/{key}" in keys

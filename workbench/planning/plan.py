@@ -27,7 +27,7 @@ class Storage(Enum):
     """Where a value lives (terms as in Paraiso and REPA)."""
 
     GLOBAL = "Global"  # one number: a slot of the Globals block, or recomputed in each launch
-    EXISTING = "Existing"  # a loaded field: its array is there already
+    EXISTING = "Existing"  # a Load or an Extend: no sub-kernel computes it, its array is there or is filled
     MANIFEST = "Manifest"  # stored in an array
     DELAYED = "Delayed"  # recomputed wherever it is needed
     ROLLING = "Rolling"  # stored for a few rows only; refused until a schedule supports it
@@ -80,7 +80,8 @@ class Cost:
 class Fill:
     """Ghost cells of an Extend node: within `margins` beyond the domain of `target`; `source` holds the operand.
 
-    If source and target are the same slot only ghost cells are written, else the domain is copied as well.
+    If source and target are the same slot only ghost cells are written, else the domain is copied as well. Operands of
+    value rules are evaluated here by their formulas, even where one of them happens to be Manifest.
     """
 
     node: int
@@ -93,9 +94,14 @@ class Fill:
 class Subkernel:
     """One loop nest over the domain grown by `margins`: a write group (semantics §3).
 
-    outputs: Manifest nodes it stores and where. reductions: Reduce nodes whose operand it accumulates (domain only,
-    so margins are zero). reads: stored nodes that it reads and where. `emitted` predicts the operations in its text.
-    Everything Delayed that these need is recomputed inside. Global arithmetic is recomputed ahead of the loop.
+    outputs: nodes it stores and where. A Manifest node is computed by its formula; it is listed once more for each
+    further field that takes its value. A Load is listed if a field takes another one's value that must be copied: it
+    is read where `reads` says. reductions: Reduce nodes whose operand it accumulates (domain only, so margins are
+    zero). reads: stored nodes that it reads and where. `emitted` predicts the operations in its text. Everything
+    Delayed that these need is recomputed inside. Global arithmetic is recomputed ahead of the loop.
+
+    An output may share its slot with a node that is read at the same cell only: in each cell all reads come before
+    the first write, and pointers to one slot must not be declared free of aliases.
     """
 
     index: int
@@ -156,7 +162,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class KernelPlan:
-    """One kernel: per node its storage, why it is not free to change ("" if it is), and how far outside it is needed.
+    """One kernel: per node its storage, why that is forced ("" if it is free), and how far outside it is needed.
 
     `margins[node]` is how many cells beyond the domain some reader needs the node; for a Load the ghost width is on
     its Extend. `observed` is `plain` itself when the kernel has no diagnostic scalars.
@@ -173,6 +179,11 @@ class KernelPlan:
     def has_diagnostics(self) -> bool:
         """Whether some scalar is evaluated on observed steps only."""
         return self.observed is not self.plain
+
+    @property
+    def manifest(self) -> tuple[int, ...]:
+        """The Manifest nodes: the arrays beyond the fields that Paraiso's Table 3 counts."""
+        return tuple(i for i, s in enumerate(self.storage) if s is Storage.MANIFEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,3 +211,28 @@ class Plan:
             if slot.name == name and slot.role != "reduction":
                 return slot
         raise KeyError(name)
+
+    @property
+    def main(self) -> KernelPlan:
+        """The kernel that the card shows: "step", else the first."""
+        return next((k for k in self.kernels if k.kernel.name == "step"), self.kernels[0])
+
+    @property
+    def subkernels(self) -> tuple[Subkernel, ...]:
+        """The write groups of a plain step of the main kernel."""
+        return self.main.plain.subkernels
+
+    @property
+    def fills(self) -> tuple[Fill, ...]:
+        """The halo fills of a plain step of the main kernel."""
+        return self.main.plain.fills
+
+    @property
+    def finishers(self) -> tuple[Finisher, ...]:
+        """The reduction finishers of a plain step of the main kernel."""
+        return self.main.plain.finishers
+
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        """What runs between barriers in a plain step of the main kernel."""
+        return self.main.plain.launches

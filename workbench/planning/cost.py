@@ -1,0 +1,76 @@
+"""Cost: bytes, operations and reads per cell, and the time below which no machine can go (roofline)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from workbench.graph import Kernel
+from workbench.planning.emission import Emission
+from workbench.planning.layout import lay_out
+from workbench.planning.plan import Cost, Home, Plan, Step
+from workbench.planning.reach import recomputed_percent
+
+
+@dataclass(frozen=True, slots=True)
+class HostFigures:
+    """What a machine can do: bytes per second to memory, weighted operations per second; `label` says how known."""
+
+    bandwidth: float
+    flops: float
+    label: str
+
+
+ESTIMATE = HostFigures(20e9, 20e9, "estimate for a desktop CPU, not measured")
+"""Used until somebody measures this host."""
+
+
+def loop_cost(kernel: Kernel, emission: Emission, reads: Iterable[Home], outputs: Iterable[Home]) -> Cost:
+    """Return what one cell of a loop costs: every array moved once, every read counted.
+
+    Caches are taken to be perfect, so the bytes are the least that must be moved.
+    """
+    moved = {home.slot: kernel.nodes[home.node].value_type.itemsize for home in reads}
+    written = sum(kernel.nodes[home.node].value_type.itemsize for home in outputs)
+    return Cost(float(sum(moved.values()) + written), emission.flops(kernel), float(len(emission.reads)))
+
+
+def step_cost(step: Step) -> Cost:
+    """Return the sum over the sub-kernels of a step; fills are left out because they touch surfaces only."""
+    costs = [s.cost for s in step.subkernels]
+    return Cost(sum(c.bytes_moved for c in costs), sum(c.flops for c in costs), sum(c.loads for c in costs))
+
+
+def bound_seconds(step: Step, extents: tuple[int, ...], figures: HostFigures = ESTIMATE) -> float:
+    """Return the roofline bound: seconds that a step takes at least at these extents."""
+    total = 0.0
+    for subkernel in step.subkernels:
+        cells = 1
+        for (below, above), extent in zip(subkernel.margins, extents, strict=True):
+            cells *= below + extent + above
+        total += cells * max(subkernel.cost.bytes_moved / figures.bandwidth, subkernel.cost.flops / figures.flops)
+    return total
+
+
+def memory_bytes(plan: Plan, extents: tuple[int, ...]) -> int:
+    """Return the bytes of all arrays of a simulation with these extents; the Globals block is not counted."""
+    smallest = min((slot.itemsize for slot in plan.slots), default=1)
+    elements = lay_out(extents, plan.halo, smallest).elements
+    return sum(slot.itemsize * elements for slot in plan.slots)
+
+
+def ghost_percent(step: Step, extents: tuple[int, ...]) -> float:
+    """Return the cells that the sub-kernels of a step compute beyond the domain, in percent of the domain."""
+    return recomputed_percent(tuple(s.margins for s in step.subkernels), extents)
+
+
+def halo_bytes(step: Step, kernel: Kernel, extents: tuple[int, ...]) -> int:
+    """Return the bytes of ghost cells that the fills of one step write."""
+    total = 0
+    for fill in step.fills:
+        domain = volume = 1
+        for (below, above), extent in zip(fill.margins, extents, strict=True):
+            domain *= extent
+            volume *= below + extent + above
+        total += (volume - domain) * kernel.nodes[fill.node].value_type.itemsize
+    return total

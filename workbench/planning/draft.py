@@ -1,0 +1,49 @@
+"""Draft: a plan in the making, handed from pass to pass."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from workbench.graph import Graph, Kernel
+from workbench.planning.choices import Choices
+from workbench.planning.emission import Emission
+from workbench.planning.fields import FieldEnd
+from workbench.planning.grouping import Group
+from workbench.planning.plan import GlobalSlot, KernelPlan, Margins, Slot, Storage
+from workbench.planning.schedules.stepwise import Order
+
+
+@dataclass(frozen=True, slots=True)
+class StepDraft:
+    """One step: the nodes that take part, how far each is needed, what is computed together and in which order."""
+
+    live: frozenset[int]
+    margins: tuple[Margins, ...] = ()
+    groups: tuple[Group, ...] = ()
+    emissions: tuple[Emission, ...] = ()
+    order: Order = field(default_factory=Order)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelDraft:
+    """One kernel: `observed` is every node that a Store depends on, `plain` the same without diagnostic Stores."""
+
+    kernel: Kernel
+    plain: StepDraft
+    observed: StepDraft
+    storage: tuple[Storage, ...] = ()
+    forced: tuple[str, ...] = ()
+    ends: tuple[FieldEnd, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """Graph and choices, and what the passes so far have decided. `always` are scalars wanted after every step."""
+
+    graph: Graph
+    choices: Choices
+    always: frozenset[str] = frozenset()
+    kernels: tuple[KernelDraft, ...] = ()
+    slots: tuple[Slot, ...] = ()
+    global_slots: tuple[GlobalSlot, ...] = ()
+    planned: tuple[KernelPlan, ...] = ()

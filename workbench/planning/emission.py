@@ -1,0 +1,138 @@
+"""Emission: which operations and reads a sub-kernel consists of, each once per distinct offset (Paraiso §3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from workbench.graph import (
+    OPERATORS,
+    Arith,
+    Broadcast,
+    Extend,
+    Imm,
+    Kernel,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Reduce,
+    Shift,
+    Store,
+)
+from workbench.planning.plan import Storage
+from workbench.planning.reach import Offset
+
+EMISSION_LIMIT = 50_000
+"""Operations that one sub-kernel may hold: beyond it compilers take minutes (Paraiso's 2-D hydro had 13,058 lines)."""
+
+STORED = (Storage.EXISTING, Storage.MANIFEST)
+
+
+@dataclass(frozen=True, slots=True)
+class Emission:
+    """What the cell at offset zero needs: arithmetic and reads of arrays as (node, offset), and Globals."""
+
+    operations: frozenset[tuple[int, Offset]]
+    reads: frozenset[tuple[int, Offset]]
+    globals: frozenset[int]
+
+    def flops(self, kernel: Kernel) -> float:
+        """Weighted operations a cell."""
+        return sum(operator_weight(kernel, node) for node, _ in self.operations)
+
+
+def operator_weight(kernel: Kernel, index: int) -> float:
+    """Return the cost-model weight of one node: its operator's, 0 for all that is no arithmetic."""
+    instruction = kernel.nodes[index].instruction
+    return OPERATORS[instruction.operator].flops if isinstance(instruction, Arith) else 0.0
+
+
+def emit(
+    kernel: Kernel,
+    storage: Sequence[Storage],
+    dim: int,
+    computed: Iterable[int],
+    used: Iterable[int] = (),
+    limit: int = EMISSION_LIMIT,
+) -> Emission:
+    """Return what it takes to compute the nodes `computed` by their formulas and to have the values of `used`.
+
+    Stops soon after `limit` operations; whoever sees more than `limit` in the result must not take it for complete.
+    """
+    origin = (0,) * dim
+    operations: set[tuple[int, Offset]] = set()
+    reads: set[tuple[int, Offset]] = set()
+    numbers: set[int] = set()
+    seen: set[tuple[int, Offset, bool]] = set()
+    waiting = [(n, origin, False) for n in used] + [(n, origin, True) for n in computed]
+    while waiting and len(operations) <= limit:
+        entry = waiting.pop()
+        if entry in seen:
+            continue
+        seen.add(entry)
+        index, offset, by_formula = entry
+        node = kernel.nodes[index]
+        if storage[index] in STORED and not by_formula:
+            reads.add((index, offset))
+            continue
+        match node.instruction:
+            case Imm() | LoadIndex():
+                pass
+            case Broadcast():
+                numbers.add(node.operands[0])
+            case Shift(distance):
+                here = tuple(a - b for a, b in zip(offset, distance, strict=True))
+                waiting.append((node.operands[0], here, False))
+            case Arith():
+                operations.add((index, offset))
+                waiting.extend((operand, offset, False) for operand in node.operands)
+            case Load():  # a copy: the one formula of a Load is to read it
+                reads.add((index, offset))
+            case Store() | Reduce() | LoadSize() | Extend():
+                raise AssertionError(f"node {index} has no formula for a cell")
+    return Emission(frozenset(operations), frozenset(reads), frozenset(numbers))
+
+
+def reductions_below(kernel: Kernel, numbers: Iterable[int]) -> frozenset[int]:
+    """Return the Reduce nodes that these Globals depend on without another Reduce in between."""
+    found: set[int] = set()
+    waiting = list(numbers)
+    seen: set[int] = set()
+    while waiting:
+        index = waiting.pop()
+        if index in seen:
+            continue
+        seen.add(index)
+        node = kernel.nodes[index]
+        if isinstance(node.instruction, Reduce):
+            found.add(index)
+        else:
+            waiting.extend(node.operands)
+    return frozenset(found)
+
+
+def direct_needs(kernel: Kernel, storage: Sequence[Storage], root: int) -> frozenset[int]:
+    """Return the stored nodes and Reduce nodes that a root needs: what must have been made before it.
+
+    A root is a Manifest node, a Reduce, an Extend, or a Load that is copied. Of an Extend's value operands only
+    Reduce nodes count, because a fill evaluates their formulas of indices and Globals.
+    """
+    node = kernel.nodes[root]
+    if isinstance(node.instruction, Load):
+        return frozenset({root})
+    if isinstance(node.instruction, Extend):
+        by_formula = reductions_below(kernel, node.operands[1:])
+        return by_formula | {node.operands[0]}
+    found: set[int] = set()
+    seen: set[int] = set()
+    waiting = list(node.operands)
+    while waiting:
+        index = waiting.pop()
+        if index in seen:
+            continue
+        seen.add(index)
+        if isinstance(kernel.nodes[index].instruction, Reduce) or storage[index] in STORED:
+            found.add(index)
+        else:
+            waiting.extend(kernel.nodes[index].operands)
+    return frozenset(found)

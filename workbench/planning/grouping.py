@@ -1,0 +1,138 @@
+"""Write grouping: which stored values share a loop nest (Paraiso §3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from workbench.errors import PlanError
+from workbench.graph import Broadcast, Extend, Kernel, Load, Reduce
+from workbench.planning.emission import (
+    EMISSION_LIMIT,
+    Emission,
+    direct_needs,
+    emit,
+    reductions_below,
+)
+from workbench.planning.plan import Margins, Storage
+from workbench.planning.reach import no_margins, value_name
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Values computed in one loop nest over the domain grown by `margins`.
+
+    manifest: Manifest nodes. copies: Loads whose value another field takes. reductions: Reduce nodes.
+    """
+
+    margins: Margins
+    manifest: tuple[int, ...] = ()
+    copies: tuple[int, ...] = ()
+    reductions: tuple[int, ...] = ()
+
+    @property
+    def roots(self) -> tuple[int, ...]:
+        """All that it makes."""
+        return (*self.manifest, *self.copies, *self.reductions)
+
+
+def group_writes(
+    kernel: Kernel,
+    storage: Sequence[Storage],
+    margins: Sequence[Margins],
+    live: frozenset[int],
+    copies: Sequence[int] = (),
+) -> tuple[Group, ...]:
+    """Merge greedily the values that do not depend on each other and have the same margins.
+
+    Before: storage of every node is decided. After: each live Manifest node, each live Reduce and each copied Load is
+    in exactly one group, and group(n) > group(m) for every stored value or reduction m that n needs, also through
+    Extend and Global arithmetic. Reductions see the domain only, so they join groups without margins.
+    """
+    dim = len(margins[0]) if margins else 0
+    groups: list[Group] = []
+    sizes: list[int] = []
+    position: dict[int, int] = {}
+
+    def earliest(root: int) -> int:
+        return 1 + max(
+            (_made(kernel, storage, need, position) for need in direct_needs(kernel, storage, root)), default=-1
+        )
+
+    for root in _in_order(kernel, storage, live, copies):
+        is_manifest = storage[root] is Storage.MANIFEST
+        own = margins[root] if is_manifest else no_margins(dim)
+        size = len(emission_of(kernel, storage, dim, Group(own, *_sort(kernel, storage, (root,)))).operations)
+        first = earliest(root)
+        found = next(
+            (g for g in range(first, len(groups)) if groups[g].margins == own and sizes[g] + size <= EMISSION_LIMIT),
+            len(groups),
+        )
+        if found == len(groups):
+            groups.append(Group(own))
+            sizes.append(0)
+        groups[found] = Group(own, *_sort(kernel, storage, (*groups[found].roots, root)))
+        sizes[found] += size
+        position[root] = found
+    return tuple(groups)
+
+
+def emission_of(kernel: Kernel, storage: Sequence[Storage], dim: int, group: Group) -> Emission:
+    """Return what the group's loop body consists of; PlanError if that is too much for a compiler."""
+    computed = (*group.manifest, *group.copies)
+    used = tuple(kernel.nodes[r].operands[0] for r in group.reductions)
+    emission = emit(kernel, storage, dim, computed, used)
+    if len(emission.operations) <= EMISSION_LIMIT:
+        return emission
+    counts: dict[int, int] = {}
+    for node, _ in emission.operations:
+        counts[node] = counts.get(node, 0) + 1
+    free = [n for n in counts if storage[n] is Storage.DELAYED]
+    # Of the values recomputed oftenest the last one has the longest formula behind it.
+    worst = max(free or counts, key=lambda n: (counts[n], n))
+    named = [n for n in free if kernel.nodes[n].names and counts[n] > 1]
+    if named:
+        worst = max(named, key=lambda n: (counts[n], n))
+    error = PlanError(
+        f"a sub-kernel of {kernel.name} would hold more than {EMISSION_LIMIT} operations; "
+        f"{value_name(kernel, worst)} alone is recomputed at {counts[worst]} places",
+        advice=f"Make {value_name(kernel, worst)} Manifest.",
+    )
+    if kernel.nodes[worst].spans:
+        error.located(kernel.nodes[worst].spans[0].line)
+    raise error
+
+
+def _sort(
+    kernel: Kernel, storage: Sequence[Storage], roots: tuple[int, ...]
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    manifest = tuple(sorted(r for r in roots if storage[r] is Storage.MANIFEST))
+    copies = tuple(sorted(r for r in roots if isinstance(kernel.nodes[r].instruction, Load)))
+    reductions = tuple(sorted(r for r in roots if isinstance(kernel.nodes[r].instruction, Reduce)))
+    return manifest, copies, reductions
+
+
+def _made(kernel: Kernel, storage: Sequence[Storage], need: int, position: dict[int, int]) -> int:
+    """The last group that must have run before the value is there; -1 for a loaded field."""
+    instruction = kernel.nodes[need].instruction
+    if isinstance(instruction, Load):
+        return -1
+    if isinstance(instruction, Extend):
+        return max(_made(kernel, storage, n, position) for n in direct_needs(kernel, storage, need))
+    return position[need]
+
+
+def _in_order(
+    kernel: Kernel, storage: Sequence[Storage], live: frozenset[int], copies: Sequence[int]
+) -> tuple[int, ...]:
+    """Roots in topological order, but reductions that no cell reads last, where they find most groups to join."""
+    fed = reductions_below_locals(kernel, live)
+    roots = [i for i in sorted(live) if storage[i] is Storage.MANIFEST or i in fed]
+    last = [i for i in sorted(live) if isinstance(kernel.nodes[i].instruction, Reduce) and i not in fed]
+    return (*roots, *dict.fromkeys(copies), *last)
+
+
+def reductions_below_locals(kernel: Kernel, live: frozenset[int]) -> frozenset[int]:
+    """Return the Reduce nodes whose result some live Local needs through a Broadcast."""
+    broadcasts = [kernel.nodes[i] for i in live if isinstance(kernel.nodes[i].instruction, Broadcast)]
+    return reductions_below(kernel, (b.operands[0] for b in broadcasts))

@@ -1,0 +1,247 @@
+"""Memory: which slot holds which array when; arrays of dead values are used again, and fields rotate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import inf
+
+from workbench.graph import Extend, Graph, Kernel, Load
+from workbench.planning.emission import Emission
+from workbench.planning.fields import FieldEnd
+from workbench.planning.grouping import Group
+from workbench.planning.plan import Fill, Home, Margins, Storage
+from workbench.planning.reach import no_margins, value_name
+from workbench.planning.schedules.stepwise import Order
+
+
+class SlotPool:
+    """The slots of a simulation, shared by all kernels and steps. Slots 0 .. fields-1 are the fields.
+
+    Arrays of different types never share a slot, so that generated code may take a slot's type for known.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.types = [f.type for f in graph.fields]
+        self.fields = [f.name for f in graph.fields]
+        self.labels: list[list[str]] = [[f.name] for f in graph.fields]
+
+    def of_type(self, type_name: str) -> list[int]:
+        """The slots for this type, those beyond the fields first, so that temporaries leave fields alone."""
+        slots = [s for s, t in enumerate(self.types) if t.name == type_name]
+        return sorted(slots, key=lambda s: (s < len(self.fields), s))
+
+
+@dataclass(slots=True)
+class _Array:
+    """A value's array over one step: when it is written, when last needed and by whom."""
+
+    node: int  # for messages and labels; -1 for a field that the kernel does not load
+    born: int
+    last: float
+    readers: set[tuple[int, bool]] = field(default_factory=set)  # (sub-kernel at `last`, at the same cell only?)
+    slot: int = -1
+
+    def use(self, launch: int, subkernel: int = -1, same_cell: bool = False) -> None:
+        if launch > self.last:
+            self.last, self.readers = launch, set()
+        if launch == self.last:
+            self.readers.add((subkernel, same_cell))
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """Where the arrays of one step are. outputs[g]: what group g stores; ends[f]: the slot that field f is at last."""
+
+    homes: tuple[Home, ...]
+    fills: tuple[Fill, ...]
+    outputs: tuple[tuple[Home, ...], ...]
+    ends: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepParts:
+    """What the passes before have decided about one step."""
+
+    kernel: Kernel
+    live: frozenset[int]
+    storage: tuple[Storage, ...]
+    margins: tuple[Margins, ...]
+    groups: tuple[Group, ...]
+    emissions: tuple[Emission, ...]
+    order: Order
+    ends: tuple[FieldEnd, ...]
+
+
+def place_arrays(parts: StepParts, pool: SlotPool) -> Memory:
+    """Give every stored value of a step a slot, adding slots to the pool only when none is free.
+
+    A slot is free for a value if the array in it has been read for the last time in an earlier launch; or in the very
+    sub-kernel that writes the value, if that reads it at the same cell only and nothing else in the launch does.
+    """
+    return _Placement(parts, pool).run()
+
+
+def rotation_of(ends: Sequence[int], pool: SlotPool) -> tuple[int, ...]:
+    """Return the permutation after a step: fields as given, other slots stay where they can."""
+    left = sorted(set(range(len(pool.types))) - set(ends))
+    rotation = list(ends)
+    for slot in range(len(ends), len(pool.types)):
+        same = [s for s in left if pool.types[s] == pool.types[slot]]
+        chosen = slot if slot in same else next((s for s in same if s < len(ends)), same[0] if same else -1)
+        rotation.append(chosen)
+        left.remove(chosen)
+    return tuple(rotation)
+
+
+def aliased_extends(parts: StepParts) -> tuple[frozenset[int], frozenset[int]]:
+    """Return the Extends that share their operand's array, and those that have ghost cells to fill.
+
+    An Extend without ghosts is its operand. One Extend with ghosts may put them round its operand if nobody reads
+    the operand's own outside; a second one, with other rules, needs a copy.
+    """
+    aliases: set[int] = set()
+    filled: set[int] = set()
+    ringed: set[int] = set()
+    for index in sorted(parts.live):
+        node = parts.kernel.nodes[index]
+        if not isinstance(node.instruction, Extend):
+            continue
+        nothing = no_margins(len(parts.margins[index]))
+        operand = node.operands[0]
+        if parts.margins[index] == nothing:
+            aliases.add(index)
+            continue
+        filled.add(index)
+        if parts.margins[operand] == nothing and operand not in ringed:
+            aliases.add(index)
+            ringed.add(operand)
+    return frozenset(aliases), frozenset(filled)
+
+
+class _Placement:
+    """The state of one placement."""
+
+    def __init__(self, parts: StepParts, pool: SlotPool) -> None:
+        self.parts, self.pool = parts, pool
+        self.aliases, self.filled = aliased_extends(parts)
+        self.arrays: dict[int, _Array] = {}  # by node
+        self.copies: dict[str, _Array] = {}  # by field that takes the copy
+        self.occupant: dict[int, _Array] = {}
+
+    def run(self) -> Memory:
+        self._begin()
+        self._find_lives()
+        outputs: list[list[Home]] = [[] for _ in self.parts.groups]
+        fills: list[Fill] = []
+        for number, launch in enumerate(self.parts.order.launches):
+            match launch.kind:
+                case "fill":
+                    fills.extend(self._place_fill(number, self.parts.order.fills[m]) for m in launch.members)
+                case "subkernel":
+                    for member in launch.members:
+                        outputs[member].extend(self._place_outputs(number, member))
+                case "finisher":
+                    pass
+        homes = tuple(Home(node, array.slot) for node, array in sorted(self.arrays.items()) if node in self.parts.live)
+        return Memory(homes, tuple(fills), tuple(map(tuple, outputs)), tuple(self._end(e) for e in self.parts.ends))
+
+    def _begin(self) -> None:
+        loads = {self.parts.kernel.nodes[n].instruction: n for n in sorted(self.parts.live)}
+        for slot, name in enumerate(self.pool.fields):
+            node = loads.get(Load(name), -1)
+            array = self.occupant[slot] = _Array(node, -1, -1, slot=slot)
+            if node >= 0:
+                self.arrays[node] = array
+        for slot in range(len(self.pool.fields), len(self.pool.types)):
+            self.occupant[slot] = _Array(-1, -1, -1, slot=slot)
+        for slot, end in enumerate(self.parts.ends):
+            if end.way == "keep":
+                self.occupant[slot].last = inf
+
+    def _find_lives(self) -> None:
+        for number, launch in enumerate(self.parts.order.launches):
+            for member in launch.members:
+                if launch.kind == "fill":
+                    self._live_fill(number, self.parts.order.fills[member])
+                elif launch.kind == "subkernel":
+                    self._live_group(number, member)
+        for end in self.parts.ends:
+            if end.way in ("rotate", "home") and end.node is not None:
+                self.arrays[end.node].last = inf
+
+    def _live_fill(self, number: int, extend: int) -> None:
+        operand = self.parts.kernel.nodes[extend].operands[0]
+        self.arrays[operand].use(number)
+        if extend in self.aliases:
+            self.arrays[extend] = self.arrays[operand]
+        else:
+            self.arrays[extend] = _Array(extend, number, number)
+
+    def _live_group(self, number: int, member: int) -> None:
+        group = self.parts.groups[member]
+        offsets: dict[int, bool] = {}
+        for node, offset in self.parts.emissions[member].reads:
+            offsets[node] = offsets.get(node, True) and not any(offset)
+        for node, same_cell in offsets.items():
+            self._array_of(node).use(number, member, same_cell)
+        for node in group.manifest:
+            self.arrays[node] = _Array(node, number, number)
+        for end in self.parts.ends:
+            if end.way == "copy" and end.node in group.roots:
+                self.copies[end.field] = _Array(end.node, number, inf)
+
+    def _array_of(self, node: int) -> _Array:
+        """The array of a stored node; an Extend without ghosts joins its operand's on first sight."""
+        if node not in self.arrays:
+            self.arrays[node] = self.arrays[self.parts.kernel.nodes[node].operands[0]]
+        return self.arrays[node]
+
+    def _place_fill(self, number: int, extend: int) -> Fill:
+        array = self.arrays[extend]
+        if extend not in self.aliases:
+            self._take(array, number, subkernel=None, wish=None)
+        source = self.arrays[self.parts.kernel.nodes[extend].operands[0]].slot
+        return Fill(extend, source, array.slot, self.parts.margins[extend])
+
+    def _place_outputs(self, number: int, member: int) -> Iterable[Home]:
+        wishes = {e.node: s for s, e in enumerate(self.parts.ends) if e.way == "home"}
+        for node in self.parts.groups[member].manifest:
+            self._take(self.arrays[node], number, member, wishes.get(node))
+            yield Home(node, self.arrays[node].slot)
+        for slot, end in enumerate(self.parts.ends):
+            if end.way == "copy" and end.node is not None and end.node in self.parts.groups[member].roots:
+                self._take(self.copies[end.field], number, member, slot)
+                yield Home(end.node, self.copies[end.field].slot)
+
+    def _take(self, array: _Array, number: int, subkernel: int | None, wish: int | None) -> None:
+        """Find a slot for an array that is written in launch `number`, if possible the wished one."""
+        type_ = self.parts.kernel.nodes[array.node].value_type
+        candidates = self.pool.of_type(type_.name)
+        if wish is not None:
+            candidates = [wish, *(s for s in candidates if s != wish)]
+        slot = next((s for s in candidates if self._is_free(s, number, subkernel)), None)
+        if slot is None:
+            slot = len(self.pool.types)
+            self.pool.types.append(type_)
+            self.pool.labels.append([])
+        array.slot = slot
+        self.occupant[slot] = array
+        name = value_name(self.parts.kernel, array.node)
+        if name not in self.pool.labels[slot]:
+            self.pool.labels[slot].append(name)
+
+    def _is_free(self, slot: int, number: int, subkernel: int | None) -> bool:
+        old = self.occupant[slot]
+        in_place = old.last == number and subkernel is not None and old.readers == {(subkernel, True)}
+        return old.last < number or in_place
+
+    def _end(self, end: FieldEnd) -> int:
+        match end.way:
+            case "keep":
+                return self.pool.fields.index(end.field)
+            case "copy":
+                return self.copies[end.field].slot
+            case "rotate" | "home":
+                assert end.node is not None
+                return self.arrays[end.node].slot

@@ -1,0 +1,244 @@
+"""Passes: the way from a graph and choices to a plan, one row for each decision."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+
+from workbench.graph import Graph, Kernel, Reduce, Store
+from workbench.planning.allocation import choose_allocation
+from workbench.planning.choices import Choices, PlanChoices, names_node
+from workbench.planning.cost import loop_cost
+from workbench.planning.draft import Draft, KernelDraft, StepDraft
+from workbench.planning.fields import end_fields
+from workbench.planning.grouping import emission_of, group_writes
+from workbench.planning.memory import Memory, SlotPool, StepParts, aliased_extends, place_arrays, rotation_of
+from workbench.planning.plan import (
+    Finisher,
+    GlobalSlot,
+    Home,
+    KernelPlan,
+    Plan,
+    ScalarStore,
+    Slot,
+    Step,
+    Storage,
+    Subkernel,
+)
+from workbench.planning.reach import check_reach, find_margins, no_margins, union, value_name
+from workbench.planning.retype import retype
+from workbench.planning.schedules.stepwise import order_launches
+from workbench.planning.simplify import simplify
+from workbench.planning.variants import live_nodes, plain_nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """One decision: a function draft -> draft and a name for it."""
+
+    name: str
+    run: Callable[[Draft], Draft]
+
+
+def plan_graph(graph: Graph, choices: Choices | None = None, *, observe: Collection[str] | None = None) -> Plan:
+    """Return the plan of a graph under choices: all PASSES in order.
+
+    observe: scalars whose value somebody wants after every step; they are no diagnostics then. Raises PlanError if
+    choices or hints cannot be honoured, or where a field is read outside without a rule.
+    """
+    draft = Draft(graph, choices or Choices(), frozenset(observe or ()))
+    for each in PASSES:
+        draft = each.run(draft)
+    halo = no_margins(graph.dim)
+    for kernel in draft.planned:
+        for index, storage in enumerate(kernel.storage):
+            if storage in (Storage.EXISTING, Storage.MANIFEST):
+                halo = union(halo, kernel.margins[index])
+    return Plan(draft.graph, draft.choices, halo, draft.slots, draft.global_slots, draft.planned)
+
+
+def _retype(draft: Draft) -> Draft:
+    return replace(draft, graph=retype(draft.graph, draft.choices.meaning))
+
+
+def _simplify(draft: Draft) -> Draft:
+    return replace(draft, graph=simplify(draft.graph))
+
+
+def _variants(draft: Draft) -> Draft:
+    graph = draft.graph
+    kernels = []
+    for kernel in graph.kernels:
+        plain = StepDraft(plain_nodes(graph, kernel, draft.always))
+        kernels.append(KernelDraft(kernel, plain, StepDraft(live_nodes(kernel)), ends=end_fields(graph, kernel)))
+    return replace(draft, kernels=tuple(kernels))
+
+
+def _allocation(draft: Draft) -> Draft:
+    kernels = []
+    for each in draft.kernels:
+        storage, forced = choose_allocation(each.kernel, draft.choices.plan, draft.graph.dim, each.plain.live)
+        kernels.append(replace(each, storage=storage, forced=forced))
+    return replace(draft, kernels=tuple(kernels))
+
+
+def _reach(draft: Draft) -> Draft:
+    def with_margins(kernel: Kernel, step: StepDraft) -> StepDraft:
+        margins = find_margins(kernel, draft.graph.dim, step.live)
+        check_reach(draft.graph, kernel, step.live, margins)
+        return replace(step, margins=margins)
+
+    return _each_step(draft, lambda k, s: with_margins(k.kernel, s))
+
+
+def _grouping(draft: Draft) -> Draft:
+    def grouped(each: KernelDraft, step: StepDraft) -> StepDraft:
+        copied = [e.node for e in each.ends if e.way == "copy" and e.node is not None]
+        loads = [n for n in copied if each.storage[n] is Storage.EXISTING]
+        groups = group_writes(each.kernel, each.storage, step.margins, step.live, loads)
+        emissions = tuple(emission_of(each.kernel, each.storage, draft.graph.dim, g) for g in groups)
+        return replace(step, groups=groups, emissions=emissions)
+
+    return _each_step(draft, grouped)
+
+
+def _schedule(draft: Draft) -> Draft:
+    def ordered(each: KernelDraft, step: StepDraft) -> StepDraft:
+        _, filled = aliased_extends(_parts(each, step))
+        apart = [number for number in range(len(step.groups)) if any(_syncs(each, step, number, draft.choices.plan))]
+        return replace(step, order=order_launches(each.kernel, step.groups, step.emissions, filled, apart))
+
+    return _each_step(draft, ordered)
+
+
+def _memory(draft: Draft) -> Draft:
+    pool = SlotPool(draft.graph)
+    global_slots = _global_slots(draft.graph)
+    placed = [
+        (
+            place_arrays(_parts(k, k.plain), pool),
+            None if k.plain == k.observed else place_arrays(_parts(k, k.observed), pool),
+        )
+        for k in draft.kernels
+    ]
+    planned = []
+    for each, (plain, observed) in zip(draft.kernels, placed, strict=True):
+        first = _step(draft, each, each.plain, plain, pool, global_slots, "")
+        second = first
+        if observed is not None:
+            second = _step(draft, each, each.observed, observed, pool, global_slots, "observed_")
+        margins = each.observed.margins
+        planned.append(KernelPlan(each.kernel, each.storage, each.forced, margins, first, second))
+    slots = tuple(
+        Slot(i, t.itemsize, pool.fields[i] if i < len(pool.fields) else "", ", ".join(pool.labels[i]))
+        for i, t in enumerate(pool.types)
+    )
+    return replace(draft, slots=slots, global_slots=global_slots, planned=tuple(planned))
+
+
+PASSES: tuple[Pass, ...] = (
+    Pass("retype", _retype),
+    Pass("simplify", _simplify),
+    Pass("variants", _variants),
+    Pass("reach", _reach),
+    Pass("allocation", _allocation),
+    Pass("grouping", _grouping),
+    Pass("schedule", _schedule),
+    Pass("memory", _memory),
+)
+"""In this order. Reach comes before allocation because it does not depend on it and finds the user's own mistakes."""
+
+
+def _each_step(draft: Draft, change: Callable[[KernelDraft, StepDraft], StepDraft]) -> Draft:
+    """Apply `change` to both variants of every kernel, once where they are the same."""
+    kernels = []
+    for each in draft.kernels:
+        plain = change(each, each.plain)
+        observed = plain if each.plain == each.observed else change(each, each.observed)
+        kernels.append(replace(each, plain=plain, observed=observed))
+    return replace(draft, kernels=tuple(kernels))
+
+
+def _parts(each: KernelDraft, step: StepDraft) -> StepParts:
+    return StepParts(
+        each.kernel, step.live, each.storage, step.margins, step.groups, step.emissions, step.order, each.ends
+    )
+
+
+def _syncs(each: KernelDraft, step: StepDraft, group: int, choices: PlanChoices) -> tuple[bool, bool]:
+    """Whether some value that the sub-kernel evaluates or reads asks for a barrier before, or after it."""
+    if not (
+        choices.sync_before
+        or choices.sync_after
+        or any(n.hint.sync_before or n.hint.sync_after for n in each.kernel.nodes)
+    ):
+        return False, False
+    emission = step.emissions[group]
+    touched = {n for n, _ in emission.operations} | {n for n, _ in emission.reads} | emission.globals
+    touched |= set(step.groups[group].roots)
+    keys = each.kernel.keys()
+    nodes = [(each.kernel.nodes[i], keys[i]) for i in sorted(touched)]
+    before = any(n.hint.sync_before or names_node(choices.sync_before, each.kernel.name, k) for n, k in nodes)
+    after = any(n.hint.sync_after or names_node(choices.sync_after, each.kernel.name, k) for n, k in nodes)
+    return before, after
+
+
+def _global_slots(graph: Graph) -> tuple[GlobalSlot, ...]:
+    slots: list[GlobalSlot] = []
+    for static in graph.statics:
+        if static.role != "field":
+            slots.append(GlobalSlot(len(slots), static.name, static.role, static.type))
+    for kernel in graph.kernels:
+        for index, node in enumerate(kernel.nodes):
+            if isinstance(node.instruction, Reduce):
+                name = f"{kernel.name}.{value_name(kernel, index)}"
+                slots.append(GlobalSlot(len(slots), name, "reduction", node.value_type, kernel.name, index))
+    return tuple(slots)
+
+
+def _step(  # it gathers what seven passes decided
+    draft: Draft,
+    each: KernelDraft,
+    step: StepDraft,
+    memory: Memory,
+    pool: SlotPool,
+    global_slots: Sequence[GlobalSlot],
+    variant: str,
+) -> Step:
+    slot_of = {home.node: home.slot for home in memory.homes}
+    numbers = {(g.kernel, g.node): g.index for g in global_slots if g.role == "reduction"}
+    statics = {g.name: g.index for g in global_slots if g.role != "reduction"}
+    subkernels = []
+    for index, (group, emission) in enumerate(zip(step.groups, step.emissions, strict=True)):
+        reads = tuple(Home(n, slot_of[n]) for n in sorted({n for n, _ in emission.reads}))
+        outputs = memory.outputs[index]
+        before, after = _syncs(each, step, index, draft.choices.plan)
+        subkernels.append(
+            Subkernel(
+                index,
+                _name(each.kernel, f"{variant}{index}", group.roots),
+                group.margins,
+                outputs,
+                group.reductions,
+                reads,
+                len(emission.operations),
+                loop_cost(each.kernel, emission, reads, outputs),
+                before,
+                after,
+            )
+        )
+    stores = tuple(
+        ScalarStore(statics[node.instruction.name], node.operands[0])
+        for index, node in enumerate(each.kernel.nodes)
+        if index in step.live and isinstance(node.instruction, Store) and node.instruction.name in statics
+    )
+    finishers = tuple(Finisher(n, numbers[each.kernel.name, n]) for n in step.order.finishers)
+    rotation = rotation_of(memory.ends, pool)
+    return Step(memory.homes, memory.fills, tuple(subkernels), finishers, step.order.launches, stores, rotation)
+
+
+def _name(kernel: Kernel, number: str, roots: Sequence[int]) -> str:
+    """An identifier of C that tells what the sub-kernel makes; the number makes it unique in its kernel."""
+    words = "_".join(dict.fromkeys(value_name(kernel, r).split(" ")[0] for r in roots))
+    return re.sub(r"[^A-Za-z0-9_]", "_", f"{kernel.name}_{number}_{words}")[:60].rstrip("_")

@@ -1,0 +1,171 @@
+"""Reach: how far outside the domain each value is needed (Paraiso's boundary analysis, turned round)."""
+
+from __future__ import annotations
+
+from workbench.errors import PlanError
+from workbench.graph import (
+    Arith,
+    Broadcast,
+    Extend,
+    Graph,
+    Imm,
+    Kernel,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Node,
+    Reduce,
+    Shift,
+    Store,
+    Undefined,
+)
+from workbench.graph.spaces import axis_name
+from workbench.planning.plan import Margins
+
+Offset = tuple[int, ...]
+
+
+def no_margins(dim: int) -> Margins:
+    """Return the margins of a value that is needed on the domain only."""
+    return ((0, 0),) * dim
+
+
+def union(a: Margins, b: Margins) -> Margins:
+    """Return the margins that cover both."""
+    return tuple((max(p[0], q[0]), max(p[1], q[1])) for p, q in zip(a, b, strict=True))
+
+
+def moved(margins: Margins, offset: Offset) -> Margins:
+    """Return where the operand of Shift(offset) is needed if the result is needed within `margins`."""
+    return tuple((max(m[0] + o, 0), max(m[1] - o, 0)) for m, o in zip(margins, offset, strict=True))
+
+
+def demands(node: Node, margins: Margins) -> tuple[Margins, ...]:
+    """Return how far each operand is needed by a node that is needed within `margins`.
+
+    Reduce and Store see the domain; so does Extend of its first operand, whose outside it replaces. The operands of
+    value rules are needed wherever the ghosts are.
+    """
+    nothing = no_margins(len(margins))
+    match node.instruction:
+        case Imm() | Load() | LoadIndex() | LoadSize():
+            return ()
+        case Store() | Reduce() | Broadcast():
+            return (nothing,)
+        case Shift(offset):
+            return (moved(margins, offset),)
+        case Arith():
+            return (margins,) * len(node.operands)
+        case Extend():
+            return (nothing, *(margins,) * (len(node.operands) - 1))
+
+
+def find_margins(kernel: Kernel, dim: int, live: frozenset[int]) -> tuple[Margins, ...]:
+    """Return for each node the margins within which the live nodes need it; zero for Globals and dead nodes.
+
+    Before: operands precede their consumers. After: the margins cover every read of every plan, because a value is
+    needed equally far whether it is stored or recomputed.
+    """
+    margins = [no_margins(dim)] * len(kernel.nodes)
+    for index in sorted(live, reverse=True):
+        node = kernel.nodes[index]
+        for operand, needed in zip(node.operands, demands(node, margins[index]), strict=True):
+            if kernel.nodes[operand].is_local:
+                margins[operand] = union(margins[operand], needed)
+    return tuple(margins)
+
+
+def check_reach(graph: Graph, kernel: Kernel, live: frozenset[int], margins: tuple[Margins, ...]) -> None:
+    """Refuse a read outside a field that has no boundary rule there: PlanError with field, side and line."""
+    for index in sorted(live):
+        node = kernel.nodes[index]
+        if not node.is_local:
+            continue
+        for axis, pair in enumerate(margins[index]):
+            for side in (0, 1):
+                if pair[side] and _undefined(node, axis, side):
+                    raise _outside(kernel, live, margins, (index, axis, side))
+
+
+def _undefined(node: Node, axis: int, side: int) -> bool:
+    match node.instruction:
+        case Load():
+            return True
+        case Extend(sides):
+            return isinstance(sides[axis][side], Undefined)
+        case Imm() | Store() | Reduce() | Broadcast() | Shift() | LoadIndex() | LoadSize() | Arith():
+            return False
+
+
+def _outside(
+    kernel: Kernel, live: frozenset[int], margins: tuple[Margins, ...], place: tuple[int, int, int]
+) -> PlanError:
+    index, axis, side = place
+    cells = margins[index][axis][side]
+    name = value_name(kernel, index)
+    sign = f"{axis_name(axis)}{'-+'[side]}"
+    error = PlanError(
+        f"{name} is read {cells} cell{'s' * (cells > 1)} outside at side {sign}, where it has no boundary rule",
+        advice=f'Give {name} a rule at {sign}, for example boundary="periodic" or extend({name}, "outflow").',
+    )
+    culprit = _culprit(kernel, live, margins, place)
+    for node in (culprit, kernel.nodes[index]):
+        if node is not None and node.spans:
+            return _located(error, node)
+    return error
+
+
+def _located(error: PlanError, node: Node) -> PlanError:
+    error.located(node.spans[0].line, column=node.spans[0].column)
+    return error
+
+
+def _culprit(
+    kernel: Kernel, live: frozenset[int], margins: tuple[Margins, ...], place: tuple[int, int, int]
+) -> Node | None:
+    """The Shift that asks for the cells farthest outside."""
+    index, axis, side = place
+    consumers = kernel.consumers()
+    while True:
+        wanted = margins[index][axis][side]
+        for consumer in consumers[index]:
+            if consumer not in live:
+                continue
+            node = kernel.nodes[consumer]
+            needed = demands(node, margins[consumer])
+            if any(o == index and d[axis][side] == wanted for o, d in zip(node.operands, needed, strict=True)):
+                break
+        else:
+            return None
+        if isinstance(node.instruction, Shift) and node.instruction.offset[axis]:
+            return node
+        index = consumer
+
+
+def value_name(kernel: Kernel, index: int) -> str:
+    """Return what to call a value in front of a person: its name, its field's, or its kind and number."""
+    node = kernel.nodes[index]
+    if isinstance(node.instruction, Load):
+        return node.instruction.name
+    if isinstance(node.instruction, Extend) and isinstance(kernel.nodes[node.operands[0]].instruction, Load):
+        return value_name(kernel, node.operands[0])
+    if node.names:
+        return node.names[0]
+    if isinstance(node.instruction, Extend | Shift):
+        return value_name(kernel, node.operands[0])
+    kind = node.instruction.operator if isinstance(node.instruction, Arith) else type(node.instruction).__name__
+    return f"{str(kind).lower()} (value {index})"
+
+
+def recomputed_percent(margins: tuple[Margins, ...], extents: tuple[int, ...]) -> float:
+    """Return the ghost cells that sub-kernels with these margins compute, in percent of the cells of their domains."""
+    domain = 1
+    for extent in extents:
+        domain *= extent
+    extra = 0
+    for each in margins:
+        volume = 1
+        for (below, above), extent in zip(each, extents, strict=True):
+            volume *= below + extent + above
+        extra += volume - domain
+    return 100.0 * extra / (domain * len(margins)) if margins else 0.0

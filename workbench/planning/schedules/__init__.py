@@ -1,0 +1,1 @@
+"""Schedules: a march of steps turned into launches."""

@@ -1,0 +1,28 @@
+"""Variants: a kernel's plain step, without the scalars that nobody looks at, and its observed step with all."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from workbench.graph import Graph, Kernel, Store
+from workbench.graph.diagnostics import diagnostic_stores
+
+
+def live_nodes(kernel: Kernel, without: Collection[str] = ()) -> frozenset[int]:
+    """Return the Stores (but for those to the scalars `without`) and all that they depend on."""
+    live: set[int] = set()
+    for index in range(len(kernel.nodes) - 1, -1, -1):
+        node = kernel.nodes[index]
+        if isinstance(node.instruction, Store) and node.instruction.name not in without:
+            live.add(index)
+        if index in live:
+            live.update(node.operands)
+    return frozenset(live)
+
+
+def plain_nodes(graph: Graph, kernel: Kernel, always: Collection[str] = ()) -> frozenset[int]:
+    """Return the nodes of a step that nobody observes; node numbers are those of the whole kernel.
+
+    `always` names scalars that are wanted after every step, so that they are no diagnostics.
+    """
+    return live_nodes(kernel, diagnostic_stores(graph, kernel) - frozenset(always))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from workbench.errors import TraceError
 from workbench.frontend.cell import trace_cell
 from workbench.graph import (
     Arith,
@@ -15,6 +16,7 @@ from workbench.graph import (
     Shift,
     Store,
 )
+from workbench.graph.types import F64
 
 WAVE = """\
 # du/dt = v,  dv/dt = c² u''  on a periodic line
@@ -139,3 +141,109 @@ def test_heat_takes_its_dimension_from_the_reads():
     extends = [n for n in graph.kernels[0].nodes if isinstance(n.instruction, Extend)]
     assert [n.instruction.sides for n in extends] == [((Fixed(1), Fixed(1)),) * 2]
     assert graph.static("u").boundary == "fixed(0.5)"
+
+
+# Kernels, hints, coordinates, scope
+
+
+def test_kernels_share_names_of_the_top_level():
+    text = (
+        'u = field("u", boundary="periodic")\nx = index(0) * 0.1\n'
+        "@kernel\ndef init():\n    u.next = sin(x)\nu.next = u[-1]\n"
+    )
+    graph = trace_cell(text).graph
+    assert [k.name for k in graph.kernels] == ["step", "init"]
+    init = graph.kernel("init")
+    assert init.find("x") is not None
+    assert graph.kernel("step").find("x") is None
+    assert init.stores()[0][0] == "u"
+
+
+def test_next_reads_the_assigned_value():
+    text = 'u, v = fields("u v")\nu.next = u + 1.0\nv.next = u.next * 2.0'
+    kernel = kernel_of(text)
+    values = dict(kernel.stores())
+    assert values["u"] in kernel.nodes[values["v"]].operands
+
+
+def test_hints_reach_the_node_with_their_line():
+    kernel = kernel_of('u = field("u")\na = manifest(u * 2.0)\nb = sync(delayed(a + 1.0))\nu.next = named(b, "flux")')
+    a, b = kernel.nodes[kernel.find("a")], kernel.nodes[kernel.find("b")]
+    assert (a.hint.allocation, a.hint.line) == ("manifest", 2)
+    assert (b.hint.allocation, b.hint.sync_before, b.hint.sync_after, b.hint.line) == ("delayed", True, True, 3)
+    assert "flux" in b.names
+
+
+def test_coordinate_is_a_closed_list_of_nodes():
+    graph = trace_cell(
+        'u = field("u")\nh = param("h", 0.1)\ncoordinate(0, cell_centre(0, h), name="r", unit="km")\nu.next = u'
+    ).graph
+    (label,) = graph.coordinates
+    assert (label.axis, label.name, label.unit) == (0, "r", "km")
+    assert label.nodes[-1].type == F64
+    assert label.nodes[-1].is_local
+    assert {n.instruction.name for n in label.nodes if isinstance(n.instruction, Load)} == {"h"}
+
+
+def test_captured_names_are_frozen_and_listed():
+    def twice(a):
+        return 2 * a
+
+    namespace = {"alpha": 0.3, "twice": twice, "np": np, "unused": 1, "text": "periodic", "sqrt": 7}
+    text = 'u = field("u", boundary=text)\n\nu.next = twice(alpha * u) + sqrt(u)'
+    captured = trace_cell(text, namespace=namespace).captured
+    assert [(c.name, c.line) for c in captured] == [("text", 1), ("twice", 3), ("alpha", 3)]
+    assert str(captured[2]) == "alpha = 0.3"
+    assert str(captured[1]) == "twice (function)"
+    assert namespace["sqrt"] == 7  # the vocabulary came first, and nothing was written back
+
+
+def test_body_may_rebind_captured_and_vocabulary_names():
+    namespace = {"alpha": 0.5, "u": np.zeros(3)}
+    text = 'u = field("u")\nalpha = alpha * 2\ne = u * alpha\nu.next = e'
+    assert [c.name for c in trace_cell(text, namespace=namespace).captured] == ["alpha"]
+    assert (namespace["u"] == np.zeros(3)).all()
+
+
+def test_loops_functions_and_comprehensions_work():
+    text = (
+        'us = fields("a b c", boundary="periodic")\n'
+        "def mean(q):\n    inner = q[+1] + q[-1]\n    return inner / 2\n"
+        "for q in us:\n    q.next = mean(q)\n"
+        "total = sum(q for q in us)\nif (n := len(us)) > 2:\n    pass\n"
+    )
+    kernel = kernel_of(text)
+    assert [name for name, _ in kernel.stores()] == ["a", "b", "c"]
+    assert len([n for n in kernel.nodes if "inner" in n.names]) == 3
+
+
+def test_dim_and_axes_are_numbers():
+    text = 'u = field("u", boundary="periodic")\nu.next = sum(u.at(+1, k) for k in axes) / dim'
+    assert len([n for n in kernel_of(text, dim=3).nodes if isinstance(n.instruction, Shift)]) == 3
+
+
+def test_an_axis_read_before_the_first_offset_is_no_obstacle():
+    assert trace_cell('r = index(0) + index(1)\nu = field("u")\nu.next = u[0, 0, 1] + r').graph.dim == 3
+
+
+def test_reductions_store_into_scalars():
+    node, kernel = stored('u = field("u", "f32")\ns = scalar("s")\ns.next = reduce_sum(u * u)', "s")
+    assert isinstance(node.instruction, Reduce)
+    assert kernel.nodes[node.operands[0]].instruction == Arith("cast")
+
+
+def test_imm_store_is_local():
+    node, _ = stored('u = field("u", "f32")\nu.next = 0.1')
+    assert node.instruction == Imm(float(np.float32(0.1)))
+    assert node.is_local
+
+
+def test_traced_value_of_another_cell_is_refused():
+    leaked = []
+    trace_cell('u = field("u")\nkeep(u)\nu.next = u', namespace={"keep": leaked.append})
+    with pytest.raises(TraceError, match="value of another cell is used"):
+        trace_cell('v = field("v")\nv.next = v + old()', namespace={"old": lambda: leaked[0]})
+    with pytest.raises(TraceError, match="old is a traced value of another cell"):
+        trace_cell('v = field("v")\nv.next = v + old', namespace={"old": leaked[0]})
+    with pytest.raises(TraceError, match="only while a stencil is traced"):
+        leaked[0] + 1

@@ -243,5 +243,8 @@ def _guard(trace: Trace, body: Callable[[], None], names: Mapping[str, object]) 
         )
         raise source.locate(explained, error.__traceback__) from None
     except Exception as error:  # whatever the user's code raises is reported at its line in the cell
-        explained = TraceError(f"{type(error).__name__}: {error}", advice="Correct this line; it is ordinary Python.")
+        advice = "Correct this line; it is ordinary Python."
+        if str(error) == "'tuple' object has no attribute 'next'":
+            advice = 'Write u, v = fields("u v"), or u = field("u"): fields always gives a tuple.'
+        explained = TraceError(f"{type(error).__name__}: {error}", advice=advice)
         raise source.locate(explained, error.__traceback__).with_traceback(error.__traceback__) from error

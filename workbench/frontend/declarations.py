@@ -6,6 +6,8 @@ import keyword
 from collections.abc import Callable
 from typing import NoReturn
 
+import numpy as np
+
 from workbench.errors import TraceError
 from workbench.frontend.boundaries import describe, extend_term, parse_sides
 from workbench.frontend.operations import parse_type
@@ -57,6 +59,7 @@ def field(name: str, dtype: object = None, boundary: object = None, unit: str = 
     trace = current_trace("field")
     what = f"field {name!r}"
     type_ = trace.float_type if dtype is None else parse_type(dtype)
+    span = trace.here()
     _check_name(name, "field")
     face_axes = _parse_location(trace, location, what)
     sides = parse_sides(trace, boundary, what)
@@ -70,7 +73,7 @@ def field(name: str, dtype: object = None, boundary: object = None, unit: str = 
             unit=str(unit),
             boundary=describe(sides),
             face_axes=face_axes,
-            span=trace.here(),
+            span=span,
         )
     )
     resolving: list[bool] = []
@@ -82,7 +85,11 @@ def field(name: str, dtype: object = None, boundary: object = None, unit: str = 
             )
         resolving.append(True)
         loaded = trace.emit(lambda pool: pool.load(name))
-        extended = extend_term(trace, loaded, sides, face_axes)
+        try:
+            extended = extend_term(trace, loaded, sides, face_axes)
+        except TraceError as error:  # the fault lies in the declaration, not where the field is first read
+            trace.source.locate(error, error.__traceback__)
+            raise error.located(span.line, trace.source.line(span.line), span.column)  # noqa: B904  # the same error
         resolving.clear()
         return extended
 
@@ -113,6 +120,10 @@ def _declare_global(name: str, role: str, default: object, dtype: object, unit: 
     trace = current_trace(role)
     type_ = parse_type(dtype)
     _check_name(name, role)
+    if not isinstance(default, bool | int | float | Value | np.generic):
+        raise TraceError(
+            f"the default of {role} {name!r} is {default!r}, which is no number", advice=f'Write {role}("{name}", 1.0).'
+        )
     given = operand(default)
     if isinstance(given, Term):
         raise TraceError(
@@ -126,7 +137,9 @@ def _declare_global(name: str, role: str, default: object, dtype: object, unit: 
 
 
 def _exact_default(trace: Trace, given: Number, type_: StorageType) -> Number:
-    """The default as the type holds it; an integer for a bool type is refused, for a float type converted."""
+    """The default as the type holds it; 0 and 1 stand for False and True."""
+    if type_ == BOOL and given in (0, 1):
+        given = bool(given)
     if isinstance(given, bool) and type_ != BOOL:
         given = int(given)
     instruction = constant(trace, given, type_, local=False).node.instruction

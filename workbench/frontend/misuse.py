@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import ast
 import builtins
+import sys
+from pathlib import Path
+from types import FrameType
 
 from workbench.errors import TraceError
 from workbench.frontend.source import find_construct
 from workbench.frontend.trace import Term
 
+_PACKAGE = str(Path(__file__).resolve().parent)
 _INSTEAD_OF_BUILTIN = {"max": "maximum(a, b)", "min": "minimum(a, b)", "any": "reduce_any(u)", "all": "reduce_all(u)"}
 _INSTEAD_OF_MATH = {"fabs": "absolute", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
 _STATEMENTS: dict[type[ast.AST], str] = {ast.If: "if", ast.IfExp: "if", ast.While: "while", ast.Assert: "assert"}
@@ -16,6 +20,14 @@ _STATEMENTS: dict[type[ast.AST], str] = {ast.If: "if", ast.IfExp: "if", ast.Whil
 
 def _nature(term: Term) -> str:
     return "has one value per cell" if term.is_local else "is known only when the simulation runs"
+
+
+def _python_function() -> str:
+    """The file of the innermost function on the stack that is not the package's own."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    return "" if frame is None else frame.f_code.co_filename
 
 
 def _construct(term: Term) -> tuple[ast.AST | None, ast.AST | None, str]:
@@ -32,6 +44,12 @@ def no_truth(term: Term) -> TraceError:
     """The error for a value used as one true or false."""
     inner, outer, text = _construct(term)
     nature = _nature(term)
+    asking = _python_function()
+    if asking and asking != term.trace.source.filename:
+        return TraceError(
+            f"{text} asks for one true or false inside the function, but the value {nature}",
+            advice="Use where(condition, a, b) in that function.",
+        )
     if isinstance(inner, ast.Call):
         return _call_needs_one(inner, term, text)
     if isinstance(inner, ast.Compare) and any(isinstance(o, ast.In | ast.NotIn) for o in inner.ops):
@@ -96,8 +114,9 @@ def no_iteration(term: Term) -> TraceError:
                 advice=f"Use reduce_{name}(u) for all cells"
                 + (f", or {name}imum(a, b) of two values." if name in ("max", "min") else "."),
             )
+    subject = "this value" if inner is None else text
     return TraceError(
-        f"{text} cannot be looped over: the value {_nature(term)}",
+        f"{subject} cannot be looped over or unpacked: it {_nature(term)}",
         advice="Write one formula for all cells; loops over cells are implied.",
     )
 

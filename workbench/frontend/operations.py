@@ -12,7 +12,7 @@ from workbench.frontend.promotion import cast_term, common_type, convert, spread
 from workbench.frontend.trace import Number, Operand, Term, Trace
 from workbench.graph import OPERATORS, REDUCTIONS, StorageType, storage_type
 from workbench.graph.operators import accepts
-from workbench.graph.types import BOOL, F64
+from workbench.graph.types import BOOL, F64, I64
 
 FARTHEST = 2**31 - 1
 
@@ -123,8 +123,8 @@ def where(condition: Operand, yes: Operand, no: Operand) -> Operand:
 def reduce_value(name: str, operand: Operand) -> Operand:
     """Reduce a Local over all cells of the domain to a Global; of floats it is f64 (semantics §2).
 
-    Sums and products of f32 are cast first, so that they are accumulated in f64; minimum and maximum need no more than
-    a cast of the result.
+    Sums and products of f32 are cast first, so that they are accumulated in f64, and those of integers below 64 bits
+    in i64, so that counting cells does not wrap. Minimum and maximum keep an integer's type; of f32 the result is cast.
     """
     trace = trace_of((operand,))
     if trace is None or not isinstance(operand, Term) or not operand.is_local:
@@ -140,11 +140,15 @@ def reduce_value(name: str, operand: Operand) -> Operand:
             if row.kinds == "bool"
             else 'Count cells with reduce_sum(astype(condition, "i64")).',
         )
-    if operand.type.is_float and name in ("sum", "product"):
-        operand = cast_term(operand, F64)
+    if name in ("sum", "product"):
+        operand = cast_term(operand, F64 if operand.type.is_float else _wide_integer(operand.type))
     source = operand.index
     result = trace.emit(lambda pool: pool.reduce(name, source))
     return cast_term(result, F64) if result.type.is_float else result
+
+
+def _wide_integer(type_: StorageType) -> StorageType:
+    return type_ if type_.bits == 64 else I64
 
 
 def offsets_of(trace: Trace, key: object) -> tuple[int, ...]:
@@ -168,7 +172,7 @@ def whole_number(value: object, what: str) -> int:
     else:
         try:
             number = python_operator.index(value)  # type: ignore[arg-type]  # refused below if it has no index
-        except TypeError:
+        except (TypeError, TraceError):  # a traced value says what it is not with a TraceError
             number = None
     if number is None:
         raise TraceError(

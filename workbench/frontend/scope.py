@@ -13,6 +13,8 @@ from types import ModuleType
 import numpy as np
 
 from workbench.errors import TraceError
+from workbench.frontend.language import __all__ as vocabulary
+from workbench.frontend.value import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,8 @@ class Captured:
     def __str__(self) -> str:
         if callable(self.value):
             return f"{self.name} (function)"
-        return f"{self.name} = {self.value!r}"
+        shown = repr(self.value)
+        return f"{self.name} = {shown if len(shown) <= 60 else shown[:57] + '...'}"
 
 
 class NotebookScope(dict[str, object]):
@@ -50,7 +53,11 @@ class NotebookScope(dict[str, object]):
             return value
         if isinstance(value, np.generic):
             value = value.item()
-        if hasattr(value, "__array__") or hasattr(value, "__cuda_array_interface__"):
+        if isinstance(value, Value):
+            raise TraceError(
+                f"{name} is a traced value of another cell", advice="Declare in this cell every field that it uses."
+            )
+        if not isinstance(value, type) and (hasattr(value, "__array__") or hasattr(value, "__cuda_array_interface__")):
             shape = getattr(value, "shape", "")
             raise TraceError(
                 f"{name} is an array of the notebook (shape {shape}), and a cell takes no arrays",
@@ -62,8 +69,6 @@ class NotebookScope(dict[str, object]):
 
 def explain_name(name: str, known: Iterable[str], foreign: bool) -> TraceError:
     """The error for a name that means nothing. `foreign`: it was used in a function defined outside the cell."""
-    from workbench.frontend.language import __all__ as vocabulary
-
     if foreign and name in vocabulary:
         advice = f"Add to where the function is defined: from workbench.language import {name}."
     elif hasattr(math, name):
@@ -75,4 +80,5 @@ def explain_name(name: str, known: Iterable[str], foreign: bool) -> TraceError:
             if close
             else f"Define it above this line. The vocabulary of a cell is: {', '.join(sorted(vocabulary))}."
         )
-    return TraceError(f"the name {name} is not defined", advice=advice)
+    where = " in a function defined outside the cell" if foreign else ""
+    return TraceError(f"the name {name} is not defined{where}", advice=advice)

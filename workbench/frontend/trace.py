@@ -179,7 +179,7 @@ class Trace:
         """`axis` as a legal axis number; while the dimension is a guess, a larger one raises the guess."""
         if isinstance(axis, bool) or not isinstance(axis, int):
             raise TraceError(f"{what}: an axis is a whole number, not {axis!r}", advice="Pass 0, 1, ... below dim.")
-        if axis >= self.dim and not self.fixed and axis < 16:
+        if axis >= self.dim and not self.fixed and axis < 3:
             raise DimensionFoundError(axis + 1, fixed=False)
         if not 0 <= axis < self.dim:
             raise TraceError(

@@ -169,6 +169,14 @@ class Value:
     def __rpow__(self, other: object) -> Value:
         return wrap(power(operand(other), operand(self)))
 
+    def __matmul__(self, other: object) -> NoReturn:
+        raise TraceError(
+            f"{term_of(self).trace.text_here()}: a value per cell is no matrix",
+            advice="Write u * v for the product in each cell, reduce_sum(u * v) for its sum.",
+        )
+
+    __rmatmul__ = __matmul__
+
     def __lshift__(self, other: object) -> Value:
         return binary("shift_left", self, other)
 

@@ -1,0 +1,125 @@
+"""Relative reads, NumPy names and boundary rules."""
+
+import numpy as np
+import pytest
+
+from workbench.frontend.cell import trace_cell
+from workbench.graph import (
+    Arith,
+    Extend,
+    Fixed,
+    LoadIndex,
+    Mirror,
+    Neumann,
+    Outflow,
+    Periodic,
+    Reflect,
+    Shift,
+    Undefined,
+    Value,
+    Wall,
+)
+from workbench.graph.types import F64
+
+
+def kernel_of(text, **options):
+    return trace_cell(text, **options).graph.kernels[0]
+
+
+def stored(text, name="u", **options):
+    """The node that `name` takes."""
+    kernel = kernel_of(text, **options)
+    return kernel.nodes[dict(kernel.stores())[name]], kernel
+
+
+def operators(kernel):
+    return [n.instruction.operator for n in kernel.nodes if isinstance(n.instruction, Arith)]
+
+
+@pytest.mark.parametrize(
+    ("numpy", "own"),
+    [
+        ("np.sqrt(u)", "sqrt(u)"),
+        ("np.where(u > 0, u, 1.0)", "where(u > 0, u, 1.0)"),
+        ("np.minimum(u, 2)", "minimum(u, 2)"),
+        ("np.float64(2.0) * u", "2.0 * u"),
+        ("np.square(u)", "u**2"),
+        ("np.sum(u) * u", "reduce_sum(u) * u"),
+        ("np.max(u) * u", "reduce_max(u) * u"),
+        ("where(np.any(u > 0), u, 0.0)", "where(reduce_any(u > 0), u, 0.0)"),
+        ("np.clip(u, 0, 1)", "minimum(maximum(u, 0), 1)"),
+        ("np.logical_and(u > 0, u < 1) * 1.0 if False else np.abs(u)", "abs(u)"),
+    ],
+)
+def test_numpy_functions_mean_the_operators(numpy, own):
+    head = 'u = field("u")\nu.next = '
+    given = trace_cell(head + numpy, namespace={"np": np}).graph
+    assert given.fingerprint() == trace_cell(head + own).graph.fingerprint()
+
+
+@pytest.mark.parametrize("read", ["u[+1, -2]", "u.at(+1, 0).at(-2, 1)", "shift(u, (-1, 2))"])
+def test_relative_reads_are_shifts_by_the_opposite(read):
+    node, _ = stored(f'u = field("u")\nu.next = {read}', dim=2)
+    assert node.instruction == Shift((-1, 2))
+
+
+@pytest.mark.parametrize(
+    ("boundary", "sides", "text"),
+    [
+        ('"periodic"', (Periodic(), Periodic()), "periodic"),
+        ('"outflow"', (Outflow(), Outflow()), "outflow"),
+        ("reflect(sign=-1)", (Reflect(-1), Reflect(-1)), "reflect(sign=-1)"),
+        ('"reflect"', (Reflect(1), Reflect(1)), "reflect"),
+        ('{"x-": mirror(-1), "x+": "outflow"}', (Mirror(-1), Outflow()), "x-: mirror(sign=-1), x+: outflow"),
+        ('{"x-": constant(1.5)}', (Value(1), Undefined()), "x-: constant(1.5)"),
+        ('{"x-": fixed(1.5), "x+": fixed(2)}', (Fixed(1), Fixed(2)), "x-: fixed(1.5), x+: fixed(2)"),
+        ("fixed(c)", (Fixed(1), Fixed(1)), "fixed(c)"),
+        ("neumann(c, 0.1)", (Neumann(1), Neumann(1)), "neumann(c, 0.1)"),
+        ("analytic(lambda i: sin(c * i))", (Value(1), Value(1)), "analytic(<lambda>)"),
+    ],
+)
+def test_boundary_rules_become_an_extend(boundary, sides, text):
+    traced = trace_cell(f'c = param("c", 1)\nu = field("u", boundary={boundary})\nu.next = u[+1] + c')
+    extends = [n for n in traced.graph.kernels[0].nodes if isinstance(n.instruction, Extend)]
+    assert [n.instruction.sides for n in extends] == [(sides,)]
+    kernel = traced.graph.kernels[0]
+    assert {kernel.nodes[o].type for o in extends[0].operands} == {F64}
+    assert all(kernel.nodes[o].is_local for o in extends[0].operands)
+    assert traced.graph.static("u").boundary == text
+
+
+def test_field_without_a_rule_has_no_extend():
+    assert not [n for n in kernel_of('u = field("u")\nu.next = u[+1]').nodes if isinstance(n.instruction, Extend)]
+
+
+def test_cell_boundary_is_a_default():
+    text = 'u = field("u")\nv = field("v", boundary={"x+": "outflow"})\nu.next = u[+1] + v[+1]'
+    kernel = kernel_of(text, boundary="reflect")
+    sides = [n.instruction.sides for n in kernel.nodes if isinstance(n.instruction, Extend)]
+    assert sorted(map(str, sides)) == sorted(map(str, [((Reflect(), Reflect()),), ((Reflect(), Outflow()),)]))
+
+
+def test_face_field_reflects_about_the_wall():
+    text = 'f = field("f", boundary=reflect(sign=-1), location=("face", 0))\nf.next = f[+1, 0]'
+    graph = trace_cell(text).graph
+    assert graph.static("f").face_axes == (0,)
+    extends = [n for n in graph.kernels[0].nodes if isinstance(n.instruction, Extend)]
+    assert extends[0].instruction.sides == ((Wall(-1), Wall(-1)), (Reflect(-1), Reflect(-1)))
+
+
+def test_extend_continues_any_value():
+    node, kernel = stored('u = field("u")\nu.next = astype(extend(index(0), "periodic")[+1], "f64")')
+    shifted = kernel.nodes[node.operands[0]]
+    extended = kernel.nodes[shifted.operands[0]]
+    assert isinstance(extended.instruction, Extend)
+    assert isinstance(kernel.nodes[extended.operands[0]].instruction, LoadIndex)
+
+
+def test_shifted_index_on_a_periodic_axis_is_warned_of():
+    text = 'u = field("u", boundary="periodic")\nu.next = u[+1] + index(0)[+1]'
+    assert "line 2: index(0) is read in a neighbour on the periodic axis x" in trace_cell(text).warnings[0]
+    assert trace_cell(text.replace("index(0)[", 'extend(index(0), "periodic")[')).warnings == ()
+
+
+def test_unused_param_is_warned_of():
+    assert trace_cell('p = param("p", 1)\nu = field("u")\nu.next = u').warnings == ("line 1: param p is never used",)

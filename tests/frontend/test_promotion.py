@@ -1,0 +1,96 @@
+"""Types that meet, constants, powers: what semantics §2 decides."""
+
+import pytest
+
+from workbench.frontend.cell import trace_cell
+from workbench.graph import (
+    Arith,
+    storage_type,
+)
+from workbench.graph.types import BOOL, F32, F64, I64, U8
+
+
+def kernel_of(text, **options):
+    return trace_cell(text, **options).graph.kernels[0]
+
+
+def stored(text, name="u", **options):
+    """The node that `name` takes."""
+    kernel = kernel_of(text, **options)
+    return kernel.nodes[dict(kernel.stores())[name]], kernel
+
+
+def operators(kernel):
+    return [n.instruction.operator for n in kernel.nodes if isinstance(n.instruction, Arith)]
+
+
+@pytest.mark.parametrize(
+    ("declared", "expression", "type_"),
+    [
+        ('a = field("a", "f32")\ng = param("g", 1)', "a * g", F32),  # a Global never widens a Local
+        ('a = field("a", "f32")', "a * 0.1", F32),
+        ('a = field("a", "f32")', "a / 3", F32),
+        ('a = field("a", "f32")\nb = field("b")', "a * b", F64),
+        ('a = field("a", "i32")\ng = param("g", 1)', "a * g", F64),  # an integer Local with a float Global
+        ('a = field("a", "i32")', "a / 2", F64),
+        ('a = field("a", "i32")', "a * 0.5", F64),
+        ('a = field("a", "i32")', "a // 2", storage_type("i32")),
+        ('a = field("a", "i32")\nb = field("b", "f32")', "a * b", F32),
+        ('a = field("a", "u8")', "a + size(0)", U8),
+        ('a = field("a", "u8")', "a + index(0)", I64),
+        ('a = field("a", "u8")\nb = field("b", "i8")', "a + b", storage_type("i16")),
+        ('a = field("a", "u8")', "a > 3", BOOL),
+        ('a = field("a", "u8")', "where(a > 3, 1, a)", U8),
+        ('a = field("a", "u8")', "where(a > 3, 1.0, 0.0)", F64),
+        ("", "2 * pi / size(0)", F64),
+        ("", "1 / size(0)", F64),
+        ('a = field("a", "f32")', "reduce_sum(a)", F64),
+        ('a = field("a", "f32")', "reduce_max(a)", F64),
+        ('a = field("a", "u8")', "reduce_sum(a)", I64),
+        ('a = field("a", "u8")', "reduce_max(a)", U8),
+    ],
+)
+def test_promotion(declared, expression, type_):
+    static = 'scalar("s", dtype="bool")' if "reduce" in expression else 'field("s", "bool")'
+    kernel = kernel_of(f"{declared}\nx = {expression}\ns = {static}\ns.next = x == x")
+    assert kernel.nodes[kernel.find("x")].type == type_
+
+
+def test_machine_float_type_is_a_choice():
+    text = 'i = field("i", "i32")\nx = i / 2\nu = field("u")\nu.next = x'
+    graph = trace_cell(text, dtype="f32").graph
+    assert graph.static("u").type == F32
+    assert graph.kernels[0].nodes[graph.kernels[0].find("x")].type == F32
+
+
+def test_globals_are_cast_before_they_are_broadcast():
+    kernel = kernel_of('u = field("u", "f32")\nc = param("c", 1)\nu.next = c * u')
+    names = [getattr(n.instruction, "operator", type(n.instruction).__name__) for n in kernel.nodes]
+    assert names.index("cast") < names.index("Broadcast")
+
+
+def test_promotions_are_told_with_their_line():
+    text = 'a = field("a", "f32")\nb = field("b")\na.next = a * b'
+    assert trace_cell(text).promotions == (
+        "line 3: f32 and f64 meet in a * b: computed in f64",
+        "line 3: a.next rounds f64 to f32",
+    )
+
+
+def test_integer_zero_is_dropped_and_float_zero_kept():
+    u = 'u = field("u")\n'
+    assert operators(kernel_of(u + "u.next = sum([u, u])")) == ["add"]
+    assert operators(kernel_of(u + "u.next = 0.0 + u")) == ["add"]
+
+
+@pytest.mark.parametrize(("n", "multiplications"), [(1, 0), (2, 1), (3, 2), (4, 2), (6, 3), (-2, 1)])
+def test_power_squares_and_multiplies(n, multiplications):
+    kernel = kernel_of(f'u = field("u")\nu.next = u**{n}')
+    assert operators(kernel).count("multiply") == multiplications
+    assert operators(kernel).count("divide") == (n < 0)
+    assert "power" in operators(kernel_of('u = field("u")\nu.next = u**0.5'))
+
+
+def test_power_order_is_left_to_right():
+    kernel = kernel_of('u = field("u")\nu.next = u**6')
+    assert [n.operands for n in kernel.nodes if isinstance(n.instruction, Arith)] == [(0, 0), (1, 0), (2, 2)]

@@ -1,1 +1,1 @@
-"""Plan to source text: expressions by printers, shape by templates."""
+"""Plan to source: operators' spelling, expressions, templates, and a line map from text to nodes and cell lines."""

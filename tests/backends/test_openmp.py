@@ -1,0 +1,265 @@
+"""The openmp backend against the interpreter, bit for bit, on plans written by hand."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tests.codegen.hand_plans import plan_by_hand
+from workbench.backends.base import Condition, MarchRequest, StopFlag
+from workbench.backends.openmp import OpenmpBackend
+from workbench.backends.reference import ReferenceBackend
+from workbench.errors import BackendError, FieldError, ShapeError
+from workbench.graph import KernelBuilder, Static
+from workbench.graph.graph import Graph
+from workbench.graph.instructions import (
+    Extend,
+    Fixed,
+    Mirror,
+    Neumann,
+    Outflow,
+    Periodic,
+    Reflect,
+    Value,
+    Wall,
+)
+from workbench.graph.spaces import GLOBAL, grid_space
+from workbench.graph.types import BY_NAME, F32, F64, I32, U8
+
+BACKEND = OpenmpBackend()
+RULES = {
+    "periodic": Periodic(),
+    "outflow": Outflow(),
+    "reflect": Reflect(),
+    "reflect-": Reflect(-1),
+    "mirror": Mirror(),
+    "mirror-": Mirror(-1),
+    "wall": Wall(),
+    "wall-": Wall(-1),
+    "value": Value(1),
+    "fixed": Fixed(1),
+    "neumann": Neumann(1),
+}
+
+
+def bits(a):
+    """Equal bits, except that any NaN equals any NaN."""
+    a = np.asarray(a)
+    return np.where(a != a, np.zeros_like(a), a).tobytes(), (a != a).tobytes()
+
+
+def random_cells(static, extents, seed=0):
+    rng = np.random.default_rng(seed)
+    if static.type.is_float:
+        return rng.normal(size=extents).astype(static.type.numpy)
+    return rng.integers(0, 100, size=extents).astype(static.type.numpy)
+
+
+def assert_agree(plan, extents, request, threads=1, program=None, globals_=None):
+    """March both from one random state; fields, scalars and observations must be equal."""
+    mine = (program or BACKEND.compile(plan)).instantiate(extents, threads)
+    reference = ReferenceBackend().compile(plan).instantiate(extents)
+    for instance in (mine, reference):
+        for seed, static in enumerate(plan.graph.fields):
+            instance.write_field(static.name, random_cells(static, extents, seed))
+        for name, value in (globals_ or {}).items():
+            instance.write_global(name, value)
+    with np.errstate(all="ignore"):
+        got, wanted = mine.march(request), reference.march(request)
+    assert (got.steps, got.ended, got.diagnostics_current) == (wanted.steps, wanted.ended, wanted.diagnostics_current)
+    for static in plan.graph.fields:
+        a, b = mine.read_field(static.name), reference.read_field(static.name)
+        assert bits(a) == bits(b), f"{static.name} {extents} threads {threads}:\n{a}\n{b}"
+    for static in plan.graph.scalars:
+        assert bits(mine.read_global(static.name)) == bits(reference.read_global(static.name)), static.name
+    assert got.observed_steps.tolist() == wanted.observed_steps.tolist()
+    for a, b in zip(got.observed, wanted.observed, strict=True):
+        assert bits(a) == bits(b)
+
+
+def field_graph(dim, sides, type_, reach, name="u"):
+    """u.next = a weighted sum of all cells within `reach` along each axis and along the diagonals."""
+    space = grid_space(dim)
+    statics = (Static(name, "field", type_, space), Static("p", "param", type_, GLOBAL, 3))
+    b = KernelBuilder(space, statics)
+    u = b.load(name)
+    p = b.broadcast(b.load("p"))
+    value = p
+    for axis in range(dim):  # a value that depends on all indices and on a param
+        value = b.arith("add", b.arith("multiply", value, b.imm(3, type_, space)), b.cast(b.index(axis), type_))
+    u = b.extend(u, sides, (value,))
+    total = u
+    weight = 2
+    offsets = {o for o in itertools.product((-reach, -1, 0, 1, reach), repeat=dim) if any(o)}
+    for offset in sorted(offsets):
+        weight = weight % 5 + 1
+        total = b.arith("add", total, b.arith("multiply", b.shift(u, offset), b.imm(weight, type_, space)))
+    if type_.is_float:
+        total = b.arith("multiply", total, b.imm(2.0**-7, type_, space))
+    b.store(name, total)
+    return Graph("stencil", space, statics, (b.finish("step"),))
+
+
+def side_pairs():
+    """Every rule on either side, with another one opposite; periodic on both."""
+    names = [n for n in RULES if n != "periodic"]
+    return [("periodic", "periodic"), *zip(names, names[1:] + names[:1], strict=True), ("mirror", "mirror-")]
+
+
+def test_every_rule_in_1d_with_reach_beyond_the_extent():
+    plans = [plan_by_hand(field_graph(1, ((RULES[a], RULES[b]),), F64, 7), 7) for a, b in side_pairs()]
+    programs = BACKEND.compile_many(plans)
+    for plan, program in zip(plans, programs, strict=True):
+        for n in (1, 2, 3, 7, 8, 19):
+            assert_agree(plan, (n,), MarchRequest("step", 2), program=program)
+
+
+def test_every_pair_of_rules_meets_in_2d_corners():
+    pairs = side_pairs()
+    plans = []
+    for k, (a, b) in enumerate(pairs):
+        for shift in (1, 4, 7):
+            c, d = pairs[(k + shift) % len(pairs)]
+            graph = field_graph(2, ((RULES[a], RULES[b]), (RULES[c], RULES[d])), F64, 3)
+            plans.append(plan_by_hand(graph, 3))
+    programs = BACKEND.compile_many(plans)
+    for plan, program in zip(plans, programs, strict=True):
+        for extents in ((1, 1), (2, 3), (5, 1), (4, 18)):
+            assert_agree(plan, extents, MarchRequest("step", 2), program=program)
+
+
+@pytest.mark.parametrize("type_", [F32, I32, U8])
+def test_rules_in_3d_with_other_types(type_):
+    sides = ((Fixed(1), Outflow()), (Reflect(-1), Neumann(1)), (Value(1), Wall(-1)))
+    plan = plan_by_hand(field_graph(3, sides, type_, 2), 2)
+    program = BACKEND.compile(plan)
+    for extents in ((1, 1, 1), (3, 4, 5), (2, 1, 33)):
+        assert_agree(plan, extents, MarchRequest("step", 2), program=program)
+
+
+def test_threads_change_nothing():
+    sides = ((Periodic(), Periodic()), (Reflect(-1), Neumann(1)))
+    plan = plan_by_hand(field_graph(2, sides, F64, 2), 2)
+    program = BACKEND.compile(plan)
+    for threads, extents in itertools.product((1, 2, 3), ((64, 1100), (3, 5000), (301, 33))):
+        assert_agree(plan, extents, MarchRequest("step", 3), threads, program)
+
+
+def reducing_graph(dim, names=("sum", "product", "min", "max")):
+    space = grid_space(dim)
+    statics = (
+        Static("u", "field", F64, space),
+        *(Static(f"s_{n}", "scalar", F64, GLOBAL, 0.0) for n in names),
+        Static("t", "scalar", F64, GLOBAL, 0.0),
+    )
+    b = KernelBuilder(space, statics)
+    u = b.load("u")
+    b.store("u", b.arith("add", u, b.imm(0.125, F64, space)))
+    for n in names:
+        b.store(f"s_{n}", b.reduce(n, u))
+    b.store("t", b.arith("add", b.load("t"), b.imm(0.25, F64)))
+    return Graph("sums", space, statics, (b.finish("step"),))
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_reductions_in_canonical_order(dim):
+    plan = plan_by_hand(reducing_graph(dim), 0)
+    program = BACKEND.compile(plan)
+    outer = {1: (), 2: (3,), 3: (5, 3)}[dim]
+    for n, threads in itertools.product((1, 15, 16, 17, 1023, 1024, 1025, 3 * 1024 + 5), (1, 2, 3)):
+        assert_agree(plan, (*outer, n), MarchRequest("step", 2, observe_every=1), threads, program)
+
+
+def test_logical_reductions_and_narrow_types():
+    space = grid_space(2)
+    bool_ = BY_NAME["bool"]
+    statics = (
+        Static("u", "field", U8, space),
+        Static("any", "scalar", bool_, GLOBAL, False),
+        Static("all", "scalar", bool_, GLOBAL, False),
+        Static("total", "scalar", U8, GLOBAL, 0),
+    )
+    b = KernelBuilder(space, statics)
+    u = b.load("u")
+    high = b.arith("greater", u, b.imm(97, U8, space))
+    b.store("any", b.reduce("any", high))
+    b.store("all", b.reduce("all", b.arith("logical_not", high)))
+    b.store("total", b.reduce("sum", u))
+    b.store("u", b.arith("multiply", u, b.imm(7, U8, space)))
+    plan = plan_by_hand(Graph("logic", space, statics, (b.finish("step"),)), 0)
+    program = BACKEND.compile(plan)
+    for extents in ((1, 1), (4, 9), (40, 100)):
+        assert_agree(plan, extents, MarchRequest("step", 3, observe_every=2), program=program)
+
+
+def counting_plan():
+    return plan_by_hand(reducing_graph(1), 0)
+
+
+def test_until_ends_after_the_first_whole_step_that_meets_it():
+    plan = counting_plan()
+    request = MarchRequest("step", 100, until=(Condition("t", ">=", 1.0), Condition("s_max", ">", 0.0)))
+    assert_agree(plan, (40,), request)
+    instance = BACKEND.compile(plan).instantiate((40,))
+    result = instance.march(MarchRequest("step", 100, until=(Condition("t", ">=", 1.0),)))
+    assert (result.steps, result.ended) == (4, "until")
+    assert instance.read_global("t") == 1.0
+
+
+def test_stop_and_deadline_end_a_march_after_a_whole_step():
+    plan = counting_plan()
+    instance = BACKEND.compile(plan).instantiate((1000,), 2)
+    stop = StopFlag()
+    stop.set()
+    assert instance.march(MarchRequest("step", 10, stop=stop)).steps == 0
+    stop.clear()
+    result = instance.march(MarchRequest("step", 10**9, stop=stop, seconds=0.02))
+    assert result.ended == "time"
+    assert 0 < result.steps < 10**9
+    assert instance.read_global("t") == 0.25 * result.steps
+    assert not result.diagnostics_current
+
+
+def test_observed_steps_are_multiples_of_their_absolute_number():
+    assert_agree(counting_plan(), (100,), MarchRequest("step", 7, first_step=5, observe_every=4, observe_last=False))
+
+
+def test_another_size_compiles_nothing():
+    from workbench.backends.build_cache import counters
+
+    program = BACKEND.compile(counting_plan())
+    before = counters().compiled
+    program.instantiate((10,)).march(MarchRequest("step", 1))
+    program.instantiate((1000,)).march(MarchRequest("step", 1))
+    assert BACKEND.compile(counting_plan()).from_cache
+    assert counters().compiled == before
+
+
+def test_wrong_use_is_told():
+    instance = BACKEND.compile(counting_plan()).instantiate((10,))
+    with pytest.raises(FieldError, match="no field 'w'"):
+        instance.read_field("w")
+    with pytest.raises(FieldError, match="float32"):
+        instance.write_field("u", np.zeros(10, np.float32))
+    with pytest.raises(ShapeError, match=r"\(11,\)"):
+        instance.write_field("u", np.zeros(11))
+    with pytest.raises(BackendError, match="no kernel 'jump'"):
+        instance.march(MarchRequest("jump", 1))
+    with pytest.raises(ShapeError, match="1 axes"):
+        BACKEND.compile(counting_plan()).instantiate((3, 3))
+
+
+def test_device_view_is_the_live_array():
+    instance = BACKEND.compile(counting_plan()).instantiate((10,))
+    instance.write_field("u", np.arange(10.0))
+    view = instance.device_view("u")
+    assert view.ctypes.data % 64 == 0
+    view[3] = 77.0
+    assert instance.read_field("u")[3] == 77.0
+
+
+def test_every_extend_rule_is_tried():
+    from workbench.graph.instructions import SideRule, Undefined
+
+    assert {type(r) for r in RULES.values()} | {Undefined} == set(SideRule.__args__)
+    assert Extend

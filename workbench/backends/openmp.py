@@ -1,0 +1,324 @@
+"""The openmp backend: a plan as C++17 through the host's compiler, all CPU threads, the time loop inside."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from workbench.backends.base import Array, Availability, MarchRequest, MarchResult, Number
+from workbench.backends.build_cache import BuildCache
+from workbench.backends.cache_folder import default_cache
+from workbench.backends.compile_pool import Built, Compiler, build
+from workbench.backends.compile_pool import Source as Unit
+from workbench.backends.processor import available_threads
+from workbench.backends.toolchain import Missing, find_toolchain
+from workbench.codegen.render import openmp_headers, render_openmp
+from workbench.codegen.source import Source
+from workbench.errors import BackendError, FieldError, ShapeError
+from workbench.graph import Static
+from workbench.graph.operators import cast
+from workbench.graph.types import TYPES
+from workbench.planning.layout import ALIGNMENT, Layout, lay_out
+from workbench.planning.plan import GlobalSlot, KernelPlan, Plan
+
+_PLANS_PER_UNIT = 16  # texts compiled together: the headers are read once, and the others can compile meanwhile
+_SMALL = 32768  # cells below which one thread is faster than waiting for a second
+_CHUNK = 1024  # as in stencil_openmp.h
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_ENDINGS: tuple[Literal["done", "until", "stopped", "time"], ...] = ("done", "until", "stopped", "time")
+
+
+class _March(ctypes.Structure):
+    """`struct March` of stencil_openmp.h, member by member."""
+
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("kernel", "steps", "first_step", "observe_every", "observe_last")),
+        *((name, ctypes.c_int64) for name in ("always_observe", "threads", "tile")),
+        *((name, ctypes.c_int64) for name in ("conditions", "scalars", "scratch_stride")),
+        *((name, ctypes.c_void_p) for name in ("condition_rows", "condition_values", "scalar_slots", "stop")),
+        ("seconds", ctypes.c_double),
+        *((name, ctypes.c_void_p) for name in ("shape", "slots", "globals", "scratch")),
+        *((name, ctypes.c_int64) for name in ("done", "ended", "current", "observed")),
+        *((name, ctypes.c_void_p) for name in ("observed_steps", "observed_values")),
+    )
+
+
+class OpenmpBackend:
+    """Compiles plans with the host's compiler; `compiler` is for tests, the default is found when first needed."""
+
+    name = "openmp"
+
+    def __init__(self, compiler: Compiler | None = None) -> None:
+        self._compiler = compiler
+
+    def availability(self) -> Availability:
+        """Whether a compiler works here; the first look on a machine takes about a second, later ones a millisecond."""
+        if self._compiler is not None:
+            return Availability(True)
+        found = find_toolchain()
+        if isinstance(found, Missing):
+            return Availability(False, found.reason, f"Install a compiler: {found.install}")
+        return Availability(True)
+
+    def compile(self, plan: Plan) -> OpenmpProgram:
+        """Render and build, or take the library from the cache. BuildError if the compiler is missing or refuses."""
+        return self.compile_many((plan,))[0]
+
+    def compile_many(self, plans: Sequence[Plan]) -> tuple[OpenmpProgram, ...]:
+        """The same for many plans: several texts go into one translation unit, units compile in parallel."""
+        compiler = self._found()
+        sources = [render_openmp(plan) for plan in plans]
+        distinct = list({source.entry: source for source in sources}.values())
+        packs = [distinct[k : k + _PLANS_PER_UNIT] for k in range(0, len(distinct), _PLANS_PER_UNIT)]
+        units = [_unit(pack, plans[0].graph.name if len(plans) == 1 else "pack") for pack in packs]
+        built = build(units, compiler) if units else ()
+        _be_patient()
+        by_entry = {s.entry: b for pack, b in zip(packs, built, strict=True) for s in pack}
+        return tuple(
+            OpenmpProgram(plan, source, by_entry[source.entry]) for plan, source in zip(plans, sources, strict=True)
+        )
+
+    def _found(self) -> Compiler:
+        if self._compiler is None:
+            cache: BuildCache = default_cache()
+            found = find_toolchain(cache=cache)
+            if isinstance(found, Missing):
+                raise found.error()
+            self._compiler = Compiler(found, cache)
+        return self._compiler
+
+
+def _unit(pack: Sequence[Source], name: str) -> Unit:
+    return Unit(name, "\n".join(source.text for source in pack), headers=openmp_headers())
+
+
+def _be_patient() -> None:
+    """Threads that have nothing to do between marches sleep; libgomp reads this once, when it is loaded."""
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
+
+class OpenmpProgram:
+    """A plan compiled to a shared library; makes any number of instances of any extents."""
+
+    def __init__(self, plan: Plan, source: Source, built: Built) -> None:
+        self.plan = plan
+        self.source = source
+        self.built = built
+        library = ctypes.CDLL(str(built.path))  # calls through CDLL release Python's lock
+        self.entry = library[source.entry]
+        self.entry.argtypes = (ctypes.POINTER(_March),)
+        self.entry.restype = ctypes.c_int32
+        self.zero = library.stencil_zero
+        self.zero.argtypes = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32)
+        self.zero.restype = None
+
+    @property
+    def compile_seconds(self) -> float:
+        """Seconds the compiler worked for this library, 0 if it came from the cache."""
+        return 0.0 if self.built.from_cache else self.built.seconds
+
+    @property
+    def from_cache(self) -> bool:
+        """Whether nothing had to be compiled."""
+        return self.built.from_cache
+
+    def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> OpenmpInstance:
+        """Allocate a state. `threads` 0: as the plan's choices say, else all that this process may keep busy."""
+        return OpenmpInstance(self, extents, threads)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Aligned memory: `cells` is the part to use, `owner` keeps it alive."""
+
+    owner: Array
+    cells: Array
+
+
+class OpenmpInstance:
+    """The state of one simulation: an array for each slot, the Globals block, room for partial sums."""
+
+    def __init__(self, program: OpenmpProgram, extents: tuple[int, ...], threads: int = 0) -> None:
+        plan = program.plan
+        if len(extents) != plan.graph.dim or min(extents, default=0) < 1:
+            raise ShapeError(
+                f"{plan.graph.name} has {plan.graph.dim} axes and cannot have extents {extents}",
+                advice=f"Give {plan.graph.dim} extents of at least 1.",
+            )
+        self.plan = plan
+        self.extents = tuple(int(n) for n in extents)
+        cells = int(np.prod(self.extents, dtype=np.int64))
+        wanted = threads or plan.choices.plan.threads
+        self.threads = wanted or (1 if cells < _SMALL else available_threads())
+        self._program = program
+        self.layout: Layout = lay_out(self.extents, plan.halo, min((s.itemsize for s in plan.slots), default=8))
+        self._blocks = [self._allocate(self.layout.elements * slot.itemsize) for slot in plan.slots]
+        addresses = [block.cells.ctypes.data for block in self._blocks]
+        self._by_address = dict(zip(addresses, self._blocks, strict=True))
+        self._slots: Array = np.array(addresses, np.uintp)
+        self._globals: Array = np.zeros(max(len(plan.global_slots), 1), np.uint64)
+        rows = cells // self.extents[-1]
+        reductions = max((_reductions(k) for k in plan.kernels), default=0)
+        self._scratch_stride = rows * -(-self.extents[-1] // _CHUNK) * 8
+        self._scratch = self._allocate(max(reductions * self._scratch_stride, 8))
+        self._shape: Array = self._shape_words()
+        self._scalar_slots: Array = np.array([plan.global_slot(s.name).index for s in plan.graph.scalars], np.int64)
+        for static in (*plan.graph.params, *plan.graph.scalars):
+            self.write_global(static.name, static.default or 0)
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all arrays, halos and padding included."""
+        return sum(block.cells.nbytes for block in self._blocks) + self._scratch.cells.nbytes
+
+    def read_field(self, name: str) -> Array:
+        """A fresh C-ordered copy of the field's domain."""
+        return np.array(self._view(name), order="C")
+
+    def write_field(self, name: str, values: Array) -> None:
+        """Copy `values` into the field's domain; FieldError or ShapeError if dtype or shape differ."""
+        static = self._static(name, ("field",), "field")
+        if values.dtype != static.type.numpy:
+            raise FieldError(f"{name} is {static.type}, the array is {values.dtype}", advice="Convert the array first.")
+        if values.shape != self.extents:
+            raise ShapeError(
+                f"{name} has shape {self.extents}, the array {values.shape}", advice="Give an array of that shape."
+            )
+        self._view(name)[...] = values
+
+    def read_global(self, name: str) -> Number:
+        """The value of a param or scalar."""
+        slot = self._global(name)
+        number: Number = self._globals[slot.index : slot.index + 1].view(slot.type.numpy)[0].item()
+        return number
+
+    def write_global(self, name: str, value: Number) -> None:
+        """Set a param or scalar; rounded to its type."""
+        slot = self._global(name)
+        with np.errstate(all="ignore"):
+            self._globals[slot.index : slot.index + 1].view(slot.type.numpy)[0] = cast(np.asarray(value), slot.type)
+
+    def device_view(self, name: str) -> Any:  # noqa: ANN401  # as the protocol says
+        """The live domain of a field, strided, valid until the next march."""
+        return self._view(name)
+
+    def close(self) -> None:
+        """Free the memory; the instance cannot be used afterwards."""
+        self._blocks.clear()
+        self._by_address.clear()
+        self._scratch = _Block(np.zeros(0, np.uint8), np.zeros(0, np.uint8))
+
+    def march(self, request: MarchRequest) -> MarchResult:
+        """Advance as MarchRequest says, in one call into compiled code that holds no lock of Python."""
+        names = [k.kernel.name for k in self.plan.kernels]
+        if request.kernel not in names:
+            raise BackendError(
+                f"{self.plan.graph.name} has no kernel {request.kernel!r}", advice=f"Use one of: {', '.join(names)}."
+            )
+        if not self._blocks and self.plan.slots:
+            raise BackendError("this simulation was closed", advice="Make a new one.")
+        kernel = self.plan.kernel(request.kernel)
+        every, steps = request.observe_every, max(request.steps, 0)
+        room = (request.first_step + steps) // every - request.first_step // every if every > 0 else 0
+        scalars = self.plan.graph.scalars
+        observed_steps: Array = np.zeros(max(room, 1), np.int64)
+        observed: Array = np.zeros((max(room, 1), max(len(scalars), 1)), np.uint64)
+        slots = [self._global(c.scalar) for c in request.until]
+        rows: Array = np.array(
+            [
+                (s.index, TYPES.index(s.type), _COMPARISONS.index(c.comparison))
+                for s, c in zip(slots, request.until, strict=True)
+            ],
+            np.int64,
+        )
+        values: Array = np.array([c.value for c in request.until], np.float64)
+        diagnostic = _diagnostic_slots(kernel)
+        march = _March(
+            kernel=names.index(request.kernel),
+            steps=steps,
+            first_step=request.first_step,
+            observe_every=every,
+            observe_last=int(request.observe_last),
+            always_observe=int(any(s.index in diagnostic for s in slots)),
+            threads=self.threads,
+            tile=self.plan.choices.plan.tile,
+            conditions=len(request.until),
+            scalars=len(scalars),
+            scratch_stride=self._scratch_stride,
+            condition_rows=rows.ctypes.data,
+            condition_values=values.ctypes.data,
+            scalar_slots=self._scalar_slots.ctypes.data,
+            stop=request.stop.word.ctypes.data,
+            seconds=request.seconds,
+            shape=self._shape.ctypes.data,
+            slots=self._slots.ctypes.data,
+            globals=self._globals.ctypes.data,
+            scratch=self._scratch.cells.ctypes.data,
+            observed_steps=observed_steps.ctypes.data,
+            observed_values=observed.ctypes.data,
+        )
+        status = self._program.entry(ctypes.byref(march))
+        if status != 0:
+            raise BackendError("there is no memory left for the threads of a march", advice="Use fewer threads.")
+        count = march.observed
+        recorded = tuple(
+            np.ascontiguousarray(observed[:count, k]).view(s.type.numpy)[:: 8 // s.type.itemsize].copy()
+            for k, s in enumerate(scalars)
+        )
+        return MarchResult(
+            march.done, _ENDINGS[march.ended], bool(march.current), observed_steps[:count].copy(), recorded
+        )
+
+    # ---- memory
+
+    def _allocate(self, size: int) -> _Block:
+        """Zeroed bytes on a cache line's border, first touched by the threads that will work on them."""
+        owner: Array = np.empty(size + ALIGNMENT, np.uint8)
+        shift = -owner.ctypes.data % ALIGNMENT
+        cells = owner[shift : shift + size]
+        self._program.zero(cells.ctypes.data, size, self.threads)
+        return _Block(owner, cells)
+
+    def _shape_words(self) -> Array:
+        """Words of `Shape` in the order in which read_shape takes them. The whole domain is here: no neighbours."""
+        layout, dim = self.layout, len(self.extents)
+        words = (*self.extents, *layout.strides, *([0] * dim), *self.extents, *([1] * (2 * dim)), layout.start)
+        return np.array(words, np.int64)
+
+    def _view(self, name: str) -> Array:
+        """The field's domain in the array that its slot holds now."""
+        static = self._static(name, ("field",), "field")
+        slot = next(s for s in self.plan.slots if s.field == name)
+        item = static.type.itemsize
+        cells = self._by_address[int(self._slots[slot.index])].cells
+        first = self.layout.start * item
+        strides = tuple(s * item for s in self.layout.strides)
+        return np.ndarray(self.extents, static.type.numpy, cells.data, first, strides)
+
+    def _global(self, name: str) -> GlobalSlot:
+        self._static(name, ("scalar", "param"), "scalar or param")
+        return self.plan.global_slot(name)
+
+    def _static(self, name: str, roles: tuple[str, ...], what: str) -> Static:
+        graph = self.plan.graph
+        known = [s.name for s in graph.statics if s.role in roles]
+        if name not in known:
+            raise FieldError(
+                f"{graph.name} has no {what} {name!r}", advice=f"Use one of: {', '.join(known) or 'none'}."
+            )
+        return graph.static(name)
+
+
+def _reductions(kernel: KernelPlan) -> int:
+    return max(sum(len(s.reductions) for s in step.subkernels) for step in (kernel.plain, kernel.observed))
+
+
+def _diagnostic_slots(kernel: KernelPlan) -> frozenset[int]:
+    """Scalars that only an observed step brings up to date."""
+    always = {s.slot for s in kernel.plain.scalar_stores}
+    return frozenset(s.slot for s in kernel.observed.scalar_stores if s.slot not in always)

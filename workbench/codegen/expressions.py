@@ -1,0 +1,333 @@
+"""Expressions: the values of one cell as ordered assignments, each value once per offset, in the user's names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from workbench.codegen.names import NameBook, offset_suffix
+from workbench.codegen.spelling import SUM, Target, Text, literal, spell, type_name
+from workbench.errors import GraphError
+from workbench.graph import (
+    Arith,
+    Broadcast,
+    Extend,
+    Imm,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Node,
+    Reduce,
+    Shift,
+    StorageType,
+    Store,
+)
+from workbench.graph.spaces import axis_name
+
+Offset = tuple[int, ...]
+Key = tuple[int, Offset]
+"""A node at a cell, relative to the cell that is being computed. Uniform values have the offset 0."""
+
+UNIFORM, ROW, CELL = 0, 1, 2
+"""How often a value changes: never in a launch, with the row, with the cell."""
+
+_LONGEST = 88  # characters of an expression before a part of it gets a name of its own
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One line of text and the nodes that it computes, ascending."""
+
+    text: str
+    nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowPointer:
+    """`name` points to cell 0 of the row at `offset` (last axis 0) of the array that holds `node`."""
+
+    name: str
+    array: str
+    node: int
+    offset: Offset
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayName:
+    """The array that holds a node, by the name it has in the text."""
+
+    name: str
+    node: int
+    type: StorageType
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A root's value as text to be assigned; `nodes` are those computed inside the text."""
+
+    node: int
+    text: str
+    nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CellCode:
+    """What one loop nest needs, in order: `uniform` ahead of everything, `row` in each row, `cell` in each cell.
+
+    The cell's index along the last axis is `i`, counted from the domain's first cell.
+    """
+
+    arrays: tuple[ArrayName, ...]
+    uniform: tuple[Statement, ...]
+    pointers: tuple[RowPointer, ...]
+    row: tuple[Statement, ...]
+    cell: tuple[Statement, ...]
+    results: tuple[Result, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where expressions stand.
+
+    `stored`: nodes read from arrays. `statics`: Globals block slots of params and scalars; `reductions`: those of
+    Reduce nodes.
+    """
+
+    dim: int
+    nodes: tuple[Node, ...]
+    stored: frozenset[int]
+    statics: Mapping[str, int]
+    reductions: Mapping[int, int]
+    target: Target
+
+
+def emit_cell(scope: Scope, roots: tuple[int, ...], names: NameBook) -> CellCode:
+    """Write the roots' values at one cell. Each root is computed by its instruction even if it is stored somewhere."""
+    writer = _Writer(scope, names)
+    return writer.write(roots, hoist=True)
+
+
+def emit_globals(scope: Scope, roots: tuple[int, ...], names: NameBook) -> CellCode:
+    """Write Globals only; the result has no pointers and no row or cell statements."""
+    code = _Writer(scope, names).write(roots, hoist=False)
+    assert not code.cell
+    assert not code.row
+    return code
+
+
+def display_name(nodes: tuple[Node, ...], index: int) -> str:
+    """The user's first name of a value; else that of the static or of what it extends; "" if nobody named it."""
+    node = nodes[index]
+    if node.names:
+        return node.names[0]
+    match node.instruction:
+        case Load(name):
+            return name
+        case Extend():
+            return display_name(nodes, node.operands[0])
+        case Imm() | Store() | Reduce() | Broadcast() | Shift() | LoadIndex() | LoadSize() | Arith():
+            return ""
+
+
+@dataclass(slots=True)
+class _Writer:
+    """State while one cell is written: texts of finished values, statements so far, names in use."""
+
+    scope: Scope
+    names: NameBook
+    texts: dict[Key, Text] = field(default_factory=dict)
+    inside: dict[Key, tuple[int, ...]] = field(default_factory=dict)  # nodes in a text that has no name yet
+    uses: dict[Key, int] = field(default_factory=dict)
+    levels: dict[Key, int] = field(default_factory=dict)
+    statements: tuple[list[Statement], list[Statement], list[Statement]] = field(default_factory=lambda: ([], [], []))
+    arrays: dict[int, ArrayName] = field(default_factory=dict)
+    pointers: dict[Key, RowPointer] = field(default_factory=dict)
+    indices: set[int] = field(default_factory=set)
+    unnamed: set[Key] = field(default_factory=set)
+    passed: dict[Key, set[int]] = field(default_factory=dict)  # Broadcasts and Shifts on the way to a value
+    wishes: dict[int, str] = field(default_factory=dict)
+    count: int = 0
+    fixed: frozenset[Key] = frozenset()
+
+    def write(self, roots: tuple[int, ...], hoist: bool) -> CellCode:
+        zero = (0,) * self.scope.dim
+        keys = [(root, zero) for root in roots]
+        order = self._order(keys)
+        for key in order:
+            self._finish(key)
+        for key in keys:
+            if key in self.unnamed and self.levels[key] < CELL and hoist:
+                self._assign(key)
+        results = tuple(Result(k[0], self.texts[k].text, self.inside[k]) for k in keys)
+        uniform, row, cell = self.statements
+        return CellCode(
+            tuple(self.arrays.values()),
+            tuple(uniform),
+            tuple(self.pointers.values()),
+            tuple(row),
+            tuple(cell),
+            results,
+        )
+
+    def _is_read(self, key: Key, roots: frozenset[Key]) -> bool:
+        return key[0] in self.scope.stored and key not in roots
+
+    def _order(self, roots: list[Key]) -> list[Key]:
+        """All values needed, operands first, in an order that depends on the graph alone; counts uses and levels."""
+        order: list[Key] = []
+        fixed = frozenset(roots)
+        seen: set[Key] = set()
+        for root in roots:
+            self.uses[root] = self.uses.get(root, 0) + 1
+            stack: list[tuple[Key, bool]] = [(root, False)]
+            while stack:
+                key, ready = stack.pop()
+                if ready:
+                    order.append(key)
+                    continue
+                if key in seen:
+                    continue
+                seen.add(key)
+                stack.append((key, True))
+                operands = () if self._is_read(key, fixed) else self._operands(key)
+                for operand in operands:
+                    self.uses[operand] = self.uses.get(operand, 0) + 1
+                stack.extend((operand, False) for operand in reversed(operands))
+        self.fixed = fixed
+        return order
+
+    def _operands(self, key: Key) -> tuple[Key, ...]:
+        index, offset = key
+        node = self.scope.nodes[index]
+        match node.instruction:
+            case Imm() | Load() | LoadIndex() | LoadSize() | Reduce():
+                return ()
+            case Broadcast() | Arith():
+                return tuple(self._key(i, offset) for i in node.operands)
+            case Shift(moved):
+                return (self._key(node.operands[0], tuple(a - b for a, b in zip(offset, moved, strict=True))),)
+            case Extend() | Store():
+                raise self._unstored(index)
+
+    def _key(self, index: int, offset: Offset) -> Key:
+        """The value that is meant, past Broadcasts and Shifts; what is the same in every cell is known at offset 0."""
+        passed: list[int] = []
+        node = self.scope.nodes[index]
+        while index not in self.scope.stored and isinstance(node.instruction, Broadcast | Shift):
+            passed.append(index)
+            if isinstance(node.instruction, Shift):
+                offset = tuple(a - b for a, b in zip(offset, node.instruction.offset, strict=True))
+            index = node.operands[0]
+            node = self.scope.nodes[index]
+        same = index not in self.scope.stored and (node.is_global or isinstance(node.instruction, Imm))
+        key = (index, (0,) * self.scope.dim if same else offset)
+        self.passed.setdefault(key, set()).update(passed)
+        return key
+
+    def _unstored(self, index: int) -> GraphError:
+        node = self.scope.nodes[index]
+        return GraphError(
+            f"node {index} ({node.instruction}) must be read from an array, but the plan stores it in none",
+            advice="Verify the plan before rendering it.",
+        )
+
+    def _finish(self, key: Key) -> None:
+        """Make the text of one value; give it a name if it has one, is used again or would make a line too long."""
+        index = key[0]
+        node = self.scope.nodes[index]
+        if self._is_read(key, self.fixed):
+            inside = tuple(sorted({index, *self.passed.get(key, ())}))
+            self.texts[key], self.levels[key], self.inside[key] = self._read(key), CELL, inside
+            return
+        operands = self._operands(key)
+        level = max([self.levels[o] for o in operands], default=UNIFORM)
+        for operand in operands:  # what changes less often than this value is computed further out
+            if operand in self.unnamed and self.levels[operand] < level:
+                self._assign(operand)
+        inside = tuple(sorted({index, *self.passed.get(key, ()), *(n for o in operands for n in self.inside[o])}))
+        text = self._text(key, operands)
+        if isinstance(node.instruction, LoadIndex):
+            level = self._index_level(node.instruction.axis)
+        self.texts[key], self.levels[key], self.inside[key] = text, level, inside
+        if isinstance(node.instruction, Imm | LoadIndex):
+            return
+        if node.names or self.uses.get(key, 0) > 1 or len(text.text) > _LONGEST or "? " in text.text:
+            self._assign(key)
+        else:
+            self.unnamed.add(key)
+
+    def _text(self, key: Key, operands: tuple[Key, ...]) -> Text:
+        index, offset = key
+        node = self.scope.nodes[index]
+        match node.instruction:
+            case Imm(value):
+                return literal(value, node.value_type)
+            case Load(name) if node.is_global:
+                return self._global_slot(self.scope.statics[name], node.value_type)
+            case Reduce():
+                return self._global_slot(self.scope.reductions[index], node.value_type)
+            case LoadSize(axis):
+                return Text(f"shape.global_extents[{axis}]")
+            case LoadIndex(axis):
+                return self._index(axis, offset[axis])
+            case Broadcast() | Shift():
+                return self.texts[operands[0]]
+            case Arith(operator):
+                type_ = self.scope.nodes[node.operands[-1]].value_type
+                texts = tuple(self.texts[o] for o in operands)
+                return spell(operator, texts, type_, node.value_type, self.scope.target)
+            case Store() | Extend() | Load():
+                raise self._unstored(index)
+
+    def _assign(self, key: Key) -> None:
+        index, offset = key
+        node = self.scope.nodes[index]
+        self.unnamed.discard(key)
+        name = self.names.claim(self._wish(index) + offset_suffix(offset))
+        text = f"const {type_name(node.value_type)} {name} = {self.texts[key].text};"
+        self.statements[self.levels[key]].append(Statement(text, self.inside[key]))
+        self.texts[key], self.inside[key] = Text(name), ()
+
+    def _wish(self, index: int) -> str:
+        """The user's name, or t1, t2, ... in order of appearance."""
+        shown = display_name(self.scope.nodes, index)
+        if not shown:
+            self.count += 1
+        return shown or f"t{self.count}"
+
+    def _global_slot(self, slot: int, type_: StorageType) -> Text:
+        return Text(f"read_global<{type_name(type_)}>(globals, {slot})")
+
+    def _index_level(self, axis: int) -> int:
+        return CELL if axis == self.scope.dim - 1 else ROW
+
+    def _index(self, axis: int, offset: int) -> Text:
+        """The global index: of the row along outer axes, of the cell along the last."""
+        level = self._index_level(axis)
+        name = f"index_{axis_name(axis)}"
+        if axis not in self.indices:
+            self.indices.add(axis)
+            local = "i" if level == CELL else f"at[{axis}]"
+            text = f"const int64_t {name} = shape.origin[{axis}] + {local};"
+            self.statements[level].append(Statement(text, ()))
+        return _plus(name, offset)
+
+    def _read(self, key: Key) -> Text:
+        """A stored value: row pointers for each offset along outer axes, a constant added to i along the last."""
+        index, offset = key
+        nodes = self.scope.nodes
+        row = (index, (*offset[:-1], 0))
+        if index not in self.arrays:
+            self.wishes[index] = self._wish(index)
+            name = self.names.claim(f"{self.wishes[index]}_array")
+            self.arrays[index] = ArrayName(name, index, nodes[index].value_type)
+        if row not in self.pointers:
+            name = self.names.claim(self.wishes[index] + offset_suffix(row[1]))
+            self.pointers[row] = RowPointer(name, self.arrays[index].name, index, row[1])
+        return Text(f"{self.pointers[row].name}[{_plus('i', offset[-1]).text}]")
+
+
+def _plus(name: str, offset: int) -> Text:
+    if offset == 0:
+        return Text(name)
+    return Text(f"{name} {'+' if offset > 0 else '-'} {abs(offset)}", SUM)

@@ -1,0 +1,313 @@
+"""Kernel: a kernel's plan to the records that templates write; equal loop nests are written once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workbench.codegen.expressions import CellCode, Scope, Statement, display_name, emit_cell, emit_globals
+from workbench.codegen.loops import (
+    Array,
+    Combine,
+    FillCall,
+    FinisherCall,
+    KernelCode,
+    Operand,
+    Partial,
+    Phase,
+    Pointer,
+    Rules,
+    StepCode,
+    Sweep,
+    SweepCall,
+)
+from workbench.codegen.names import RESERVED, NameBook, identifier
+from workbench.codegen.rules import region_body, rule_row
+from workbench.codegen.spelling import Target, literal, type_name
+from workbench.errors import GraphError
+from workbench.graph import OPERATORS, REDUCTIONS, Extend, Node, Reduce, Region, StorageType
+from workbench.graph.operators import identity
+from workbench.planning.plan import Fill, KernelPlan, Plan, Step, Subkernel
+
+
+def kernel_code(plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> KernelCode:
+    """Everything the templates write for one kernel, in an order that depends on the plan alone."""
+    return _KernelWriter(plan, kernel, target, functions).write()
+
+
+class _KernelWriter:
+    """Collects sweeps and rules of a kernel's two steps; equal ones are written once."""
+
+    def __init__(self, plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> None:
+        self.plan = plan
+        self.kernel = kernel
+        self.nodes = kernel.kernel.nodes
+        self.target = target
+        self.functions = functions
+        self.dim = plan.graph.dim
+        self.statics = {s.name: s.index for s in plan.global_slots if s.role != "reduction"}
+        name = kernel.kernel.name
+        self.reductions = {s.node: s.index for s in plan.global_slots if s.role == "reduction" and s.kernel == name}
+        self.combines: dict[Region, Combine] = {}
+        self.rules: list[Rules] = []
+        self.sweeps: list[Sweep] = []
+
+    def write(self) -> KernelCode:
+        prefix = identifier(self.kernel.kernel.name)
+        steps = [self._step(self.kernel.plain, self.functions.claim(f"run_{prefix}"))]
+        if self.kernel.has_diagnostics:
+            steps.append(self._step(self.kernel.observed, self.functions.claim(f"run_{prefix}_observed")))
+        members = max((len(p.fills) + len(p.sweeps) for s in steps for p in s.phases), default=1)
+        return KernelCode(
+            self.kernel.kernel.name,
+            tuple(self.combines.values()),
+            tuple(self.rules),
+            tuple(self.sweeps),
+            tuple(steps),
+            steps[0].name,
+            steps[-1].name,
+            max(members, 1),
+        )
+
+    def scope(self, stored: frozenset[int]) -> Scope:
+        return Scope(self.dim, self.nodes, stored, self.statics, self.reductions, self.target)
+
+    def _step(self, step: Step, name: str) -> StepCode:
+        buffers = {r: b for b, r in enumerate(r for s in step.subkernels for r in s.reductions)}
+        phases: list[Phase] = []
+        for launch in step.launches:
+            match launch.kind:
+                case "fill":
+                    calls = tuple(self._fill(step.fills[m]) for m in launch.members)
+                    phases.append(Phase(calls, (), ()))
+                case "subkernel":
+                    sweeps = tuple(self._sweep(step, step.subkernels[m], buffers) for m in launch.members)
+                    phases.append(Phase((), sweeps, ()))
+                case "finisher":
+                    done = tuple(
+                        self._finisher(step.finishers[m].node, step.finishers[m].slot, buffers) for m in launch.members
+                    )
+                    if not phases:
+                        phases.append(Phase((), (), ()))
+                    phases[-1] = replace(phases[-1], finishers=(*phases[-1].finishers, *done))
+        return StepCode(name, tuple(phases) or (Phase((), (), ()),), self._scalars(step), step.rotation)
+
+    # ---- sweeps
+
+    def _sweep(self, step: Step, subkernel: Subkernel, buffers: dict[int, int]) -> SweepCall:
+        slots = {h.node: h.slot for h in subkernel.reads}
+        names = NameBook(RESERVED)
+        reduced = tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
+        outputs = tuple(h.node for h in subkernel.outputs)
+        targets = [names.claim(f"out_{self._stored_name(n)}") for n in outputs]
+        cells = [names.claim(f"{self.value_name(r)}_cells") for r in subkernel.reductions]
+        arguments = [names.claim(f"{self.value_name(r)}_partials") for r in subkernel.reductions]
+        roots = tuple(dict.fromkeys((*outputs, *reduced)))
+        code = emit_cell(self.scope(frozenset(slots)), tuple(r for r in roots if r in outputs or r not in slots), names)
+        values = {r.node: (r.text, r.nodes) for r in code.results}
+        statements = list(code.cell)
+        for node, out in zip(outputs, targets, strict=True):
+            statements.append(Statement(f"{out}[i] = {values[node][0]};", tuple(sorted({node, *values[node][1]}))))
+        extra: list[Pointer] = []
+        reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in code.arrays]
+        for reduction, buffer in zip(subkernel.reductions, cells, strict=True):
+            operand = self.nodes[reduction].operands[0]
+            if operand in values:
+                text, inside = values[operand]
+            else:  # a stored value that no other line of this sweep reads at this cell
+                text, inside = self._direct_read(operand, code, names, reads, extra, slots), ()
+            statements.append(Statement(f"{buffer}[i - first] = {text};", tuple(sorted({reduction, *inside}))))
+        writes = [
+            Array(f"{out}_array", f"{type_name(self.nodes[h.node].value_type)}*", h.slot)
+            for h, out in zip(subkernel.outputs, targets, strict=True)
+        ]
+        out_rows = [
+            Pointer(out, f"{type_name(self.nodes[h.node].value_type)}*", f"{out}_array", "")
+            for h, out in zip(subkernel.outputs, targets, strict=True)
+        ]
+        partials = tuple(self._partial(r, c, a) for r, c, a in zip(subkernel.reductions, cells, arguments, strict=True))
+        sweep = Sweep(
+            "",
+            subkernel.name,
+            subkernel.margins,
+            tuple(reads),
+            tuple(writes),
+            partials,
+            code.uniform,
+            (*self._row_pointers(code), *extra, *out_rows),
+            code.row,
+            tuple(statements),
+        )
+        name = self._shared_sweep(sweep)
+        passed = [f"run.template array<{a.type[:-1]}>({a.slot})" for a in (*reads, *writes)]
+        passed += [
+            f"run.template partials<{p.type}>({buffers[r]})"
+            for p, r in zip(partials, subkernel.reductions, strict=True)
+        ]
+        passed = [p.replace("run.template ", "run.") for p in passed]
+        return SweepCall(name, tuple(passed), f"{name}_grown")
+
+    def _shared_sweep(self, sweep: Sweep) -> str:
+        """The name of an equal sweep, slots apart, or of this one, now noted."""
+        for known in self.sweeps:
+            same = replace(
+                known,
+                name="",
+                label=sweep.label,
+                reads=tuple(replace(a, slot=b.slot) for a, b in zip(known.reads, sweep.reads, strict=False)),
+                writes=tuple(replace(a, slot=b.slot) for a, b in zip(known.writes, sweep.writes, strict=False)),
+            )
+            if same == sweep:
+                return known.name
+        name = self.functions.claim(f"sweep_{sweep.label or len(self.sweeps)}")
+        self.sweeps.append(replace(sweep, name=name))
+        return name
+
+    def _row_pointers(self, code: CellCode) -> tuple[Pointer, ...]:
+        return tuple(
+            Pointer(p.name, f"const {type_name(self.nodes[p.node].value_type)}*", p.array, self._move(p.offset))
+            for p in code.pointers
+        )
+
+    def _move(self, offset: tuple[int, ...]) -> str:
+        moves = (
+            f" {'+' if o > 0 else '-'} {f'{abs(o)} * ' if abs(o) > 1 else ''}shape.strides[{k}]"
+            for k, o in enumerate(offset)
+            if o
+        )
+        return "".join(moves)
+
+    def _direct_read(
+        self,
+        node: int,
+        code: CellCode,
+        names: NameBook,
+        reads: list[Array],
+        extra: list[Pointer],
+        slots: dict[int, int],
+    ) -> str:
+        for pointer in code.pointers:
+            if pointer.node == node and not any(pointer.offset):
+                return f"{pointer.name}[i]"
+        type_ = f"const {type_name(self.nodes[node].value_type)}*"
+        array = next((a.name for a in code.arrays if a.node == node), "")
+        if not array:
+            array = names.claim(f"{self.value_name(node)}_array")
+            reads.append(Array(array, type_, slots[node]))
+        name = names.claim(self.value_name(node))
+        extra.append(Pointer(name, type_, array, ""))
+        return f"{name}[i]"
+
+    def _stored_name(self, node: int) -> str:
+        """The field that takes the value, else the value's own name."""
+        for static, value in self.kernel.kernel.stores():
+            if value == node:
+                return static
+        return self.value_name(node)
+
+    def value_name(self, node: int) -> str:
+        """A wish for a name that is never empty."""
+        shown = display_name(self.nodes, node)
+        if not shown and isinstance(self.nodes[node].instruction, Reduce):
+            shown = self._stored_name_of_reduction(node)
+        return shown or f"t{node}"
+
+    def _stored_name_of_reduction(self, node: int) -> str:
+        return next((static for static, value in self.kernel.kernel.stores() if value == node), "")
+
+    # ---- reductions
+
+    def _partial(self, node: int, cells: str, argument: str) -> Partial:
+        instruction, type_ = self._reduce(node)
+        start = (
+            identity(instruction.operator, type_)
+            if isinstance(instruction.operator, str)
+            else instruction.operator.identity
+        )
+        if start is None:
+            raise GraphError("a region without identity in Reduce", advice="Give the region an identity.")
+        return Partial(argument, cells, type_name(type_), node, self._combine(node), literal(start, type_).text)
+
+    def _reduce(self, node: int) -> tuple[Reduce, StorageType]:
+        instruction = self.nodes[node].instruction
+        assert isinstance(instruction, Reduce)
+        return instruction, self.nodes[node].value_type
+
+    def _combine(self, node: int) -> str:
+        """The functor's name; a region becomes one of its own."""
+        instruction, type_ = self._reduce(node)
+        if isinstance(instruction.operator, str):
+            return f"combine_{OPERATORS[REDUCTIONS[instruction.operator].operator].name}"
+        region = instruction.operator
+        if region not in self.combines:
+            self.combines[region] = self._region(region, type_)
+        return self.combines[region].name
+
+    def _region(self, region: Region, type_: StorageType) -> Combine:
+        names = NameBook(RESERVED)
+        left, right = (names.claim(p.name) for p in region.parameters)
+        by_name = dict(zip((p.name for p in region.parameters), (left, right), strict=True))
+        body = region_body(region.nodes, by_name, self.target, names)
+        return Combine(self.functions.claim("combine_region"), type_name(type_), left, right, body)
+
+    def _finisher(self, node: int, slot: int, buffers: dict[int, int]) -> FinisherCall:
+        type_ = type_name(self.nodes[node].value_type)
+        text = (
+            f"write_global(globals, {slot}, reduce_partials(run.shape, run.partials<{type_}>({buffers[node]}), "
+            f"{self._combine(node)}()));"
+        )
+        return FinisherCall(buffers[node], type_, self._combine(node), slot, Statement(text, (node,)))
+
+    # ---- scalars
+
+    def _scalars(self, step: Step) -> tuple[Statement, ...]:
+        """All values first, then all writes."""
+        if not step.scalar_stores:
+            return ()
+        roots = tuple(dict.fromkeys(s.node for s in step.scalar_stores))
+        names = NameBook(RESERVED)
+        code = emit_globals(self.scope(frozenset()), roots, names)
+        values = {r.node: r for r in code.results}
+        statements = list(code.uniform)
+        written: list[Statement] = []
+        for store in step.scalar_stores:
+            type_ = type_name(self.nodes[store.node].value_type)
+            name = names.claim(f"new_{self._slot_name(store.slot)}")
+            result = values[store.node]
+            statements.append(
+                Statement(f"const {type_} {name} = {result.text};", tuple(sorted({store.node, *result.nodes})))
+            )
+            written.append(Statement(f"write_global(globals, {store.slot}, {name});", (store.node,)))
+        return (*statements, *written)
+
+    def _slot_name(self, slot: int) -> str:
+        return next((s.name for s in self.plan.global_slots if s.index == slot and s.name), f"slot{slot}")
+
+    # ---- fills
+
+    def _fill(self, fill: Fill) -> FillCall:
+        rules = self._rules(fill)
+        return FillCall(rules.name, rules.type, fill.source, fill.target)
+
+    def _rules(self, fill: Fill) -> Rules:
+        node = self.nodes[fill.node]
+        assert isinstance(node.instruction, Extend)
+        sides = node.instruction.sides
+        table = tuple((rule_row(below), rule_row(above)) for below, above in sides)
+        numbers = tuple(sorted({r[2] for pair in table for r in pair if r[2] > 0}))
+        operands = tuple(self._operand(node, number) for number in numbers)
+        most = sum(max(pair) for pair in fill.margins) + 2 * self.dim
+        wanted = Rules("", self.value_name(fill.node), type_name(node.value_type), table, fill.margins, most, operands)
+        for known in self.rules:
+            if replace(known, name="", label=wanted.label) == wanted:
+                return known
+        wanted = replace(wanted, name=self.functions.claim(f"outside_{wanted.label}"))
+        self.rules.append(wanted)
+        return wanted
+
+    def _operand(self, node: Node, number: int) -> Operand:
+        root = node.operands[number]
+        code = emit_cell(self.scope(frozenset()), (root,), NameBook(RESERVED))
+        (result,) = code.results
+        last = Statement(f"return {result.text};", tuple(sorted({root, *result.nodes})))
+        body = (*code.row, *code.cell, last)
+        return Operand(number, type_name(node.value_type), code.uniform, body)

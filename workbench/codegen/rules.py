@@ -1,0 +1,79 @@
+"""Rules and regions: boundary rules as table rows, operators given as small graphs as statements."""
+
+from __future__ import annotations
+
+from workbench.codegen.expressions import Statement
+from workbench.codegen.names import NameBook
+from workbench.codegen.spelling import Target, Text, literal, spell, type_name
+from workbench.errors import GraphError
+from workbench.graph import (
+    Arith,
+    Broadcast,
+    Extend,
+    Fixed,
+    Imm,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Mirror,
+    Neumann,
+    Node,
+    Outflow,
+    Periodic,
+    Reduce,
+    Reflect,
+    Shift,
+    SideRule,
+    Store,
+    Undefined,
+    Value,
+    Wall,
+)
+
+
+def region_body(
+    nodes: tuple[Node, ...], parameters: dict[str, str], target: Target, names: NameBook
+) -> tuple[Statement, ...]:
+    """A region as statements, the last of which returns; one line a node, because regions are short."""
+    texts: list[Text] = []
+    lines: list[Statement] = []
+    for index, node in enumerate(nodes):
+        match node.instruction:
+            case Imm(value):
+                texts.append(literal(value, node.value_type))
+            case Load(name):
+                texts.append(Text(parameters[name]))
+            case Arith(operator):
+                type_ = nodes[node.operands[-1]].value_type
+                text = spell(operator, tuple(texts[i] for i in node.operands), type_, node.value_type, target)
+                name = names.claim(node.names[0] if node.names else f"t{index}")
+                lines.append(Statement(f"const {type_name(node.value_type)} {name} = {text.text};", ()))
+                texts.append(Text(name))
+            case Store() | Reduce() | Broadcast() | Shift() | LoadIndex() | LoadSize() | Extend():
+                raise GraphError(
+                    f"{node.instruction} inside a region", advice="Use constants, parameters and operators."
+                )
+    return (*lines, Statement(f"return {texts[-1].text};", ()))
+
+
+def rule_row(rule: SideRule) -> tuple[str, int, int]:
+    """(kind, sign, operand) as the prelude's SideRule wants it."""
+    match rule:
+        case Undefined():
+            return ("UNDEFINED", 1, 0)
+        case Periodic():
+            return ("PERIODIC", 1, 0)
+        case Outflow():
+            return ("OUTFLOW", 1, 0)
+        case Reflect(sign):
+            return ("REFLECT", sign, 0)
+        case Mirror(sign):
+            return ("MIRROR", sign, 0)
+        case Wall(sign):
+            return ("WALL", sign, 0)
+        case Value(operand):
+            return ("VALUE", 1, operand)
+        case Fixed(operand):
+            return ("FIXED", 1, operand)
+        case Neumann(operand):
+            return ("NEUMANN", 1, operand)

@@ -1,0 +1,241 @@
+"""Spelling: types, constants and each operator of the table as C++ and as CUDA text, exact to the bit."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.errors import GraphError
+from workbench.graph import OPERATORS, StorageType
+
+Number = bool | int | float
+
+ATOM, UNARY, PRODUCT, SUM, COMPARED, EQUAL, AND, XOR, OR, CONDITIONAL = 100, 90, 80, 70, 50, 45, 40, 38, 36, 10
+"""Precedences of C++ as far as generated text uses them; a larger number binds closer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where two languages that share all the rest differ.
+
+    math: what stands before a function of the mathematics library. wraps: whether signed arithmetic written with + - *
+    wraps around (-fwrapv), else it goes through helper functions.
+    """
+
+    name: Literal["c++", "cuda"]
+    math: str
+    wraps: bool
+
+
+CPP = Target("c++", "std::", wraps=True)
+CUDA = Target("cuda", "", wraps=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """An expression and how closely its outermost operator binds."""
+
+    text: str
+    precedence: int = ATOM
+
+    def within(self, precedence: int) -> str:
+        """The text, in parentheses if it binds less closely than `precedence`."""
+        return self.text if self.precedence >= precedence else f"({self.text})"
+
+
+TYPE_NAMES: dict[str, str] = {
+    "bool": "bool",
+    "i8": "int8_t",
+    "i16": "int16_t",
+    "i32": "int32_t",
+    "i64": "int64_t",
+    "u8": "uint8_t",
+    "u16": "uint16_t",
+    "u32": "uint32_t",
+    "u64": "uint64_t",
+    "f32": "float",
+    "f64": "double",
+}
+
+_INFIX: dict[str, tuple[str, int]] = {
+    "add": ("+", SUM),
+    "subtract": ("-", SUM),
+    "multiply": ("*", PRODUCT),
+    "divide": ("/", PRODUCT),
+    "less": ("<", COMPARED),
+    "less_equal": ("<=", COMPARED),
+    "greater": (">", COMPARED),
+    "greater_equal": (">=", COMPARED),
+    "equal": ("==", EQUAL),
+    "not_equal": ("!=", EQUAL),
+    "logical_and": ("&", AND),
+    "logical_or": ("|", OR),
+    "logical_xor": ("^", XOR),
+    "bitwise_and": ("&", AND),
+    "bitwise_or": ("|", OR),
+    "bitwise_xor": ("^", XOR),
+}
+# Functions of the prelude: what the library or the language does not do exactly so.
+_PRELUDE: dict[str, str] = {
+    "floor_divide": "floor_divide",
+    "remainder": "floored_remainder",
+    "sign": "sign_of",
+    "minimum": "minimum",
+    "maximum": "maximum",
+    "shift_left": "shifted_left",
+    "shift_right": "shifted_right",
+    "isfinite": "is_finite",
+}
+# Functions of the mathematics library under another name than the operator's; all others keep theirs.
+_LIBRARY: dict[str, str] = {
+    "absolute": "fabs",
+    "round": "rint",
+    "arcsin": "asin",
+    "arccos": "acos",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "power": "pow",
+}
+_WRAPPED: dict[str, str] = {
+    "add": "wrapped_add",
+    "subtract": "wrapped_subtract",
+    "multiply": "wrapped_multiply",
+    "negative": "wrapped_negative",
+}
+
+PRELUDE_NAMES: frozenset[str] = frozenset(
+    {*_PRELUDE.values(), *_WRAPPED.values(), "absolute", "saturated", "from_bits", "read_global", "write_global"}
+)
+"""Names that expressions call and that no variable may hide."""
+
+
+def type_name(type_: StorageType) -> str:
+    """The type in C++ and CUDA, always of a fixed width."""
+    return TYPE_NAMES[type_.name]
+
+
+def literal(value: Number, type_: StorageType) -> Text:
+    """A constant of exactly these bits: short decimals where they are exact, else hexadecimal with a remark."""
+    if type_.kind == "bool":
+        return Text("true" if value else "false")
+    if type_.is_float:
+        return _float_literal(float(value), type_)
+    return _integer_literal(int(value), type_)
+
+
+def _float_literal(value: float, type_: StorageType) -> Text:
+    suffix = "f" if type_.bits == 32 else ""
+    if not math.isfinite(value):
+        layout, digits, bits = ("<f", 8, "uint32_t") if type_.bits == 32 else ("<d", 16, "uint64_t")
+        code = int.from_bytes(struct.pack(layout, value), "little")
+        remark = "NaN" if math.isnan(value) else "infinity" if value > 0 else "-infinity"
+        return Text(f"from_bits<{type_name(type_)}>({bits}(0x{code:0{digits}x}u)) /* {remark} */")
+    negative = math.copysign(1.0, value) < 0
+    size = abs(value)
+    short = repr(size)
+    numerator, denominator = size.as_integer_ratio()
+    # A decimal number with few digits that is a multiple of 1/1024 below 2**31 is exact, however it is rounded.
+    if denominator <= 1024 and numerator < 2**31 and "e" not in short:
+        text = f"{short}{suffix}"
+    else:
+        text = f"{_shortest_hex(size)}{suffix} /* {short} */"
+    return Text(f"-{text}", UNARY) if negative else Text(text)
+
+
+def _shortest_hex(value: float) -> str:
+    mantissa, exponent = value.hex().split("p")
+    return f"{mantissa.rstrip('0').rstrip('.')}p{exponent}" if "." in mantissa else f"{mantissa}p{exponent}"
+
+
+def _integer_literal(value: int, type_: StorageType) -> Text:
+    name = type_name(type_)
+    if type_.kind == "int" and value == -(2 ** (type_.bits - 1)):  # its size has no literal of the type
+        return Text(f"{name}({_integer_literal(value + 1, type_).text} - 1)")
+    if type_.name == "i32":
+        return Text(str(value), ATOM if value >= 0 else UNARY)
+    return Text(f"{name}({value}{'u' if type_.kind == 'uint' and value >= 2**31 else ''})")
+
+
+def spell(
+    operator: str, operands: tuple[Text, ...], operand_type: StorageType, result_type: StorageType, target: Target
+) -> Text:
+    """The operator applied to operands. `operand_type` is the type of the last operand (of the values, for select)."""
+    if operator not in OPERATORS:
+        raise GraphError(f"operator {operator!r} has no spelling", advice="Use a name from the operator table.")
+    special = _SPECIAL.get(operator)
+    if special is not None:
+        return special(operands, operand_type, result_type, target)
+    if operator in _WRAPPED and not target.wraps and operand_type.kind == "int":
+        return call(_WRAPPED[operator], operands)
+    if operator in _INFIX:
+        symbol, precedence = _INFIX[operator]
+        left, right = operands
+        text = Text(f"{left.within(precedence)} {symbol} {right.within(precedence + 1)}", precedence)
+        return _narrowed(text, operator, result_type)
+    if operator in _PRELUDE:
+        return call(_PRELUDE[operator], operands)
+    return call(target.math + _LIBRARY.get(operator, operator), operands)
+
+
+def call(function: str, operands: tuple[Text, ...]) -> Text:
+    """A function applied to operands."""
+    return Text(f"{function}({', '.join(o.text for o in operands)})")
+
+
+def _narrowed(text: Text, operator: str, type_: StorageType) -> Text:
+    """Arithmetic on types narrower than int happens in int; bring the result back to its width."""
+    if OPERATORS[operator].rule == "same" and type_.is_integer and type_.bits < 32:
+        return Text(f"{type_name(type_)}({text.text})")
+    return text
+
+
+def _negative(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
+    if operand.kind == "int" and not target.wraps:
+        return call(_WRAPPED["negative"], operands)
+    return _narrowed(Text(f"-{operands[0].within(UNARY + 1)}", UNARY), "negative", result)
+
+
+def _absolute(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
+    return call(f"{target.math}fabs" if operand.is_float else "absolute", operands)
+
+
+def _logical_not(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
+    return Text(f"!{operands[0].within(UNARY)}", UNARY)
+
+
+def _bitwise_not(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
+    return _narrowed(Text(f"~{operands[0].within(UNARY)}", UNARY), "bitwise_not", result)
+
+
+def _select(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
+    condition, yes, no = (o.within(CONDITIONAL + 1) for o in operands)
+    return Text(f"{condition} ? {yes} : {no}", CONDITIONAL)
+
+
+def _isnan(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
+    value = operands[0].within(EQUAL + 1)
+    return Text(f"{value} != {value}", EQUAL)
+
+
+def _cast(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
+    if result.kind == "bool":
+        zero = Text(f"{operands[0].within(EQUAL + 1)} != {literal(0, operand).text}", EQUAL)
+        return operands[0] if operand.kind == "bool" else zero
+    if operand.is_float and result.is_integer:
+        return call(f"saturated<{type_name(result)}>", operands)
+    return call(type_name(result), operands)
+
+
+_Special = Callable[[tuple[Text, ...], StorageType, StorageType, Target], Text]
+_SPECIAL: dict[str, _Special] = {
+    "negative": _negative,
+    "absolute": _absolute,
+    "logical_not": _logical_not,
+    "bitwise_not": _bitwise_not,
+    "select": _select,
+    "isnan": _isnan,
+    "cast": _cast,
+}

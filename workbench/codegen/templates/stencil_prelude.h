@@ -1,0 +1,277 @@
+// Stencil prelude: the exact meaning of every operator, reads of the Globals block, and the rules at a domain's sides.
+// Shared by all targets; a target may define STENCIL_FUNCTION before it includes this file.
+#ifndef STENCIL_PRELUDE_H
+#define STENCIL_PRELUDE_H
+
+#if !defined(__CUDACC_RTC__)
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#endif
+
+#ifndef STENCIL_FUNCTION
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define STENCIL_FUNCTION __device__ __forceinline__
+#else
+#define STENCIL_FUNCTION inline __attribute__((always_inline))
+#endif
+#endif
+
+// For functions too large to be copied to every call.
+#ifndef STENCIL_PROCEDURE
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define STENCIL_PROCEDURE __device__
+#else
+#define STENCIL_PROCEDURE inline
+#endif
+#endif
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define STENCIL_MATH
+#else
+#define STENCIL_MATH std::
+#endif
+
+namespace stencil {
+
+template <class T> struct unsigned_of { typedef T type; };
+template <> struct unsigned_of<int8_t> { typedef uint8_t type; };
+template <> struct unsigned_of<int16_t> { typedef uint16_t type; };
+template <> struct unsigned_of<int32_t> { typedef uint32_t type; };
+template <> struct unsigned_of<int64_t> { typedef uint64_t type; };
+template <class T> struct is_float { static constexpr bool value = false; };
+template <> struct is_float<float> { static constexpr bool value = true; };
+template <> struct is_float<double> { static constexpr bool value = true; };
+template <class T> struct is_signed { static constexpr bool value = T(-1) < T(0); };
+
+// ---- operators ------------------------------------------------------------------------------------------------------
+
+// Integers wrap around; C++ leaves that undefined for signed ones, so these go through unsigned arithmetic.
+template <class T> STENCIL_FUNCTION T wrapped_add(T a, T b) {
+    typedef typename unsigned_of<T>::type U;
+    return T(U(U(a) + U(b)));
+}
+template <class T> STENCIL_FUNCTION T wrapped_subtract(T a, T b) {
+    typedef typename unsigned_of<T>::type U;
+    return T(U(U(a) - U(b)));
+}
+template <class T> STENCIL_FUNCTION T wrapped_multiply(T a, T b) {
+    typedef typename unsigned_of<T>::type U;
+    return T(U(uint64_t(U(a)) * uint64_t(U(b))));
+}
+template <class T> STENCIL_FUNCTION T wrapped_negative(T a) { return wrapped_subtract(T(0), a); }
+
+// NaN wins from the left, and also from the right because no comparison with it holds.
+template <class T> STENCIL_FUNCTION T minimum(T a, T b) { return ((a < b) | (a != a)) ? a : b; }
+template <class T> STENCIL_FUNCTION T maximum(T a, T b) { return ((a > b) | (a != a)) ? a : b; }
+
+template <class T> STENCIL_FUNCTION T sign_of(T a) { return T(int(a > T(0)) - int(a < T(0))); }
+
+template <class T> STENCIL_FUNCTION T absolute(T a) {
+    if constexpr (is_signed<T>::value) return a < T(0) ? wrapped_negative(a) : a;
+    return a;
+}
+
+// By zero gives 0; the one overflow, min // -1, wraps to min.
+template <class T> STENCIL_FUNCTION T floor_divide(T a, T b) {
+    if constexpr (is_float<T>::value) {
+        return STENCIL_MATH floor(a / b);
+    } else {
+        if (b == T(0)) return T(0);
+        if constexpr (is_signed<T>::value) {
+            if (b == T(-1)) return wrapped_negative(a);
+            const T quotient = T(a / b), rest = T(a % b);
+            return (rest != T(0) && (rest < T(0)) != (b < T(0))) ? T(quotient - 1) : quotient;
+        }
+        return T(a / b);
+    }
+}
+
+template <class T> STENCIL_FUNCTION T floored_remainder(T a, T b) {
+    if constexpr (is_float<T>::value) {
+        return a - b * STENCIL_MATH floor(a / b);
+    } else {
+        if (b == T(0)) return T(0);
+        if constexpr (is_signed<T>::value) {
+            if (b == T(-1)) return T(0);
+            const T rest = T(a % b);
+            return (rest != T(0) && (rest < T(0)) != (b < T(0))) ? T(rest + b) : rest;
+        }
+        return T(a % b);
+    }
+}
+
+// A count below 0 or not below the width moves every bit out.
+template <class T> STENCIL_FUNCTION T shifted_left(T a, T b) {
+    typedef typename unsigned_of<T>::type U;
+    const bool inside = b >= T(0) && b < T(8 * sizeof(T));
+    return inside ? T(U(U(a) << int(inside ? b : T(0)))) : T(0);
+}
+template <class T> STENCIL_FUNCTION T shifted_right(T a, T b) {
+    const bool inside = b >= T(0) && b < T(8 * sizeof(T));
+    return inside ? T(a >> int(inside ? b : T(0))) : (a < T(0) ? T(-1) : T(0));
+}
+
+template <class To> struct integer_range {
+    static constexpr bool has_sign = is_signed<To>::value;
+    static constexpr To low = has_sign ? To(uint64_t(1) << (8 * sizeof(To) - 1)) : To(0);
+    static constexpr To high = To(~low);
+};
+
+// Float to integer: truncated, saturated, NaN gives 0. The bounds are powers of two and so exact in either float type.
+template <class To, class From> STENCIL_FUNCTION To saturated(From a) {
+    constexpr int bits = 8 * int(sizeof(To)) - (integer_range<To>::has_sign ? 1 : 0);
+    constexpr From above = From(uint64_t(1) << (bits - 1)) * From(2);
+    constexpr From below = integer_range<To>::has_sign ? -above : From(0);
+    return a != a ? To(0) : a <= below ? integer_range<To>::low : a >= above ? integer_range<To>::high : To(a);
+}
+
+template <class T> STENCIL_FUNCTION bool is_finite(T a) { return a - a == T(0); }
+
+template <class T, class Bits> STENCIL_FUNCTION T from_bits(Bits bits) {
+    static_assert(sizeof(T) == sizeof(Bits), "a value and its bits have one size");
+    T value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+// ---- Globals block: 8-byte slots, each value in its own type at the low end -------------------------------------------
+
+template <class T> STENCIL_FUNCTION T read_global(const unsigned char* globals, int slot) {
+    T value;
+    memcpy(&value, globals + 8 * slot, sizeof value);
+    return value;
+}
+template <class T> STENCIL_FUNCTION void write_global(unsigned char* globals, int slot, T value) {
+    memcpy(globals + 8 * slot, &value, sizeof value);
+}
+
+// ---- reductions: what combines two values -----------------------------------------------------------------------------
+
+struct combine_add {
+    template <class T> STENCIL_FUNCTION T operator()(T a, T b) const { return T(a + b); }
+};
+struct combine_multiply {
+    template <class T> STENCIL_FUNCTION T operator()(T a, T b) const { return T(a * b); }
+};
+struct combine_minimum {
+    template <class T> STENCIL_FUNCTION T operator()(T a, T b) const { return minimum(a, b); }
+};
+struct combine_maximum {
+    template <class T> STENCIL_FUNCTION T operator()(T a, T b) const { return maximum(a, b); }
+};
+struct combine_logical_or {
+    template <class T> STENCIL_FUNCTION T operator()(T a, T b) const { return T(a | b); }
+};
+struct combine_logical_and {
+    template <class T> STENCIL_FUNCTION T operator()(T a, T b) const { return T(a & b); }
+};
+
+// ---- the outside of a domain ------------------------------------------------------------------------------------------
+
+// Local extents and strides in cells, global origin and extents, and per side 1 if its rule applies or 0 if a neighbour
+// fills it. The last axis is contiguous.
+template <int D> struct Shape {
+    int64_t extents[D], strides[D], origin[D], global_extents[D], sides[D][2], start;
+};
+
+enum RuleKind { UNDEFINED, PERIODIC, OUTFLOW, REFLECT, MIRROR, WALL, VALUE, FIXED, NEUMANN };
+
+struct SideRule {
+    int kind, sign, operand;
+};
+
+// What remains to be done to the value found at the end of a walk, last step first.
+enum StepKind { NEGATE, ABOUT_FACE, ALONG_SLOPE };
+template <int D> struct Step {
+    int kind, operand;
+    int64_t distance;
+    int64_t at[D];
+};
+
+enum BaseKind { CELL, OPERAND, ZERO };
+template <int D, int MOST> struct Walk {
+    int64_t at[D];
+    int base, operand, count;
+    Step<D> steps[MOST];
+};
+
+STENCIL_FUNCTION int64_t modulo(int64_t i, int64_t n) {
+    const int64_t rest = i % n;
+    return rest < 0 ? rest + n : rest;
+}
+
+// From a ghost cell to the cell, operand or zero that its value comes from; axes [first, last) are looked at. One step
+// moves one axis: the lowest one outside at a side with a value rule, else the lowest one outside.
+template <int D, int MOST>
+STENCIL_PROCEDURE void walk_inside(
+    const SideRule (&rules)[D][2], const Shape<D>& shape, int first, int last, Walk<D, MOST>& walk) {
+    walk.count = 0;
+    walk.base = CELL;
+    for (;;) {
+        int axis = -1, side = 0;
+        for (int k = first; k < last; ++k) {
+            const bool below = walk.at[k] < 0, above = walk.at[k] >= shape.extents[k];
+            if (!below && !above) continue;
+            const int s = above ? 1 : 0;
+            if (shape.sides[k][s] == 0) continue;
+            const bool by_value = rules[k][s].kind >= VALUE;
+            if (axis < 0 || by_value) {
+                axis = k;
+                side = s;
+            }
+            if (by_value) break;
+        }
+        if (axis < 0) return;
+        const SideRule rule = rules[axis][side];
+        const int64_t n = shape.extents[axis], i = walk.at[axis], edge = side == 0 ? 0 : n - 1;
+        int64_t to = edge;
+        bool reflected = false;
+        switch (rule.kind) {
+        case PERIODIC: to = modulo(i, n); break;
+        case REFLECT:
+            to = side == 0 ? -1 - i : 2 * n - 1 - i;
+            reflected = true;
+            break;
+        case MIRROR:  // one cell is its own mirror image
+            to = n == 1 ? 0 : side == 0 ? -i : 2 * n - 2 - i;
+            reflected = true;
+            break;
+        case WALL:
+            if (side == 1 && i == n) {
+                if (rule.sign < 0) {
+                    walk.base = ZERO;
+                    return;
+                }
+                to = n - 1;
+            } else {
+                to = side == 0 ? -i : 2 * n - i;
+                reflected = true;
+            }
+            break;
+        case VALUE:
+            walk.base = OPERAND;
+            walk.operand = rule.operand;
+            return;
+        case FIXED: to = side == 0 ? -1 - i : 2 * n - 1 - i; break;
+        default: break;  // outflow, Neumann and a side nobody reads: the nearest cell
+        }
+        int kind = -1;
+        if (rule.kind == FIXED) kind = ABOUT_FACE;
+        if (rule.kind == NEUMANN) kind = ALONG_SLOPE;
+        if (reflected && rule.sign < 0) kind = NEGATE;
+        if (kind == NEGATE && walk.count > 0 && walk.steps[walk.count - 1].kind == NEGATE) {
+            --walk.count;  // twice is not at all
+        } else if (kind >= 0) {
+            Step<D>& step = walk.steps[walk.count++];
+            step.kind = kind;
+            step.operand = rule.operand;
+            step.distance = i - edge;
+            for (int k = 0; k < D; ++k) step.at[k] = walk.at[k];
+        }
+        walk.at[axis] = to;
+    }
+}
+
+}  // namespace stencil
+#endif

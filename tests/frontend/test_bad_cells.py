@@ -115,6 +115,8 @@ BAD = [
     ('u = field("u", boundary=analytic(lambda i: u))\nu.next = u[1]', 1, "uses the field itself", "Use indices"),
     ('u = field("u", boundary=analytic(3))', 1, "analytic needs a function of the indices", "lambda i"),
     ('k = field("k", "u8", boundary=constant(0.5))\nk.next = k[1]', 1, "0.5 does not fit u8", "smaller number"),
+    (K.replace(")", ", boundary=reflect(-1))") + "k.next = k[1]", 1, "but u8 has none", "Use sign=1 or a signed type."),
+    ('b = field("b", "bool", boundary=fixed(True))\nb.next = b[1]', 1, "cells, which are bool", "Use constant(v)"),
     (U + 'u.next = extend(u, "foo")', 2, "extend: 'foo' is no boundary rule", '"periodic"'),
     # types
     (U + "u.next = u + (u > 0)", 2, "a condition (bool) meets a number (f64)", "where(condition, a, b)"),

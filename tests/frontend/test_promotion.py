@@ -38,6 +38,7 @@ def operators(kernel):
         ('a = field("a", "i32")\nb = field("b", "f32")', "a * b", F32),
         ('a = field("a", "u8")', "a + size(0)", U8),
         ('a = field("a", "u8")', "a + index(0)", I64),
+        ('a = field("a", "u64")', "a + size(0)", storage_type("u64")),
         ('a = field("a", "u8")\nb = field("b", "i8")', "a + b", storage_type("i16")),
         ('a = field("a", "u8")', "a > 3", BOOL),
         ('a = field("a", "u8")', "where(a > 3, 1, a)", U8),

@@ -193,6 +193,7 @@ def extend_term(trace: Trace, term: Term, sides: Sides, face_axes: tuple[int, ..
     values: dict[int, int] = {}  # pool index of a boundary value -> its operand number in the Extend
 
     def side(rule: Rule, axis: int) -> SideRule:
+        _check_type(rule, term.type)
         match rule.kind:
             case "undefined":
                 return Undefined()
@@ -214,6 +215,14 @@ def extend_term(trace: Trace, term: Term, sides: Sides, face_axes: tuple[int, ..
 
     rules = tuple((side(low, axis), side(high, axis)) for axis, (low, high) in enumerate(sides))
     return trace.emit(lambda pool: pool.extend(term.index, rules, tuple(values)))
+
+
+def _check_type(rule: Rule, type_: StorageType) -> None:
+    """Refuse a rule that needs arithmetic which the type does not have."""
+    if rule.sign < 0 and type_.kind in ("uint", "bool"):
+        raise TraceError(f"{rule} changes the sign, but {type_} has none", advice="Use sign=1 or a signed type.")
+    if rule.kind in ("fixed", "neumann") and type_.kind == "bool":
+        raise TraceError(f"{rule} computes with the cells, which are bool", advice="Use constant(v) or an index map.")
 
 
 def _boundary_value(trace: Trace, rule: Rule, type_: StorageType) -> Term:

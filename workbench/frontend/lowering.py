@@ -136,11 +136,11 @@ def _check_use(trace: Trace, kernels: Iterable[Kernel], coordinates: Iterable[Co
 def _warn_of_indices(trace: Trace, kernels: Iterable[Kernel]) -> None:
     """Warn where an index that continues outside is shifted along a periodic axis (semantics §1)."""
     for kernel in kernels:
+        bare = _bare_indices(kernel)
         for node in kernel.nodes:
             if not isinstance(node.instruction, Shift):
                 continue
-            indices = _bare_indices(kernel, node.operands[0])
-            for axis in sorted(indices & trace.periodic_axes):
+            for axis in sorted(bare[node.operands[0]] & trace.periodic_axes):
                 if node.instruction.offset[axis]:
                     line = node.spans[0].line if node.spans else 0
                     trace.note_warning(
@@ -150,17 +150,14 @@ def _warn_of_indices(trace: Trace, kernels: Iterable[Kernel]) -> None:
                     )
 
 
-def _bare_indices(kernel: Kernel, root: int) -> set[int]:
-    """The axes whose index reaches `root` without an Extend between."""
-    axes, waiting, seen = set(), [root], {root}
-    while waiting:
-        node = kernel.nodes[waiting.pop()]
+def _bare_indices(kernel: Kernel) -> list[frozenset[int]]:
+    """For each node the axes whose index reaches it without an Extend between."""
+    axes: list[frozenset[int]] = []
+    for node in kernel.nodes:
         if isinstance(node.instruction, LoadIndex):
-            axes.add(node.instruction.axis)
-        if isinstance(node.instruction, Extend) or node.is_global:
-            continue
-        for operand in node.operands:
-            if operand not in seen:
-                seen.add(operand)
-                waiting.append(operand)
+            axes.append(frozenset((node.instruction.axis,)))
+        elif isinstance(node.instruction, Extend) or node.is_global:
+            axes.append(frozenset())
+        else:
+            axes.append(frozenset().union(*(axes[o] for o in node.operands)))
     return axes

@@ -94,9 +94,10 @@ def common_type(trace: Trace, operands: Sequence[Operand]) -> StorageType:
         if type_.is_float and any(t.is_float and t != type_ for t in locals_):
             trace.note_promotion(f"f32 and f64 meet in {trace.text_here()}: computed in {type_}")
         for other in globals_:
-            wanted = join(type_, other)
-            if type_.is_integer and wanted.is_float:
+            if type_.is_integer and other.is_float:
                 type_ = trace.float_type
+            elif BOOL in (type_, other):
+                join(type_, other)  # both bool, or an error
     elif globals_:
         type_ = reduce(join, globals_)
     else:

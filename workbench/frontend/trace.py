@@ -12,7 +12,7 @@ from workbench.frontend.source import Place, Source
 from workbench.graph import Hint, KernelBuilder, Node, Span, Static, StorageType, grid_space
 from workbench.graph.graph import NO_HINT
 
-MOST_NODES = 300_000  # beyond any program that a compiler takes; a body that makes more never ends
+MOST_NODES = 200_000  # beyond any program that a compiler takes; a body that makes more never ends
 MOST_TURNS = 2_000_000  # of loops and comprehensions
 
 

@@ -1,0 +1,127 @@
+"""Small cells traced, verified, interpreted and compared with NumPy: does the graph mean what the cell says."""
+
+import numpy as np
+import pytest
+
+from workbench.backends.interpreter import interpret
+from workbench.frontend.cell import trace_cell
+from workbench.graph.parse import parse
+from workbench.graph.text import to_text
+from workbench.graph.verify import verify
+
+PROGRAMS = {
+    "table": (
+        'a = field("a")\ntotal = scalar("total")\n@kernel\ndef init():\n'
+        "    a.next = (index(0) + 1) * (index(1) + 1)\na.next = a\ntotal.next = reduce_sum(a)"
+    ),
+    "shift": 'a = field("a", "i64")\nx = index(0)\na.next = 10000 * x[-1] + 100 * x + x[+1]',
+    "cyclic": ('a = field("a", "i64")\nx = extend(index(0), "periodic")\na.next = 10000 * x[-1] + 100 * x + x[+1]'),
+    "heart": (
+        'u = field("u")\nx = cell_centre(0, 3 / size(0), -1.5)\ny = cell_centre(1, 3 / size(1), -1.5)\n'
+        "u.next = arctan((1 - x**2 - (y - cbrt(x**2))**2) * 10)"
+    ),
+    "life": (
+        'alive = field("alive", dtype="u8", boundary="periodic")\n'
+        "n = sum(alive[i, j] for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0))\n"
+        "alive.next = where(n == 3, 1, where(n == 2, alive, 0))\n"
+        'population = scalar("population", 0, dtype="i64")\npopulation.next = reduce_sum(alive)'
+    ),
+    "upwind": (
+        'q = field("q", boundary="outflow")\nvx, vy = param("vx", 0.5), param("vy", -0.25)\n'
+        "fx = where(vx > 0, q - q[-1, 0], q[+1, 0] - q) * vx\n"
+        "fy = where(vy > 0, q - q[0, -1], q[0, +1] - q) * vy\nq.next = q - 0.1 * (fx + fy)"
+    ),
+    "leapfrog": (
+        'old, new = fields("old new", boundary="mirror")\nold.next = new\n'
+        "new.next = 2 * new - old + 0.25 * (new[+1] - 2 * new + new[-1])"
+    ),
+    "clipped": (
+        't, end = scalar("t"), param("until", inf)\nu = field("u")\ndt = minimum(0.1, end - t)\n'
+        "t.next = t + dt\nu.next = u * (1 - dt)"
+    ),
+    "single": 'u = field("u", "f32", boundary=constant(0.1))\ng = param("g", 0.1)\nu.next = g * u[+1] + 0.1',
+    "walls": (
+        'a = field("a", boundary={"x-": constant(2.0), "x+": fixed(3.0)})\n'
+        'b = field("b", boundary={"x-": neumann(0.5, 2.0), "x+": analytic(lambda i: 100.0 * i)})\n'
+        "a.next = a[-1] + a[+1]\nb.next = b[-1] + b[+1]"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_graph_is_legal_and_survives_its_text(name):
+    graph = trace_cell(PROGRAMS[name], name=name).graph
+    verify(graph)
+    assert parse(to_text(graph)) == graph
+
+
+def step(name, extents, kernel="step", steps=1, **state):
+    graph = trace_cell(PROGRAMS[name], name=name).graph
+    given = {s.name: np.asarray(state.get(s.name, s.default), s.type.numpy) for s in graph.statics if s.role != "field"}
+    fields = {
+        s.name: np.asarray(state[s.name] if s.name in state else np.zeros(extents), s.type.numpy) for s in graph.fields
+    }
+    return interpret(graph, kernel, extents, {**given, **fields}, steps)
+
+
+def test_multiplication_table_and_its_sum():
+    a = step("table", (10, 20), "init")["a"]
+    assert (a == np.outer(np.arange(1, 11), np.arange(1, 21))).all()
+    assert step("table", (10, 20), a=a)["total"] == a.sum()
+
+
+def test_index_continues_outside_unless_extended():
+    i = np.arange(8)
+    assert (step("shift", (8,))["a"] == 10000 * (i - 1) + 100 * i + (i + 1)).all()
+    assert (step("cyclic", (8,))["a"] == 10000 * np.roll(i, 1) + 100 * i + np.roll(i, -1)).all()
+
+
+def test_heart_curve():
+    x, y = np.meshgrid(*(np.arange(n) * (3 / n) + 0.5 * (3 / n) - 1.5 for n in (12, 9)), indexing="ij")
+    expected = np.arctan((1 - x**2 - (y - np.cbrt(x**2)) ** 2) * 10)
+    np.testing.assert_allclose(step("heart", (12, 9))["u"], expected, rtol=1e-10)  # same formula, other rounding
+
+
+def test_glider_moves_by_one_cell_in_four_steps():
+    alive = np.zeros((8, 8), np.uint8)
+    for cell in ((0, 1), (1, 2), (2, 0), (2, 1), (2, 2)):
+        alive[cell] = 1
+    result = step("life", (8, 8), steps=4, alive=alive)
+    assert (result["alive"] == np.roll(alive, (1, 1), (0, 1))).all()
+    assert result["population"] == 5
+
+
+def test_upwind_takes_the_side_the_wind_comes_from():
+    q = np.random.default_rng(0).random((5, 7))
+    wide = np.pad(q, 1, mode="edge")
+    fx = (q - wide[:-2, 1:-1]) * 0.5
+    fy = (wide[1:-1, 2:] - q) * -0.25
+    assert (step("upwind", (5, 7), q=q)["q"] == q - 0.1 * (fx + fy)).all()
+
+
+def test_leapfrog_rotates():
+    old, new = np.random.default_rng(0).random((2, 6))
+    wide = np.pad(new, 1, mode="reflect")
+    result = step("leapfrog", (6,), old=old, new=new)
+    assert (result["old"] == new).all()
+    assert (result["new"] == 2 * new - old + 0.25 * (wide[2:] - 2 * new + wide[:-2])).all()
+
+
+def test_last_step_is_clipped():
+    u = np.ones(3)
+    result = step("clipped", (3,), steps=3, u=u, until=0.25)
+    assert result["t"] == 0.25
+    assert step("clipped", (3,), u=u)["t"] == 0.1
+
+
+def test_float32_rounds_the_global_once():
+    u = np.random.default_rng(0).random(5).astype(np.float32)
+    right = np.append(u[1:], np.float32(0.1))
+    assert (step("single", (5,), u=u)["u"] == np.float32(0.1) * right + np.float32(0.1)).all()
+
+
+def test_value_rules_hold_at_their_sides():
+    a = np.array([1.0, 2.0, 4.0])
+    result = step("walls", (3,), a=a, b=a)
+    assert (result["a"] == [2.0 + 2.0, 1.0 + 4.0, 2.0 + (2 * 3.0 - 4.0)]).all()
+    assert (result["b"] == [(1.0 - 0.5 * 2.0) + 2.0, 1.0 + 4.0, 2.0 + 300.0]).all()

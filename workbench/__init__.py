@@ -11,10 +11,20 @@ from workbench._version import __version__
 
 if TYPE_CHECKING:  # the same names once more for type checkers and editors; a test keeps both lists equal
     from workbench.errors import StencilError as StencilError
+    from workbench.machine import Machine as Machine
+    from workbench.machine import stencil as stencil
+    from workbench.machine import trace as trace
+    from workbench.pipeline import counters as counters
+    from workbench.run.simulation import Simulation as Simulation
 
 # Public name -> the module that defines it. One row each; a name is listed once its module exists.
 _EXPORTS: dict[str, str] = {
+    "Machine": "workbench.machine",
+    "Simulation": "workbench.run.simulation",
     "StencilError": "workbench.errors",
+    "counters": "workbench.pipeline",
+    "stencil": "workbench.machine",
+    "trace": "workbench.machine",
 }
 
 __all__ = ["__version__", *sorted(_EXPORTS)]

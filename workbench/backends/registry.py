@@ -1,41 +1,94 @@
-"""The registry of backends: one row each, imported when first asked for."""
+"""The registry of backends: one row each, imported when first asked for, and the choice that "auto" makes."""
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
-from workbench.backends.base import Backend
+from workbench.backends.base import Availability, Backend
 from workbench.errors import BackendError
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One backend: the name users type, where its class is, and one line about it."""
+    """One backend: the name users type, where its class is, and one line about it.
+
+    `auto` orders what "auto" tries, smallest first; None: never taken unasked.
+    """
 
     name: str
     module: str
     class_name: str
     about: str
+    auto: int | None = None
 
 
 BACKENDS: tuple[Row, ...] = (
-    Row("reference", "workbench.backends.reference", "ReferenceBackend", "NumPy interpreter, defines the meaning"),
-    Row("openmp", "workbench.backends.openmp", "OpenmpBackend", "C++17 on all CPU threads"),
+    Row("reference", "workbench.backends.reference", "ReferenceBackend", "NumPy interpreter, defines the meaning", 3),
+    Row("openmp", "workbench.backends.openmp", "OpenmpBackend", "C++17 on all CPU threads", 2),
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The backend that a name stands for here, and why this one."""
+
+    backend: Backend
+    reason: str
+
+    @property
+    def name(self) -> str:
+        """The backend's own name, never "auto"."""
+        return self.backend.name
+
+
 def backend_names() -> tuple[str, ...]:
-    """All names, whether or not they can run here."""
+    """All names, whether or not they can run here; "auto" is none of them."""
     return tuple(row.name for row in BACKENDS)
 
 
-@cache
 def get_backend(name: str) -> Backend:
     """The backend called `name`, one object a process; BackendError lists the names if there is none."""
     for row in BACKENDS:
         if row.name == name:
-            backend: Backend = getattr(import_module(row.module), row.class_name)()
-            return backend
-    raise BackendError(f"there is no backend {name!r}", advice=f"Use one of: {', '.join(backend_names())}.")
+            return _load(row)
+    close = difflib.get_close_matches(str(name), ("auto", *backend_names()), n=1)
+    guess = f"; did you mean {close[0]!r}?" if close else ""
+    raise BackendError(
+        f"there is no backend {name!r}{guess}", advice=f"Use one of: {', '.join(('auto', *backend_names()))}."
+    )
+
+
+def availability_table() -> tuple[tuple[str, Availability], ...]:
+    """Name and availability of every backend, in the order of the rows."""
+    return tuple((row.name, _load(row).availability()) for row in BACKENDS)
+
+
+def select_backend(name: str = "auto") -> Selection:
+    """The backend to use for `name`. Raises BackendError if it is unknown or cannot run here."""
+    if name == "auto":
+        return _select_automatically()
+    chosen = get_backend(name)
+    state = chosen.availability()
+    if not state.available:
+        raise BackendError(f"backend {name!r} cannot run here: {state.reason}", advice=state.advice)
+    return Selection(chosen, "asked for")
+
+
+def _select_automatically() -> Selection:
+    """The first available one of those with a place in the order."""
+    passed: list[str] = []
+    for row in sorted((r for r in BACKENDS if r.auto is not None), key=lambda r: r.auto or 0):
+        state = _load(row).availability()
+        if state.available:
+            return Selection(_load(row), "; ".join(passed) or "the fastest there is")
+        passed.append(f"no {row.name}: {state.reason}")
+    raise BackendError(f"no backend can run here: {'; '.join(passed)}", advice="Run `workbench doctor` to see why.")
+
+
+@cache
+def _load(row: Row) -> Backend:
+    backend: Backend = getattr(import_module(row.module), row.class_name)()
+    return backend

@@ -34,6 +34,8 @@ RESERVED = frozenset(
         "save",
         "restore",
         "device",
+        "to_numpy",
+        "to_dict",
         "to_xarray",
         "view",
         "shape",
@@ -45,6 +47,10 @@ RESERVED = frozenset(
         "arithmetic",
         "machine",
         "graph",
+        "compiled",
+        "running",
+        "paused",
+        "memory_bytes",
         "close",
     ]
 )

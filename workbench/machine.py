@@ -1,0 +1,192 @@
+"""Machine: a program as a value; what users hold, print, compare, plan, verify and simulate."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+
+from workbench.backends.registry import get_backend
+from workbench.errors import PlanError, RunError
+from workbench.frontend.cell import Traced, trace_cell, trace_function
+from workbench.graph import Graph
+from workbench.pipeline import plan_graph, simplify
+from workbench.planning.choices import Choices
+from workbench.planning.plan import Plan
+from workbench.run import alive
+from workbench.run.creation import create_simulation, restore_simulation
+from workbench.run.simulation import Simulation
+from workbench.run.verification import Verification
+from workbench.run.verification import verify as verify_graph
+
+
+class CapturedNameWarning(UserWarning):
+    """A name that the cell took from the notebook has another value now; the machine keeps the old one."""
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Machine:
+    """An Orthotope Machine (Paraiso §2): a graph and how to plan it. Immutable; methods that change return a new one.
+
+    `text` is the cell it was traced from, `captured` what the cell took from its surroundings (frozen values) and
+    `namespace` those surroundings, by which `simulate` notices that a value has changed since.
+    """
+
+    graph: Graph
+    choices: Choices = field(default_factory=Choices)
+    text: str = field(default="", repr=False)
+    traced: Traced | None = field(default=None, repr=False)
+    namespace: Mapping[str, object] | None = field(default=None, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        alive.register_machine(self)
+
+    @property
+    def name(self) -> str:
+        """The name it was given when traced."""
+        return self.graph.name
+
+    def plan(self, backend: str = "auto") -> Plan:
+        """What is stored where and which loops run in which order; raises PlanError if the choices cannot be met.
+
+        `backend` must be one there is; today's planner decides the same for all of them.
+        """
+        if backend != "auto":
+            get_backend(backend)
+        return plan_graph(self.graph, self.choices)
+
+    def with_choices(self, choices: Choices) -> Machine:
+        """The same program, planned by other choices."""
+        return replace(self, choices=choices)
+
+    def annotate(self, name: str, allocation: str) -> Machine:
+        """The same program with the value called `name` "manifest" (stored) or "delayed" (recomputed).
+
+        Raises PlanError if there is no such value, or if its storage is not free to choose.
+        """
+        if allocation not in ("manifest", "delayed"):
+            raise PlanError(f"allocation {allocation!r} is unknown", advice='Use "manifest" or "delayed".')
+        keys = self._keys_of(name)
+        if not keys:
+            known = sorted({n for kernel in self.graph.kernels for node in kernel.nodes for n in node.names})
+            raise PlanError(f"{self.name} computes nothing called {name!r}", advice=f"Use one of {', '.join(known)}.")
+        plan = self.choices.plan
+        chosen, other = (plan.manifest, plan.delayed) if allocation == "manifest" else (plan.delayed, plan.manifest)
+        chosen, other = chosen | keys, other - keys
+        manifest, delayed = (chosen, other) if allocation == "manifest" else (other, chosen)
+        machine = self.with_choices(replace(self.choices, plan=replace(plan, manifest=manifest, delayed=delayed)))
+        machine.plan()  # refuses here, where the name is known, and not at the first run
+        return machine
+
+    def _keys_of(self, name: str) -> frozenset[str]:
+        """Structural keys of the values that carry the name, one for each kernel that has it."""
+        found = ((kernel, kernel.find(name)) for kernel in self.graph.kernels)
+        return frozenset(kernel.keys()[index] for kernel, index in found if index is not None)
+
+    def simulate(
+        self,
+        *,
+        shape: int | tuple[int, ...] | None = None,
+        backend: str = "auto",
+        choices: Choices | None = None,
+        threads: int = 0,
+        arithmetic: str = "ieee",
+        schedule: str = "stepwise",
+        **values: object,
+    ) -> Simulation:
+        """Make a simulation: fields as arrays (their shape is the machine's) or numbers, scalars and params as numbers.
+
+        Arrays are copied. A field that is not given must be set by the kernel `init`, which runs first. Raises
+        FieldError or ShapeError naming the field, BackendError if the backend cannot run here.
+        """
+        _only("arithmetic", arithmetic, "ieee")
+        _only("schedule", schedule, "stepwise")
+        self._warn_of_changed_names()
+        return create_simulation(self.graph, choices or self.choices, values, shape, backend=backend, threads=threads)
+
+    def restore(self, path: str | os.PathLike[str], *, backend: str = "auto", threads: int = 0) -> Simulation:
+        """Continue a simulation from the file that `Simulation.save` wrote; bit-equal to not having stopped."""
+        return restore_simulation(self.graph, self.choices, path, backend=backend, threads=threads)
+
+    def verify(self, *, shape: int | tuple[int, ...] | None = None, steps: int = 10, **values: object) -> Verification:
+        """Run the same start on every available backend and compare with the reference after one and `steps` steps.
+
+        Fields that are not given get random values of fixed seed on a small odd-sized domain.
+        """
+        return verify_graph(self.graph, self.choices, values, shape, steps)
+
+    def _warn_of_changed_names(self) -> None:
+        if self.traced is None or self.namespace is None:
+            return
+        for name in self.traced.captured:
+            now = self.namespace.get(name.name, name.value)
+            if now is not name.value and repr(now) != repr(name.value):
+                warnings.warn(
+                    f"{name.name} was {name.value!r} when {self.name} was traced and is {now!r} now; "
+                    f"the machine keeps {name.value!r}. Run the cell again, or declare {name.name} as a param.",
+                    CapturedNameWarning,
+                    stacklevel=3,
+                )
+
+    def __str__(self) -> str:
+        """The program in a few lines, for a terminal."""
+        graph = self.graph
+        lines = [f"machine {self.name}: {graph.dim}-D"]
+        for role, statics in (("fields", graph.fields), ("scalars", graph.scalars), ("params", graph.params)):
+            if statics:
+                shown = (f"{s.name} {s.type}{f' ({s.boundary})' if s.boundary else ''}" for s in statics)
+                lines.append(f"  {role}: {', '.join(shown)}")
+        lines += [f"  kernel {kernel.name}: {len(kernel.nodes)} nodes" for kernel in graph.kernels]
+        if self.traced is not None and self.traced.captured:
+            lines.append(f"  taken from the notebook: {', '.join(map(str, self.traced.captured))}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def trace(
+    text: str,
+    dim: int | None = None,
+    *,
+    name: str = "machine",
+    dtype: object = "f64",
+    boundary: object = None,
+    first_line: int = 1,
+    namespace: Mapping[str, object] | None = None,
+) -> Machine:
+    """A machine from the text of a cell.
+
+    dim: number of axes; None takes it from the relative reads, else 1. dtype: the machine's float type. boundary: the
+    rule of fields that have none. namespace: names the cell may take. Raises TraceError naming the line.
+    """
+    traced = trace_cell(
+        text, name=name, dim=dim, first_line=first_line, namespace=namespace, dtype=dtype, boundary=boundary
+    )
+    return make_machine(traced, text, namespace)
+
+
+def stencil(
+    dim: int | None = None, *, name: str | None = None, dtype: object = "f64", boundary: object = None
+) -> Callable[[Callable[[], object]], Machine]:
+    """A decorator that turns a function with a cell's body into a machine."""
+
+    def decorate(function: Callable[[], object]) -> Machine:
+        traced = trace_function(function, dim, name=name, dtype=dtype, boundary=boundary)
+        return make_machine(traced, "", getattr(function, "__globals__", None))
+
+    if callable(dim):
+        raise RunError("stencil needs parentheses", advice="Write @wb.stencil(dim=1) above the function.")
+    return decorate
+
+
+def make_machine(traced: Traced, text: str, namespace: Mapping[str, object] | None = None) -> Machine:
+    """A machine of what was traced, simplified."""
+    return Machine(simplify(traced.graph), Choices(), text, traced, namespace)
+
+
+def _only(keyword: str, value: object, known: str) -> None:
+    """The keywords that have one value so far."""
+    if value != known:
+        raise RunError(f"{keyword}={value!r} is unknown", advice=f"Use {keyword}={known!r}, the only one there is.")

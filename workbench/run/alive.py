@@ -1,0 +1,50 @@
+"""What is alive in this process: machines and simulations, held weakly, for lists of them and a clean exit."""
+
+from __future__ import annotations
+
+import atexit
+import itertools
+import weakref
+from typing import Protocol, TypeVar
+
+EXIT_SECONDS = 5.0
+
+
+class Stoppable(Protocol):
+    """What can be asked to end before the interpreter does."""
+
+    def stop(self, timeout: float | None = None) -> object:
+        """End a background run, waiting at most `timeout` seconds."""
+
+
+Registered = TypeVar("Registered")
+_numbers = itertools.count()
+_machines: weakref.WeakValueDictionary[int, object] = weakref.WeakValueDictionary()
+_simulations: weakref.WeakValueDictionary[int, Stoppable] = weakref.WeakValueDictionary()
+
+
+def register_machine(machine: object) -> None:
+    """Remember a machine for as long as somebody else holds it."""
+    _machines[next(_numbers)] = machine
+
+
+def register_simulation(simulation: Stoppable) -> None:
+    """Remember a simulation for as long as somebody else holds it."""
+    _simulations[next(_numbers)] = simulation
+
+
+def machines() -> tuple[object, ...]:
+    """Living machines, oldest first."""
+    return tuple(machine for _, machine in sorted(_machines.items()))
+
+
+def simulations() -> tuple[Stoppable, ...]:
+    """Living simulations, oldest first."""
+    return tuple(simulation for _, simulation in sorted(_simulations.items(), key=lambda item: item[0]))
+
+
+@atexit.register
+def _stop_all() -> None:
+    # Compiled code must not run on while the interpreter takes down what it works on.
+    for simulation in simulations():
+        simulation.stop(timeout=EXIT_SECONDS)

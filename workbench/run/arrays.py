@@ -1,0 +1,64 @@
+"""Arrays of others: anything that holds numbers becomes a NumPy array on the host; the only place that knows CuPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.backends.base import Array
+from workbench.errors import FieldError
+
+
+def to_host(name: str, value: object) -> Array:
+    """Return `value` (number, sequence, NumPy, CuPy, DLPack, xarray) as a NumPy array; shares memory where possible.
+
+    `name` is what the value is for. Raises FieldError for ragged sequences and masked cells.
+    """
+    if hasattr(value, "__cuda_array_interface__"):
+        return _from_device(value)
+    if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
+        return np.from_dlpack(value)
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise FieldError(
+            f"{name} was given a masked array with {int(np.sum(value.mask))} masked cells",
+            advice="Fill the masked cells: pass value.filled(0.0).",
+        )
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise FieldError(
+            f"{name} was given a {type(value).__name__} that is no array: {error}",
+            advice="Pass a number or an array whose rows have equal length.",
+        ) from error
+
+
+def _from_device(value: object) -> Array:
+    import cupy
+
+    host: Array = cupy.asnumpy(cupy.asarray(value))
+    return host
+
+
+def to_data_set(
+    fields: dict[str, Array],
+    scalars: dict[str, Array],
+    axes: tuple[str, ...],
+    coordinates: dict[str, tuple[tuple[str, ...], Array, str]],
+    units: dict[str, str],
+) -> Any:  # noqa: ANN401  # an xarray.Dataset; xarray is no dependency
+    """Return an xarray.Dataset. `coordinates`: name -> (axes it varies along, values, unit)."""
+    try:
+        import xarray
+    except ModuleNotFoundError as error:
+        raise FieldError(
+            "xarray is not installed", advice="Type: pip install xarray. Or use to_dict(), which needs nothing."
+        ) from error
+    variables = {name: (axes, values, _unit(units.get(name, ""))) for name, values in fields.items()}
+    variables |= {name: ((), values, _unit(units.get(name, ""))) for name, values in scalars.items()}
+    labels = {name: (along, values, _unit(unit)) for name, (along, values, unit) in coordinates.items()}
+    return xarray.Dataset(variables, coords=labels)
+
+
+def _unit(unit: str) -> dict[str, str]:
+    return {"units": unit} if unit else {}

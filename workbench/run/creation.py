@@ -1,0 +1,71 @@
+"""Creation: from a graph and a user's values to a simulation that is ready to run, or that continues from a file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+from workbench.backends.base import Instance
+from workbench.errors import RunError
+from workbench.graph import Graph
+from workbench.pipeline import Compiled, compile_graph
+from workbench.planning.choices import Choices
+from workbench.run.checkpoint import load_checkpoint
+from workbench.run.memory import check_memory
+from workbench.run.opening import open_state, read_opening
+from workbench.run.probe import write
+from workbench.run.simulation import Simulation
+from workbench.run.state import State
+
+
+def create_simulation(
+    graph: Graph,
+    choices: Choices,
+    values: Mapping[str, object],
+    shape: object = None,
+    *,
+    backend: str = "auto",
+    threads: int = 0,
+) -> Simulation:
+    """Check the values, compile, allocate, run `init`, write the values, in this order: cheap refusals come first."""
+    opening = read_opening(graph, values, shape)
+    check_threads(threads)
+    compiled = compile_graph(graph, choices, backend)
+    instance = allocate(compiled, opening.extents, threads)
+    try:
+        open_state(compiled.graph, opening, instance)
+    except BaseException:
+        instance.close()
+        raise
+    return Simulation(State(compiled, instance), threads)
+
+
+def restore_simulation(
+    graph: Graph, choices: Choices, path: str | os.PathLike[str], *, backend: str = "auto", threads: int = 0
+) -> Simulation:
+    """Continue from a file that `Simulation.save` wrote, to the bit, on any backend. Raises RunError if none fits.
+
+    `init` does not run: everything is in the file.
+    """
+    check_threads(threads)
+    compiled = compile_graph(graph, choices, backend)
+    checkpoint = load_checkpoint(path, compiled.graph)
+    instance = allocate(compiled, checkpoint.extents, threads)
+    for static in compiled.graph.statics:
+        value = checkpoint.values[static.name]
+        write(instance, static, value if static.role == "field" else value.item())
+    state = State(compiled, instance, checkpoint.steps)
+    state.observed_step = checkpoint.observed_step
+    return Simulation(state, threads)
+
+
+def allocate(compiled: Compiled, extents: tuple[int, ...], threads: int) -> Instance:
+    """An instance of these extents. Raises ShapeError if it cannot fit into memory."""
+    check_memory(compiled.plan, extents)
+    return compiled.program.instantiate(extents, threads)
+
+
+def check_threads(threads: object) -> None:
+    """Raise RunError unless it is a whole number from 0 (all there are)."""
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
+        raise RunError(f"threads={threads!r} is no number of threads", advice="Pass 0 for all there are, or 1, 2, ...")

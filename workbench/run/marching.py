@@ -1,0 +1,120 @@
+"""Marching: a run as slices of compiled code, between which wishes are served, progress told and ends noticed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from workbench.backends.base import Condition, MarchRequest, StopFlag
+from workbench.events import Listener, Progress, RunEnd, RunEnded
+from workbench.run.ownership import Owner
+from workbench.run.recording import observe_every, steps_to_border
+from workbench.run.state import STEP, State
+
+SLICE_SECONDS = 0.05
+_LARGEST_SLICE = 1 << 30  # steps; compiled code counts in 64 bits, so this only keeps sums far from the edge
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """How far a run goes: `steps` whole steps (None: no end) or until all conditions hold, whichever is first."""
+
+    steps: int | None
+    until: tuple[Condition, ...] = ()
+
+
+class March:
+    """One run of one simulation, in the thread that owns it.
+
+    `stop` may be set by any thread or signal handler; the run then ends at the next whole step. `paused` may be set
+    by a command.
+    """
+
+    def __init__(self, state: State, owner: Owner, goal: Goal, listener: Listener) -> None:
+        self.stop = StopFlag()
+        self.paused = False
+        self.done = 0
+        self._state = state
+        self._owner = owner
+        self._goal = goal
+        self._listener = listener
+        self._reached = False
+        self._begin = time.perf_counter()
+
+    def advance(self) -> RunEnded:
+        """Run to the goal; what happens between slices is the same for runs in front and in the background."""
+        reason: RunEnd = "failed"
+        try:
+            reason = self._slices()
+            return self._ended(reason)
+        finally:
+            self._listener(self._ended(reason))
+
+    def _ended(self, reason: RunEnd) -> RunEnded:
+        return RunEnded(self._state.graph.name, self.done, time.perf_counter() - self._begin, reason)
+
+    def _slices(self) -> RunEnd:
+        while True:
+            self._border()
+            if self._reached:
+                return "until"
+            if self.remaining == 0:
+                return "done"
+            if self.stop.is_set():
+                self._freshen()
+                return "stopped"
+            self._slice()
+
+    @property
+    def remaining(self) -> int | None:
+        """Steps still to do; None without an end."""
+        return None if self._goal.steps is None else self._goal.steps - self.done
+
+    def _slice(self) -> None:
+        """At most SLICE_SECONDS (one step if longer), never beyond a step at which a field is recorded."""
+        state, remaining = self._state, self.remaining
+        limits = [_LARGEST_SLICE, remaining, steps_to_border(state.records, state.steps)]
+        steps = min(limit for limit in limits if limit is not None)
+        self._march(
+            MarchRequest(
+                STEP,
+                steps,
+                first_step=state.steps,
+                observe_every=observe_every(state.records),
+                observe_last=steps == remaining,
+                until=self._goal.until,
+                stop=self.stop,
+                seconds=SLICE_SECONDS,
+            )
+        )
+
+    def _march(self, request: MarchRequest) -> None:
+        result = self._state.march(request)
+        self.done += result.steps
+        self._reached = result.ended == "until"
+
+    def _border(self) -> None:
+        """Between two slices: tell, serve, and stay here while paused."""
+        self._tell()
+        if self._owner.waiting:
+            self._freshen()
+        self._owner.serve()
+        while self.paused and not self.stop.is_set():
+            self._owner.sleep(SLICE_SECONDS)
+            self._owner.serve()
+
+    def _tell(self) -> None:
+        seconds = time.perf_counter() - self._begin
+        rate = self.done / seconds if seconds > 0 else 0.0
+        self._listener(Progress(self._state.graph.name, self.done, self._goal.steps, seconds, rate))
+
+    def _freshen(self) -> None:
+        """One step more with diagnostics, where a step is short, so that scalars fit the fields that people see."""
+        state = self._state
+        if not state.stale or self._reached or self.remaining == 0 or state.step_seconds > SLICE_SECONDS:
+            return
+        self._march(
+            MarchRequest(
+                STEP, 1, first_step=state.steps, observe_every=observe_every(state.records), until=self._goal.until
+            )
+        )

@@ -1,0 +1,146 @@
+"""Opening: the values given to `simulate`, checked and sorted, and the first state made of them."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import SupportsIndex, cast
+
+import numpy as np
+
+from workbench.backends.base import Array, Instance, MarchRequest, Number
+from workbench.errors import FieldError, ShapeError
+from workbench.graph import Graph
+from workbench.run.values import field_values, group_shape, groups, number, unknown_name
+
+INIT = "init"
+Shape = int | tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """Extents, fields (whole arrays, or 0-d for one number in every cell) and numbers for scalars and params."""
+
+    extents: tuple[int, ...]
+    fields: Mapping[str, Array]
+    numbers: Mapping[str, Number]
+
+
+def read_opening(graph: Graph, values: Mapping[str, object], shape: object = None) -> Opening:
+    """Check `values` by name, type and shape. Raises FieldError or ShapeError naming what does not fit."""
+    fields, numbers = sort_values(graph, values)
+    extents = _extents(graph, fields, shape)
+    missing = [s.name for s in graph.fields if s.name not in fields and s.name not in _initialised(graph)]
+    if missing:
+        raise FieldError(
+            f"{graph.name} needs a value for {_listed(missing)}: neither given nor set by a kernel {INIT!r}",
+            advice=f"Pass {', '.join(f'{name}=' for name in missing)} an array or a number.",
+        )
+    return Opening(extents, fields, numbers)
+
+
+def sort_values(graph: Graph, values: Mapping[str, object]) -> tuple[dict[str, Array], dict[str, Number]]:
+    """Return (fields, scalars and params) as the graph's types; vectors are taken apart into components."""
+    fields: dict[str, Array] = {}
+    numbers: dict[str, Number] = {}
+    for name, value in _components(graph, values).items():
+        static = graph.static(name)
+        if static.role == "field":
+            fields[name] = field_values(static, value, graph.dim)
+        else:
+            numbers[name] = number(static, value)
+    return fields, numbers
+
+
+def open_state(graph: Graph, opening: Opening, instance: Instance) -> None:
+    """Write the numbers, run `init`, then let what was given overwrite what `init` made."""
+    for name, value in opening.numbers.items():
+        instance.write_global(name, value)
+    if any(kernel.name == INIT for kernel in graph.kernels):
+        instance.march(MarchRequest(INIT, 1))
+    for name, array in opening.fields.items():
+        instance.write_field(name, whole(array, opening.extents))
+    for name, value in opening.numbers.items():
+        instance.write_global(name, value)
+
+
+def whole(array: Array, extents: tuple[int, ...]) -> Array:
+    """The array itself, or one filled with its only number."""
+    return array if array.ndim else np.full(extents, array)
+
+
+def check_shape(name: str, array: Array, extents: tuple[int, ...]) -> None:
+    """Raise ShapeError unless the array is one number or has the extents."""
+    if array.ndim and array.shape != extents:
+        raise ShapeError(
+            f"{name} was given shape {array.shape}, but this simulation has shape {extents}",
+            advice=f"Pass an array of shape {extents}.",
+        )
+
+
+def _components(graph: Graph, values: Mapping[str, object]) -> dict[str, object]:
+    """The same values with each vector or tensor replaced by its components."""
+    known = {static.name for static in graph.statics}
+    result: dict[str, object] = {}
+    for name, value in values.items():
+        members = groups(graph).get(name)
+        if name in known or members is None:
+            if name not in known:
+                raise unknown_name(graph, name)
+            result[name] = value
+            continue
+        stacked, shape = np.asarray(value), group_shape(members)
+        if stacked.shape[: len(shape)] != shape:
+            raise ShapeError(
+                f"{name} has components of shape {shape}, but was given an array of shape {stacked.shape}",
+                advice=f"Pass an array whose first axes are {shape}, or {', '.join(m.name for m in members)} apart.",
+            )
+        result |= {member.name: stacked[member.component] for member in members}
+    return result
+
+
+def _extents(graph: Graph, fields: Mapping[str, Array], shape: object) -> tuple[int, ...]:
+    """The one shape that arrays and `shape` agree on."""
+    found = None if shape is None else ("shape=", read_shape(graph, shape))
+    for name, array in fields.items():
+        if array.ndim and found is None:
+            found = (name, array.shape)
+        elif array.ndim and found is not None and array.shape != found[1]:
+            raise ShapeError(
+                f"{name} has shape {array.shape}, but {found[0].rstrip('=')} is {found[1]}",
+                advice="Give all fields of a machine the same shape.",
+            )
+    if found is None:
+        example = "256" if graph.dim == 1 else ", ".join(["256"] * graph.dim)
+        raise ShapeError(
+            f"no array was given to {graph.name}, so its shape is unknown",
+            advice=f"Pass shape=({example}{',' if graph.dim == 1 else ''}).",
+        )
+    return read_shape(graph, found[1])
+
+
+def read_shape(graph: Graph, shape: object) -> tuple[int, ...]:
+    """Extents from what a user passed as shape=: an int for one axis, else one positive int an axis."""
+    try:
+        parts = tuple(shape) if isinstance(shape, tuple | list | np.ndarray) else (shape,)
+        extents = tuple(operator.index(cast(SupportsIndex, part)) for part in parts)
+    except TypeError as error:
+        raise ShapeError(f"shape={shape!r} is no tuple of whole numbers", advice="Pass shape=(256, 256).") from error
+    if len(extents) != graph.dim:
+        raise ShapeError(
+            f"shape={extents} has {len(extents)} extents, but {graph.name} has {graph.dim}",
+            advice=f"Pass {graph.dim}.",
+        )
+    if min(extents) < 1:
+        raise ShapeError(f"shape={extents} has an extent below 1", advice="Give every axis at least one cell.")
+    return extents
+
+
+def _initialised(graph: Graph) -> frozenset[str]:
+    """Fields that `init` stores."""
+    return frozenset(name for kernel in graph.kernels if kernel.name == INIT for name, _ in kernel.stores())
+
+
+def _listed(names: list[str]) -> str:
+    return f"field {names[0]}" if len(names) == 1 else f"fields {', '.join(names)}"

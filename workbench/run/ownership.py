@@ -1,0 +1,87 @@
+"""Ownership: one thread at a time touches a simulation; the others' wishes are served at slice borders, in order."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from workbench.errors import RunError
+
+Result = TypeVar("Result")
+_RESERVED = -1
+
+
+class Owner:
+    """Guards one state.
+
+    Idle: `do` runs an action at once, under a lock. Owned (a run is going on): the owner runs actions at once, all
+    other threads post theirs and wait until the owner calls `serve`, which it does at whole steps only.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._arrived = threading.Condition(self._lock)
+        self._owner: int | None = None
+        self._commands: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+
+    @property
+    def owned(self) -> bool:
+        """Whether a run is going on."""
+        return self._owner is not None
+
+    @property
+    def waiting(self) -> bool:
+        """Whether somebody waits to be served."""
+        return bool(self._commands)
+
+    def do(self, action: Callable[[], Result]) -> Result:
+        """Run `action` when the state is that of a whole step, and return or raise what it does."""
+        with self._lock:
+            if self._owner is None or self._owner == threading.get_ident():
+                return action()
+            future: Future[Result] = Future()
+            self._commands.append((action, future))
+            self._arrived.notify_all()
+        return future.result()
+
+    def reserve(self, what: str) -> None:
+        """Take the state for a run whose thread will `adopt` it. Raises RunError if a run is going on already."""
+        with self._lock:
+            if self._owner is not None:
+                raise RunError(
+                    f"{what} is running already, in another thread",
+                    advice="Call wait() or stop() first; set() and reading work meanwhile.",
+                )
+            self._owner = _RESERVED
+
+    def adopt(self) -> None:
+        """Become the owner of what was reserved."""
+        with self._lock:
+            self._owner = threading.get_ident()
+
+    def serve(self) -> None:
+        """Run what was posted, in order. An action's exception goes to who posted it, not to the owner."""
+        while self._commands:
+            action, future = self._commands.popleft()
+            try:
+                future.set_result(action())
+            except Exception as error:
+                future.set_exception(error)
+
+    def sleep(self, seconds: float) -> None:
+        """Wait until something is posted, at most so long."""
+        with self._lock:
+            if not self._commands:
+                self._arrived.wait(seconds)
+
+    def release(self) -> None:
+        """Serve what is left and give the state back."""
+        while True:
+            self.serve()
+            with self._lock:
+                if not self._commands:
+                    self._owner = None
+                    return

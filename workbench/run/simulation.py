@@ -1,0 +1,378 @@
+"""Simulation: a machine at work on real values; what users run, read, change, record and save."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Callable
+from math import inf
+from typing import Any, Self
+
+import numpy as np
+
+from workbench.backends.base import Array, Condition, MarchRequest, Number
+from workbench.errors import FieldError, RunError
+from workbench.events import Listener
+from workbench.graph import Graph
+from workbench.pipeline import Compiled
+from workbench.run import alive, labels
+from workbench.run.background import BackgroundRun
+from workbench.run.checkpoint import Checkpoint, save_checkpoint
+from workbench.run.conditions import time_condition, trace_condition
+from workbench.run.interruption import interruptible
+from workbench.run.marching import Goal, March
+from workbench.run.ownership import Owner
+from workbench.run.probe import Probe, probe_name
+from workbench.run.progress import new_listener, silent
+from workbench.run.recording import Record
+from workbench.run.state import STEP, State
+from workbench.run.values import groups
+
+Until = float | Callable[..., object]
+UNTIL = "until"
+
+
+class Simulation:
+    """A state and the program that advances it.
+
+    Any thread may use it. While a run goes on in one thread, the others read and set at slice borders (within about
+    50 ms, or one step if that is longer); a second run is refused. What is read is always the state of a whole step.
+    """
+
+    def __init__(self, state: State, threads: int = 0) -> None:
+        """Takes over the state, which nobody else may touch from now on."""
+        self._state = state
+        self._threads = threads
+        self._owner = Owner()
+        self._background: BackgroundRun | None = None
+        self._march: March | None = None
+        self._probes: dict[str, Probe] = {}
+        alive.register_simulation(self)
+
+    # --- what it is -------------------------------------------------------------------------------------------------
+
+    @property
+    def graph(self) -> Graph:
+        """The program, simplified."""
+        return self._state.graph
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Cells along each axis."""
+        return self._state.extents
+
+    @property
+    def steps(self) -> int:
+        """Whole steps done so far."""
+        return self._state.steps
+
+    @property
+    def backend(self) -> str:
+        """Name of the backend it runs on."""
+        return self._state.compiled.selection.name
+
+    @property
+    def compiled(self) -> Compiled:
+        """Graph, plan and program, and why this backend was taken."""
+        return self._state.compiled
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all arrays."""
+        return self._state.instance.memory_bytes
+
+    @property
+    def running(self) -> bool:
+        """Whether a run goes on, here or in the background; a paused run counts."""
+        return self._owner.owned
+
+    @property
+    def paused(self) -> bool:
+        """Whether a run is held at a whole step."""
+        return self.running and self._march is not None and self._march.paused
+
+    # --- run --------------------------------------------------------------------------------------------------------
+
+    def run(
+        self,
+        steps: int | None = None,
+        *,
+        until: Until | None = None,
+        time: str = "t",
+        at_most: int | None = None,
+        progress: Listener | None = None,
+    ) -> Self:
+        """Advance by `steps` steps, or until a time or condition; returns the simulation.
+
+        until=1.0: the first whole step at which the scalar `time` is at least 1.0 (none if it is already); a param
+        named "until" has this value meanwhile. until=lambda s: s.residual < 1e-6: the first step after which this
+        holds; at_most limits the steps. progress receives the events of workbench.events; by default a line on stderr
+        appears after a second. Ctrl-C ends the run at a whole step and raises KeyboardInterrupt.
+        """
+        goal = self._goal(steps, until, time, at_most)
+        march = March(self._state, self._owner, goal, progress or new_listener())
+        with interruptible(march.stop):
+            self._owner.reserve(self.graph.name)
+            self._owner.adopt()
+            self._march = march
+            try:
+                with _ParamSet(self._state, _end_time(until)):
+                    march.advance()
+            finally:
+                self._owner.release()
+        return self
+
+    def start(
+        self,
+        steps: int | None = None,
+        *,
+        until: Until | None = None,
+        time: str = "t",
+        at_most: int | None = None,
+        progress: Listener | None = None,
+    ) -> Self:
+        """The same as `run` in a thread of its own; without arguments until `stop`. Resumes a paused run."""
+        if steps is None and until is None and self.paused:
+            return self._resume()
+        goal = Goal(at_most) if steps is None and until is None else self._goal(steps, until, time, at_most)
+        march = March(self._state, self._owner, goal, progress or silent)
+        self._background = BackgroundRun(march, self._owner, self.graph.name, _ParamSet(self._state, _end_time(until)))
+        self._march = march
+        return self
+
+    def pause(self) -> Self:
+        """Hold a run at the next slice border; `start()` goes on. Returns when it is held."""
+        march = self._march
+        if march is not None and self.running:
+            self._owner.do(lambda: _hold(march))
+        return self
+
+    def stop(self, timeout: float | None = None) -> Self:
+        """End a run at the next whole step and wait for that, at most `timeout` seconds. Idle: does nothing."""
+        if self._march is not None and self.running:
+            self._march.stop.set()
+        if self._background is not None and not self._background.owned_here:
+            self._background.wait(timeout)
+        return self
+
+    def wait(self, timeout: float | None = None) -> Self:
+        """Wait for a background run, at most `timeout` seconds; raises what it failed with. Ctrl-C ends the waiting."""
+        if self._background is not None:
+            self._background.wait(timeout)
+        return self
+
+    def step(self) -> Self:
+        """Advance by one step."""
+        return self.run(1, progress=silent)
+
+    def call(self, name: str) -> Self:
+        """Run the kernel `name` once; `step` counts as a step, no other kernel does."""
+        known = [kernel.name for kernel in self.graph.kernels]
+        if name not in known:
+            raise RunError(
+                f"{self.graph.name} has no kernel {name!r}", advice=f"Use one of {', '.join(known) or 'none'}."
+            )
+        if name == STEP:
+            return self.step()
+        self._owner.do(lambda: self._state.march(MarchRequest(name, 1)))
+        return self
+
+    # --- read and change --------------------------------------------------------------------------------------------
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401  # an array for fields, a number for the rest
+        """A read-only copy of a field (shape = `shape`; a vector: components first), or a number."""
+        value = self._owner.do(lambda: self._state.read(name))
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+        return value
+
+    def __setitem__(self, name: str, value: object) -> None:
+        """Set a field, a vector, a scalar or a param."""
+        self.set(**{name: value})
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401  # as __getitem__
+        """Fields, vectors, scalars and params by their names."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            self._state.static_or_group(name)
+        except FieldError as error:
+            raise AttributeError(str(error)) from None
+        return self[name]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not name.startswith("_"):
+            raise AttributeError(f"attributes of a simulation are read-only: {name}\nUse sim.set({name}=...).")
+        object.__setattr__(self, name, value)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *(s.name for s in self.graph.statics), *groups(self.graph)})
+
+    def set(self, **values: object) -> Self:
+        """Set fields, scalars and params, all or (if one does not fit) none; during a run between two steps."""
+        self._owner.do(lambda: self._state.write(values))
+        return self
+
+    def device(self, name: str) -> Any:  # noqa: ANN401  # numpy or cupy array
+        """The live array of a field, writable, not copied (DLPack, __cuda_array_interface__); valid until the next run.
+
+        Raises RunError during a run.
+        """
+        static = self._state.static(name)
+        if static.role != "field":
+            raise FieldError(f"{name} is a {static.role}, not a field", advice=f'Read the number: sim["{name}"].')
+        if self._owner.owned:
+            raise RunError(f"{name} cannot be lent while the simulation runs", advice="Call pause() or stop() first.")
+        return self._owner.do(lambda: self._state.instance.device_view(name))
+
+    def evaluate(self, name: str) -> Any:  # noqa: ANN401  # as __getitem__
+        """Any named value of the cell at the current state: what the next step would compute for it.
+
+        The first call for a name compiles a small program on the same backend. Fields, scalars and params are read.
+        """
+        if name in {static.name for static in self.graph.statics} | set(groups(self.graph)):
+            return self[name]
+        probe = self._probes.get(name) or probe_name(self.graph, name, self.backend)
+        self._probes[name] = probe
+        values = self._owner.do(lambda: {s.name: self._state.instance_value(s) for s in probe.statics})
+        result = probe.evaluate(values, self.shape, self._threads)
+        if isinstance(result, np.ndarray):
+            result.setflags(write=False)
+        return result
+
+    def record(self, name: str, every: int = 1) -> Record:
+        """Record a scalar or field from now on at every step that is a multiple of `every`."""
+        static, interval = self._state.static(name), _whole_number("every", every)
+        if static.role == "param":
+            raise FieldError(f"{name} is a param: no step changes it", advice="Record a scalar or a field.")
+        if interval < 1:
+            raise RunError(f"every={every!r} is no distance between steps", advice="Pass every=1 or more.")
+        record = Record(static, interval)
+        self._owner.do(lambda: self._state.add_record(record))
+        return record
+
+    # --- out and away -----------------------------------------------------------------------------------------------
+
+    def to_numpy(self, name: str) -> Array:
+        """A copy of a field (or of a vector, components first) that the caller owns and may change."""
+        value = self._owner.do(lambda: self._state.read(name))
+        return np.asarray(value)
+
+    def to_dict(self) -> dict[str, Array | Number]:
+        """All fields (fresh arrays), scalars and params of one whole step."""
+        return self._owner.do(lambda: {s.name: self._state.read(s.name) for s in self.graph.statics})
+
+    def to_xarray(self) -> Any:  # noqa: ANN401  # an xarray.Dataset
+        """An xarray.Dataset of all fields and scalars, with the cell's coordinates and units; needs xarray."""
+        return labels.to_data_set(self.graph, self.shape, self.to_dict())
+
+    def save(self, path: str | os.PathLike[str]) -> Self:
+        """Write the whole state to one .npz file, completely or not at all; `Machine.restore` continues from it."""
+        save_checkpoint(path, self.graph, self._owner.do(self._checkpoint))
+        return self
+
+    def close(self) -> None:
+        """Stop and free the memory; afterwards the simulation cannot be used."""
+        self.stop()
+        self._owner.do(self._state.close)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return labels.describe(self._state, self.running)
+
+    # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _resume(self) -> Self:
+        march = self._march
+        assert march is not None
+        self._owner.do(lambda: _let_go(march))
+        return self
+
+    def _goal(self, steps: object, until: Until | None, time: str, at_most: object) -> Goal:
+        """Check the arguments of a run."""
+        if STEP not in {kernel.name for kernel in self.graph.kernels}:
+            raise RunError(
+                f"{self.graph.name} has no kernel {STEP!r}", advice="Assign x.next at the top level, or use call()."
+            )
+        limit = None if at_most is None else _whole_number("at_most", at_most)
+        if until is None:
+            if steps is None:
+                raise RunError("run() needs to know how far", advice="Pass a number of steps, or until=.")
+            return Goal(_smaller(_whole_number("steps", steps), limit))
+        if steps is not None:
+            raise RunError(f"run({steps!r}, until=...) names two ends", advice=f"Pass until= and at_most={steps!r}.")
+        conditions = self._conditions(until, time)
+        return Goal(0 if conditions is None else limit, conditions or ())
+
+    def _conditions(self, until: Until, time: str) -> tuple[Condition, ...] | None:
+        """What ends the run; None if the time has come already."""
+        end = _end_time(until)
+        if end is None:
+            assert callable(until)
+            return trace_condition(self.graph, until)
+        condition = time_condition(self.graph, time, end)
+        return None if float(self[time]) >= end else (condition,)
+
+    def _checkpoint(self) -> Checkpoint:
+        state = self._state
+        values = {s.name: np.asarray(state.instance_value(s), s.type.numpy) for s in self.graph.statics}
+        return Checkpoint(state.extents, state.steps, state.observed_step, values)
+
+
+class _ParamSet:
+    """While inside, the param "until" (where there is one) holds the end of the run."""
+
+    def __init__(self, state: State, end: float | None) -> None:
+        self._state = state
+        self._end = end if any(p.name == UNTIL for p in state.graph.params) else None
+        self._before: Number = inf
+
+    def __enter__(self) -> None:
+        if self._end is not None:
+            self._before = self._state.instance.read_global(UNTIL)
+            self._state.instance.write_global(UNTIL, self._end)
+
+    def __exit__(self, *_: object) -> None:
+        if self._end is not None:
+            self._state.instance.write_global(UNTIL, self._before)
+
+
+def _end_time(until: object) -> float | None:
+    """The time that until= names, or None for a predicate or nothing."""
+    if until is None or callable(until):
+        return None
+    if isinstance(until, bool) or not isinstance(until, int | float | np.integer | np.floating) or until != until:
+        raise RunError(
+            f"until={until!r} is neither a time nor a condition",
+            advice="Pass a number, or lambda s: s.residual < 1e-6.",
+        )
+    return float(until)
+
+
+def _whole_number(name: str, value: object) -> int:
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number = operator.index(value)  # type: ignore[arg-type]  # any integer type, others raise
+    except TypeError:
+        raise RunError(f"{name}={value!r} is no whole number", advice=f"Pass an int: {name}=1000.") from None
+    if number < 0:
+        raise RunError(f"{name}={number} is negative", advice="Pass zero or more; a run cannot go back.")
+    return number
+
+
+def _smaller(steps: int, limit: int | None) -> int:
+    return steps if limit is None else min(steps, limit)
+
+
+def _hold(march: March) -> None:
+    march.paused = True
+
+
+def _let_go(march: March) -> None:
+    march.paused = False

@@ -1,0 +1,138 @@
+"""State: one simulation's instance, how many steps it has done, and how old its diagnostic scalars are."""
+
+from __future__ import annotations
+
+import time
+import warnings
+
+import numpy as np
+
+from workbench.backends.base import Array, Instance, MarchRequest, MarchResult, Number
+from workbench.errors import RunError
+from workbench.graph import Graph, Static
+from workbench.graph.diagnostics import diagnostic_stores
+from workbench.pipeline import Compiled
+from workbench.run.opening import check_shape, sort_values, whole
+from workbench.run.recording import Record, keep_scalars
+from workbench.run.values import group_shape, groups, unknown_name
+
+STEP = "step"
+
+
+class StaleScalarWarning(UserWarning):
+    """A diagnostic scalar was read that belongs to an earlier step than the fields."""
+
+
+class State:
+    """What a simulation consists of. Touched only by the thread that owns the simulation.
+
+    `steps` counts whole steps of the kernel `step`; `observed_step` is the last after which diagnostics were computed.
+    """
+
+    def __init__(self, compiled: Compiled, instance: Instance, steps: int = 0) -> None:
+        self.compiled = compiled
+        self.steps = steps
+        self.observed_step = steps
+        self.records: tuple[Record, ...] = ()
+        self.step_seconds = 0.0  # of the last march; 0: unknown
+        self._instance: Instance | None = instance
+        self._diagnostics = frozenset[str]().union(
+            *(diagnostic_stores(self.graph, kernel) for kernel in self.graph.kernels if kernel.name == STEP)
+        )
+
+    @property
+    def graph(self) -> Graph:
+        """What the instance runs."""
+        return self.compiled.graph
+
+    @property
+    def instance(self) -> Instance:
+        """The backend's memory. Raises RunError after `close`."""
+        if self._instance is None:
+            raise RunError(f"this simulation of {self.graph.name} was closed", advice="Make a new one by simulate().")
+        return self._instance
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Cells along each axis."""
+        return self.instance.extents
+
+    def close(self) -> None:
+        """Free the memory."""
+        if self._instance is not None:
+            self._instance.close()
+            self._instance = None
+
+    def march(self, request: MarchRequest) -> MarchResult:
+        """Advance, count and record. Field records are taken where the march ends."""
+        begin = time.perf_counter()
+        result = self.instance.march(request)
+        if request.kernel != STEP:
+            return result
+        self.step_seconds = (time.perf_counter() - begin) / max(result.steps, 1)
+        self.steps += result.steps
+        if result.diagnostics_current and result.steps:
+            self.observed_step = self.steps
+        keep_scalars(self.records, tuple(s.name for s in self.graph.scalars), result)
+        for record in self.records:
+            if record.active and record.of_field and result.steps and self.steps % record.every == 0:
+                values = self.instance.read_field(record.name)
+                record.append(np.array([self.steps]), values[np.newaxis])
+        return result
+
+    @property
+    def stale(self) -> bool:
+        """Whether diagnostic scalars are older than the fields."""
+        return self.observed_step != self.steps and bool(self._diagnostics)
+
+    def read(self, name: str) -> Array | Number:
+        """A fresh array of a field or of a whole vector, or the number of a scalar or param."""
+        members = groups(self.graph).get(name)
+        if members is not None and name not in {s.name for s in self.graph.statics}:
+            return self._stacked(members)
+        static = self.static(name)
+        if static.role == "field":
+            return self.instance.read_field(name)
+        if static.role == "scalar" and self.stale and name in self._diagnostics:
+            warnings.warn(
+                f"{name} was last computed at step {self.observed_step}, the fields are at step {self.steps}",
+                StaleScalarWarning,
+                stacklevel=2,
+            )
+        return self.instance.read_global(name)
+
+    def write(self, values: dict[str, object]) -> None:
+        """Check all values, then write them all."""
+        fields, numbers = sort_values(self.graph, values)
+        for name, array in fields.items():
+            check_shape(name, array, self.extents)
+        for name, array in fields.items():
+            self.instance.write_field(name, np.ascontiguousarray(whole(array, self.extents)))
+        for name, value in numbers.items():
+            self.instance.write_global(name, value)
+
+    def static(self, name: str) -> Static:
+        """The field, scalar or param of this name. Raises FieldError with a guess."""
+        try:
+            return self.graph.static(name)
+        except KeyError:
+            raise unknown_name(self.graph, name) from None
+
+    def static_or_group(self, name: str) -> None:
+        """Raise FieldError with a guess unless something that can be read has this name."""
+        if name not in groups(self.graph):
+            self.static(name)
+
+    def instance_value(self, static: Static) -> Array | Number:
+        """A fresh array or a number, without a word about its age."""
+        if static.role == "field":
+            return self.instance.read_field(static.name)
+        return self.instance.read_global(static.name)
+
+    def add_record(self, record: Record) -> None:
+        """Fill the record from now on; records that were stopped are forgotten."""
+        self.records = (*(r for r in self.records if r.active), record)
+
+    def _stacked(self, members: tuple[Static, ...]) -> Array:
+        parts = [self.read(member.name) for member in members]
+        return np.stack(parts).reshape((*group_shape(members), *np.shape(parts[0])))

@@ -1,0 +1,168 @@
+"""Verification: every available backend against the reference, to the bit, in units in the last place."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.backends.base import Array, Number
+from workbench.backends.registry import availability_table
+from workbench.graph import Arith, Graph, StorageType
+from workbench.graph.operators import OPERATORS
+from workbench.planning.choices import Choices
+from workbench.run.arrays import to_host
+from workbench.run.creation import create_simulation
+from workbench.run.simulation import Simulation
+
+REFERENCE = "reference"
+_EXTENTS = {1: (37,), 2: (13, 17), 3: (7, 6, 9)}  # no two alike and no multiples of a vector or a tile
+_LARGEST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Deviation:
+    """One backend, one field or scalar: the largest distance to the reference after one step and after all of them.
+
+    Units in the last place for floats, plain differences for integers, differing cells for booleans; NaN equals NaN,
+    and zeros of different sign are one apart.
+    """
+
+    backend: str
+    name: str
+    after_one: int
+    after_all: int
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What `verify` found. `exact`: only operators whose bits every backend shares, so that zeros are due everywhere.
+
+    `absent` lists the backends that could not run here, and why.
+    """
+
+    machine: str
+    extents: tuple[int, ...]
+    steps: int
+    exact: bool
+    deviations: tuple[Deviation, ...]
+    absent: tuple[tuple[str, str], ...]
+
+    @property
+    def equal(self) -> bool:
+        """Whether every backend gave the reference's bits."""
+        return all(d.after_one == d.after_all == 0 for d in self.deviations)
+
+    @property
+    def passed(self) -> bool:
+        """Equal bits where they are due; elsewhere the table is for people to judge."""
+        return self.equal or not self.exact
+
+    @property
+    def backends(self) -> tuple[str, ...]:
+        """Those that were compared."""
+        return tuple(dict.fromkeys(d.backend for d in self.deviations))
+
+    def __str__(self) -> str:
+        header = ("backend", "value", "ulp after 1 step", f"ulp after {self.steps} steps")
+        rows = [header, *self._rows()]
+        widths = [max(len(row[k]) for row in rows) for k in range(len(header))]
+        lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        return "\n".join([self._summary(), *lines, *(f"not here: {name}: {why}" for name, why in self.absent)])
+
+    def _repr_html_(self) -> str:
+        """The same table for a notebook."""
+        header = f"<tr><th>backend<th>value<th>ulp after 1 step<th>ulp after {self.steps} steps</tr>"
+        body = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}" for cell in row) + "</tr>" for row in self._rows())
+        notes = "".join(f"<div>not here: {html.escape(name)}: {html.escape(why)}</div>" for name, why in self.absent)
+        return f"<div>{html.escape(self._summary())}</div><table>{header}{body}</table>{notes}"
+
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        return [(d.backend, d.name, str(d.after_one), str(d.after_all)) for d in self.deviations]
+
+    def _summary(self) -> str:
+        if not self.deviations:
+            verdict = "no backend but the reference is available here"
+        elif self.equal:
+            verdict = "equal bits on every backend"
+        elif self.exact:
+            verdict = "FAILED: bits differ although every operator is exact"
+        else:
+            verdict = "differences, as functions like exp may have on different hardware"
+        return f"{self.machine}, {' x '.join(map(str, self.extents))} cells: {verdict}"
+
+
+def verify(
+    graph: Graph, choices: Choices, values: Mapping[str, object], shape: object = None, steps: int = 10
+) -> Verification:
+    """Run the same start on every available backend. Fields that are not given get fixed random values."""
+    given = dict(values)
+    arrays = [array.shape for array in (to_host(n, v) for n, v in given.items()) if array.ndim == graph.dim]
+    extents = arrays[0] if arrays and shape is None else _EXTENTS.get(graph.dim, (3,) * graph.dim)
+    extents = extents if shape is None else tuple(np.atleast_1d(np.asarray(shape)).tolist())
+    given |= {s.name: v for s, v in zip(graph.fields, _random(graph, extents), strict=True) if s.name not in given}
+    expected = _two_looks(create_simulation(graph, choices, given, extents, backend=REFERENCE), steps)
+    deviations, absent = [], []
+    for name, state in availability_table():
+        if not state.available:
+            absent.append((name, state.reason))
+        elif name != REFERENCE:
+            looks = _two_looks(create_simulation(graph, choices, given, extents, backend=name), steps)
+            for static in graph.statics:
+                if static.role != "param":
+                    one, last = (
+                        distance(look[static.name], right[static.name], static.type)
+                        for look, right in zip(looks, expected, strict=True)
+                    )
+                    deviations.append(Deviation(name, static.name, one, last))
+    return Verification(graph.name, extents, steps, is_exact(graph), tuple(deviations), tuple(absent))
+
+
+def is_exact(graph: Graph) -> bool:
+    """Whether every operator of the graph has the same bits everywhere."""
+    operators = (n.instruction.operator for k in graph.kernels for n in k.nodes if isinstance(n.instruction, Arith))
+    return all(OPERATORS[name].ulp == 0 for name in operators)
+
+
+def distance(found: Array | Number, expected: Array | Number, type_: StorageType) -> int:
+    """The largest distance in units in the last place; a NaN against a number counts as the largest integer."""
+    a, b = np.asarray(found, type_.numpy), np.asarray(expected, type_.numpy)
+    if not type_.is_float:
+        return int(np.sum(a != b)) if type_.kind == "bool" else _largest_difference(a, b)
+    both = np.isnan(a) & np.isnan(b)
+    if np.any(np.isnan(a) != np.isnan(b)):
+        return _LARGEST
+    return _largest_difference(_ordered(np.where(both, 0, a)), _ordered(np.where(both, 0, b)))
+
+
+def _ordered(values: Array) -> Array:
+    """Integers that count floats in their order, -0.0 and 0.0 next to each other."""
+    values = np.ascontiguousarray(values)
+    bits = values.view(np.dtype(f"i{values.dtype.itemsize}"))
+    return np.where(bits < 0, ~(bits & np.iinfo(bits.dtype).max), bits)
+
+
+def _largest_difference(a: Array, b: Array) -> int:
+    different = a != b
+    pairs = zip(a[different].tolist(), b[different].tolist(), strict=True)  # Python integers do not overflow
+    return max((abs(x - y) for x, y in pairs), default=0)
+
+
+def _two_looks(simulation: Simulation, steps: int) -> tuple[dict[str, Array | Number], dict[str, Array | Number]]:
+    with simulation:
+        first = simulation.step().to_dict()
+        return first, simulation.run(max(steps - 1, 0)).to_dict()
+
+
+def _random(graph: Graph, extents: tuple[int, ...]) -> list[Array]:
+    """Values of fixed seed: floats from 0.5 to 1.5 (safe to divide by), small integers, booleans."""
+    rng = np.random.default_rng(20110315)
+    values = []
+    for static in graph.fields:
+        if static.type.is_float:
+            values.append((0.5 + rng.random(extents)).astype(static.type.numpy))
+        else:
+            values.append(rng.integers(0, 2, extents).astype(static.type.numpy))
+    return values

@@ -6,11 +6,13 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
+from workbench.errors import PlanError
 from workbench.graph import Graph, Kernel, Reduce, Store
 from workbench.planning.allocation import choose_allocation
 from workbench.planning.choices import Choices, PlanChoices, names_node
 from workbench.planning.cost import loop_cost
 from workbench.planning.draft import Draft, KernelDraft, StepDraft
+from workbench.planning.exchange import check_choices
 from workbench.planning.fields import end_fields
 from workbench.planning.grouping import emission_of, group_writes
 from workbench.planning.memory import Memory, SlotPool, StepParts, aliased_extends, place_arrays, rotation_of
@@ -48,6 +50,7 @@ def plan_graph(graph: Graph, choices: Choices | None = None, *, observe: Collect
     choices or hints cannot be honoured, or where a field is read outside without a rule.
     """
     draft = Draft(graph, choices or Choices(), frozenset(observe or ()))
+    check_choices(draft.choices.plan)
     for each in PASSES:
         draft = each.run(draft)
     halo = no_margins(graph.dim)
@@ -76,11 +79,24 @@ def _variants(draft: Draft) -> Draft:
 
 
 def _allocation(draft: Draft) -> Draft:
+    _refuse_unknown_keys(draft)
     kernels = []
     for each in draft.kernels:
         storage, forced = choose_allocation(each.kernel, draft.choices.plan, draft.graph.dim, each.plain.live)
         kernels.append(replace(each, storage=storage, forced=forced))
     return replace(draft, kernels=tuple(kernels))
+
+
+def _refuse_unknown_keys(draft: Draft) -> None:
+    plan = draft.choices.plan
+    keys = [(kernel.name, kernel.keys()) for kernel in draft.graph.kernels]
+    known = {name for kernel, each in keys for key in each for name in (key, f"{kernel}/{key}")}
+    unknown = sorted((plan.manifest | plan.delayed | plan.sync_before | plan.sync_after) - known)
+    if unknown:
+        raise PlanError(
+            f"no value of {draft.graph.name} has the key {unknown[0]}",
+            advice="Take keys from the kernels of plan.graph, which is the simplified graph.",
+        )
 
 
 def _reach(draft: Draft) -> Draft:

@@ -1,0 +1,255 @@
+"""An executor of plans on symbols: it obeys a plan word for word, cell by cell, and shows whether each read is right.
+
+A cell holds a term: what it was computed from, down to the state at the start of the step. Terms are numbers that
+stand for shared tuples, so equality is cheap. The meaning of the graph is found apart from the plan, by recursion over
+cells (`Meaning`). Cells, and members of one launch, run in random order, because a plan promises that this is fine.
+"""
+
+import itertools
+import random
+
+from workbench.graph import (
+    Arith,
+    Broadcast,
+    Extend,
+    Fixed,
+    Imm,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Mirror,
+    Neumann,
+    Outflow,
+    Periodic,
+    Reduce,
+    Reflect,
+    Shift,
+    Value,
+)
+
+
+class Terms:
+    """Numbers for tuples."""
+
+    def __init__(self):
+        self.known = {}
+
+    def __call__(self, *parts):
+        return self.known.setdefault(parts, len(self.known))
+
+
+def domain_of(extents, margins=None):
+    margins = margins or ((0, 0),) * len(extents)
+    return itertools.product(*(range(-b, n + a) for n, (b, a) in zip(extents, margins, strict=True)))
+
+
+def ghost(terms, sides, cell, extents, inside, operand):
+    """The term of an Extend at any cell: `inside(cell)` on the domain, `operand(number, cell)` for value rules."""
+    outside = [(k, 0 if i < 0 else 1) for k, (i, n) in enumerate(zip(cell, extents, strict=True)) if not 0 <= i < n]
+    if not outside:
+        return inside(cell)
+
+    def again(axis, i):
+        there = (*cell[:axis], i, *cell[axis + 1 :])
+        return ghost(terms, sides, there, extents, inside, operand)
+
+    for axis, side in outside:
+        rule, i, n = sides[axis][side], cell[axis], extents[axis]
+        face = 0 if side == 0 else n - 1
+        if isinstance(rule, Value):
+            return operand(rule.operand, cell)
+        if isinstance(rule, Fixed):
+            return terms("fixed", operand(rule.operand, cell), again(axis, 2 * face - i + (-1, 1)[side]))
+        if isinstance(rule, Neumann):
+            return terms("neumann", i - face, operand(rule.operand, cell), again(axis, face))
+    axis, side = outside[0]
+    rule, i, n = sides[axis][side], cell[axis], extents[axis]
+    match rule:
+        case Periodic():
+            return again(axis, i % n)
+        case Outflow():
+            return again(axis, 0 if side == 0 else n - 1)
+        case Reflect(sign):
+            value = again(axis, -1 - i if side == 0 else 2 * n - 1 - i)
+        case Mirror(sign):
+            value = again(axis, (-i if side == 0 else 2 * n - 2 - i) if n > 1 else 0)
+    return value if sign == 1 else terms("negative", value)
+
+
+class Meaning:
+    """What each node of a kernel is at each cell, by recursion from the state at the start."""
+
+    def __init__(self, terms, kernel, extents, state):
+        self.terms, self.kernel, self.extents, self.state = terms, kernel, extents, state
+        self.known = {}
+
+    def __call__(self, index, cell=None):
+        key = index, cell
+        if key not in self.known:
+            self.known[key] = self.find(self.kernel.nodes[index], cell)
+        return self.known[key]
+
+    def find(self, node, cell):
+        match node.instruction:
+            case Load(name):
+                return self.state[name] if cell is None else self.state[name][cell]
+            case Reduce(operator):
+                return self.terms("reduce", operator, *(self(node.operands[0], c) for c in domain_of(self.extents)))
+            case Broadcast():
+                return self(node.operands[0])
+            case Shift(offset):
+                return self(node.operands[0], tuple(i - o for i, o in zip(cell, offset, strict=True)))
+            case Extend(sides):
+                return ghost(
+                    self.terms, sides, cell, self.extents,
+                    lambda c: self(node.operands[0], c), lambda n, c: self(node.operands[n], c),
+                )  # fmt: skip
+            case _:
+                return leaf_or_arith(self.terms, node, cell, [self(o, cell) for o in node.operands])
+
+
+def leaf_or_arith(terms, node, cell, operands):
+    match node.instruction:
+        case Imm(value):
+            return terms("imm", repr(value), node.type.name)
+        case LoadIndex(axis):
+            return terms("index", cell[axis])
+        case LoadSize(axis):
+            return terms("size", axis)
+        case Arith(operator):
+            return terms(operator, node.type.name, *operands)
+    raise AssertionError(node)
+
+
+class Machine:
+    """Arrays and Globals of one simulation, stepped by a plan."""
+
+    def __init__(self, plan, extents, rng):
+        self.plan, self.extents, self.rng, self.terms = plan, extents, rng, Terms()
+        self.arrays = [{} for _ in plan.slots]
+        self.globals = [self.terms("global", s.index) for s in plan.global_slots]
+        self.steps = 0
+        self.refresh()
+
+    def refresh(self):
+        """Give the fields fresh terms, so that terms stay small and any mix-up shows."""
+        self.steps += 1
+        for slot, field in enumerate(self.plan.graph.fields):
+            for cell in domain_of(self.extents):
+                self.arrays[slot][cell] = self.terms("state", field.name, self.steps, cell)
+
+    def step(self, name, observed):
+        """Run one step and compare fields and scalars with the meaning of the graph."""
+        plan = self.plan.kernel(name)
+        step = plan.observed if observed else plan.plain
+        meaning = Meaning(self.terms, plan.kernel, self.extents, self.state())
+        stale = [s.index for s in self.plan.global_slots if s.role == "reduction"]
+        for index in stale:
+            self.globals[index] = self.terms("stale", index, self.steps)
+        for launch in step.launches:
+            getattr(self, launch.kind)(plan.kernel, step, launch.members)
+        numbers = [(s.slot, self.number(plan.kernel, s.node)) for s in step.scalar_stores]
+        for slot, number in numbers:
+            self.globals[slot] = number
+        assert sorted(step.rotation) == list(range(len(self.arrays)))
+        self.arrays = [self.arrays[s] for s in step.rotation]
+        self.check(plan.kernel, meaning, {s.slot for s in step.scalar_stores}, observed)
+        self.refresh()
+
+    def state(self):
+        state = {s.name: self.globals[s.index] for s in self.plan.global_slots if s.role != "reduction"}
+        for slot, field in enumerate(self.plan.graph.fields):
+            state[field.name] = {cell: self.arrays[slot][cell] for cell in domain_of(self.extents)}
+        return state
+
+    def check(self, kernel, meaning, stored, observed):
+        ends = dict(kernel.stores())
+        for slot, field in enumerate(self.plan.graph.fields):
+            for cell in domain_of(self.extents):
+                right = meaning(ends[field.name], cell) if field.name in ends else meaning.state[field.name][cell]
+                assert self.arrays[slot].get(cell) == right, f"{field.name} is wrong at {cell}"
+        for scalar in self.plan.graph.scalars:
+            slot = self.plan.global_slot(scalar.name).index
+            if scalar.name in ends and (observed or slot in stored):
+                assert self.globals[slot] == meaning(ends[scalar.name]), f"{scalar.name} is wrong"
+
+    def fill(self, kernel, step, members):
+        for member in self.rng.sample(members, len(members)):
+            fill = step.fills[member]
+            node = kernel.nodes[fill.node]
+            source = dict(self.arrays[fill.source])
+            for cell in domain_of(self.extents, fill.margins):
+                is_inside = all(0 <= i < n for i, n in zip(cell, self.extents, strict=True))
+                if is_inside and fill.source == fill.target:
+                    continue
+                self.arrays[fill.target][cell] = ghost(
+                    self.terms, node.instruction.sides, cell, self.extents,
+                    source.__getitem__, lambda n, c, node=node: self.formula(kernel, {}, node.operands[n], c, True),
+                )  # fmt: skip
+
+    def subkernel(self, kernel, step, members):
+        work = [(m, cell) for m in members for cell in domain_of(self.extents, step.subkernels[m].margins)]
+        self.rng.shuffle(work)
+        partial = {}
+        for member, cell in work:
+            subkernel = step.subkernels[member]
+            homes = {h.node: h.slot for h in subkernel.reads}
+            values = [
+                self.arrays[homes[h.node]][cell]
+                if isinstance(kernel.nodes[h.node].instruction, Load)
+                else self.formula(kernel, homes, h.node, cell, True)
+                for h in subkernel.outputs
+            ]
+            for reduction in subkernel.reductions:
+                operand = kernel.nodes[reduction].operands[0]
+                partial[reduction, cell] = self.formula(kernel, homes, operand, cell, False)
+            for home, value in zip(subkernel.outputs, values, strict=True):
+                self.arrays[home.slot][cell] = value
+        for member in members:
+            for reduction in step.subkernels[member].reductions:
+                cells = (partial[reduction, cell] for cell in domain_of(self.extents))
+                operator = kernel.nodes[reduction].instruction.operator
+                self.partials = {**getattr(self, "partials", {}), reduction: self.terms("reduce", operator, *cells)}
+
+    def finisher(self, kernel, step, members):
+        for member in members:
+            finisher = step.finishers[member]
+            self.globals[finisher.slot] = self.partials.pop(finisher.node)
+
+    def formula(self, kernel, homes, index, cell, compute):
+        """A node's value at a cell as a sub-kernel finds it: read where it has a home, else by its formula."""
+        node = kernel.nodes[index]
+        if index in homes and not compute:
+            return self.arrays[homes[index]].get(cell, self.terms("garbage", homes[index], cell))
+        match node.instruction:
+            case Broadcast():
+                return self.number(kernel, node.operands[0])
+            case Shift(offset):
+                there = tuple(i - o for i, o in zip(cell, offset, strict=True))
+                return self.formula(kernel, homes, node.operands[0], there, False)
+            case Load() | Extend():
+                raise AssertionError(f"node {index} is read but not listed in reads")
+            case _:
+                operands = [self.formula(kernel, homes, o, cell, False) for o in node.operands]
+                return leaf_or_arith(self.terms, node, cell, operands)
+
+    def number(self, kernel, index):
+        """A Global as a launch finds it: statics and reductions from the block, the rest recomputed."""
+        node = kernel.nodes[index]
+        match node.instruction:
+            case Load(name):
+                return self.globals[self.plan.global_slot(name).index]
+            case Reduce():
+                slots = self.plan.global_slots
+                return self.globals[next(s.index for s in slots if (s.kernel, s.node) == (kernel.name, index))]
+            case _:
+                return leaf_or_arith(self.terms, node, None, [self.number(kernel, o) for o in node.operands])
+
+
+def run_symbolically(plan, extents, seed=0, steps=5):
+    """Run a mixture of kernels, plain and observed steps; AssertionError or KeyError where the plan is wrong."""
+    rng = random.Random(seed)
+    machine = Machine(plan, extents, rng)
+    names = [k.kernel.name for k in plan.kernels]
+    for _ in range(steps):
+        machine.step(rng.choice(names), rng.random() < 0.5)

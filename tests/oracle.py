@@ -1,0 +1,334 @@
+"""A second definition of the meaning: one cell at a time, by recursion, in plain Python numbers; slow and simple.
+
+Written from the text of the semantics, without the interpreter and without the NumPy meanings of the operator table,
+so that no mistake is shared. Use it on tiny grids.
+"""
+
+import ctypes
+import math
+from functools import cache
+
+import numpy as np
+
+from workbench.graph import (
+    Arith,
+    Broadcast,
+    Extend,
+    Fixed,
+    Imm,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Mirror,
+    Neumann,
+    Outflow,
+    Periodic,
+    Reduce,
+    Reflect,
+    Region,
+    Shift,
+    Undefined,
+    Value,
+    Wall,
+)
+from workbench.graph.types import BOOL, F32, I64
+
+# -- arithmetic: bool, int and float of Python; a value is always one that its type holds -----------------------------
+
+
+def fit(value, type_):
+    """Round a float, wrap an integer to the type."""
+    if type_.kind == "float":
+        return ctypes.c_float(value).value if type_ == F32 else float(value)
+    if type_.kind == "bool":
+        return bool(value)
+    value %= 1 << type_.bits
+    return value - (1 << type_.bits) if type_.kind == "int" and value >> (type_.bits - 1) else value
+
+
+def divide(a, b):
+    if b != 0:
+        return a / b if not (math.isinf(a) and math.isinf(b)) else math.nan
+    if a == 0 or a != a or b != b:
+        return math.nan
+    return math.copysign(math.inf, a) * math.copysign(1.0, b)
+
+
+def whole(function):
+    """An integer-valued function of a float that keeps infinities, NaN and the sign of zero."""
+    return lambda a: math.copysign(float(function(a)), a) if math.isfinite(a) else a
+
+
+def float_floor_divide(a, b, type_):
+    return whole(math.floor)(fit(divide(a, b), type_))
+
+
+def float_remainder(a, b, type_):
+    return a - fit(b * float_floor_divide(a, b, type_), type_)
+
+
+def integer_to_f32(value):
+    """Round once: keep 53 bits, the last one odd if anything was lost, then let C round to 24."""
+    size = abs(value)
+    lost = max(0, size.bit_length() - 53)
+    if lost and size & ((1 << lost) - 1):
+        size = (size >> lost | 1) << lost
+    return ctypes.c_float(math.copysign(float(size), value)).value
+
+
+def convert(a, type_):
+    if type_ == BOOL:
+        return a != 0
+    if type_.kind == "float":
+        return integer_to_f32(int(a)) if type_ == F32 and not isinstance(a, float) else fit(float(a), type_)
+    if not isinstance(a, float):
+        return fit(int(a), type_)
+    low = -(1 << (type_.bits - 1)) if type_.kind == "int" else 0
+    high = (1 << (type_.bits - 1)) - 1 if type_.kind == "int" else (1 << type_.bits) - 1
+    if a != a:
+        return 0
+    if math.isinf(a):
+        return high if a > 0 else low
+    return min(max(math.trunc(a), low), high)
+
+
+def shift_right(a, b, type_):
+    if 0 <= b < type_.bits:
+        return a >> b
+    return -1 if a < 0 else 0
+
+
+def by_kind(floats, integers):
+    return lambda a, b, t: floats(a, b, t) if t.kind == "float" else integers(a, b)
+
+
+UNARY = {
+    "negative": lambda a: -a,
+    "absolute": abs,
+    "sign": lambda a: type(a)((a > 0) - (a < 0)),
+    "logical_not": lambda a: not a,
+    "bitwise_not": lambda a: ~a,
+    "sqrt": lambda a: math.nan if a < 0 else math.sqrt(a),
+    "floor": whole(math.floor),
+    "ceil": whole(math.ceil),
+    "trunc": whole(math.trunc),
+    "round": whole(round),
+    "isnan": lambda a: a != a,
+    "isfinite": math.isfinite,
+}
+BINARY = {
+    "add": lambda a, b, t: a + b,
+    "subtract": lambda a, b, t: a - b,
+    "multiply": lambda a, b, t: a * b,
+    "divide": lambda a, b, t: divide(a, b),
+    "floor_divide": by_kind(float_floor_divide, lambda a, b: a // b if b else 0),
+    "remainder": by_kind(float_remainder, lambda a, b: a % b if b else 0),
+    "minimum": lambda a, b, t: a if a < b or a != a else b,
+    "maximum": lambda a, b, t: a if a > b or a != a else b,
+    "less": lambda a, b, t: a < b,
+    "less_equal": lambda a, b, t: a <= b,
+    "greater": lambda a, b, t: a > b,
+    "greater_equal": lambda a, b, t: a >= b,
+    "equal": lambda a, b, t: a == b,
+    "not_equal": lambda a, b, t: a != b,
+    "logical_and": lambda a, b, t: a and b,
+    "logical_or": lambda a, b, t: a or b,
+    "logical_xor": lambda a, b, t: a != b,
+    "bitwise_and": lambda a, b, t: a & b,
+    "bitwise_or": lambda a, b, t: a | b,
+    "bitwise_xor": lambda a, b, t: a ^ b,
+    "shift_left": lambda a, b, t: a << b if 0 <= b < t.bits else 0,
+    "shift_right": shift_right,
+    "copysign": lambda a, b, t: math.copysign(a, b),
+}
+
+
+def operate(operator, values, types, result):
+    """One operator of the table on plain numbers."""
+    if operator == "cast":
+        return convert(values[0], result)
+    if operator == "select":
+        return values[1] if values[0] else values[2]
+    if operator in UNARY:
+        return fit(UNARY[operator](values[0]), result)
+    return fit(BINARY[operator](*values, types[0]), result)
+
+
+# -- canonical reductions ----------------------------------------------------------------------------------------------
+
+IDENTITY = {
+    "sum": lambda t: -0.0 if t.is_float else 0,
+    "product": lambda t: 1.0 if t.is_float else 1,
+    "min": lambda t: math.inf if t.is_float else convert(math.inf, t),
+    "max": lambda t: -math.inf if t.is_float else convert(-math.inf, t),
+    "any": lambda t: False,
+    "all": lambda t: True,
+}
+COMBINED_BY = {
+    "sum": "add",
+    "product": "multiply",
+    "min": "minimum",
+    "max": "maximum",
+    "any": "logical_or",
+    "all": "logical_and",
+}
+
+
+def fold_pairs(combine, values):
+    if len(values) == 1:
+        return values[0]
+    paired = [combine(a, b) for a, b in zip(values[0::2], values[1::2], strict=False)]
+    return fold_pairs(combine, paired + values[len(paired) * 2 :])
+
+
+def reduce_row(combine, start, row):
+    chunks = []
+    for first in range(0, len(row), 1024):
+        lanes = [start] * 16
+        for offset, value in enumerate(row[first : first + 1024]):
+            lanes[offset % 16] = combine(lanes[offset % 16], value)
+        chunks.append(fold_pairs(combine, lanes))
+    return fold_pairs(combine, chunks)
+
+
+def reduce_all(combine, start, values, extents):
+    """`values` maps an index prefix plus one more index to a number."""
+
+    def below(prefix):
+        rest = extents[len(prefix) :]
+        if len(rest) == 1:
+            return reduce_row(combine, start, [values((*prefix, i)) for i in range(rest[0])])
+        return fold_pairs(combine, [below((*prefix, i)) for i in range(rest[0])])
+
+    return below(())
+
+
+def region_value(region, a, b):
+    values = []
+    for node in region.nodes:
+        match node.instruction:
+            case Imm(value):
+                values.append(value)
+            case Load(name):
+                values.append(a if name == region.parameters[0].name else b)
+            case Arith(operator):
+                types = [region.nodes[i].type for i in node.operands]
+                values.append(operate(operator, [values[i] for i in node.operands], types, node.type))
+    return values[-1]
+
+
+# -- one step ----------------------------------------------------------------------------------------------------------
+
+
+class Oracle:
+    """One kernel on one state, a dict of NumPy arrays by name."""
+
+    def __init__(self, kernel, extents, state):
+        self.nodes, self.extents, self.state = kernel.nodes, extents, state
+        self.at = cache(self.compute)  # (node, index) -> number; index () for a Global
+
+    def compute(self, number, index):
+        node = self.nodes[number]
+        match node.instruction:
+            case Imm(value):
+                return value
+            case Load(name):
+                assert all(0 <= i < n for i, n in zip(index, self.extents, strict=False)), f"{name} at {index}"
+                return self.state[name][index].item()
+            case LoadIndex(axis):
+                return index[axis]
+            case LoadSize(axis):
+                return self.extents[axis]
+            case Broadcast():
+                return self.at(node.operands[0], ())
+            case Shift(offset):
+                return self.at(node.operands[0], tuple(i - o for i, o in zip(index, offset, strict=True)))
+            case Arith(operator):
+                types = [self.nodes[o].type for o in node.operands]
+                return operate(operator, [self.at(o, index) for o in node.operands], types, node.type)
+            case Reduce(operator):
+                return self.reduce(operator, node)
+            case Extend(sides):
+                return self.extended(node, sides, index)
+        raise AssertionError(node)
+
+    def reduce(self, operator, node):
+        if isinstance(operator, Region):
+            start, combine = operator.identity, lambda a, b: region_value(operator, a, b)
+        else:
+            start = IDENTITY[operator](node.type)
+
+            def combine(a, b):
+                return operate(COMBINED_BY[operator], [a, b], [node.type, node.type], node.type)
+
+        return reduce_all(combine, start, lambda index: self.at(node.operands[0], index), self.extents)
+
+    def extended(self, node, sides, index):
+        """Extend's docstring, word for word."""
+        outside = []
+        for axis, (i, n) in enumerate(zip(index, self.extents, strict=True)):
+            if not 0 <= i < n:
+                outside.append((axis, sides[axis][0 if i < 0 else 1]))
+        if not outside:
+            return self.at(node.operands[0], index)
+        for axis, rule in outside:
+            if isinstance(rule, Value | Fixed | Neumann):
+                return self.by_value(node, sides, index, axis, rule)
+        axis, rule = outside[0]
+        return self.by_map(node, sides, index, axis, rule)
+
+    def by_value(self, node, sides, index, axis, rule):
+        i, n, type_ = index[axis], self.extents[axis], node.type
+        given = self.at(node.operands[rule.operand], index)
+
+        def moved(target):
+            return self.extended(node, sides, (*index[:axis], target, *index[axis + 1 :]))
+
+        if isinstance(rule, Value):
+            return given
+        if isinstance(rule, Fixed):
+            twice = operate("multiply", [convert(2, type_), given], [type_] * 2, type_)
+            return operate("subtract", [twice, moved(-1 - i if i < 0 else 2 * n - 1 - i)], [type_] * 2, type_)
+        last = 0 if i < 0 else n - 1
+        rise = operate("multiply", [convert(fit(i - last, I64), type_), given], [type_] * 2, type_)
+        return operate("add", [moved(last), rise], [type_] * 2, type_)
+
+    def by_map(self, node, sides, index, axis, rule):
+        i, n = index[axis], self.extents[axis]
+        sign = getattr(rule, "sign", 1)
+        match rule:
+            case Undefined():
+                raise AssertionError(f"no rule at {index}")
+            case Periodic():
+                target = i % n
+            case Outflow():
+                target = min(max(i, 0), n - 1)
+            case Reflect():
+                target = -1 - i if i < 0 else 2 * n - 1 - i
+            case Mirror():
+                target = 0 if n == 1 else -i if i < 0 else 2 * (n - 1) - i
+            case Wall():
+                if i == n:
+                    if sign == -1:
+                        return convert(0, node.type)
+                    target = n - 1
+                else:
+                    target = -i if i < 0 else 2 * n - i
+        value = self.extended(node, sides, (*index[:axis], target, *index[axis + 1 :]))
+        return value if sign == 1 else operate("negative", [value], [node.type], node.type)
+
+
+def oracle_step(graph, kernel, extents, state):
+    """The state after one step; every store included."""
+    oracle = Oracle(graph.kernel(kernel), extents, state)
+    after = dict(state)
+    for name, number in graph.kernel(kernel).stores():
+        static = graph.static(name)
+        if static.role == "field":
+            values = np.empty(extents, static.type.numpy)
+            for index in np.ndindex(*extents):
+                values[index] = oracle.at(number, index)
+        else:
+            values = np.asarray(static.type.numpy.type(oracle.at(number, ())))
+        after[name] = values
+    return after

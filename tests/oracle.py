@@ -139,7 +139,7 @@ BINARY = {
     "bitwise_xor": lambda a, b, t: a ^ b,
     "shift_left": lambda a, b, t: a << b if 0 <= b < t.bits else 0,
     "shift_right": shift_right,
-    "copysign": lambda a, b, t: math.copysign(a, b),
+    "copysign": lambda a, b, t: math.copysign(a, 1.0 if b != b else b),
 }
 
 

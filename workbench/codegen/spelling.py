@@ -88,6 +88,7 @@ _PRELUDE: dict[str, str] = {
     "shift_left": "shifted_left",
     "shift_right": "shifted_right",
     "isfinite": "is_finite",
+    "copysign": "with_sign_of",
 }
 # Functions of the mathematics library under another name than the operator's; all others keep theirs.
 _LIBRARY: dict[str, str] = {

@@ -100,6 +100,10 @@ def _negative(a: Array) -> Array:
     return -a if a.dtype.kind == "f" else (np.zeros_like(a) - a).astype(a.dtype)
 
 
+def _copysign(a: Array, b: Array) -> Array:
+    return np.copysign(a, np.where(b != b, np.ones_like(b), b))  # NaN counts as positive: its sign is not defined
+
+
 def _cbrt(a: Array) -> Array:
     return np.cbrt(a)
 
@@ -173,7 +177,7 @@ _ROWS: tuple[Operator, ...] = (
     _row("round", 1, "same", "float", np.rint),  # half to even
     _row("isnan", 1, "bool", "float", np.isnan),
     _row("isfinite", 1, "bool", "float", np.isfinite),
-    _row("copysign", 2, "same", "float", np.copysign),
+    _row("copysign", 2, "same", "float", _copysign),
     _row("cbrt", 1, "same", "float", _cbrt, ulp=4, flops=20),
     _row("exp", 1, "same", "float", np.exp, ulp=4, flops=15),
     _row("exp2", 1, "same", "float", np.exp2, ulp=4, flops=15),

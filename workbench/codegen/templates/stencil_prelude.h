@@ -67,6 +67,9 @@ template <class T> STENCIL_FUNCTION T maximum(T a, T b) { return ((a > b) | (a !
 
 template <class T> STENCIL_FUNCTION T sign_of(T a) { return T(int(a > T(0)) - int(a < T(0))); }
 
+// NaN counts as positive: the sign that an operation gives it differs between processors.
+template <class T> STENCIL_FUNCTION T with_sign_of(T a, T b) { return STENCIL_MATH copysign(a, b != b ? T(1) : b); }
+
 template <class T> STENCIL_FUNCTION T absolute(T a) {
     if constexpr (is_signed<T>::value) return a < T(0) ? wrapped_negative(a) : a;
     return a;

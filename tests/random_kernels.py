@@ -1,0 +1,356 @@
+"""Grows one random kernel: random moves through the builder, then a store for each value that nothing uses."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.graph import (
+    GLOBAL,
+    OPERATORS,
+    REDUCTIONS,
+    TYPES,
+    Arith,
+    Extend,
+    Fixed,
+    KernelBuilder,
+    Load,
+    Mirror,
+    Neumann,
+    Node,
+    Outflow,
+    Parameter,
+    Periodic,
+    Reflect,
+    Region,
+    Span,
+    Static,
+    Undefined,
+    Value,
+    Wall,
+)
+from workbench.graph.operators import accepts
+from workbench.graph.operators import identity as identity_of
+from workbench.graph.types import BOOL, F32, F64, I32, I64, U8
+
+EXACT = tuple(row for row in OPERATORS.values() if row.ulp == 0)
+COMMON_TYPES = (F64, F64, F64, F64, F32, F32, F32, I32, I64, U8, BOOL, *TYPES)
+FLOATS = (0.0, -0.0, 1.0, 0.5, -2.0, 3.0, 0.25, -1.5, 1e-3, 7.0, math.inf, math.nan)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a Local may be used for. total: it may be read outside the domain. plain: it depends on no field's cells."""
+
+    total: bool
+    plain: bool
+
+
+def constant(rng, type_):
+    """A constant that the type holds exactly."""
+    if type_ == BOOL:
+        return rng.random() < 0.5
+    if type_.is_float:
+        return type_.numpy.type(rng.choice(FLOATS)).item()
+    info = np.iinfo(type_.numpy)
+    return rng.choice((0, 1, 2, 3, 5, 7, max(-1, int(info.min)), int(info.min), int(info.max)))
+
+
+def default(rng, type_):
+    """A constant that equals itself, so that two graphs with it are equal."""
+    value = constant(rng, type_)
+    return value if value == value else 0.5
+
+
+class Maker:
+    """Grows one kernel by random moves, then stores what nothing has used."""
+
+    def __init__(self, rng, space, statics, size):
+        self.rng, self.space, self.statics, self.size = rng, space, list(statics), size
+        self.builder = KernelBuilder(space, statics)
+        self.facts = {}  # Locals
+        self.globals = []
+        self.used = set()
+        self.shifts = 0
+
+    # -- the kernel
+
+    def kernel(self, name):
+        b, rng = self.builder, self.rng
+        for static in self.statics:
+            index = b.load(static.name)
+            self.keep(index, Facts(False, False)) if static.role == "field" else self.keep_global(index)
+        moves = (
+            (self.arithmetic, 10),
+            (self.shifted, 5),
+            (self.casted, 2),
+            (self.reduced, 1),
+            (self.broadcasted, 2),
+            (self.global_arithmetic, 2),
+            (self.indexed, 1),
+            (self.sized, 1),
+            (self.extended, 1),
+        )
+        while len(b) < self.size:
+            move = rng.choices([m for m, _ in moves], [w for _, w in moves])[0]
+            made = move()
+            if made is not None and rng.random() < 0.3:
+                b.annotate(made, name=f"v{made}", span=Span(made + 1, rng.randint(0, 9), 10))
+        self.store_all()
+        return b.finish(name)
+
+    def keep(self, index, facts):
+        self.facts[index] = facts
+        return index
+
+    def keep_global(self, index):
+        if index not in self.globals:
+            self.globals.append(index)
+        return index
+
+    def type_of(self, index):
+        return self.builder.node(index).type
+
+    def local(self, type_=None, plain=False):
+        """A Local, of the type if one is given; later values are likelier, and those that nothing has used yet."""
+        found = [i for i, f in self.facts.items() if (f.plain or not plain) and type_ in (None, self.type_of(i))]
+        if not found:
+            return self.keep(self.builder.imm(constant(self.rng, type_ or F64), type_ or F64, self.space), Facts(1, 1))
+        weights = [(3 if i not in self.used else 1) * (1 + n / len(found)) for n, i in enumerate(found)]
+        return self.rng.choices(found, weights)[0]
+
+    def a_global(self, type_=None):
+        found = [i for i in self.globals if type_ in (None, self.type_of(i))]
+        if not found or self.rng.random() < 0.2:
+            type_ = type_ or self.rng.choice(COMMON_TYPES)
+            return self.keep_global(self.builder.imm(constant(self.rng, type_), type_))
+        return self.rng.choice(found)
+
+    def joint(self, operands):
+        facts = [self.facts[i] for i in operands]
+        return Facts(all(f.total for f in facts), all(f.plain for f in facts))
+
+    # -- moves; each returns the new value, or None
+
+    def arithmetic(self):
+        row = self.rng.choice(EXACT)
+        anchor = self.local()
+        type_ = self.type_of(anchor)
+        if row.name == "cast":
+            return self.casted()
+        if not accepts(row, type_):
+            type_ = self.rng.choice([t for t in COMMON_TYPES if accepts(row, t)])
+            anchor = self.cast_local(anchor, type_)
+        operands = [anchor, *(self.local(type_) for _ in range(row.arity - 1))]
+        if row.rule == "select":
+            operands[0] = self.cast_local(self.local(), BOOL) if self.rng.random() < 0.3 else self.local(BOOL)
+            operands[1] = anchor
+        if row.arity == 2 and self.rng.random() < 0.5:
+            operands.reverse()
+        self.used.update(operands)
+        return self.keep(self.builder.arith(row.name, *operands), self.joint(operands))
+
+    def cast_local(self, index, type_):
+        made = self.builder.cast(index, type_)
+        if made != index:
+            self.used.add(index)
+            self.keep(made, self.facts[index])
+        return made
+
+    def casted(self):
+        return self.cast_local(self.local(), self.rng.choice(COMMON_TYPES))
+
+    def offset(self):
+        reach = self.rng.choice((1, 1, 1, 2, 2, 3, 4))
+        offset = [self.rng.randint(-reach, reach) if self.rng.random() < 0.6 else 0 for _ in range(self.space.rank)]
+        if not any(offset):
+            offset[self.rng.randrange(len(offset))] = self.rng.choice((-reach, reach))
+        return offset
+
+    def shifted(self):
+        if self.shifts >= 8:
+            return None
+        self.shifts += 1
+        index = self.local()
+        if self.facts[index].total and self.rng.random() < 0.9:
+            self.used.add(index)
+            return self.keep(self.builder.shift(index, self.offset()), self.facts[index])
+        if self.rng.random() < 0.1:
+            return self.one_sided(index)
+        extended = self.extend(index)
+        for _ in range(self.rng.randint(1, 2)):
+            self.used.add(extended)
+            made = self.keep(self.builder.shift(extended, self.offset()), self.facts[extended])
+        return made
+
+    def one_sided(self, index):
+        """A read through an Extend that has no rule at the sides that are not read."""
+        if isinstance(self.builder.node(index).instruction, Extend):
+            return None
+        offset = [abs(o) for o in self.offset()]
+        operands = [self.boundary_value(self.type_of(index))]
+        rule = self.rng.choice((Outflow(), Value(1)))  # a reflection may cross a short domain and need the other side
+        sides = [(rule, Undefined()) for _ in offset]
+        if self.rng.random() < 0.5:
+            sides, offset = [(b, a) for a, b in sides], [-o for o in offset]
+        if rule == Outflow():
+            operands = []
+        made = self.builder.shift(self.builder.extend(index, sides, operands), offset)
+        self.used.update([index, *operands])
+        return self.keep(made, Facts(False, self.facts[index].plain))
+
+    def extended(self):
+        return self.extend(self.local())
+
+    def extend(self, index):
+        rng, type_ = self.rng, self.type_of(index)
+        operands, sides = [], []
+
+        def operand():
+            if not operands or rng.random() < 0.7:
+                operands.append(self.boundary_value(type_))
+                return len(operands)
+            return rng.randint(1, len(operands))
+
+        def rule():
+            sign = rng.choice((1, -1)) if type_.kind in ("int", "float") else 1
+            kinds = ["outflow", "reflect", "mirror", "wall", "value", "value"]
+            kinds += [] if type_ == BOOL else ["fixed", "neumann"]
+            match rng.choice(kinds):
+                case "outflow":
+                    return Outflow()
+                case "reflect":
+                    return Reflect(sign)
+                case "mirror":
+                    return Mirror(sign)
+                case "wall":
+                    return Wall(sign)
+                case "value":
+                    return Value(operand())
+                case "fixed":
+                    return Fixed(operand())
+                case "neumann":
+                    return Neumann(operand())
+
+        for _ in range(self.space.rank):
+            sides.append((Periodic(), Periodic()) if rng.random() < 0.3 else (rule(), rule()))
+        self.used.update([index, *operands])
+        made = self.builder.extend(index, sides, operands)
+        return self.keep(made, Facts(True, all(self.facts[i].plain for i in (index, *operands))))
+
+    def boundary_value(self, type_):
+        """A Local of indices and Globals that is total."""
+        choice = self.rng.random()
+        if choice < 0.4:
+            return self.broadcast(self.a_global(type_))
+        if choice < 0.6:
+            index = self.cast_local(self.keep_index(), type_)
+            return self.keep(index, Facts(True, True))
+        found = self.local(type_, plain=True)
+        return found if self.facts[found].total else self.broadcast(self.a_global(type_))
+
+    def keep_index(self):
+        index = self.builder.index(self.rng.randrange(self.space.rank))
+        return self.keep(index, Facts(True, True))
+
+    def broadcast(self, index):
+        self.used.add(index)
+        return self.keep(self.builder.broadcast(index), Facts(True, True))
+
+    def broadcasted(self):
+        return self.broadcast(self.a_global())
+
+    def indexed(self):
+        return self.keep_index()
+
+    def sized(self):
+        return self.keep_global(self.builder.size(self.rng.randrange(self.space.rank)))
+
+    def reduced(self):
+        index = self.local()
+        type_ = self.type_of(index)
+        names = [r.name for r in REDUCTIONS.values() if accepts(OPERATORS[r.operator], type_)]
+        operator = self.rng.choice(names)
+        if type_ != BOOL and self.rng.random() < 0.2:
+            operator = larger_magnitude(type_)
+        self.used.add(index)
+        return self.keep_global(self.builder.reduce(operator, index))
+
+    def global_arithmetic(self):
+        row = self.rng.choice([r for r in EXACT if r.rule in ("same", "bool")])
+        anchor = self.a_global()
+        type_ = self.type_of(anchor)
+        if not accepts(row, type_):
+            type_ = self.rng.choice([t for t in COMMON_TYPES if accepts(row, t)])
+            self.used.add(anchor)
+            anchor = self.keep_global(self.builder.cast(anchor, type_))
+        operands = [anchor, *(self.a_global(type_) for _ in range(row.arity - 1))]
+        self.used.update(operands)
+        return self.keep_global(self.builder.arith(row.name, *operands))
+
+    # -- results
+
+    def store_all(self):
+        """Store each value that nothing uses: Locals of one type side by side in one field, each Global in a scalar."""
+        b = self.builder
+        roots = sorted(i for i in (*self.facts, *self.globals) if i not in self.consumed())
+        taken = set()
+        if any(s.name == "f0_old" for s in self.statics):
+            b.store("f0_old", b.load("f0"))
+            taken.add("f0_old")
+        by_type = {}
+        for root in roots:
+            node = b.node(root)
+            if node.is_local:
+                by_type.setdefault(node.type, []).append(root)
+            elif node.is_global:
+                b.store(self.result("scalar", node.type, taken, root), root)
+        if not by_type:  # all Locals ended in Globals: something must still change
+            by_type[self.type_of(b.load("f0"))] = [b.load("f0")]
+        for type_, values in by_type.items():
+            b.store(self.result("field", type_, taken, -1), self.side_by_side(values))
+
+    def consumed(self):
+        return {operand for i in range(len(self.builder)) for operand in self.builder.node(i).operands}
+
+    def side_by_side(self, values):
+        """Value number k in every k-th cell, so that no value hides another."""
+        b = self.builder
+        result = values[0]
+        axis = self.rng.randrange(self.space.rank)
+        if len(values) > 1:
+            turn = b.arith("remainder", b.index(axis), b.imm(len(values), I64, self.space))
+        for number, value in enumerate(values[1:], 1):
+            mine = b.arith("equal", turn, b.imm(number, I64, self.space))
+            result = b.arith("select", mine, value, result)
+        return result
+
+    def result(self, role, type_, taken, root):
+        """A static to store to: one of the program's own, or a new one; never the static that the value loads."""
+        instruction = self.builder.node(root).instruction if root >= 0 else None
+        loaded = instruction.name if isinstance(instruction, Load) else ""
+        for static in self.statics:
+            if (static.role, static.type) == (role, type_) and static.name not in (*taken, loaded):
+                taken.add(static.name)
+                return static.name
+        name = f"r{len(self.statics)}_{type_}"
+        space, start = (self.space, None) if role == "field" else (GLOBAL, default(self.rng, type_))
+        static = Static(name, role, type_, space, start)
+        self.statics.append(static)
+        self.builder.declare(static)
+        taken.add(name)
+        return name
+
+
+def larger_magnitude(type_):
+    """A region: of two numbers the one with the larger magnitude, the first if they are alike."""
+    zero = identity_of("sum", type_)
+    nodes = (
+        Node(Load("kept"), (), type_, GLOBAL),
+        Node(Load("cell"), (), type_, GLOBAL),
+        Node(Arith("absolute"), (0,), type_, GLOBAL),
+        Node(Arith("absolute"), (1,), type_, GLOBAL),
+        Node(Arith("less"), (2, 3), BOOL, GLOBAL),
+        Node(Arith("select"), (4, 1, 0), type_, GLOBAL),
+    )
+    return Region((Parameter("kept", type_), Parameter("cell", type_)), nodes, zero)

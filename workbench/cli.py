@@ -1,21 +1,104 @@
-"""The command `workbench`: what the package offers outside a notebook."""
+"""The command `workbench`: reads the command line, prints what the commands say, turns errors into exit statuses."""
+
+from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from workbench._version import __version__
+from workbench.errors import StencilError
+
+_EXAMPLES = """examples:
+  workbench demo                 run the wave equation and write a report
+  workbench doctor               what works here and what to install
+  workbench doctor --measure     measure this machine, for the bounds on cards
+  workbench cache info           how much is in the build cache
+"""
 
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of the whole command line, one subparser a command."""
-    parser = argparse.ArgumentParser(prog="workbench", description="Stencils from a notebook cell to CPU and GPU.")
+    parser = argparse.ArgumentParser(
+        prog="workbench",
+        description="Stencils from a notebook cell to CPU and GPU.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     parser.add_argument("--version", action="version", version=f"stencil-workbench {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND")
+
+    demo = commands.add_parser("demo", help="run the quickstart on real input, print its figures, write a report")
+    demo.add_argument("--backend", default="auto", help="auto (the default), reference, openmp, cuda or cuda-sim")
+    demo.add_argument("--report", type=Path, metavar="FILE", help="where the HTML report goes")
+    demo.set_defaults(command=_demo)
+
+    doctor = commands.add_parser("doctor", help="say what works here, what does not, and what to install")
+    doctor.add_argument("--measure", action="store_true", help="measure memory bandwidth and peak, for later cards")
+    doctor.set_defaults(command=_doctor)
+
+    cache = commands.add_parser("cache", help="look at the build cache, or empty it")
+    cache.add_argument("action", choices=("info", "clear"), help="info counts, clear removes everything")
+    cache.set_defaults(command=_cache)
     return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status. `arguments` defaults to those of the process."""
+    """Run one command; returns the exit status. `arguments` defaults to those of the process.
+
+    0: done. 1: the command could not do what was asked, and said why. 2: the command line makes no sense (argparse
+    exits). 130: interrupted.
+    """
     parser = build_parser()
-    parser.parse_args(arguments)
-    parser.print_help()
+    parsed = parser.parse_args(arguments)
+    command: Callable[[argparse.Namespace], int] | None = getattr(parsed, "command", None)
+    if command is None:
+        parser.print_help()
+        return 0
+    try:
+        return command(parsed)
+    except StencilError as error:
+        print(f"workbench: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        print(f"workbench: {error.filename or 'the system'}: {error.strerror or error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("workbench: interrupted", file=sys.stderr)
+        return 130
+
+
+# The commands are imported when they are asked for: --help and --version must be quick.
+
+
+def _demo(parsed: argparse.Namespace) -> int:
+    from workbench.commands.demo import run_demo
+
+    run_demo(_say, backend=parsed.backend, report=parsed.report)
     return 0
+
+
+def _doctor(parsed: argparse.Namespace) -> int:
+    from workbench.commands.doctor import examine
+
+    for line in examine(measure=parsed.measure):
+        _say(line)
+    return 0
+
+
+def _cache(parsed: argparse.Namespace) -> int:
+    from workbench.backends.cache_folder import default_cache
+
+    cache = default_cache()
+    if parsed.action == "info":
+        _say(str(cache.info()))
+    else:
+        before = cache.clear()
+        _say(f"{before.folder}: removed {before.entries} builds, {before.bytes / (1 << 20):.1f} MiB")
+    return 0
+
+
+def _say(line: str) -> None:
+    """Print a line at once, so that whoever waits sees how far it is."""
+    print(line, flush=True)

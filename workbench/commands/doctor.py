@@ -1,0 +1,87 @@
+"""`workbench doctor`: what works on this machine, what does not, and the one command that mends it."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from collections.abc import Iterator
+from importlib import metadata
+
+import numpy as np
+
+from workbench._version import __version__
+from workbench.backends.cache_folder import default_cache
+from workbench.backends.host import figures_text, host_figures, measure_host, measured_figures
+from workbench.backends.nvrtc import find_compilers
+from workbench.backends.processor import available_threads, processor_text
+from workbench.backends.registry import availability_table
+from workbench.backends.toolchain import Toolchain, find_toolchain, install_command
+
+_LABEL = 12
+_OPTIONAL = ("ipykernel", "jupyterlab", "matplotlib", "xarray", "cupy-cuda13x", "cupy-cuda12x")
+
+
+def examine(*, measure: bool = False) -> Iterator[str]:
+    """Lines of the report, each as soon as it is known. `measure` takes about two seconds more."""
+    yield _line("workbench", f"{__version__}, Python {platform.python_version()}, NumPy {np.__version__}")
+    yield _line("system", f"{platform.system()} {platform.machine()}, {_processor_name()}")
+    yield _line("threads", f"{available_threads()} (affinity and control groups counted)")
+    yield from _compiler_lines()
+    yield from _cuda_lines()
+    yield _line("cache", str(default_cache().info()))
+    yield _line("figures", figures_text(measure_host() if measure else host_figures()))
+    if not measure and measured_figures() is None:
+        yield _line("", "measure them: workbench doctor --measure")
+    yield from _library_lines()
+    yield from _backend_lines()
+
+
+def _compiler_lines() -> Iterator[str]:
+    found = find_toolchain()
+    if isinstance(found, Toolchain):
+        yield _line("compiler", str(found))
+        if not found.openmp:
+            yield _line("", f"for all threads: {install_command('openmp')}")
+    else:
+        yield _line("compiler", found.reason)
+        yield _line("", f"install one: {found.install}")
+
+
+def _cuda_lines() -> Iterator[str]:
+    compilers = find_compilers()
+    text = ", ".join(f"{compiler.kind} ({compiler.path})" for compiler in compilers)
+    yield _line("CUDA text", text or "no compiler: neither nvcc nor NVRTC")
+    if not compilers:
+        yield _line("", f"to check CUDA text: {sys.executable} -m pip install 'stencil-workbench[cuda-check]'")
+
+
+def _library_lines() -> Iterator[str]:
+    found = [f"{name} {version}" for name in _OPTIONAL if (version := _version(name))]
+    yield _line("libraries", ", ".join(found) or "none of " + ", ".join(_OPTIONAL))
+    if not _version("ipykernel"):
+        yield _line("", f"for notebooks: {sys.executable} -m pip install 'stencil-workbench[lab]'")
+    if _version("workbench"):
+        yield _line("", "a foreign package 'workbench' is installed too: pip uninstall workbench")
+
+
+def _backend_lines() -> Iterator[str]:
+    for name, state in availability_table():
+        yield _line(name, "works" if state.available else f"not here: {state.reason}")
+        if not state.available and state.advice:
+            yield _line("", state.advice)
+
+
+def _version(distribution: str) -> str:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _processor_name() -> str:
+    lines = dict(line.split(":", 1) for line in processor_text().splitlines() if ":" in line)
+    return next((text.strip() for key, text in lines.items() if key.strip() == "model name"), platform.processor())
+
+
+def _line(label: str, text: str) -> str:
+    return f"{label:<{_LABEL}}{text}"

@@ -1,0 +1,111 @@
+"""The card of a machine: what a cell became, as one frozen record; `card_text` and `card_html` print it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class StaticRow:
+    """A field, scalar or param: its name, storage type and what else there is to say about it."""
+
+    name: str
+    type: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRow:
+    """One kernel of the plan.
+
+    `subkernels` are the names of its loop nests, `passes` the launches of an observed step. `recomputed` is the share
+    of cells outside the domain among all cells computed, for the extents on the card. Bytes and operations are per
+    cell and step; `bound` is the predicted number of cells a second.
+    """
+
+    name: str
+    nodes: int
+    manifest: tuple[str, ...]
+    delayed: int
+    subkernels: tuple[str, ...]
+    launches: int
+    recomputed: float
+    bytes_moved: float
+    flops: float
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class CardSummary:
+    """Everything on the card, in the words in which it is shown.
+
+    `extents` are the cells for which the figures hold. `bound_source` says where bandwidth and peak come from.
+    `changed` has one sentence a difference to the last machine of this name; empty for a first one.
+    """
+
+    name: str
+    dim: int
+    extents: tuple[int, ...]
+    fields: tuple[StaticRow, ...]
+    scalars: tuple[StaticRow, ...]
+    params: tuple[StaticRow, ...]
+    kernels: tuple[KernelRow, ...]
+    halo: str
+    extra_arrays: int
+    memory_bytes: int
+    backend: str
+    backend_reason: str
+    build: str
+    bound_source: str
+    measured: bool
+    arithmetic: str
+    next_cell: str
+    captured: tuple[tuple[str, str], ...] = ()
+    promotions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    changed: tuple[str, ...] = field(default=())
+
+    @property
+    def captured_text(self) -> str:
+        """The names that came from the notebook, as in "alpha = 0.3, name = 'a'"."""
+        return ", ".join(f"{name} = {value}" for name, value in self.captured)
+
+    @property
+    def promotions_text(self) -> str:
+        """How many promotions there are, and where."""
+        count = len(self.promotions)
+        return f"{count} promotion{'' if count == 1 else 's'}: {'; '.join(self.promotions)}" if count else ""
+
+
+def shape_text(extents: tuple[int, ...]) -> str:
+    """Extents as people write them: "256 x 256"."""
+    return " × ".join(str(n) for n in extents)
+
+
+def scaled(value: float, unit: str) -> str:
+    """A number with three digits and a decimal prefix: 1.23e9, "cells/s" is "1.23 Gcells/s"."""
+    for size, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= size:
+            return f"{value / size:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"
+
+
+def memory_text(count: int) -> str:
+    """Bytes with a binary prefix."""
+    for size, prefix in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if count >= size:
+            return f"{count / size:.3g} {prefix}"
+    return f"{count} bytes"
+
+
+def counted(number: int, noun: str) -> str:
+    """"1 node", "2 nodes"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def share_text(share: float) -> str:
+    """A share in percent; small ones are not rounded to nothing."""
+    percent = 100 * share
+    if percent == 0:
+        return "none"
+    return f"{percent:.2g} %" if percent >= 0.01 else "< 0.01 %"

@@ -1,0 +1,98 @@
+"""The card as static HTML: no script, own style, everything escaped; readable even where styles are stripped."""
+
+from __future__ import annotations
+
+from html import escape
+
+from workbench.notebook.card import CardSummary, KernelRow, StaticRow, counted, memory_text, scaled, shape_text, share_text
+from workbench.notebook.card_style import CARD_STYLE
+
+
+def card_html(card: CardSummary) -> str:
+    """The whole card as one element that brings its own style sheet."""
+    parts = (
+        f"<style>{CARD_STYLE}</style>",
+        _head(card),
+        _tiles(card),
+        f'<div class="swb-columns">{_statics(card)}{_kernels(card)}</div>',
+        _notes(card),
+        f'<div class="swb-next"><span class="swb-soft">next cell</span><pre>{escape(card.next_cell)}</pre></div>',
+    )
+    label = escape(f"machine {card.name}", quote=True)
+    return f'<div class="swb-card" role="group" aria-label="{label}">{"".join(parts)}</div>'
+
+
+def _head(card: CardSummary) -> str:
+    return (
+        f'<div class="swb-head"><span class="swb-name">{escape(card.name)}</span>'
+        f'<span class="swb-soft">{card.dim}-D machine · {escape(card.build)}</span>'
+        f'<span class="swb-badge" title="{escape(card.backend_reason, quote=True)}">{escape(card.backend)}</span></div>'
+    )
+
+
+def _tiles(card: CardSummary) -> str:
+    kernel = next((k for k in card.kernels if k.name == "step"), card.kernels[0])
+    kind = "predicted bound" if card.measured else "estimated bound"
+    cells = shape_text(card.extents)
+    tiles = (
+        (kind, scaled(kernel.bound, "cells/s"), "from measured figures" if card.measured else "not measured here"),
+        ("memory traffic", f"{kernel.bytes_moved:.3g} bytes", "a cell and step"),
+        ("arithmetic", f"{kernel.flops:.3g} flops", "a cell and step"),
+        ("sub-kernels", str(len(kernel.subkernels)), f"launches a step: {kernel.launches}"),
+        ("memory", memory_text(card.memory_bytes), f"for {cells} cells"),
+        ("ghost cells", share_text(kernel.recomputed), f"recomputed; halo {card.halo}"),
+    )
+    return (
+        '<dl class="swb-tiles">'
+        + "".join(
+            f'<div class="swb-tile"><dt>{escape(what)}</dt><dd>{escape(value)}<small>{escape(note)}</small></dd></div>'
+            for what, value, note in tiles
+        )
+        + "</dl>"
+    )
+
+
+def _statics(card: CardSummary) -> str:
+    tables = (("fields", card.fields), ("scalars", card.scalars), ("params", card.params))
+    return "".join(_static_table(caption, rows) for caption, rows in tables if rows)
+
+
+def _static_table(caption: str, rows: tuple[StaticRow, ...]) -> str:
+    cells = "".join(
+        f'<tr><th scope="row">{escape(row.name)}</th><td>{escape(row.type)}</td><td>{escape(row.note)}</td></tr>'
+        for row in rows
+    )
+    return f"<table><caption>{caption}</caption><tbody>{cells}</tbody></table>"
+
+
+def _kernels(card: CardSummary) -> str:
+    return "".join(_kernel_table(kernel, card) for kernel in card.kernels)
+
+
+def _kernel_table(kernel: KernelRow, card: CardSummary) -> str:
+    stored = f": {', '.join(kernel.manifest)}" if kernel.manifest else ""
+    rows = [
+        ("nodes", str(kernel.nodes)),
+        ("Manifest", f"{len(kernel.manifest)}{stored}"),
+        ("Delayed", str(kernel.delayed)),
+        ("sub-kernels", ", ".join(kernel.subkernels)),
+    ]
+    if kernel.name == "step":
+        rows.append(("beyond fields", counted(card.extra_arrays, "array")))
+    cells = "".join(f'<tr><th scope="row">{escape(what)}</th><td>{escape(text)}</td></tr>' for what, text in rows)
+    return f"<table><caption>kernel {escape(kernel.name)}</caption><tbody>{cells}</tbody></table>"
+
+
+def _notes(card: CardSummary) -> str:
+    """Warnings first, then what changed, then where things came from."""
+    notes = [("swb-warning", warning) for warning in card.warnings]
+    notes += [("", change) for change in card.changed]
+    if card.captured:
+        notes.append(("", f"taken from the notebook: {card.captured_text}"))
+    if card.promotions:
+        notes.append(("", card.promotions_text))
+    notes += [("", f"{card.backend}: {card.backend_reason}"), ("", card.bound_source)]
+    if card.arithmetic != "ieee":
+        notes.append(("", f"arithmetic: {card.arithmetic}"))
+    items = "".join(f'<li class="{kind}">{escape(text)}</li>' if kind else f"<li>{escape(text)}</li>" for kind, text in notes)
+    return f"<ul>{items}</ul>"

@@ -1,0 +1,76 @@
+"""The card as plain text: what a terminal, a text-only reader and a stripped notebook show."""
+
+from __future__ import annotations
+
+import textwrap
+
+from workbench.notebook.card import CardSummary, KernelRow, StaticRow, counted, memory_text, scaled, shape_text, share_text
+
+_WIDTH = 100
+_LABEL = 13
+
+
+def card_text(card: CardSummary) -> str:
+    """The whole card, at most 100 columns wide; the last lines are the next cell to copy."""
+    lines = [f"{card.name}: {card.dim}-D machine, runs on {card.backend} ({card.backend_reason})"]
+    for label, rows in (("fields", card.fields), ("scalars", card.scalars), ("params", card.params)):
+        lines += [_line(label if i == 0 else "", _static(row)) for i, row in enumerate(rows)]
+    if card.captured:
+        lines.append(_line("notebook", f"taken from the notebook: {card.captured_text}"))
+    for kernel in card.kernels:
+        lines += [_line(f"kernel {kernel.name}" if i == 0 else "", text) for i, text in enumerate(kernel_texts(kernel))]
+    lines.append(_line("memory", memory_line(card)))
+    lines.append(_line("bound", f"{bound_text(card)}; {card.bound_source}"))
+    lines.append(_line("build", card.build))
+    if card.arithmetic != "ieee":
+        lines.append(_line("arithmetic", card.arithmetic))
+    if card.promotions:
+        lines.append(_line("types", card.promotions_text))
+    lines += [_line("warning", warning) for warning in card.warnings]
+    lines += [_line("changed" if i == 0 else "", change) for i, change in enumerate(card.changed)]
+    lines.append(_line("next cell", card.next_cell.splitlines()[0]))
+    lines += [" " * (_LABEL + 2) + line for line in card.next_cell.splitlines()[1:]]
+    return "\n".join(lines)
+
+
+def kernel_texts(kernel: KernelRow) -> tuple[str, ...]:
+    """What the card says about one kernel, in three lines."""
+    stored = f" ({', '.join(kernel.manifest)})" if kernel.manifest else ""
+    return (
+        f"{counted(kernel.nodes, 'node')}: {len(kernel.manifest)} Manifest{stored}, {kernel.delayed} Delayed",
+        f"{counted(len(kernel.subkernels), 'sub-kernel')}: {', '.join(kernel.subkernels)}; "
+        f"launches a step: {kernel.launches}",
+        f"{kernel.bytes_moved:.3g} bytes and {kernel.flops:.3g} flops a cell and step; "
+        f"ghost cells recomputed: {share_text(kernel.recomputed)}",
+    )
+
+
+def memory_line(card: CardSummary) -> str:
+    """Extents, halo, memory and the arrays beyond the fields."""
+    return (
+        f"{shape_text(card.extents)} cells: {memory_text(card.memory_bytes)}, "
+        f"{counted(card.extra_arrays, 'array')} beyond the fields; halo {card.halo}"
+    )
+
+
+def bound_text(card: CardSummary) -> str:
+    """The predicted speed of the kernel `step`, or of the first one."""
+    kernel = next((k for k in card.kernels if k.name == "step"), card.kernels[0])
+    kind = "predicted bound" if card.measured else "estimated bound"
+    return f"{kind} {scaled(kernel.bound, 'cells/s')}"
+
+
+def _static(row: StaticRow) -> str:
+    return f"{row.name}  {row.type}" + (f"  {row.note}" if row.note else "")
+
+
+def _line(label: str, text: str) -> str:
+    """One labelled line, wrapped and indented below its label."""
+    return textwrap.fill(
+        text,
+        _WIDTH,
+        initial_indent=f"  {label:<{_LABEL - 1}} " if len(label) < _LABEL else f"  {label} ",
+        subsequent_indent=" " * (_LABEL + 2),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,92 @@
+"""What changed between two programs of the same name: nodes, fields, parameters, genome letters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from workbench.graph import Graph, Static
+
+_SHOWN = 6  # names listed before "and n more"
+
+
+def graph_changes(before: Graph, after: Graph) -> tuple[str, ...]:
+    """One sentence for each kind of difference between two graphs; empty if they mean the same.
+
+    Nodes are compared by instruction, type and space, so an edited constant counts as one node less and one more and
+    not as a change of everything that depends on it; the named values whose result changes are listed beside.
+    """
+    found = [*_static_changes(before, after)]
+    kernels_before = {kernel.name: kernel for kernel in before.kernels}
+    kernels_after = {kernel.name: kernel for kernel in after.kernels}
+    found += [f"kernel {name} added" for name in kernels_after if name not in kernels_before]
+    found += [f"kernel {name} removed" for name in kernels_before if name not in kernels_after]
+    for name, kernel in kernels_after.items():
+        old = kernels_before.get(name)
+        if old is None or old.keys() == kernel.keys():
+            continue
+        own = Counter(repr((node.instruction, node.type, node.space)) for node in kernel.nodes)
+        others = Counter(repr((node.instruction, node.type, node.space)) for node in old.nodes)
+        added, removed = (own - others).total(), (others - own).total()
+        nodes = f"{_count(added, 'node')} added, {removed} removed" if added or removed else "same nodes, other operands"
+        keys_before = {label: key for node, key in zip(old.nodes, old.keys(), strict=True) for label in node.names}
+        keys_after = {label: key for node, key in zip(kernel.nodes, kernel.keys(), strict=True) for label in node.names}
+        new = [label for label in keys_after if label not in keys_before]
+        gone = [label for label in keys_before if label not in keys_after]
+        other = [label for label, key in keys_after.items() if keys_before.get(label, key) != key]
+        parts = [f"{verb} {_listed(names)}" for verb, names in (("new", new), ("gone", gone), ("other", other)) if names]
+        found.append(f"kernel {name}: {nodes}" + (f" ({'; '.join(parts)})" if parts else ""))
+    return tuple(found)
+
+
+def genome_changes(before: str, after: str) -> tuple[str, ...]:
+    """How many letters of the genome differ, and where; genomes of different length belong to different graphs."""
+    if before == after:
+        return ()
+    if len(before) != len(after):
+        return (f"genome: {len(before)} letters before, {len(after)} now",)
+    places = [str(i + 1) for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+    return (f"genome: {_count(len(places), 'letter')} changed, at {_listed(places)}",)
+
+
+def captured_changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[str, ...]:
+    """Values taken from the notebook that are new, gone or different."""
+    found = [f"{name} is taken from the notebook now" for name in after if name not in before]
+    found += [f"{name} is no longer taken from the notebook" for name in before if name not in after]
+    for name, value in after.items():
+        if name in before and repr(before[name]) != repr(value):
+            found.append(f"{name} from the notebook: {before[name]} → {value}")
+    return tuple(found)
+
+
+def _static_changes(before: Graph, after: Graph) -> list[str]:
+    old = {static.name: static for static in before.statics}
+    new = {static.name: static for static in after.statics}
+    found = [f"{static.role} {name} added" for name, static in new.items() if name not in old]
+    found += [f"{static.role} {name} removed" for name, static in old.items() if name not in new]
+    for name, static in new.items():
+        if name in old:
+            found += _differences(old[name], static)
+    return found
+
+
+def _differences(before: Static, after: Static) -> list[str]:
+    aspects = (
+        ("kind", before.role, after.role),
+        ("type", before.type.name, after.type.name),
+        ("boundary", before.boundary or "none", after.boundary or "none"),
+        ("unit", before.unit or "none", after.unit or "none"),
+        ("default", before.default, after.default),
+    )
+    return [f"{after.role} {after.name}: {what} {was} → {now}" for what, was, now in aspects if was != now]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _listed(names: list[str]) -> str:
+    """The first few names, and how many follow."""
+    if len(names) <= _SHOWN:
+        return ", ".join(names)
+    return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"

@@ -1,0 +1,69 @@
+"""The IPython extension: `%load_ext workbench` brings the magics and their completion, `%unload_ext` takes all away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from workbench.frontend import language
+from workbench.machine import Machine
+from workbench.notebook.completion import StencilMatcher
+from workbench.notebook.magics import StencilMagics
+
+_FOREIGN = "workbench"  # a distribution on the package index that has nothing to do with this package
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What was added to one shell, to be taken away again."""
+
+    magics: StencilMagics
+    matcher: StencilMatcher
+
+
+_loaded: WeakKeyDictionary[Any, Loaded] = WeakKeyDictionary()
+
+
+def load_ipython_extension(shell: InteractiveShell) -> None:
+    """Add `%%stencil`, `%stencil` and their completion; called by `%load_ext workbench`."""
+    unload_ipython_extension(shell)  # a second load without an unload must not leave two matchers
+    foreign = foreign_text()
+    if foreign:
+        print(foreign)  # noqa: T201  # to the user who has just typed %load_ext
+    magics = StencilMagics(shell)
+    shell.register_magics(magics)
+    matcher = StencilMatcher(shell.user_ns, Machine, tuple(language.__all__))
+    matcher.attach(shell.Completer)
+    _loaded[shell] = Loaded(magics, matcher)
+
+
+def unload_ipython_extension(shell: InteractiveShell) -> None:
+    """Take away what `load_ipython_extension` added; machines and simulations stay as they are."""
+    loaded = _loaded.pop(shell, None)
+    if loaded is None:
+        return
+    loaded.matcher.detach(shell.Completer)
+    manager = shell.magics_manager
+    for kind, names in loaded.magics.magics.items():
+        for name in names:
+            manager.magics[kind].pop(name, None)
+    manager.registry.pop(StencilMagics.__name__, None)
+    if loaded.magics in shell.configurables:
+        shell.configurables.remove(loaded.magics)
+
+
+def foreign_text() -> str:
+    """A warning if the foreign distribution `workbench` is installed here as well, else ""."""
+    try:
+        version = metadata.version(_FOREIGN)
+    except metadata.PackageNotFoundError:
+        return ""
+    return (
+        f"A foreign package called 'workbench' (version {version}) is installed in this environment. It has nothing "
+        "to do with stencil-workbench and shares its import name, so files of the two may be mixed.\n"
+        "Type: pip uninstall -y workbench && pip install --force-reinstall --no-deps stencil-workbench"
+    )

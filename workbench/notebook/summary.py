@@ -1,0 +1,154 @@
+"""From a compiled program to its card: counts, costs and the predicted bound, nothing printed yet."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from workbench.backends.host import figures_text
+from workbench.graph import Graph, Static
+from workbench.graph.diagnostics import diagnostic_stores
+from workbench.notebook.card import CardSummary, KernelRow, StaticRow
+from workbench.pipeline import Compiled
+from workbench.planning.cost import HostFigures, bound_seconds, ghost_percent, memory_bytes, step_cost
+from workbench.planning.plan import KernelPlan, Plan, Storage
+
+_CELLS = 1 << 20  # of a card's figures when no shape was given
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What the card says about how a cell was read. The texts of promotions and warnings begin with "line N: "."""
+
+    captured: Mapping[str, object]
+    promotions: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def summarise(
+    name: str,
+    compiled: Compiled,
+    reading: Reading,
+    *,
+    figures: HostFigures,
+    measured: bool,
+    extents: tuple[int, ...] | None = None,
+    changed: tuple[str, ...] = (),
+) -> CardSummary:
+    """The card of a compiled program for `extents` cells, about a million if none are given."""
+    plan, graph = compiled.plan, compiled.plan.graph
+    cells = extents or default_extents(graph.dim)
+    backend = compiled.selection.name
+    return CardSummary(
+        name=name,
+        dim=graph.dim,
+        extents=cells,
+        fields=tuple(_field_row(graph, static) for static in graph.fields),
+        scalars=tuple(_scalar_row(graph, static) for static in graph.scalars),
+        params=tuple(StaticRow(s.name, s.type.name, f"default {s.default}{_unit(s)}") for s in graph.params),
+        kernels=tuple(_kernel_row(kernel, cells, figures) for kernel in plan.kernels),
+        halo=_halo_text(plan),
+        extra_arrays=_manifest_arrays(plan),
+        memory_bytes=memory_bytes(plan, cells),
+        backend=backend,
+        backend_reason=compiled.selection.reason,
+        build=_build_text(compiled),
+        bound_source=("" if "cuda" not in backend else "the CPU's figures: ") + figures_text(figures),
+        measured=measured,
+        arithmetic=plan.choices.meaning.arithmetic,
+        next_cell=next_cell(name, graph),
+        captured=tuple((key, _value_text(value)) for key, value in reading.captured.items()),
+        promotions=reading.promotions,
+        warnings=reading.warnings,
+        changed=changed,
+    )
+
+
+def default_extents(dim: int) -> tuple[int, ...]:
+    """A cube of about a million cells: the size of the figures when none was asked for."""
+    return (max(2, round(_CELLS ** (1 / dim))),) * dim
+
+
+def next_cell(name: str, graph: Graph) -> str:
+    """Two lines to copy: a simulation with a value for each field and param, and a run."""
+    initialised = {store for kernel in graph.kernels if kernel.name == "init" for store, _ in kernel.stores()}
+    arguments = [f"{group}=..." for group in dict.fromkeys(s.group or s.name for s in graph.fields if s.name not in initialised)]
+    if not arguments:
+        arguments.append(f"shape={default_extents(graph.dim) if graph.dim > 1 else (1024,)}")
+    arguments += [f"{s.name}={s.default}" for s in graph.params]
+    return f"sim = {name}.simulate({', '.join(arguments)})\nsim.run(1000)"
+
+
+def _field_row(graph: Graph, static: Static) -> StaticRow:
+    written = any(store == static.name for kernel in graph.kernels for store, _ in kernel.stores())
+    notes = [static.boundary or "no boundary rule"]
+    if static.unit:
+        notes.append(static.unit)
+    if static.face_axes:
+        notes.append(f"on faces of axis {', '.join(str(a) for a in static.face_axes)}")
+    if not written:
+        notes.append("never changes")
+    return StaticRow(static.name, static.type.name, ", ".join(notes))
+
+
+def _scalar_row(graph: Graph, static: Static) -> StaticRow:
+    diagnostic = any(static.name in diagnostic_stores(graph, kernel) for kernel in graph.kernels)
+    note = "evaluated on observed steps only" if diagnostic else "up to date after every step"
+    return StaticRow(static.name, static.type.name, note + _unit(static))
+
+
+def _kernel_row(kernel: KernelPlan, cells: tuple[int, ...], figures: HostFigures) -> KernelRow:
+    step = kernel.observed
+    cost = step_cost(kernel.plain)
+    seconds = bound_seconds(kernel.plain, cells, figures)
+    nodes = kernel.kernel.nodes
+    manifest = tuple(
+        (nodes[i].names or (f"node {i}",))[-1] for i, s in enumerate(kernel.storage) if s is Storage.MANIFEST
+    )
+    return KernelRow(
+        name=kernel.kernel.name,
+        nodes=len(nodes),
+        manifest=manifest,
+        delayed=sum(1 for s in kernel.storage if s is Storage.DELAYED),
+        subkernels=tuple(subkernel.name for subkernel in step.subkernels),
+        launches=len(kernel.plain.launches),
+        recomputed=ghost_percent(kernel.plain, cells) / 100,
+        bytes_moved=cost.bytes_moved,
+        flops=cost.flops,
+        bound=math.prod(cells) / seconds if seconds > 0 else 0.0,
+    )
+
+
+def _halo_text(plan: Plan) -> str:
+    """Cells around the domain, as "1" when all sides agree, else a pair for each axis."""
+    sides = {side for pair in plan.halo for side in pair}
+    if len(sides) == 1:
+        return str(sides.pop())
+    return ", ".join(f"{below} and {above}" for below, above in plan.halo)
+
+
+def _manifest_arrays(plan: Plan) -> int:
+    """Arrays of Manifest values beyond the fields' own: Table 3 of Paraiso."""
+    return sum(1 for slot in plan.slots if not slot.field)
+
+
+def _build_text(compiled: Compiled) -> str:
+    program = compiled.program
+    if program.from_cache:
+        return "from the build cache"
+    if program.compile_seconds > 0:
+        return f"compiled in {program.compile_seconds:.2g} s"
+    return "nothing to compile"
+
+
+def _value_text(value: object) -> str:
+    """A captured value as the notebook would print it, functions by name."""
+    if callable(value):
+        return f"function {getattr(value, '__name__', type(value).__name__)}"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _unit(static: Static) -> str:
+    return f" {static.unit}" if static.unit else ""

@@ -14,6 +14,8 @@ if TYPE_CHECKING:  # the same names once more for type checkers and editors; a t
     from workbench.machine import Machine as Machine
     from workbench.machine import stencil as stencil
     from workbench.machine import trace as trace
+    from workbench.notebook.extension import load_ipython_extension as load_ipython_extension
+    from workbench.notebook.extension import unload_ipython_extension as unload_ipython_extension
     from workbench.pipeline import counters as counters
     from workbench.run.simulation import Simulation as Simulation
 
@@ -23,8 +25,10 @@ _EXPORTS: dict[str, str] = {
     "Simulation": "workbench.run.simulation",
     "StencilError": "workbench.errors",
     "counters": "workbench.pipeline",
+    "load_ipython_extension": "workbench.notebook.extension",
     "stencil": "workbench.machine",
     "trace": "workbench.machine",
+    "unload_ipython_extension": "workbench.notebook.extension",
 }
 
 __all__ = ["__version__", *sorted(_EXPORTS)]

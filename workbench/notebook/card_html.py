@@ -85,14 +85,18 @@ def _kernel_table(kernel: KernelRow, card: CardSummary) -> str:
 
 def _notes(card: CardSummary) -> str:
     """Warnings first, then what changed, then where things came from."""
-    notes = [("swb-warning", warning) for warning in card.warnings]
-    notes += [("", change) for change in card.changed]
+    notes = [("warning", warning) for warning in card.warnings]
+    notes += [("changed", change) for change in card.changed]
     if card.captured:
-        notes.append(("", f"taken from the notebook: {card.captured_text}"))
+        notes.append(("notebook", f"taken from the notebook: {card.captured_text}"))
     if card.promotions:
-        notes.append(("", card.promotions_text))
-    notes += [("", f"{card.backend}: {card.backend_reason}"), ("", card.bound_source)]
+        notes.append(("types", card.promotions_text))
+    notes += [("backend", f"{card.backend}: {card.backend_reason}"), ("bound", card.bound_source)]
     if card.arithmetic != "ieee":
-        notes.append(("", f"arithmetic: {card.arithmetic}"))
-    items = "".join(f'<li class="{kind}">{escape(text)}</li>' if kind else f"<li>{escape(text)}</li>" for kind, text in notes)
-    return f"<ul>{items}</ul>"
+        notes.append(("arithmetic", card.arithmetic))
+    return '<dl class="swb-notes">' + "".join(_note(label, text) for label, text in notes) + "</dl>"
+
+
+def _note(label: str, text: str) -> str:
+    kind = ' class="swb-warning"' if label == "warning" else ""
+    return f"<div{kind}><dt>{label}</dt><dd>{escape(text)}</dd></div>"

@@ -52,12 +52,13 @@ CARD_STYLE = """
   color: inherit; font-weight: 400; overflow-wrap: anywhere; }
 .swb-card tbody tr + tr > * { border-top: 1px solid var(--swb-line); }
 .swb-card th, .swb-card code { font-family: var(--swb-mono); font-size: 0.95em; color: inherit; background: none; }
+.swb-card th { width: 1%; white-space: nowrap; }
 .swb-card td:last-child { padding-right: 0; }
-.swb-card ul { margin: 0; padding: 0.1em 0.9em 0.6em; list-style: none; }
-.swb-card li { margin: 0; padding-left: 1.1em; text-indent: -1.1em; }
-.swb-card li::before { display: inline-block; width: 1.1em; text-indent: 0; content: "·"; color: var(--swb-mark); font-weight: 700; }
-.swb-card li.swb-warning { color: var(--swb-warn); }
-.swb-card li.swb-warning::before { content: "!"; color: var(--swb-warn); }
+.swb-card .swb-notes { margin: 0; padding: 0.1em 0.9em 0.6em; }
+.swb-card .swb-notes > div { display: flex; flex-wrap: wrap; gap: 0 0.9em; }
+.swb-card .swb-notes dt { flex: 0 0 5.2rem; line-height: 1.75; }
+.swb-card .swb-notes dd { flex: 1 1 15rem; font-size: 1em; font-weight: 400; }
+.swb-card .swb-warning dt, .swb-card .swb-warning dd { color: var(--swb-warn); font-weight: 600; }
 .swb-card .swb-next { padding: 0.5em 0.9em 0.6em; border-top: 1px solid var(--swb-line); background: var(--swb-tint); }
 .swb-card pre { margin: 0.1em 0 0; padding: 0; border: 0; background: none; color: var(--swb-ink); font: 0.95em/1.5 var(--swb-mono); white-space: pre-wrap;
   overflow-wrap: anywhere; user-select: all; }

@@ -1,0 +1,189 @@
+"""`workbench demo`: the quickstart without a notebook, on real input, with its figures and a report."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from workbench.backends.base import Array
+from workbench.backends.cache_folder import default_cache
+from workbench.backends.registry import availability_table
+from workbench.commands.line_plot import Curve, line_plot
+from workbench.commands.report import Figure, Section, Table, report_page
+from workbench.machine import Machine, trace
+from workbench.pipeline import Compiled, compile_graph, counters
+
+WAVE = """\
+# du/dt = v,  dv/dt = c² u''  on a periodic line
+u, v   = fields("u v", boundary="periodic")
+energy = scalar("energy")
+c      = param("c", 3.43)
+dx = 2 * pi / size(0)
+dt = dx / c
+
+u1 = u + dt * v
+v1 = v + dt * c**2 / dx**2 * (u1[+1] - 2 * u1 + u1[-1])
+u.next, v.next = u1, v1
+energy.next = reduce_sum(0.5 * (c**2 * ((u1[+1] - u1[-1]) / (2 * dx))**2 + ((v + v1) / 2)**2) * dx)
+"""
+
+STEPS = 1000
+SIZES = (8, 37, 256, 3072)
+_LARGE = 1 << 20  # cells of the speed test
+_SPEED_SECONDS = 1.0
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class EnergyCheck:
+    """How far the energy strayed in a run of `STEPS` steps on `cells` cells: (highest - lowest) / mean."""
+
+    cells: int
+    fluctuation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """u on the line at a few step numbers, and the energy after each step, from one run."""
+
+    position: Array
+    snapshots: tuple[tuple[int, Array], ...]
+    energy: Array
+
+
+def run_demo(say: Say, *, backend: str = "auto", report: Path | None = None) -> Path:
+    """Run everything, say each figure when it is known, write the report and return its path."""
+    say("the wave equation du/dt = v, dv/dt = c² u'' on a periodic line, energy conserved by the scheme")
+    start = time.perf_counter()
+    wave = trace(WAVE, 1, name="wave")
+    compiled = compile_graph(wave.graph, wave.choices, backend)
+    ready = time.perf_counter() - start
+    rows = [("backend", f"{compiled.selection.name} ({compiled.selection.reason})"), ("cell to kernel", _build(compiled, ready))]
+    rows.append(("plan", _plan(compiled)))
+    for row in rows:
+        _tell(say, row)
+    checks = []
+    for cells in SIZES:
+        checks.append(EnergyCheck(cells, energy_fluctuation(wave, backend, cells)))
+        _tell(say, (f"energy N={cells}", f"fluctuates by {checks[-1].fluctuation:.1e} in {STEPS} steps"))
+    rows.append(("speed", _speed(wave, backend)))
+    _tell(say, rows[-1])
+    done = counters()
+    rows.append(("compiler", f"ran {done.compiled} times, {done.seconds:.2f} s; {done.cache_hits} found in the cache"))
+    rows.append(("build cache", str(default_cache().info())))
+    for row in rows[-2:]:
+        _tell(say, row)
+    missing = _missing()
+    for text in missing:
+        _tell(say, ("not used", text))
+    path = _report_path(report)
+    page = _page(tuple(rows), tuple(checks), missing, _pictures(wave, backend))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(page, encoding="utf-8")
+    _tell(say, ("report", str(path)))
+    return path
+
+
+def energy_fluctuation(wave: Machine, backend: str, cells: int) -> float:
+    """(highest - lowest) / mean of the energy after each of `STEPS` steps."""
+    with wave.simulate(backend=backend, **_start(cells)) as sim:
+        record = sim.record("energy", every=1)
+        sim.run(STEPS)
+        energy = record.values
+    return float((energy.max() - energy.min()) / abs(energy.mean()))
+
+
+def _start(cells: int) -> dict[str, Array]:
+    """A standing and a travelling part: u = sin x, v = cos 3x on [0, 2 pi)."""
+    x = np.linspace(0, 2 * np.pi, cells, endpoint=False)
+    return {"u": np.sin(x), "v": np.cos(3 * x)}
+
+
+def _speed(wave: Machine, backend: str) -> str:
+    """Million cells a second over about a second of whole steps, the energy not looked at meanwhile."""
+    with wave.simulate(backend=backend, **_start(_LARGE)) as sim:
+        sim.run(1)
+        steps, seconds = 1, 0.0
+        while seconds < _SPEED_SECONDS:
+            steps *= 4 if seconds < _SPEED_SECONDS / 8 else 2
+            start = time.perf_counter()
+            sim.run(steps)
+            seconds = time.perf_counter() - start
+    return f"{_LARGE * steps / seconds / 1e6:.0f} Mcells/s ({steps} steps of {_LARGE} cells in {seconds:.2f} s)"
+
+
+def _pictures(wave: Machine, backend: str) -> Pictures:
+    cells = 512
+    x = np.linspace(0, 2 * np.pi, cells, endpoint=False)
+    pulse = np.exp(-20 * (x - np.pi) ** 2)
+    with wave.simulate(u=pulse, v=0.0, backend=backend) as sim:
+        record = sim.record("energy", every=1)
+        snapshots = [(0, np.asarray(sim["u"]))]
+        for _ in range(3):
+            sim.run(cells // 8)
+            snapshots.append((sim.steps, np.asarray(sim["u"])))
+        sim.run(STEPS - sim.steps)
+        return Pictures(x, tuple(snapshots), record.values)
+
+
+def _page(rows: tuple[tuple[str, str], ...], checks: tuple[EnergyCheck, ...], missing: tuple[str, ...], pictures: Pictures) -> str:
+    first = float(pictures.energy[0])
+    strayed = [float(value) / first - 1 for value in pictures.energy]
+    waves = line_plot([Curve(f"step {n}", pictures.position, u) for n, u in pictures.snapshots], "x (m)", "u (m)")
+    drift = line_plot([Curve("energy", range(1, len(strayed) + 1), strayed)], "step", "energy / first energy - 1")
+    sections = [
+        Section("The cell", ("The wave equation as it is typed into a notebook.",), code=WAVE),
+        Section("What it became", tables=(Table(("", ""), rows),), paragraphs=tuple(f"Not used: {m}" for m in missing)),
+        Section(
+            "A pulse runs both ways",
+            figures=(Figure(waves, "The displacement u along the line; a pulse at rest parts into two."),),
+        ),
+        Section(
+            "Energy",
+            ("The scheme conserves a discrete energy exactly, so what is left is rounding.",),
+            tables=(
+                Table(
+                    ("cells", f"(highest - lowest) / mean over {STEPS} steps"),
+                    tuple((str(c.cells), f"{c.fluctuation:.2e}") for c in checks),
+                ),
+            ),
+            figures=(Figure(drift, f"Relative change of the energy of the pulse in {STEPS} steps of 512 cells."),),
+        ),
+    ]
+    return report_page("Stencil workbench: demo", time.strftime("written on %Y-%m-%d at %H:%M"), sections)
+
+
+def _build(compiled: Compiled, ready: float) -> str:
+    program = compiled.program
+    how = "kernel from the cache" if program.from_cache else f"compiler {program.compile_seconds:.2f} s"
+    return f"{ready:.2f} s ({how})"
+
+
+def _plan(compiled: Compiled) -> str:
+    step = compiled.plan.kernel("step").observed
+    names = ", ".join(subkernel.name for subkernel in step.subkernels)
+    return f"{len(step.subkernels)} sub-kernels ({names}), halo {compiled.plan.halo}"
+
+
+def _missing() -> tuple[str, ...]:
+    """Backends that cannot run here, and what to do about it."""
+    return tuple(
+        f"{name}: {state.reason}. {state.advice}".strip() for name, state in availability_table() if not state.available
+    )
+
+
+def _report_path(wished: Path | None) -> Path:
+    """The path asked for, else one in the system's temporary folder that no other user owns."""
+    if wished is not None:
+        return wished.expanduser().absolute()
+    return Path(tempfile.mkdtemp(prefix="stencil-workbench-")) / "demo.html"
+
+
+def _tell(say: Say, row: tuple[str, str]) -> None:
+    say(f"  {row[0]:<16}{row[1]}")

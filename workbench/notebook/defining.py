@@ -1,0 +1,110 @@
+"""Defining: from a cell's body and options to a machine, compiled, with its card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from workbench.backends.host import host_figures, measured_figures
+from workbench.errors import ShapeError
+from workbench.machine import Machine, trace
+from workbench.notebook.card import CardSummary
+from workbench.notebook.changes import captured_changes, genome_changes, graph_changes
+from workbench.notebook.summary import Reading, summarise
+from workbench.pipeline import Compiled, compile_graph, counters
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What stood on the magic's line, defaults filled in; `extents` only size the card's figures."""
+
+    name: str
+    dim: int | None
+    dtype: str
+    boundary: str | None
+    backend: str
+    extents: tuple[int, ...] | None
+
+
+def define(
+    body: str, wishes: Wishes, *, first_line: int, namespace: Mapping[str, object], previous: Machine | None
+) -> tuple[Machine, CardSummary]:
+    """Trace and compile a cell; `previous` is what the name stood for before. Raises StencilError with the cell's line.
+
+    Compiled here, so that the first run starts at once and errors of the compiler belong to this cell.
+    """
+    before = counters()
+    machine = trace(
+        body,
+        wishes.dim,
+        name=wishes.name,
+        dtype=wishes.dtype,
+        boundary=wishes.boundary,
+        first_line=first_line,
+        namespace=namespace,
+    )
+    machine = replace(machine, backend=wishes.backend)
+    _check_extents(machine, wishes.extents)
+    compiled = compile_graph(machine.graph, machine.choices, machine.backend)
+    changed: tuple[str, ...] = ()
+    if previous is not None:
+        changed = machine_changes(previous, machine)
+        compiled_now = counters().compiled - before.compiled
+        built = "compiled nothing" if compiled_now == 0 else "compiled anew"
+        changed = (*changed, built) if changed else (f"nothing changed: {built}",)
+    return machine, _summary(machine, compiled, wishes.name, wishes.extents, changed)
+
+
+def summary(
+    machine: Machine,
+    previous: Machine | None = None,
+    *,
+    name: str | None = None,
+    extents: tuple[int, ...] | None = None,
+) -> CardSummary:
+    """The card of a machine that exists; `previous` is what to compare it with. Compiles it if nobody has."""
+    _check_extents(machine, extents)
+    compiled = compile_graph(machine.graph, machine.choices, machine.backend)
+    changed = () if previous is None else machine_changes(previous, machine) or ("nothing changed",)
+    return _summary(machine, compiled, name or machine.name, extents, changed)
+
+
+def machine_changes(before: Machine, after: Machine) -> tuple[str, ...]:
+    """Sentences about what differs; empty if the machines mean and plan the same."""
+    found = graph_changes(before.graph, after.graph)
+    if before.graph.fingerprint() == after.graph.fingerprint():  # letters of different graphs cannot be compared
+        found += genome_changes(before.genome, after.genome)
+    found += captured_changes(_reading(before).captured, _reading(after).captured)
+    if before.backend != after.backend:
+        found += (f"backend {before.backend} → {after.backend}",)
+    return found
+
+
+def _summary(
+    machine: Machine, compiled: Compiled, name: str, extents: tuple[int, ...] | None, changed: tuple[str, ...]
+) -> CardSummary:
+    return summarise(
+        name,
+        compiled,
+        _reading(machine),
+        figures=host_figures(),
+        measured=measured_figures() is not None,
+        extents=extents,
+        changed=changed,
+    )
+
+
+def _reading(machine: Machine) -> Reading:
+    """What the front end noted; nothing for a machine that was not traced from text."""
+    if machine.traced is None:
+        return Reading({}, (), ())
+    captured = {item.name: item.value for item in machine.traced.captured}
+    return Reading(captured, machine.traced.promotions, machine.traced.warnings)
+
+
+def _check_extents(machine: Machine, extents: tuple[int, ...] | None) -> None:
+    if extents is not None and len(extents) != machine.graph.dim:
+        raise ShapeError(
+            f"--shape has {len(extents)} extents, but {machine.name} has {machine.graph.dim}",
+            advice=f"Write --shape {'x'.join(['256'] * machine.graph.dim)}.",
+        )

@@ -1,0 +1,52 @@
+"""What is alive in this process, as `%stencil` prints it: machines, simulations, their memory, the build cache."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.backends.cache_folder import default_cache
+from workbench.machine import Machine
+from workbench.notebook.card import counted, memory_text, shape_text
+from workbench.pipeline import counters
+from workbench.run import alive
+from workbench.run.simulation import Simulation
+
+
+def living_text(names: Mapping[str, object]) -> str:
+    """Lines for people. `names` is the notebook's namespace, from which machines and simulations get their names."""
+    machines = {name: value for name, value in names.items() if isinstance(value, Machine) and not _hidden(name)}
+    lines = ["machines"]
+    for name, machine in machines.items():
+        loops = sum(len(kernel.observed.subkernels) for kernel in machine.plan().kernels)
+        fields = ", ".join(static.name for static in machine.graph.fields)
+        lines.append(f"  {name:<12} {machine.graph.dim}-D, fields {fields}; {counted(loops, 'sub-kernel')}")
+    if not machines:
+        lines.append("  none: define one with %%stencil NAME")
+    simulations = [value for value in alive.simulations() if isinstance(value, Simulation)]
+    lines.append("simulations")
+    for simulation in simulations:
+        state = "running" if simulation.running else "paused" if simulation.paused else "idle"
+        lines.append(
+            f"  {_name_of(simulation, names):<12} of {simulation.graph.name}, {shape_text(simulation.shape)} cells on "
+            f"{simulation.backend}, {counted(simulation.steps, 'step')}, {state}, {memory_text(simulation.memory_bytes)}"
+        )
+    if not simulations:
+        lines.append("  none: make one with NAME.simulate(...)")
+    total = sum(simulation.memory_bytes for simulation in simulations)
+    done = counters()
+    lines += [
+        f"memory       {memory_text(total)} in simulations",
+        f"compiled     {counted(done.compiled, 'time')} in this process ({done.seconds:.2g} s), "
+        f"found in the cache {counted(done.cache_hits, 'time')}",
+        f"cache        {default_cache().info()}",
+    ]
+    return "\n".join(lines)
+
+
+def _name_of(simulation: Simulation, names: Mapping[str, object]) -> str:
+    return next((name for name, value in names.items() if value is simulation and not _hidden(name)), "(no name)")
+
+
+def _hidden(name: str) -> bool:
+    """IPython's own names: _, _3, __."""
+    return name.startswith("_")

@@ -1,0 +1,132 @@
+"""The magics: `%%stencil NAME` turns a cell into a machine, `%stencil` says what is alive."""
+
+from __future__ import annotations
+
+import keyword
+import linecache
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_cell_magic, magics_class
+from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
+from IPython.display import display
+from traitlets import Enum, Unicode
+
+from workbench.machine import Machine
+from workbench.notebook.defining import Wishes, define, summary
+from workbench.notebook.living import living_text
+from workbench.notebook.options import ARITHMETICS, BACKENDS, OPTIONS
+from workbench.notebook.shown import ShownCard
+
+_HELP = {option.name: f"{option.help}" for option in OPTIONS}
+_FIRST_LINE = 2  # the body's first line as the user counts: the magic itself is line 1
+
+
+@magics_class
+class StencilMagics(Magics):
+    """Defaults of `%%stencil`; an option on a cell wins. Set one with `%config StencilMagics.backend = "openmp"`."""
+
+    backend = Enum(BACKENDS, default_value="auto", help=_HELP["backend"]).tag(config=True)
+    dtype = Enum(("f64", "f32"), default_value="f64", help=_HELP["dtype"]).tag(config=True)
+    boundary = Unicode("", help=_HELP["boundary"]).tag(config=True)
+    arithmetic = Enum(ARITHMETICS, default_value="ieee", help=_HELP["arithmetic"]).tag(config=True)
+
+    @magic_arguments()
+    @argument("name", metavar="NAME", nargs="?", help="The machine's name in the notebook.")
+    @argument("--dim", type=int, metavar="N", help=_HELP["dim"])
+    @argument("--shape", metavar="NxN", help=_HELP["shape"])
+    @argument("--dtype", choices=("f64", "f32"), help=_HELP["dtype"])
+    @argument("--backend", choices=BACKENDS, help=_HELP["backend"])
+    @argument("--boundary", metavar="RULE", help=_HELP["boundary"])
+    @argument("--arithmetic", choices=ARITHMETICS, help=_HELP["arithmetic"])
+    @line_cell_magic  # type: ignore[untyped-decorator]  # IPython does not annotate its decorators
+    def stencil(self, line: str, cell: str | None = None) -> None:
+        """Turn this cell into a machine called NAME, or say what there is.
+
+        Examples::
+
+            %%stencil heat --dim 2 --shape 512x512
+            u = field("u", boundary="periodic")
+            k = param("k", 0.2)
+            u.next = u + k * (u[+1, 0] + u[-1, 0] + u[0, +1] + u[0, -1] - 4 * u)
+
+            %stencil                 what is alive: machines, simulations, memory, cache
+            %stencil heat            the card of heat once more
+            %config StencilMagics.backend = "openmp"
+
+        Afterwards, in another cell: sim = heat.simulate(u=array); sim.run(1000)
+        """
+        if {"-h", "--help"} & set(line.split()):
+            print(self.stencil.__doc__)  # noqa: T201  # asked for on the magic's line
+            return
+        arguments = parse_argstring(self.stencil, line)
+        if cell is None:
+            self._show(arguments)
+        else:
+            self._define(arguments, line, cell)
+
+    def _show(self, arguments: Any) -> None:  # noqa: ANN401  # argparse's namespace
+        """The line magic: a list, or the card of one machine."""
+        names = self._names()
+        if arguments.name is None:
+            print(living_text(names))  # noqa: T201  # the answer to %stencil
+            return
+        machine = names.get(arguments.name)
+        if not isinstance(machine, Machine):
+            known = ", ".join(name for name, value in names.items() if isinstance(value, Machine) and name[:1] != "_")
+            raise UsageError(
+                f"{arguments.name} is no machine. "
+                + (f"There are: {known}." if known else "There is none yet: define one with %%stencil NAME.")
+            )
+        display(ShownCard(summary(machine, name=arguments.name, extents=parse_shape(arguments.shape))))  # type: ignore[no-untyped-call]
+
+    def _define(self, arguments: Any, line: str, cell: str) -> None:  # noqa: ANN401  # argparse's namespace
+        """The cell magic: trace, compile, bind NAME, show the card."""
+        name = check_name(arguments.name)
+        # The user's own frames in a traceback find their lines here, counted as the user sees them.
+        text = f"%%stencil {line}\n{cell}"
+        filename = f"<stencil {name}>"
+        linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
+        previous = self._names().get(name)
+        wishes = Wishes(
+            name=name,
+            dim=arguments.dim,
+            dtype=arguments.dtype or self.dtype,
+            boundary=arguments.boundary or self.boundary or None,
+            backend=arguments.backend or self.backend,
+            extents=parse_shape(arguments.shape),
+        )
+        machine, card = define(
+            cell,
+            wishes,
+            first_line=_FIRST_LINE,
+            namespace=self._names(),
+            previous=previous if isinstance(previous, Machine) else None,
+        )
+        self._names()[name] = machine
+        display(ShownCard(card))  # type: ignore[no-untyped-call]
+
+    def _names(self) -> dict[str, Any]:
+        """The notebook's namespace."""
+        assert self.shell is not None
+        names: dict[str, Any] = self.shell.user_ns
+        return names
+
+
+def check_name(name: str | None) -> str:
+    """The name if a machine may have it. Raises UsageError."""
+    if name is None:
+        raise UsageError("a name is missing. Write it behind the magic: %%stencil wave")
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise UsageError(f"{name!r} is no name for a variable. Use letters, digits and _, as in: %%stencil wave")
+    return name
+
+
+def parse_shape(text: str | None) -> tuple[int, ...] | None:
+    """Extents from "256x256", "256,256" or "256"; None for None. Raises UsageError."""
+    if text is None:
+        return None
+    parts = text.lower().replace("×", "x").replace(",", "x").split("x")
+    if not all(part.isdigit() and int(part) > 0 for part in parts):
+        raise UsageError(f"argument --shape: {text!r} is no shape. Write cells along each axis, as in 256x256")
+    return tuple(int(part) for part in parts)

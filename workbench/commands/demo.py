@@ -64,7 +64,10 @@ def run_demo(say: Say, *, backend: str = "auto", report: Path | None = None) -> 
     wave = trace(WAVE, 1, name="wave")
     compiled = compile_graph(wave.graph, wave.choices, backend)
     ready = time.perf_counter() - start
-    rows = [("backend", f"{compiled.selection.name} ({compiled.selection.reason})"), ("cell to kernel", _build(compiled, ready))]
+    rows = [
+        ("backend", f"{compiled.selection.name} ({compiled.selection.reason})"),
+        ("cell to kernel", _build(compiled, ready)),
+    ]
     rows.append(("plan", _plan(compiled)))
     for row in rows:
         _tell(say, row)
@@ -132,7 +135,9 @@ def _pictures(wave: Machine, backend: str) -> Pictures:
         return Pictures(x, tuple(snapshots), record.values)
 
 
-def _page(rows: tuple[tuple[str, str], ...], checks: tuple[EnergyCheck, ...], missing: tuple[str, ...], pictures: Pictures) -> str:
+def _page(
+    rows: tuple[tuple[str, str], ...], checks: tuple[EnergyCheck, ...], missing: tuple[str, ...], pictures: Pictures
+) -> str:
     first = float(pictures.energy[0])
     strayed = [float(value) / first - 1 for value in pictures.energy]
     waves = line_plot([Curve(f"step {n}", pictures.position, u) for n, u in pictures.snapshots], "x (m)", "u (m)")

@@ -40,14 +40,18 @@ def line_plot(curves: Sequence[Curve], x_label: str, y_label: str) -> str:
         f'<rect x="{_LEFT}" y="{_TOP}" width="{_WIDTH - _LEFT - _RIGHT}" height="{_HEIGHT - _TOP - _BOTTOM}" '
         'fill="none" stroke="currentColor" stroke-opacity="0.35"/>',
     ]
-    bottom = _HEIGHT - _BOTTOM
+    bottom, across_width = _HEIGHT - _BOTTOM, _WIDTH - _LEFT - _RIGHT
     for tick in _ticks(x_low, x_high):
         parts.append(f'<path d="M{across(tick):.1f} {bottom}v4" stroke="currentColor"/>')
         parts.append(f'<text x="{across(tick):.1f}" y="{bottom + 17}" text-anchor="middle">{tick:.6g}</text>')
     for tick in _ticks(y_low, y_high):
-        parts.append(f'<path d="M{_LEFT} {down(tick):.1f}h{_WIDTH - _LEFT - _RIGHT}" stroke="currentColor" stroke-opacity="0.12"/>')
+        parts.append(
+            f'<path d="M{_LEFT} {down(tick):.1f}h{across_width}" stroke="currentColor" stroke-opacity="0.12"/>'
+        )
         parts.append(f'<text x="{_LEFT - 7}" y="{down(tick) + 4:.1f}" text-anchor="end">{tick:.6g}</text>')
-    parts.append(f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(x_label)}</text>')
+    parts.append(
+        f'<text x="{(_LEFT + _WIDTH - _RIGHT) / 2}" y="{_HEIGHT - 8}" text-anchor="middle">{escape(x_label)}</text>'
+    )
     middle = (_TOP + bottom) / 2
     parts.append(f'<text transform="translate(16 {middle}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>')
     for number, curve in enumerate(curves):

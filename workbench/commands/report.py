@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from html import escape
 
 _STYLE = """
-:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --paper: #ffffff; --line: #d9dfe7; --mark: #1a6fb5; }
+:root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --paper: #ffffff; --line: #d9dfe7;
+  --mark: #1a6fb5; }
 @media (prefers-color-scheme: dark) {
   :root { --ink: #e3e8ee; --soft: #9aa7b6; --paper: #14191f; --line: #333d49; --mark: #62b0ee; }
 }
@@ -18,9 +19,11 @@ h2 { margin: 2.2em 0 0.5em; font-size: 1.15rem; }
 p { margin: 0.5em 0; }
 .soft { color: var(--soft); }
 table { width: 100%; border-collapse: collapse; }
-th, td { padding: 0.3em 1em 0.3em 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top; font-weight: 400; }
+th, td { padding: 0.3em 1em 0.3em 0; border-top: 1px solid var(--line); text-align: left; vertical-align: top;
+  font-weight: 400; }
 thead th { border: 0; color: var(--soft); font-size: 0.9em; }
-pre { padding: 0.8em 1em; overflow-x: auto; border: 1px solid var(--line); border-left: 3px solid var(--mark); border-radius: 4px;
+pre { padding: 0.8em 1em; overflow-x: auto; border: 1px solid var(--line); border-left: 3px solid var(--mark);
+  border-radius: 4px;
   font: 0.85rem/1.5 ui-monospace, "DejaVu Sans Mono", Menlo, monospace; }
 figure { margin: 1em 0; }
 figcaption { color: var(--soft); font-size: 0.9em; }

@@ -99,7 +99,7 @@ def memory_text(count: int) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """"1 node", "2 nodes"."""
+    """ "1 node", "2 nodes"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from html import escape
 
-from workbench.notebook.card import CardSummary, KernelRow, StaticRow, counted, memory_text, scaled, shape_text, share_text
+from workbench.notebook.card import (
+    CardSummary,
+    KernelRow,
+    StaticRow,
+    counted,
+    memory_text,
+    scaled,
+    shape_text,
+    share_text,
+)
 from workbench.notebook.card_style import CARD_STYLE
 
 

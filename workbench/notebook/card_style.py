@@ -32,23 +32,30 @@ CARD_STYLE = """
   }
 }
 .swb-card * { box-sizing: border-box; }
-.swb-card .swb-head { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.1em 0.7em; padding: 0.55em 0.9em 0.5em; }
+.swb-card .swb-head { display: flex; flex-wrap: wrap; align-items: baseline; gap: 0.1em 0.7em;
+  padding: 0.55em 0.9em 0.5em; }
 .swb-card .swb-name { font: 600 1.2em/1.4 var(--swb-mono); }
 .swb-card .swb-soft { color: var(--swb-soft); }
-.swb-card .swb-badge { margin-left: auto; padding: 0 0.65em; border: 1px solid var(--swb-mark); border-radius: 1em; color: var(--swb-mark);
+.swb-card .swb-badge { margin-left: auto; padding: 0 0.65em; border: 1px solid var(--swb-mark); border-radius: 1em;
+  color: var(--swb-mark);
   font-weight: 600; white-space: nowrap; }
-.swb-card .swb-tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.6rem, 1fr)); gap: 1px; margin: 0; background: var(--swb-line);
+.swb-card .swb-tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.6rem, 1fr)); gap: 1px;
+  margin: 0; background: var(--swb-line);
   border-top: 1px solid var(--swb-line); border-bottom: 1px solid var(--swb-line); }
-.swb-card .swb-tile { display: flex; flex-direction: column; padding: 0.4em 0.9em 0.45em; background: var(--swb-tint); }
+.swb-card .swb-tile { display: flex; flex-direction: column; padding: 0.4em 0.9em 0.45em;
+  background: var(--swb-tint); }
 .swb-card dt { color: var(--swb-soft); font-size: 0.85em; font-weight: 400; }
 .swb-card dd { margin: 0; font-size: 1.1em; font-weight: 600; overflow-wrap: anywhere; }
 .swb-card dd small { display: block; color: var(--swb-soft); font-size: 0.75em; font-weight: 400; }
 .swb-card .swb-columns { display: flex; flex-wrap: wrap; gap: 0.6em 2.2em; padding: 0.6em 0.9em; }
 .swb-card .swb-columns > * { flex: 1 1 17rem; min-width: 0; }
-.swb-card table { width: 100%; margin: 0; border: 0; border-collapse: collapse; font-size: 1em; table-layout: auto; }
+.swb-card table { width: 100%; margin: 0; border: 0; border-collapse: collapse; font-size: 1em; table-layout: auto;
+  }
 .swb-card tr, .swb-card tbody tr:nth-child(odd), .swb-card tbody tr:hover { background: none; }
-.swb-card caption { caption-side: top; padding: 0 0 0.15em; color: var(--swb-soft); font-size: 0.85em; text-align: left; }
-.swb-card th, .swb-card td { max-width: none; padding: 0.14em 0.9em 0.14em 0; border: 0; text-align: left; vertical-align: top; white-space: normal;
+.swb-card caption { caption-side: top; padding: 0 0 0.15em; color: var(--swb-soft); font-size: 0.85em;
+  text-align: left; }
+.swb-card th, .swb-card td { max-width: none; padding: 0.14em 0.9em 0.14em 0; border: 0; text-align: left;
+  vertical-align: top; white-space: normal;
   color: inherit; font-weight: 400; overflow-wrap: anywhere; }
 .swb-card tbody tr + tr > * { border-top: 1px solid var(--swb-line); }
 .swb-card th, .swb-card code { font-family: var(--swb-mono); font-size: 0.95em; color: inherit; background: none; }
@@ -59,7 +66,9 @@ CARD_STYLE = """
 .swb-card .swb-notes dt { flex: 0 0 5.2rem; line-height: 1.75; }
 .swb-card .swb-notes dd { flex: 1 1 15rem; font-size: 1em; font-weight: 400; }
 .swb-card .swb-warning dt, .swb-card .swb-warning dd { color: var(--swb-warn); font-weight: 600; }
-.swb-card .swb-next { padding: 0.5em 0.9em 0.6em; border-top: 1px solid var(--swb-line); background: var(--swb-tint); }
-.swb-card pre { margin: 0.1em 0 0; padding: 0; border: 0; background: none; color: var(--swb-ink); font: 0.95em/1.5 var(--swb-mono); white-space: pre-wrap;
+.swb-card .swb-next { padding: 0.5em 0.9em 0.6em; border-top: 1px solid var(--swb-line);
+  background: var(--swb-tint); }
+.swb-card pre { margin: 0.1em 0 0; padding: 0; border: 0; background: none; color: var(--swb-ink);
+  font: 0.95em/1.5 var(--swb-mono); white-space: pre-wrap;
   overflow-wrap: anywhere; user-select: all; }
 """

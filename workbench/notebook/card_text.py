@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import textwrap
 
-from workbench.notebook.card import CardSummary, KernelRow, StaticRow, counted, memory_text, scaled, shape_text, share_text
+from workbench.notebook.card import (
+    CardSummary,
+    KernelRow,
+    StaticRow,
+    counted,
+    memory_text,
+    scaled,
+    shape_text,
+    share_text,
+)
 
 _WIDTH = 100
 _LABEL = 13

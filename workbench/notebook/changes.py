@@ -28,13 +28,17 @@ def graph_changes(before: Graph, after: Graph) -> tuple[str, ...]:
         own = Counter(repr((node.instruction, node.type, node.space)) for node in kernel.nodes)
         others = Counter(repr((node.instruction, node.type, node.space)) for node in old.nodes)
         added, removed = (own - others).total(), (others - own).total()
-        nodes = f"{_count(added, 'node')} added, {removed} removed" if added or removed else "same nodes, other operands"
+        nodes = (
+            f"{_count(added, 'node')} added, {removed} removed" if added or removed else "same nodes, other operands"
+        )
         keys_before = {label: key for node, key in zip(old.nodes, old.keys(), strict=True) for label in node.names}
         keys_after = {label: key for node, key in zip(kernel.nodes, kernel.keys(), strict=True) for label in node.names}
         new = [label for label in keys_after if label not in keys_before]
         gone = [label for label in keys_before if label not in keys_after]
         other = [label for label, key in keys_after.items() if keys_before.get(label, key) != key]
-        parts = [f"{verb} {_listed(names)}" for verb, names in (("new", new), ("gone", gone), ("other", other)) if names]
+        parts = [
+            f"{verb} {_listed(names)}" for verb, names in (("new", new), ("gone", gone), ("other", other)) if names
+        ]
         found.append(f"kernel {name}: {nodes}" + (f" ({'; '.join(parts)})" if parts else ""))
     return tuple(found)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from IPython.core.completer import CompletionContext, Completer, SimpleCompletion, SimpleMatcherResult, context_matcher
+from IPython.core.completer import Completer, CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 
 from workbench.notebook.options import OPTIONS
 

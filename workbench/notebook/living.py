@@ -27,8 +27,9 @@ def living_text(names: Mapping[str, object]) -> str:
     for simulation in simulations:
         state = "running" if simulation.running else "paused" if simulation.paused else "idle"
         lines.append(
-            f"  {_name_of(simulation, names):<12} of {simulation.graph.name}, {shape_text(simulation.shape)} cells on "
-            f"{simulation.backend}, {counted(simulation.steps, 'step')}, {state}, {memory_text(simulation.memory_bytes)}"
+            f"  {_name_of(simulation, names):<12} of {simulation.graph.name}, {shape_text(simulation.shape)} cells "
+            f"on {simulation.backend}, {counted(simulation.steps, 'step')}, {state}, "
+            f"{memory_text(simulation.memory_bytes)}"
         )
     if not simulations:
         lines.append("  none: make one with NAME.simulate(...)")

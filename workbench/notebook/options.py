@@ -23,7 +23,12 @@ ARITHMETICS = ("ieee",)
 
 OPTIONS = (
     Option("dim", "N", ("1", "2", "3"), "Number of axes. Without it, taken from the reads; 1 if there are none."),
-    Option("shape", "NxN", ("1024", "256x256", "64x64x64"), "Cells along each axis, as in 256x256: sizes the figures on the card, compiles nothing."),
+    Option(
+        "shape",
+        "NxN",
+        ("1024", "256x256", "64x64x64"),
+        "Cells along each axis, as in 256x256: sizes the figures on the card, compiles nothing.",
+    ),
     Option(
         "dtype",
         "TYPE",

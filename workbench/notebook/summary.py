@@ -73,7 +73,9 @@ def default_extents(dim: int) -> tuple[int, ...]:
 def next_cell(name: str, graph: Graph) -> str:
     """Two lines to copy: a simulation with a value for each field and param, and a run."""
     initialised = {store for kernel in graph.kernels if kernel.name == "init" for store, _ in kernel.stores()}
-    arguments = [f"{group}=..." for group in dict.fromkeys(s.group or s.name for s in graph.fields if s.name not in initialised)]
+    arguments = [
+        f"{group}=..." for group in dict.fromkeys(s.group or s.name for s in graph.fields if s.name not in initialised)
+    ]
     if not arguments:
         arguments.append(f"shape={default_extents(graph.dim) if graph.dim > 1 else (1024,)}")
     arguments += [f"{s.name}={s.default}" for s in graph.params]

@@ -21,6 +21,7 @@ from workbench.planning.cost import ESTIMATE, HostFigures
 
 _COPY_BYTES = 64 << 20  # a thread; beyond the caches of common processors
 _REPEATS = 5
+_TURNS = 1_000_000  # of the loop over 64 doubles, a few hundredths of a second
 _LANES = 64  # doubles in registers: enough independent chains to hide the latency of an addition
 
 _FLOPS_SOURCE = """
@@ -95,13 +96,12 @@ def _compiled_flops(toolchain: Toolchain, threads: int) -> float:
             return _numpy_flops(threads)
         work = ctypes.CDLL(str(library)).work
         work.argtypes, work.restype = [ctypes.c_long], ctypes.c_double
-        turns = 1_000_000
-        return 2.0 * _LANES * turns * threads / _best_seconds([lambda: work(turns)] * threads)
+        return 2.0 * _LANES * _TURNS * threads / _best_seconds([lambda: work(_TURNS)] * threads)
 
 
 def _numpy_flops(threads: int) -> float:
     """The same by NumPy on arrays that stay in the nearest cache: what can be had without a compiler."""
-    turns, size = 2000, 1024
+    turns, size = max(1, _TURNS // 500), 1024
 
     def work() -> None:
         values = np.ones(size)

@@ -1,0 +1,46 @@
+"""A line plot is well-formed SVG with labelled axes and points where they belong."""
+
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from workbench.commands.line_plot import Curve, _ticks, line_plot
+
+NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
+
+
+def points(svg):
+    lines = ElementTree.fromstring(svg).findall("s:polyline", NAMESPACE)
+    return [[tuple(map(float, p.split(","))) for p in line.get("points").split()] for line in lines]
+
+
+def test_axes_carry_names_and_units():
+    texts = [e.text for e in ElementTree.fromstring(line_plot([Curve("a", [0, 1], [0, 2])], "x (m)", "u (K)")).iter()]
+    assert {"x (m)", "u (K)", "0", "1", "2"} <= set(texts)
+
+
+def test_larger_values_lie_higher_and_further_right():
+    ((low, high),) = points(line_plot([Curve("a", [0, 1], [0, 2])], "x", "y"))
+    assert high[0] > low[0]
+    assert high[1] < low[1]
+
+
+def test_several_curves_share_one_frame_and_have_a_legend():
+    svg = line_plot([Curve("a < b", [0, 1], [0, 2]), Curve("c", [0, 1], [0, 1])], "x", "y")
+    first, second = points(svg)
+    assert first[0] == second[0]
+    assert first[1][1] < second[1][1]
+    assert "a &lt; b" in svg
+
+
+def test_a_constant_is_drawn_in_the_middle():
+    ((start, end),) = points(line_plot([Curve("a", [0, 1], [0.0, 0.0])], "x", "y"))
+    assert start[1] == end[1] == pytest.approx(134, abs=1)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0, 1), (-3e-16, 2e-16), (1e5, 3e5), (0, 6.28)])
+def test_ticks_are_round_few_and_inside(low, high):
+    ticks = _ticks(low, high)
+    assert 3 <= len(ticks) <= 7
+    assert all(low <= tick <= high for tick in ticks)
+    assert len(set(ticks)) == len(ticks)

@@ -1,0 +1,57 @@
+"""What completes in a `%%stencil` cell, without a front end."""
+
+import pytest
+
+from workbench.frontend import language
+from workbench.notebook.completion import body_completions, is_stencil_text, option_completions
+
+CELL = """%%stencil wave --dim 1
+u, v = fields("u v", boundary="periodic")
+energy = scalar("energy")
+def flux(a):
+    return a[+1] - a
+u1 = u + v
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("%%stencil wave", True), ("  %%stencil", True), ("%stencil wave", True), ("%%stencils", False), ("stencil", False)],
+)
+def test_only_our_cells_are_meant(text, expected):
+    assert is_stencil_text(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("before", "token", "expected"),
+    [
+        ("%%stencil wave --ba", "--ba", ("--backend",)),
+        ("%%stencil wave --b", "--b", ("--backend", "--boundary")),
+        ("%%stencil wave --backend o", "o", ("openmp",)),
+        ("%%stencil wave --backend=cuda", "cuda", ("cuda", "cuda-sim")),
+        ("%%stencil wave --backend openmp --ba", "--ba", ()),
+        ("%%stencil wave --boundary p", "p", ("periodic",)),
+        ("%%stencil wave --h", "--h", ("--help",)),
+        ("%stencil wa", "wa", ("wave",)),
+        ("%%stencil wave wa", "wa", ()),
+    ],
+)
+def test_the_magic_s_line(before, token, expected):
+    assert option_completions(before, token, ["wave", "heat"]) == expected
+
+
+def test_every_option_is_offered_once():
+    offered = option_completions("%%stencil wave ", "", ["wave"])
+    assert offered == ("--dim", "--shape", "--dtype", "--backend", "--boundary", "--arithmetic", "--help")
+
+
+def test_names_of_the_body_come_before_the_vocabulary():
+    assert body_completions(CELL, "en", language.__all__) == ("energy",)
+    assert body_completions(CELL, "fl", language.__all__)[0] == "flux"
+    assert set(body_completions(CELL, "u", ())) == {"u1"}
+    assert "reduce_sum" in body_completions(CELL, "reduce_", language.__all__)
+
+
+def test_a_field_s_members():
+    assert body_completions(CELL, "u.n", language.__all__) == ("u.next",)
+    assert body_completions(CELL, "np.n", language.__all__) == ()

@@ -16,7 +16,13 @@ u1 = u + v
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("%%stencil wave", True), ("  %%stencil", True), ("%stencil wave", True), ("%%stencils", False), ("stencil", False)],
+    [
+        ("%%stencil wave", True),
+        ("  %%stencil", True),
+        ("%stencil wave", True),
+        ("%%stencils", False),
+        ("stencil", False),
+    ],
 )
 def test_only_our_cells_are_meant(text, expected):
     assert is_stencil_text(text) is expected

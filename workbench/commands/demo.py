@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.backends.base import Array
 from workbench.backends.cache_folder import default_cache
-from workbench.backends.registry import availability_table
+from workbench.backends.registry import BACKENDS, get_backend
 from workbench.commands.line_plot import Curve, line_plot
 from workbench.commands.report import Figure, Section, Table, report_page
 from workbench.machine import Machine, trace
@@ -178,9 +178,8 @@ def _plan(compiled: Compiled) -> str:
 
 def _missing() -> tuple[str, ...]:
     """Backends that cannot run here, and what to do about it."""
-    return tuple(
-        f"{name}: {state.reason}. {state.advice}".strip() for name, state in availability_table() if not state.available
-    )
+    states = ((row.name, get_backend(row.name).availability()) for row in BACKENDS)
+    return tuple(f"{name}: {state.reason}. {state.advice}".strip() for name, state in states if not state.available)
 
 
 def _report_path(wished: Path | None) -> Path:

@@ -14,7 +14,7 @@ from workbench.backends.cache_folder import default_cache
 from workbench.backends.host import figures_text, host_figures, measure_host, measured_figures
 from workbench.backends.nvrtc import find_compilers
 from workbench.backends.processor import available_threads, processor_text
-from workbench.backends.registry import availability_table
+from workbench.backends.registry import BACKENDS, get_backend
 from workbench.backends.toolchain import Toolchain, find_toolchain, install_command
 
 _LABEL = 12
@@ -65,8 +65,9 @@ def _library_lines() -> Iterator[str]:
 
 
 def _backend_lines() -> Iterator[str]:
-    for name, state in availability_table():
-        yield _line(name, "works" if state.available else f"not here: {state.reason}")
+    for row in BACKENDS:
+        state = get_backend(row.name).availability()
+        yield _line(row.name, "works" if state.available else f"not here: {state.reason}")
         if not state.available and state.advice:
             yield _line("", state.advice)
 

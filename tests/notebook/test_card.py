@@ -1,0 +1,150 @@
+"""The card says what the plan decided, in text and in HTML."""
+
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from workbench.machine import trace
+
+from workbench.notebook.card import memory_text, scaled, share_text
+from workbench.notebook.card_html import card_html
+from workbench.notebook.card_text import card_text
+from workbench.notebook.defining import summary
+from workbench.planning.cost import memory_bytes
+from workbench.planning.plan import Storage
+
+HELLO = """
+density = field("density")
+y = density * density
+z = y + y
+density.next = z
+"""
+
+TWO_KERNELS = """
+a = field("a", boundary="periodic", unit="K")
+b = field("b", dtype="f32")
+total = scalar("total")
+k = param("k", 2.0)
+narrow = a * b
+a.next = k * (a[+1] + narrow)
+total.next = reduce_sum(a)
+
+@kernel
+def init():
+    a.next = 1.0 * index(0)
+"""
+
+
+def machine(text, **options):
+    return replace(trace(text, name="hello", **options), backend="reference")
+
+
+def test_counts_are_those_of_the_plan():
+    hello = machine(HELLO)
+    plan = hello.plan()
+    (row,) = summary(hello).kernels
+    kernel = plan.kernel("step")
+    assert row.nodes == len(kernel.kernel.nodes)
+    assert len(row.manifest) == sum(s is Storage.MANIFEST for s in kernel.storage)
+    assert row.delayed == sum(s is Storage.DELAYED for s in kernel.storage)
+    assert len(row.subkernels) == len(kernel.observed.subkernels)
+
+
+def test_a_manifest_value_shows_up():
+    hello = machine(HELLO)
+    delayed = summary(hello.annotate("y", "delayed"))
+    manifest = summary(hello.annotate("y", "manifest"), hello.annotate("y", "delayed"))
+    assert manifest.extra_arrays == delayed.extra_arrays + 1
+    assert len(manifest.kernels[0].subkernels) == 2
+    assert "y" in manifest.kernels[0].manifest
+    assert manifest.kernels[0].bytes_moved > delayed.kernels[0].bytes_moved
+    assert delayed.changed == ()
+
+
+def test_extents_size_memory():
+    card = summary(machine(HELLO), extents=(1000,))
+    assert card.extents == (1000,)
+    assert card.memory_bytes == memory_bytes(machine(HELLO).plan(), (1000,))
+
+
+def test_fields_scalars_params_and_the_next_cell():
+    card = summary(machine(TWO_KERNELS))
+    assert [(r.name, r.type, r.note) for r in card.fields] == [
+        ("a", "f64", "periodic, K"),
+        ("b", "f32", "no boundary rule, never changes"),
+    ]
+    assert card.scalars[0].note == "evaluated on observed steps only"
+    assert card.params[0].note == "default 2.0"
+    assert card.next_cell == "sim = hello.simulate(b=..., k=2.0)\nsim.run(1000)"
+    assert {row.name for row in card.kernels} == {"step", "init"}
+    assert len(card.promotions) == 1
+
+
+def test_text_fits_into_a_hundred_columns():
+    card = replace(summary(machine(TWO_KERNELS)), warnings=("line 3: " + "word " * 60,), changed=("a", "b"))
+    text = card_text(card)
+    assert max(map(len, text.splitlines())) <= 100
+    assert "1 promotion: line 7" in text
+    assert text.count("changed") == 1
+
+
+class Tags(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.open, self.names = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.names.append(tag)
+        self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+def test_html_is_well_formed_escaped_and_without_scripts():
+    evil = "</style><script>alert(1)</script>&\"'"
+    base = summary(machine(TWO_KERNELS))
+    card = replace(
+        base, name=evil, warnings=(evil,), changed=(evil,), captured=((evil, evil),), next_cell=evil, backend=evil,
+        backend_reason=evil, build=evil, promotions=(evil,), halo=evil, bound_source=evil,
+        fields=(replace(base.fields[0], name=evil, type=evil, note=evil),),
+        kernels=(replace(base.kernels[0], name=evil, manifest=(evil,), subkernels=(evil,)),),
+    )  # fmt: skip
+    page = card_html(card)
+    tags = Tags()
+    tags.feed(page)
+    assert tags.open == []
+    assert "script" not in tags.names
+    assert tags.names.count("style") == 1
+    assert "http" not in page
+
+
+def test_html_says_what_the_text_says():
+    card = summary(machine(TWO_KERNELS))
+    page = card_html(card)
+    for text in (
+        "evaluated on observed steps only",
+        "never changes",
+        "default 2.0",
+        "kernel init",
+        "hello.simulate(b=...",
+    ):
+        assert text in page
+        assert text in card_text(card) or text == "kernel init"
+    assert "estimated bound" in page
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (scaled(1.234e9, "cells/s"), "1.23 Gcells/s"),
+        (scaled(12, "cells/s"), "12 cells/s"),
+        (memory_text(3 << 20), "3 MiB"),
+        (memory_text(12), "12 bytes"),
+        (share_text(0), "none"),
+        (share_text(0.1234), "12 %"),
+        (share_text(1e-6), "< 0.01 %"),
+    ],
+)
+def test_numbers_for_people(made, text):
+    assert made == text

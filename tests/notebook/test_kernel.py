@@ -1,0 +1,75 @@
+"""A real kernel process: what a front end receives."""
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbconvert import HTMLExporter
+
+from tests.notebook.cells import BAD, HEAT
+
+
+def test_a_cell_shows_its_card(kernel):
+    ((kind, content),) = kernel.run(HEAT)
+    assert kind == "display_data"
+    assert content["data"]["text/plain"].startswith("heat: 1-D machine")
+    assert 'class="swb-card"' in content["data"]["text/html"]
+
+
+def test_an_error_arrives_without_machinery(kernel):
+    ((kind, content),) = kernel.run(BAD)
+    assert kind == "error"
+    assert content["ename"] == "TraceError"
+    assert content["evalue"].startswith("line 3: 'if' needs")
+    text = "\n".join(content["traceback"])
+    assert 'File "<stencil bad>", line 3' in text
+    assert "workbench/" not in text
+    assert "IPython" not in text
+
+
+def test_a_usage_error_has_no_traceback(kernel):
+    ((kind, content),) = kernel.run("%%stencil heat --backend tpu\npass")
+    assert kind in ("stream", "error")
+    assert "invalid choice: 'tpu'" in (content.get("text") or content["evalue"])
+
+
+def test_a_simulation_in_the_next_cell(kernel):
+    kernel.run(HEAT)
+    assert kernel.run("import numpy as np\nsim = heat.simulate(u=np.ones(16))\nsim.run(5);")[-1:] != [("error", {})]
+    ((kind, content),) = kernel.run("print(sim.steps, float(sim.u.sum()))")
+    assert (kind, content["text"]) == ("stream", "5 16.0\n")
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("%%stencil wave --backend op", ["openmp"]),
+        ("%%stencil wave --boun", ["--boundary"]),
+        ("%%stencil wave --boundary=per", ["periodic"]),
+    ],
+)
+def test_the_option_line_offers_options_and_nothing_else(kernel, code, expected):
+    assert kernel.complete(code + "\nu = field('u')", len(code)) == expected
+
+
+def test_the_body_offers_own_names_vocabulary_and_python(kernel):
+    head = '%%stencil wave\ndensity = field("density")\n'
+    assert "density" in kernel.complete(head + "den")
+    assert "reduce_sum" in kernel.complete(head + "reduce_s")
+    assert "density.next" in kernel.complete(head + "density.ne")
+    kernel.run("notebook_number = 3")
+    assert "notebook_number" in kernel.complete(head + "notebook_n")
+
+
+def test_other_cells_complete_as_before(kernel):
+    assert "reduce_sum" not in kernel.complete("reduce_s")
+
+
+def test_an_exported_notebook_keeps_text_and_html(tmp_path):
+    cells = ["%load_ext workbench", HEAT]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    (output,) = notebook.cells[1].outputs
+    assert set(output.data) == {"text/plain", "text/html"}
+    page, _ = HTMLExporter().from_notebook_node(notebook)
+    assert 'aria-label="machine heat"' in page
+    assert "sim = heat.simulate(u=..., k=0.2)" in page

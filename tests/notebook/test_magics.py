@@ -1,0 +1,164 @@
+"""`%%stencil` and `%stencil` in a shell."""
+
+import linecache
+
+import numpy as np
+import pytest
+from workbench.machine import Machine
+
+from tests.notebook.cells import BAD, HEAT
+from workbench.notebook.magics import StencilMagics
+
+
+def test_a_cell_binds_its_name_and_nothing_else(loaded):
+    before = loaded.names
+    ran = loaded.run(HEAT)
+    assert ran.error is None
+    assert loaded.names - before == {"heat"}
+    machine = loaded.ip.user_ns["heat"]
+    assert isinstance(machine, Machine)
+    sim = machine.simulate(u=np.eye(1, 8)[0], k=0.25)
+    sim.run(1)
+    assert sim.u.tolist() == [0.5, 0.25, 0, 0, 0, 0, 0, 0.25]
+
+
+def test_the_card_has_a_text_and_an_html_form(loaded):
+    (output,) = loaded.run(HEAT).outputs
+    assert set(output.data) == {"text/plain", "text/html"}
+    assert output.data["text/plain"].startswith("heat: 1-D machine, runs on reference (asked for)")
+    assert "sim = heat.simulate(u=..., k=0.2)" in output.data["text/plain"]
+    assert output.data["text/html"].startswith('<div class="swb-card"')
+
+
+def test_names_of_the_notebook_are_taken_and_listed(loaded):
+    loaded.run("alpha = 0.3\nunused = 7")
+    card = loaded.run('%%stencil heat\nu = field("u", boundary="periodic")\nu.next = u + alpha * u[+1]\n').card
+    assert "taken from the notebook: alpha = 0.3" in card
+    assert "unused" not in card
+    assert loaded.ip.user_ns["alpha"] == 0.3
+
+
+def test_running_a_cell_again_says_what_changed(loaded):
+    assert "changed" not in loaded.run(HEAT).card
+    assert "nothing changed: compiled nothing" in loaded.run(HEAT).card
+    card = loaded.run(HEAT.replace("0.2", "0.1")).card
+    assert "param k: default 0.2 → 0.1" in card
+    assert "compiled nothing" in card
+    assert "1 node added, 1 removed" in loaded.run(HEAT.replace("0.2", "0.1").replace("2 * u", "3 * u")).card
+
+
+def test_an_error_names_the_line_of_the_cell(loaded):
+    ran = loaded.run(BAD)
+    assert str(ran.error).startswith("line 3: 'if' needs one true or false")
+    assert 'File "<stencil bad>", line 3' in ran.text
+    assert "    if u > 0:" in ran.text
+    assert "Use where(u > 0, a, b)." in ran.text
+    assert "site-packages" not in ran.text
+    assert "magics.py" not in ran.text
+    assert "bad" not in loaded.names
+
+
+def test_a_failed_cell_keeps_the_machine_there_was(loaded):
+    loaded.run(HEAT)
+    machine = loaded.ip.user_ns["heat"]
+    assert loaded.run(HEAT + "u.next = u\n").error is not None
+    assert loaded.ip.user_ns["heat"] is machine
+
+
+def test_the_user_s_own_frames_stay(loaded):
+    loaded.run("def helper(a):\n    return a.no_such_thing\n")
+    ran = loaded.run('%%stencil bad\nu = field("u")\nu.next = helper(u)\n')
+    assert str(ran.error).startswith("line 3: ")
+    assert "return a.no_such_thing" in ran.text
+    assert "u.next = helper(u)" in ran.text
+
+
+def test_lines_of_the_cell_can_be_looked_up(loaded):
+    loaded.run(HEAT)
+    assert linecache.getline("<stencil heat>", 1) == "%%stencil heat --dim 1 --backend reference\n"
+    assert linecache.getline("<stencil heat>", 2).startswith("u = field")
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ("%%stencil heat --backend tpu\npass", "argument --backend: invalid choice: 'tpu'"),
+        ("%%stencil heat --no-such\npass", "unrecognized arguments: --no-such"),
+        ("%%stencil heat --dim two\npass", "argument --dim: invalid int value: 'two'"),
+        ("%%stencil heat --shape 3x\npass", "argument --shape: '3x' is no shape"),
+        ("%%stencil\npass", "a name is missing"),
+        ("%%stencil 2d\npass", "'2d' is no name for a variable"),
+        ("%%stencil for\npass", "'for' is no name for a variable"),
+        ("%stencil nothing", "nothing is no machine. There is none yet"),
+    ],
+)
+def test_a_mistake_on_the_magic_s_line_is_a_usage_error(loaded, cell, text):
+    ran = loaded.run(cell)
+    assert f"UsageError: {text}" in ran.text
+    assert "Traceback" not in ran.text
+
+
+def test_a_shape_of_another_dimension_is_refused(loaded):
+    ran = loaded.run(HEAT.replace("--dim 1", "--dim 1 --shape 8x8"))
+    assert "--shape has 2 extents, but heat has 1" in ran.text
+    assert "heat" not in loaded.names
+
+
+def test_shape_sizes_the_figures_only(loaded):
+    large = loaded.run(HEAT.replace("--dim 1", "--shape 4096")).card
+    assert "4096 cells: " in large
+    assert "nothing changed: compiled nothing" in loaded.run(HEAT.replace("--dim 1", "--shape 64")).card
+
+
+def test_defaults_are_traits_and_options_win(loaded):
+    loaded.run('%config StencilMagics.backend = "reference"\n%config StencilMagics.boundary = "outflow"')
+    card = loaded.run('%%stencil heat\nu = field("u")\nu.next = u[+1]\n').card
+    assert "runs on reference (asked for)" in card
+    assert "u  f64  outflow" in card
+    assert "u  f64  periodic" in loaded.run('%%stencil heat --boundary periodic\nu = field("u")\nu.next = u[+1]').card
+    ran = loaded.run('%config StencilMagics.backend = "tpu"')
+    assert "tpu" in ran.text + str(ran.error)
+    assert loaded.ip.user_ns["heat"].backend == "reference"
+
+
+def test_the_machine_s_type(loaded):
+    card = loaded.run('%%stencil heat --dtype f32\nu = field("u", boundary="periodic")\nu.next = 0.5 * u[+1]\n').card
+    assert "u  f32  periodic" in card
+
+
+@pytest.mark.parametrize("line", ["%stencil --help", "%stencil -h", "%%stencil --help\npass"])
+def test_help_shows_options_and_examples(loaded, line):
+    text = loaded.run(line).text
+    assert "--boundary RULE" in text
+    assert "%%stencil heat --dim 2 --shape 512x512" in text
+
+
+def test_a_question_mark_finds_the_magic(loaded):
+    found = loaded.ip.object_inspect_text("%%stencil")
+    assert "--boundary RULE" in found
+    assert loaded.ip.object_inspect("%stencil")["found"]
+
+
+def test_the_list_of_what_is_alive(loaded):
+    assert "none: define one with %%stencil NAME" in loaded.run("%stencil").text
+    loaded.run(HEAT)
+    loaded.run("import numpy as np\nrod = heat.simulate(u=np.ones(64))\nrod.run(3)")
+    text = loaded.run("%stencil").text
+    assert "heat         1-D, fields u; 1 sub-kernel" in text
+    assert "rod          of heat, 64 cells on reference, 3 steps, idle" in text
+    assert "builds" in text
+    loaded.run("rod.close()\ndel rod")
+
+
+def test_the_card_once_more(loaded):
+    loaded.run(HEAT)
+    assert loaded.run("%stencil heat").card.startswith("heat: 1-D machine")
+    assert "UsageError: cool is no machine. There are: heat." in loaded.run("%stencil cool").text
+
+
+def test_options_and_parser_agree():
+    from workbench.notebook.options import OPTIONS
+
+    documented = StencilMagics.stencil.__doc__
+    assert all(f"--{option.name}" in documented for option in OPTIONS)
+    assert documented.count("  --") == len(OPTIONS)

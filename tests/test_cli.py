@@ -1,20 +1,120 @@
-"""The command line answers."""
+"""The command line answers, and turns mistakes of users into one line."""
+
+import re
 
 import pytest
 
-from workbench import __version__
-from workbench.cli import main
+from workbench import __version__, cli
+from workbench.commands import demo
+from workbench.errors import BackendError
+
+
+@pytest.fixture(autouse=True)
+def cache_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
 
 
 def test_version_is_printed(capsys):
     with pytest.raises(SystemExit) as end:
-        main(["--version"])
+        cli.main(["--version"])
     assert end.value.code == 0
     assert capsys.readouterr().out == f"stencil-workbench {__version__}\n"
 
 
-def test_unknown_option_is_refused(capsys):
+@pytest.mark.parametrize("arguments", [["--no-such-option"], ["no-such-command"], ["cache"], ["cache", "burn"]])
+def test_a_command_line_without_sense_is_refused(arguments, capsys):
     with pytest.raises(SystemExit) as end:
-        main(["--no-such-option"])
+        cli.main(arguments)
     assert end.value.code == 2
-    assert "--no-such-option" in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith("usage: workbench")
+
+
+def test_without_a_command_help_is_printed(capsys):
+    assert cli.main([]) == 0
+    out = capsys.readouterr().out
+    assert "workbench doctor --measure" in out
+    assert all(command in out for command in ("demo", "doctor", "cache"))
+
+
+def test_the_demo_runs_and_writes_its_report(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(demo, "_SPEED_SECONDS", 0.01)
+    monkeypatch.setattr(demo, "_LARGE", 4096)
+    report = tmp_path / "new folder" / "demo.html"
+    assert cli.main(["demo", "--backend", "reference", "--report", str(report)]) == 0
+    out = capsys.readouterr().out
+    fluctuations = [float(text) for text in re.findall(r"fluctuates by (\S+) in 1000 steps", out)]
+    assert len(fluctuations) == 4
+    assert max(fluctuations) < 1e-13
+    assert "reference (asked for)" in out
+    assert "Mcells/s" in out
+    assert str(report) in out
+    page = report.read_text(encoding="utf-8")
+    assert page.count("<svg") == 2
+    assert "energy.next = reduce_sum" in page
+
+
+def test_the_demo_says_which_backends_are_missing(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(demo, "_missing", lambda: ("openmp: no compiler. Install one: sudo apt install g++",))
+    monkeypatch.setattr(demo, "_SPEED_SECONDS", 0.01)
+    monkeypatch.setattr(demo, "_LARGE", 4096)
+    monkeypatch.setattr(demo, "SIZES", (8,))
+    assert cli.main(["demo", "--backend", "reference", "--report", str(tmp_path / "r.html")]) == 0
+    assert "sudo apt install g++" in capsys.readouterr().out
+    assert "sudo apt install g++" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+def test_without_a_compiler_the_demo_ends_well(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("WORKBENCH_CXX", "no-such-compiler")
+    monkeypatch.setattr(demo, "_SPEED_SECONDS", 0.01)
+    monkeypatch.setattr(demo, "_LARGE", 4096)
+    monkeypatch.setattr(demo, "SIZES", (8,))
+    assert cli.main(["demo", "--report", str(tmp_path / "r.html")]) == 0
+    out = capsys.readouterr().out
+    assert "openmp: " in out
+    assert "Install" in out
+
+
+def test_the_doctor_says_what_works(capsys):
+    assert cli.main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^reference +works$", out, re.MULTILINE)
+    for label in ("workbench", "system", "threads", "compiler", "CUDA text", "cache", "figures", "libraries"):
+        assert re.search(rf"^{label} +\S", out, re.MULTILINE), label
+    assert "workbench doctor --measure" in out
+
+
+def test_the_doctor_names_the_one_command(monkeypatch, capsys):
+    monkeypatch.setenv("WORKBENCH_CXX", "no-such-compiler")
+    assert cli.main(["doctor"]) == 0
+    assert re.search(r"^ +install one: \S+ ", capsys.readouterr().out, re.MULTILINE)
+
+
+def test_the_cache_is_counted_and_cleared(capsys, tmp_path):
+    assert cli.main(["cache", "info"]) == 0
+    assert str(tmp_path / "cache") in capsys.readouterr().out
+    assert cli.main(["cache", "clear"]) == 0
+    assert "removed 0 builds" in capsys.readouterr().out
+
+
+def test_an_error_of_the_user_has_no_traceback(capsys):
+    assert cli.main(["demo", "--backend", "tpu"]) == 1
+    captured = capsys.readouterr()
+    assert "workbench: there is no backend 'tpu'" in captured.err
+    assert "Traceback" not in captured.out + captured.err
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "text"),
+    [
+        (BackendError("it is broken", advice="Mend it."), 1, "workbench: it is broken\nMend it.\n"),
+        (PermissionError(13, "Permission denied", "/nowhere"), 1, "workbench: /nowhere: Permission denied\n"),
+        (KeyboardInterrupt(), 130, "workbench: interrupted\n"),
+    ],
+)
+def test_what_goes_wrong_becomes_an_exit_status(error, status, text, monkeypatch, capsys):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr(demo, "run_demo", fail)
+    assert cli.main(["demo"]) == status
+    assert capsys.readouterr().err == text

@@ -30,7 +30,8 @@ class Machine:
     """An Orthotope Machine (Paraiso §2): a graph and how to plan it. Immutable; methods that change return a new one.
 
     `text` is the cell it was traced from, `captured` what the cell took from its surroundings (frozen values) and
-    `namespace` those surroundings, by which `simulate` notices that a value has changed since.
+    `namespace` those surroundings, by which `simulate` notices that a value has changed since. `backend` is where its
+    simulations run unless they say otherwise.
     """
 
     graph: Graph
@@ -38,6 +39,7 @@ class Machine:
     text: str = field(default="", repr=False)
     traced: Traced | None = field(default=None, repr=False)
     namespace: Mapping[str, object] | None = field(default=None, repr=False, compare=False)
+    backend: str = field(default="auto", repr=False)
 
     def __post_init__(self) -> None:
         alive.register_machine(self)
@@ -88,7 +90,7 @@ class Machine:
         self,
         *,
         shape: int | tuple[int, ...] | None = None,
-        backend: str = "auto",
+        backend: str | None = None,
         choices: Choices | None = None,
         threads: int = 0,
         arithmetic: str = "ieee",
@@ -103,11 +105,13 @@ class Machine:
         _only("arithmetic", arithmetic, "ieee")
         _only("schedule", schedule, "stepwise")
         self._warn_of_changed_names()
-        return create_simulation(self.graph, choices or self.choices, values, shape, backend=backend, threads=threads)
+        return create_simulation(
+            self.graph, choices or self.choices, values, shape, backend=backend or self.backend, threads=threads
+        )
 
-    def restore(self, path: str | os.PathLike[str], *, backend: str = "auto", threads: int = 0) -> Simulation:
+    def restore(self, path: str | os.PathLike[str], *, backend: str | None = None, threads: int = 0) -> Simulation:
         """Continue a simulation from the file that `Simulation.save` wrote; bit-equal to not having stopped."""
-        return restore_simulation(self.graph, self.choices, path, backend=backend, threads=threads)
+        return restore_simulation(self.graph, self.choices, path, backend=backend or self.backend, threads=threads)
 
     def verify(self, *, shape: int | tuple[int, ...] | None = None, steps: int = 10, **values: object) -> Verification:
         """Run the same start on every available backend and compare with the reference after one and `steps` steps.

@@ -86,8 +86,11 @@ class Kernel:
 
     def complete(self, code, cursor=None):
         """What complete_request offers at the cursor, the end of the text unless said."""
-        self.client.complete(code, len(code) if cursor is None else cursor)
-        return self.client.get_shell_msg(timeout=SECONDS)["content"]["matches"]
+        request = self.client.complete(code, len(code) if cursor is None else cursor)
+        while True:  # replies of earlier requests wait in the same channel
+            reply = self.client.get_shell_msg(timeout=SECONDS)
+            if reply["parent_header"].get("msg_id") == request:
+                return reply["content"]["matches"]
 
 
 @pytest.fixture(scope="session")

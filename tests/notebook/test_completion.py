@@ -1,5 +1,7 @@
 """What completes in a `%%stencil` cell, without a front end."""
 
+import math
+
 import pytest
 
 from workbench.frontend import language
@@ -52,12 +54,21 @@ def test_every_option_is_offered_once():
 
 
 def test_names_of_the_body_come_before_the_vocabulary():
-    assert body_completions(CELL, "en", language.__all__) == ("energy",)
-    assert body_completions(CELL, "fl", language.__all__)[0] == "flux"
-    assert set(body_completions(CELL, "u", ())) == {"u1"}
-    assert "reduce_sum" in body_completions(CELL, "reduce_", language.__all__)
+    assert body_completions(CELL, "en", language.__all__, {})[0] == "energy"
+    assert body_completions(CELL, "fl", language.__all__, {})[0] == "flux"
+    assert body_completions(CELL, "u", (), {})[0] == "u1"
+    assert "reduce_sum" in body_completions(CELL, "reduce_", language.__all__, {})
 
 
 def test_a_field_s_members():
-    assert body_completions(CELL, "u.n", language.__all__) == ("u.next",)
-    assert body_completions(CELL, "np.n", language.__all__) == ()
+    assert body_completions(CELL, "u.n", language.__all__, {}) == ("u.next",)
+    assert body_completions(CELL, "x.n", language.__all__, {}) == ()
+
+
+def test_names_of_the_notebook_and_of_python():
+    notebook = {"alpha": 0.3, "_hidden": 1, "math": math}
+    assert body_completions(CELL, "alp", (), notebook) == ("alpha",)
+    assert body_completions(CELL, "_hid", (), notebook) == ()
+    assert "range" in body_completions(CELL, "ran", (), notebook)
+    assert "lambda" in body_completions(CELL, "lam", (), notebook)
+    assert body_completions(CELL, "math.sqr", (), notebook) == ("math.sqrt",)

@@ -4,9 +4,9 @@ import linecache
 
 import numpy as np
 import pytest
-from workbench.machine import Machine
 
 from tests.notebook.cells import BAD, HEAT
+from workbench.machine import Machine
 from workbench.notebook.magics import StencilMagics
 
 
@@ -116,9 +116,9 @@ def test_defaults_are_traits_and_options_win(loaded):
     assert "runs on reference (asked for)" in card
     assert "u  f64  outflow" in card
     assert "u  f64  periodic" in loaded.run('%%stencil heat --boundary periodic\nu = field("u")\nu.next = u[+1]').card
-    ran = loaded.run('%config StencilMagics.backend = "tpu"')
-    assert "tpu" in ran.text + str(ran.error)
     assert loaded.ip.user_ns["heat"].backend == "reference"
+    loaded.run('%config StencilMagics.backend = "tpu"')  # IPython logs what is wrong and keeps the old value
+    assert "runs on reference" in loaded.run("%%stencil heat\nu = field('u')\nu.next = u").card
 
 
 def test_the_machine_s_type(loaded):

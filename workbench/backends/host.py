@@ -7,7 +7,7 @@ import hashlib
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -54,8 +54,11 @@ def host_figures(cache: BuildCache | None = None) -> HostFigures:
 
 
 def figures_text(figures: HostFigures) -> str:
-    """One line for cards and `doctor`. Bandwidth counts bytes read and written, operations are those of f64."""
-    return f"copy {figures.bandwidth / 1e9:.3g} GB/s, peak {figures.flops / 1e9:.3g} Gflop/s ({figures.label})"
+    """One line for cards and `doctor`. Bandwidth counts bytes read and written, operations are those of f64.
+
+    The bandwidth is that of memory; arrays that fit into the caches move faster.
+    """
+    return f"memory {figures.bandwidth / 1e9:.3g} GB/s, peak {figures.flops / 1e9:.3g} Gflop/s ({figures.label})"
 
 
 def measure_host(cache: BuildCache | None = None) -> HostFigures:
@@ -112,7 +115,7 @@ def _numpy_flops(threads: int) -> float:
     return 2.0 * size * turns * threads / _best_seconds([work] * threads)
 
 
-def _best_seconds(tasks: list[Callable[[], object]]) -> float:
+def _best_seconds(tasks: Sequence[Callable[[], object]]) -> float:
     """The shortest of several times in which all tasks, one a thread, are done."""
     best = float("inf")
     with ThreadPoolExecutor(len(tasks)) as pool:

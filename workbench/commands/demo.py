@@ -95,22 +95,24 @@ def run_demo(say: Say, *, backend: str = "auto", report: Path | None = None) -> 
 
 def energy_fluctuation(wave: Machine, backend: str, cells: int) -> float:
     """(highest - lowest) / mean of the energy after each of `STEPS` steps."""
-    with wave.simulate(backend=backend, **_start(cells)) as sim:
+    u, v = _start(cells)
+    with wave.simulate(u=u, v=v, backend=backend) as sim:
         record = sim.record("energy", every=1)
         sim.run(STEPS)
         energy = record.values
     return float((energy.max() - energy.min()) / abs(energy.mean()))
 
 
-def _start(cells: int) -> dict[str, Array]:
-    """A standing and a travelling part: u = sin x, v = cos 3x on [0, 2 pi)."""
+def _start(cells: int) -> tuple[Array, Array]:
+    """A start with two wavelengths: u = sin x, v = cos 3x on [0, 2 pi)."""
     x = np.linspace(0, 2 * np.pi, cells, endpoint=False)
-    return {"u": np.sin(x), "v": np.cos(3 * x)}
+    return np.sin(x), np.cos(3 * x)
 
 
 def _speed(wave: Machine, backend: str) -> str:
     """Million cells a second over about a second of whole steps, the energy not looked at meanwhile."""
-    with wave.simulate(backend=backend, **_start(_LARGE)) as sim:
+    u, v = _start(_LARGE)
+    with wave.simulate(u=u, v=v, backend=backend) as sim:
         sim.run(1)
         steps, seconds = 1, 0.0
         while seconds < _SPEED_SECONDS:
@@ -140,7 +142,9 @@ def _page(
 ) -> str:
     first = float(pictures.energy[0])
     strayed = [float(value) / first - 1 for value in pictures.energy]
-    waves = line_plot([Curve(f"step {n}", pictures.position, u) for n, u in pictures.snapshots], "x (m)", "u (m)")
+    waves = line_plot(
+        [Curve(f"step {n}", pictures.position.tolist(), u.tolist()) for n, u in pictures.snapshots], "x (m)", "u (m)"
+    )
     drift = line_plot([Curve("energy", range(1, len(strayed) + 1), strayed)], "step", "energy / first energy - 1")
     sections = [
         Section("The cell", ("The wave equation as it is typed into a notebook.",), code=WAVE),

@@ -100,7 +100,10 @@ def _notes(card: CardSummary) -> str:
         notes.append(("notebook", f"taken from the notebook: {card.captured_text}"))
     if card.promotions:
         notes.append(("types", card.promotions_text))
-    notes += [("backend", f"{card.backend}: {card.backend_reason}"), ("bound", card.bound_source)]
+    notes += [
+        ("backend", f"{card.backend}: {card.backend_reason}"),
+        ("bound", f"for arrays beyond the caches; {card.bound_source}"),
+    ]
     if card.arithmetic != "ieee":
         notes.append(("arithmetic", card.arithmetic))
     return '<dl class="swb-notes">' + "".join(_note(label, text) for label, text in notes) + "</dl>"

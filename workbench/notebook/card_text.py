@@ -29,7 +29,7 @@ def card_text(card: CardSummary) -> str:
     for kernel in card.kernels:
         lines += [_line(f"kernel {kernel.name}" if i == 0 else "", text) for i, text in enumerate(kernel_texts(kernel))]
     lines.append(_line("memory", memory_line(card)))
-    lines.append(_line("bound", f"{bound_text(card)}; {card.bound_source}"))
+    lines.append(_line("bound", f"{bound_text(card)} for arrays beyond the caches; {card.bound_source}"))
     lines.append(_line("build", card.build))
     if card.arithmetic != "ieee":
         lines.append(_line("arithmetic", card.arithmetic))

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from workbench.graph import Graph, Static
+from workbench.planning.plan import KernelPlan, Plan, Storage
 
 _SHOWN = 6  # names listed before "and n more"
 
@@ -41,6 +42,26 @@ def graph_changes(before: Graph, after: Graph) -> tuple[str, ...]:
         ]
         found.append(f"kernel {name}: {nodes}" + (f" ({'; '.join(parts)})" if parts else ""))
     return tuple(found)
+
+
+def plan_changes(before: Plan, after: Plan) -> tuple[str, ...]:
+    """Named values that both plans compute alike but keep in another way: "y: Delayed → Manifest"."""
+    old = {kernel.kernel.name: kernel for kernel in before.kernels}
+    found: list[str] = []
+    for kernel in after.kernels:
+        if kernel.kernel.name in old:
+            was, now = _storage(old[kernel.kernel.name]), _storage(kernel)
+            found += [
+                f"{name}: {was[name].value} → {now[name].value}"
+                for name in now
+                if was.get(name, now[name]) != now[name]
+            ]
+    return tuple(found)
+
+
+def _storage(kernel: KernelPlan) -> dict[str, Storage]:
+    """Where each value lives that has a name."""
+    return {name: kept for node, kept in zip(kernel.kernel.nodes, kernel.storage, strict=True) for name in node.names}
 
 
 def genome_changes(before: str, after: str) -> tuple[str, ...]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import builtins
+import keyword
 import re
 from collections.abc import Iterable, Mapping
+from types import ModuleType
 
 from IPython.core.completer import Completer, CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 
@@ -33,16 +36,26 @@ def option_completions(before: str, token: str, machines: Iterable[str]) -> tupl
     return tuple(text for text in (*names, *flags, "--help") if text.startswith(token))
 
 
-def body_completions(text: str, token: str, vocabulary: Iterable[str]) -> tuple[str, ...]:
-    """What may be meant in the body: the vocabulary, names declared or assigned in it, and members of fields."""
+def body_completions(
+    text: str, token: str, vocabulary: Iterable[str], notebook: Mapping[str, object]
+) -> tuple[str, ...]:
+    """What may be meant in the body, in the order in which names are looked up there, and members of fields.
+
+    The notebook's names and Python's own are offered as well: Jedi, which would, does not read below a magic's line.
+    """
     body = text.partition("\n")[2]
     declared = [name for match in _DECLARED.findall(body) for name in match.split()]
     if "." in token:
         base, _, member = token.rpartition(".")
-        return tuple(f"{base}.{m}" for m in _MEMBERS if base in declared and m.startswith(member))
+        module = notebook.get(base)
+        members = _MEMBERS if base in declared else dir(module) if isinstance(module, ModuleType) else ()
+        return tuple(f"{base}.{m}" for m in members if m.startswith(member) and (member or m[:1] != "_"))
     assigned = [name.strip() for match in _ASSIGNED.findall(body) for name in match.split(",")]
     own = (name for name in (*declared, *assigned) if name != token)
-    return tuple(dict.fromkeys(name for name in (*own, *vocabulary) if name.startswith(token)))
+    known = [*own, *vocabulary]
+    if token:
+        known += [*(name for name in notebook if name[:1] != "_"), *dir(builtins), *keyword.kwlist]
+    return tuple(dict.fromkeys(name for name in known if name.startswith(token)))
 
 
 class StencilMatcher:
@@ -51,12 +64,12 @@ class StencilMatcher:
     def __init__(self, names: Mapping[str, object], machine_type: type, vocabulary: tuple[str, ...]) -> None:
         """`names` is the notebook's namespace, looked at when asked; machines in it complete as NAME."""
 
-        @context_matcher()  # type: ignore[untyped-decorator]  # IPython does not annotate it
+        @context_matcher()
         def stencil_matcher(context: CompletionContext) -> SimpleMatcherResult:
             if not is_stencil_text(context.full_text):
                 return {"completions": []}
             if context.cursor_line > 0:
-                found = body_completions(context.full_text, context.token, vocabulary)
+                found = body_completions(context.full_text, context.token, vocabulary, names)
                 return {"completions": [SimpleCompletion(text=text, type="keyword") for text in found]}
             machines = [name for name, value in names.items() if isinstance(value, machine_type)]
             found = option_completions(context.text_until_cursor, context.token, machines)

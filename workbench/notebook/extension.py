@@ -52,8 +52,9 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
         for name in names:
             manager.magics[kind].pop(name, None)
     manager.registry.pop(StencilMagics.__name__, None)
-    if loaded.magics in shell.configurables:
-        shell.configurables.remove(loaded.magics)
+    configurables: list[Any] = shell.configurables  # Magics enter themselves there; IPython types it too narrowly
+    if loaded.magics in configurables:
+        configurables.remove(loaded.magics)
 
 
 def foreign_text() -> str:

@@ -39,7 +39,7 @@ class StencilMagics(Magics):
     @argument("--backend", choices=BACKENDS, help=_HELP["backend"])
     @argument("--boundary", metavar="RULE", help=_HELP["boundary"])
     @argument("--arithmetic", choices=ARITHMETICS, help=_HELP["arithmetic"])
-    @line_cell_magic  # type: ignore[untyped-decorator]  # IPython does not annotate its decorators
+    @line_cell_magic
     def stencil(self, line: str, cell: str | None = None) -> None:
         """Turn this cell into a machine called NAME, or say what there is.
 
@@ -78,7 +78,7 @@ class StencilMagics(Magics):
                 f"{arguments.name} is no machine. "
                 + (f"There are: {known}." if known else "There is none yet: define one with %%stencil NAME.")
             )
-        display(ShownCard(summary(machine, name=arguments.name, extents=parse_shape(arguments.shape))))  # type: ignore[no-untyped-call]
+        display(ShownCard(summary(machine, name=arguments.name, extents=parse_shape(arguments.shape))))
 
     def _define(self, arguments: Any, line: str, cell: str) -> None:  # noqa: ANN401  # argparse's namespace
         """The cell magic: trace, compile, bind NAME, show the card."""
@@ -104,7 +104,7 @@ class StencilMagics(Magics):
             previous=previous if isinstance(previous, Machine) else None,
         )
         self._names()[name] = machine
-        display(ShownCard(card))  # type: ignore[no-untyped-call]
+        display(ShownCard(card))
 
     def _names(self) -> dict[str, Any]:
         """The notebook's namespace."""

@@ -7,6 +7,8 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include <array>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -433,11 +435,11 @@ template <int D> inline void record(Run<D>& run) {
 }
 
 // After a whole step, by one thread: let the slots take what rotation says, record, and see whether to go on.
-template <int D, int N> inline void end_step(Run<D>& run, const int (&rotation)[N]) {
+template <int D, std::size_t N> inline void end_step(Run<D>& run, const std::array<int, N>& rotation) {
     March& march = run.march;
-    void* before[N];
-    for (int s = 0; s < N; ++s) before[s] = march.slots[s];
-    for (int s = 0; s < N; ++s) march.slots[s] = before[rotation[s]];
+    std::array<void*, N> before;  // of no length in a program without fields
+    for (std::size_t s = 0; s < N; ++s) before[s] = march.slots[s];
+    for (std::size_t s = 0; s < N; ++s) march.slots[s] = before[rotation[s]];
     ++march.done;
     march.current = run.observed;
     if (run.listed) record(run);

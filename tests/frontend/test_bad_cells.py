@@ -113,6 +113,8 @@ BAD = [
     ('v = field("v")\nu = field("u", boundary=constant(v))', 2, "constant needs one number", "analytic(lambda i"),
     ('v = field("v")\nu = field("u", boundary=analytic(lambda i: v))\nu.next = u[1]', 2, "uses field v", "in a scalar"),
     ('u = field("u", boundary=analytic(lambda i: u))\nu.next = u[1]', 1, "uses the field itself", "Use indices"),
+    ('u = field("u", boundary=analytic(lambda: 1))\nu.next = u[1]', 1, "does not take one index", "analytic(lambda i:"),
+    (K + "k.next = k + 10**5000", 2, "a whole number of 16610 bits does not fit u8", "Use a wider type"),
     ('u = field("u", boundary=analytic(3))', 1, "analytic needs a function of the indices", "lambda i"),
     ('k = field("k", "u8", boundary=constant(0.5))\nk.next = k[1]', 1, "0.5 does not fit u8", "smaller number"),
     (K.replace(")", ", boundary=reflect(-1))") + "k.next = k[1]", 1, "but u8 has none", "Use sign=1 or a signed type."),

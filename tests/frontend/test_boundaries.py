@@ -88,6 +88,13 @@ def test_boundary_rules_become_an_extend(boundary, sides, text):
     assert traced.graph.static("u").boundary == text
 
 
+@pytest.mark.parametrize("read", ["u[+1, 0]", "u + u[+1, 0]"])
+@pytest.mark.parametrize("function", ["lambda i, j: i + j", "lambda *ij: ij[0] + ij[-1]"])
+def test_analytic_may_come_before_the_dimension_is_known(function, read):
+    traced = trace_cell(f'u = field("u", boundary=analytic({function}))\nu.next = {read}')
+    assert traced.graph.dim == 2
+
+
 def test_field_without_a_rule_has_no_extend():
     assert not [n for n in kernel_of('u = field("u")\nu.next = u[+1]').nodes if isinstance(n.instruction, Extend)]
 

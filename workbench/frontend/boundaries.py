@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
 from workbench.errors import TraceError
 from workbench.frontend.promotion import convert
-from workbench.frontend.trace import Operand, Term, Trace, current_trace
+from workbench.frontend.trace import DimensionFoundError, Operand, Term, Trace, current_trace
 from workbench.frontend.value import Value, binary, operand, wrap
 from workbench.graph import (
     Arith,
@@ -229,6 +230,7 @@ def _boundary_value(trace: Trace, rule: Rule, type_: StorageType) -> Term:
     value = rule.value
     if rule.kind == "analytic":
         assert callable(value)
+        _check_arity(trace, value, str(rule))
         indices = [Value(trace.emit(partial(KernelBuilder.index, axis=axis))) for axis in range(trace.dim)]
         given = operand(value(*indices))
         _check_analytic(given, str(rule))
@@ -241,6 +243,32 @@ def _boundary_value(trace: Trace, rule: Rule, type_: StorageType) -> Term:
             f"{rule} gives {given.type}, but the field is {type_}", advice=f'Cast it: astype(value, "{type_}").'
         )
     return convert(trace, given, type_, local=True)
+
+
+def _check_arity(trace: Trace, function: Callable[..., object], text: str) -> None:
+    """The function must take an index per axis; while the dimension is a guess, its arguments may correct it."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some builtins have none
+        return
+
+    def takes(count: int) -> bool:
+        try:
+            signature.bind(*range(count))
+        except TypeError:
+            return False
+        return True
+
+    if takes(trace.dim):
+        return
+    larger = next((k for k in (2, 3) if k > trace.dim and takes(k)), None)
+    if larger is not None and not trace.fixed:
+        raise DimensionFoundError(larger, fixed=False)
+    indices = ", ".join("ijk"[: trace.dim]) if trace.dim <= 3 else "*indices"
+    raise TraceError(
+        f"the function of {text} does not take one index for each of the {trace.dim} axes",
+        advice=f"Write analytic(lambda {indices}: ...).",
+    )
 
 
 def _check_analytic(given: Operand, text: str) -> None:

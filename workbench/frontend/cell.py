@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 import sys
 from collections.abc import Callable, Mapping
@@ -60,7 +61,7 @@ def trace_cell(
     """
     source = Source(f"<stencil {name}>", tuple(text.splitlines()), first_line)
     tree = parse_source(source)
-    code = compile_source(parse_source(source), source)
+    code = compile_source(copy.deepcopy(tree), source)
 
     def run(trace: Trace, captured: dict[str, Captured]) -> None:
         trace.tree = tree
@@ -101,7 +102,7 @@ def trace_function(
         return _trace_without_source(function, name, dim, dtype, boundary)
     source = Source(f"<stencil {name}>", tuple(line.rstrip("\n") for line in lines), first)
     tree = _parse_function(source, function.__name__)
-    hooked = compile_source(_parse_function(source, function.__name__), source)
+    hooked = compile_source(copy.deepcopy(tree), source)
 
     def run(trace: Trace, captured: dict[str, Captured]) -> None:
         trace.tree = tree

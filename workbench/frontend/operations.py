@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.errors import TraceError
-from workbench.frontend.promotion import cast_term, common_type, convert, spread, unify
+from workbench.frontend.promotion import cast_term, common_type, convert, show_number, spread, unify
 from workbench.frontend.trace import Number, Operand, Term, Trace
 from workbench.graph import OPERATORS, REDUCTIONS, StorageType, storage_type
 from workbench.graph.operators import accepts
@@ -55,7 +55,7 @@ def _apply_to_numbers(name: str, numbers: Sequence[Number]) -> Number:
     if row.kinds == "float":
         arguments = [np.asarray(n, np.float64) for n in numbers]
     else:
-        given = [np.asarray(n) for n in numbers]
+        given = [np.asarray(int(n) if isinstance(n, bool) and row.kinds == "number" else n) for n in numbers]
         arguments = [a.astype(np.result_type(*given)) for a in given]
     with np.errstate(all="ignore"):
         result: Number = np.asarray(row.meaning(*arguments)).item()
@@ -93,7 +93,9 @@ def power(base: Operand, exponent: Operand) -> Operand:
     if exponent == 0:
         return convert(base.trace, 1, base.type, base.is_local)
     if abs(exponent) > 4096:
-        raise TraceError(f"the exponent {exponent} is too large", advice="Write a float exponent or exp and log.")
+        raise TraceError(
+            f"the exponent {show_number(exponent)} is too large", advice="Write a float exponent or exp and log."
+        )
     result: Operand = base
     for bit in bin(abs(exponent))[3:]:
         result = apply("multiply", result, result)
@@ -180,7 +182,7 @@ def whole_number(value: object, what: str) -> int:
             advice="Write a constant such as u[+1]; a distance that varies from cell to cell is no stencil.",
         )
     if abs(number) > FARTHEST:
-        raise TraceError(f"{what} of {number} cells is too far", advice=f"Stay within {FARTHEST} cells.")
+        raise TraceError(f"{what} of {show_number(number)} cells is too far", advice=f"Stay within {FARTHEST} cells.")
     return number
 
 

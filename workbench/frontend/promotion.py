@@ -33,7 +33,7 @@ def constant(trace: Trace, value: Number, type_: StorageType, local: bool) -> Te
         info = np.iinfo(type_.numpy)
         if isinstance(value, float) or not int(info.min) <= value <= int(info.max):
             raise TraceError(
-                f"{value!r} does not fit {type_}, which holds whole numbers from {info.min} to {info.max}",
+                f"{show_number(value)} does not fit {type_}, which holds whole numbers from {info.min} to {info.max}",
                 advice='Use a wider type: astype(x, "i64"), or a smaller number.',
             )
         value = int(value)
@@ -41,6 +41,13 @@ def constant(trace: Trace, value: Number, type_: StorageType, local: bool) -> Te
         value = _rounded(value, type_)
     exact = value
     return trace.emit(lambda pool: pool.imm(exact, type_, trace.space if local else GLOBAL))
+
+
+def show_number(value: Number) -> str:
+    """A number for a message; Python refuses to print integers beyond 4300 digits."""
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"a whole number of {value.bit_length()} bits"
+    return repr(value)
 
 
 def _rounded(value: Number, type_: StorageType) -> float:
@@ -53,7 +60,9 @@ def _rounded(value: Number, type_: StorageType) -> float:
     if math.isinf(rounded) != (isinstance(value, float) and math.isinf(value)) or (
         math.isnan(rounded) and not isinstance(value, float)
     ):
-        raise TraceError(f"{value!r} is too large for {type_}", advice="Write a smaller number, or inf if it is meant.")
+        raise TraceError(
+            f"{show_number(value)} is too large for {type_}", advice="Write a smaller number, or inf if it is meant."
+        )
     return rounded
 
 

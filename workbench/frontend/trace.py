@@ -13,6 +13,7 @@ from workbench.graph import Hint, KernelBuilder, Node, Span, Static, StorageType
 from workbench.graph.graph import NO_HINT
 
 MOST_NODES = 200_000  # beyond any program that a compiler takes; a body that makes more never ends
+MOST_OPERATIONS = 1_000_000
 MOST_TURNS = 2_000_000  # of loops and comprehensions
 
 
@@ -95,13 +96,16 @@ class Trace:
         self.promotions: dict[str, None] = {}
         self.warnings: dict[str, None] = {}
         self._turns = 0
+        self._operations = 0
 
     def emit(self, build: Callable[[KernelBuilder], int]) -> Term:
         """Add the nodes that `build` makes and mark them with the place in the cell."""
         before = len(self.pool)
-        if before > MOST_NODES:
+        self._operations += 1
+        if before > MOST_NODES or self._operations > MOST_OPERATIONS:  # equal values are shared: count both
+            limit = MOST_NODES if before > MOST_NODES else MOST_OPERATIONS
             raise TraceError(
-                f"the cell made more than {MOST_NODES:,} operations", advice="End the loop or recursion sooner."
+                f"the cell made more than {limit:,} operations", advice="End the loop or recursion sooner."
             )
         index = build(self.pool)
         place = self.source.here()

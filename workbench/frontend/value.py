@@ -74,6 +74,10 @@ class Value:
             raise _not_stored(trace.text_here("this value"))
         given = operand(value)
         trace_of([given, *([self._term] if self._term is not None else [])])
+        if self._static not in trace.statics:
+            raise TraceError(
+                f"{self._static} is a variable of another cell", advice=f'Declare it here: field("{self._static}").'
+            )
         trace.store(self._static, storable(trace, self._static, given))
 
     def at(self, offset: int, axis: int) -> Value:
@@ -89,6 +93,8 @@ class Value:
         return Value(astype(term_of(self), parse_type(dtype)))
 
     def __getitem__(self, key: object) -> Value:
+        if self._term is None:  # a field before its first use; its boundary may depend on the dimension found here
+            offsets_of(current_trace("a relative read"), key)
         term = term_of(self)
         if not term.is_local:
             raise TraceError(

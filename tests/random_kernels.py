@@ -272,7 +272,7 @@ class Maker:
         names = [r.name for r in REDUCTIONS.values() if accepts(OPERATORS[r.operator], type_)]
         operator = self.rng.choice(names)
         if type_ != BOOL and self.rng.random() < 0.2:
-            operator = larger_magnitude(type_)
+            operator = larger(type_)
         self.used.add(index)
         return self.keep_global(self.builder.reduce(operator, index))
 
@@ -342,15 +342,14 @@ class Maker:
         return name
 
 
-def larger_magnitude(type_):
-    """A region: of two numbers the one with the larger magnitude, the first if they are alike."""
-    zero = identity_of("sum", type_)
+def larger(type_):
+    """A region: of two numbers the larger, the first if they are alike, NaN if there is one."""
     nodes = (
         Node(Load("kept"), (), type_, GLOBAL),
         Node(Load("cell"), (), type_, GLOBAL),
-        Node(Arith("absolute"), (0,), type_, GLOBAL),
-        Node(Arith("absolute"), (1,), type_, GLOBAL),
-        Node(Arith("less"), (2, 3), BOOL, GLOBAL),
+        Node(Arith("greater"), (1, 0), BOOL, GLOBAL),
+        Node(Arith("not_equal"), (1, 1), BOOL, GLOBAL),
+        Node(Arith("logical_or"), (2, 3), BOOL, GLOBAL),
         Node(Arith("select"), (4, 1, 0), type_, GLOBAL),
     )
-    return Region((Parameter("kept", type_), Parameter("cell", type_)), nodes, zero)
+    return Region((Parameter("kept", type_), Parameter("cell", type_)), nodes, identity_of("max", type_))

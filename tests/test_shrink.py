@@ -1,0 +1,26 @@
+"""Shrinking keeps the failure and removes what has nothing to do with it."""
+
+from tests.random_programs import random_program
+from tests.shrink import shrink
+from workbench.graph import Arith, Reduce
+from workbench.graph.verify import verify
+
+
+def has(kind):
+    return lambda graph: any(isinstance(n.instruction, kind) for k in graph.kernels for n in k.nodes)
+
+
+def test_what_is_left_is_what_the_failure_needs():
+    shrunk = 0
+    for seed in range(60):
+        graph = random_program(seed, cells=10)[0]
+        if has(Reduce)(graph):
+            small = shrink(graph, has(Reduce), attempts=5000)
+            verify(small)
+            assert has(Reduce)(small)
+            assert not has(Arith)(small)
+            assert len(small.kernels) == 1
+            assert len(small.kernels[0].nodes) <= 4  # a value, its reduction, perhaps a broadcast, one store
+            assert len(small.statics) <= 2
+            shrunk += 1
+    assert shrunk >= 10

@@ -44,6 +44,8 @@ def operators(kernel):
         ("np.minimum(u, 2)", "minimum(u, 2)"),
         ("np.float64(2.0) * u", "2.0 * u"),
         ("np.square(u)", "u**2"),
+        ("np.round(u)", "round(u)"),
+        ("np.rint(u)", "round(u)"),
         ("np.sum(u) * u", "reduce_sum(u) * u"),
         ("np.max(u) * u", "reduce_max(u) * u"),
         ("where(np.any(u > 0), u, 0.0)", "where(reduce_any(u > 0), u, 0.0)"),

@@ -5,7 +5,10 @@ import pytest
 import workbench.language as language
 from workbench.errors import TraceError
 from workbench.frontend.cell import trace_cell, trace_function
+from workbench.frontend.language import further_functions
+from workbench.frontend.numpy_names import UFUNCS
 from workbench.frontend.predicate import Comparison, trace_predicate
+from workbench.graph import OPERATORS, Operator
 from workbench.language import axes, dim, field, param, scalar, sin, size, where
 
 RATE = 0.25
@@ -62,6 +65,20 @@ def test_function_without_source_takes_names_from_its_frame():
 def test_function_takes_no_arguments():
     with pytest.raises(TraceError, match="needs a function without arguments"):
         trace_function(lambda a: None)
+
+
+def test_every_row_of_the_operator_table_can_be_written():
+    signs = {row.name for row in OPERATORS.values() if row.symbol}
+    others = {"select", "cast", "round"}  # where, astype, the builtin
+    assert set(OPERATORS) - signs - others <= set(language.__all__)
+    assert set(OPERATORS) - {"select", "cast"} <= set(UFUNCS)
+
+
+def test_new_row_becomes_a_function_by_itself():
+    row = Operator("sinc", 1, "same", "float", OPERATORS["sin"].meaning)
+    functions = further_functions([row, OPERATORS["sin"], OPERATORS["add"], OPERATORS["round"]], language.__all__)
+    assert list(functions) == ["sinc"]
+    assert functions["sinc"].__name__ == "sinc"
 
 
 def test_vocabulary_raises_outside_a_trace():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from workbench.errors import TraceError
 from workbench.frontend import operations
@@ -12,7 +12,7 @@ from workbench.frontend.declarations import coordinate, field, fields, kernel, p
 from workbench.frontend.operations import parse_type, reduce_value, whole_number
 from workbench.frontend.trace import Term, current_trace
 from workbench.frontend.value import Value, operand, wrap
-from workbench.graph import Hint
+from workbench.graph import OPERATORS, Hint, Operator
 
 pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
 
@@ -342,6 +342,22 @@ __all__ = [
     "trunc",
     "where",
 ]  # fmt: skip
+
+
+def further_functions(rows: Iterable[Operator], known: Container[str]) -> dict[str, Callable[..., Value]]:
+    """A function for each row that has no sign and no function above, so that a new operator is one row in its table.
+
+    `round` is left to the builtin, which asks the value.
+    """
+    named = [
+        r for r in rows if r.rule in ("same", "bool") and not r.symbol and r.name not in known and r.name != "round"
+    ]
+    return {r.name: (_unary if r.arity == 1 else _binary)(r.name, f"The operator {r.name}.") for r in named}
+
+
+_FURTHER = further_functions(OPERATORS.values(), __all__)
+globals().update(_FURTHER)
+__all__ += sorted(_FURTHER)
 
 
 def vocabulary(dimension: int) -> dict[str, object]:

@@ -9,55 +9,8 @@ from workbench.frontend.operations import apply, bits, power, reduce_value, wher
 from workbench.frontend.trace import Operand
 from workbench.graph import OPERATORS
 
-_SAME = [
-    "add",
-    "subtract",
-    "multiply",
-    "divide",
-    "floor_divide",
-    "remainder",
-    "negative",
-    "absolute",
-    "sign",
-    "minimum",
-    "maximum",
-    "less",
-    "less_equal",
-    "greater",
-    "greater_equal",
-    "equal",
-    "not_equal",
-    "logical_and",
-    "logical_or",
-    "logical_xor",
-    "logical_not",
-    "sqrt",
-    "floor",
-    "ceil",
-    "trunc",
-    "isnan",
-    "isfinite",
-    "copysign",
-    "cbrt",
-    "exp",
-    "exp2",
-    "expm1",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "sin",
-    "cos",
-    "tan",
-    "arcsin",
-    "arccos",
-    "arctan",
-    "arctan2",
-    "sinh",
-    "cosh",
-    "tanh",
-    "hypot",
-]
+# The table's names are NumPy's, so a new row is known here by itself.
+_SAME = tuple(row.name for row in OPERATORS.values() if row.rule in ("same", "bool"))
 
 UFUNCS: dict[str, Callable[..., Operand]] = {
     **{name: (lambda *operands, _name=name: apply(_name, *operands)) for name in _SAME},
@@ -113,7 +66,7 @@ def call_ufunc(name: str, method: str, operands: Sequence[Operand], extra: Seque
 
 def call_function(name: str, operands: Sequence[Operand], extra: Sequence[str]) -> Operand:
     """What np.<name>(*operands) means for functions that are no ufuncs."""
-    if name not in _REDUCTIONS and name not in ("where", "clip"):
+    if name not in _REDUCTIONS and name not in ("where", "clip", "round"):
         raise TraceError(
             f"np.{name} has no meaning in a cell", advice=_INSTEAD.get(name, "Write the formula for one cell.")
         )
@@ -126,6 +79,10 @@ def call_function(name: str, operands: Sequence[Operand], extra: Sequence[str]) 
             return where(*operands)
         case "clip", 3:
             return apply("minimum", apply("maximum", operands[0], operands[1]), operands[2])
+        case "round", 1:
+            return apply("round", operands[0])
+        case "round", _:
+            raise TraceError("np.round to decimals has no meaning in a cell", advice="Write round(u * 100) / 100.")
         case (("where" | "clip"), count):
             raise TraceError(f"np.{name} takes 3 operands here, not {count}", advice=f"Write np.{name}(a, b, c).")
         case _, 1:

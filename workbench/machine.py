@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from workbench.backends.registry import get_backend
+from workbench.codegen.source import Source
 from workbench.errors import PlanError, RunError
 from workbench.frontend.cell import Traced, trace_cell, trace_function
 from workbench.graph import Graph
-from workbench.pipeline import plan_graph, simplify
+from workbench.pipeline import plan_graph, render, simplify
 from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan
 from workbench.run import alive
@@ -57,6 +58,10 @@ class Machine:
         if backend != "auto":
             get_backend(backend)
         return plan_graph(self.graph, self.choices)
+
+    def source(self, backend: str = "openmp") -> Source:
+        """The generated text with the user's names: prints as text, and maps lines to nodes and cell lines."""
+        return render(self.plan(backend), backend)
 
     def with_choices(self, choices: Choices) -> Machine:
         """The same program, planned by other choices."""

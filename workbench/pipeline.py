@@ -1,8 +1,9 @@
 """Pipeline: the whole line from a cell's text to a kernel that runs, one function an arrow.
 
-    text ──trace──> Traced ──> Graph ──plan──> Plan ──render──> source ──build──> Program
+    text ──trace──> Traced ──simplify──> Graph ──plan_graph──> Plan ──render──> Source ──build──> Program
 
-`compile_graph` walks it for those who only want to run.
+One function an arrow. `build` renders by itself, inside the backend, unless the build cache knows the plan already;
+`compile_graph` walks from a graph to a program for those who only want to run.
 """
 
 from __future__ import annotations
@@ -10,19 +11,46 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from importlib import import_module
 
 from workbench.backends.base import Program
 from workbench.backends.build_cache import Counters, counters
 from workbench.backends.registry import Selection, select_backend
+from workbench.codegen.source import Source
+from workbench.errors import BackendError
+from workbench.frontend.cell import Traced, trace_cell
 from workbench.graph import Graph
 from workbench.planning import plan_graph
 from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan
 from workbench.planning.simplify import simplify
 
-__all__ = ["Compiled", "Counters", "build", "compile_graph", "counters", "plan_graph", "simplify"]
+__all__ = [
+    "Compiled",
+    "Counters",
+    "build",
+    "compile_graph",
+    "counters",
+    "plan_graph",
+    "render",
+    "simplify",
+    "trace",
+]
 
 _KEPT_PROGRAMS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Renderer:
+    """Where the function plan -> source of a backend lives; imported when asked for, because templates are heavy."""
+
+    backend: str
+    module: str
+    function: str
+
+
+RENDERERS: tuple[Renderer, ...] = (Renderer("openmp", "workbench.codegen.render", "render_openmp"),)
+
 _programs: OrderedDict[tuple[Plan, str], Program] = OrderedDict()
 _lock = threading.Lock()
 
@@ -35,6 +63,21 @@ class Compiled:
     plan: Plan
     program: Program
     selection: Selection
+
+
+def trace(text: str, *, name: str = "machine", dim: int | None = None) -> Traced:
+    """Cell text -> what it means; `workbench.frontend.cell.trace_cell` takes more."""
+    return trace_cell(text, name=name, dim=dim)
+
+
+def render(plan: Plan, backend: str) -> Source:
+    """Plan -> generated text, with a map from its lines to nodes and cell lines. BackendError if it has none."""
+    for row in RENDERERS:
+        if row.backend == backend:
+            source: Source = getattr(import_module(row.module), row.function)(plan)
+            return source
+    named = ", ".join(row.backend for row in RENDERERS)
+    raise BackendError(f"no source is generated for backend {backend!r}", advice=f"Use one of: {named}.")
 
 
 def build(plan: Plan, selection: Selection) -> Program:

@@ -1,0 +1,63 @@
+"""The registry: rows that load, and the choice that "auto" makes."""
+
+import pytest
+
+from workbench.backends import registry
+from workbench.backends.base import Availability
+from workbench.errors import BackendError
+
+
+class Fake:
+    def __init__(self, name, reason=""):
+        self.name, self.state = name, Availability(not reason, reason, "Install it.")
+
+    def availability(self):
+        return self.state
+
+
+@pytest.fixture
+def fakes(monkeypatch):
+    def use(**backends):
+        rows = tuple(registry.Row(n, "", "", "", order) for n, (_, order) in backends.items())
+        monkeypatch.setattr(registry, "BACKENDS", rows)
+        monkeypatch.setattr(registry, "_load", lambda row: backends[row.name][0])
+
+    return use
+
+
+@pytest.mark.parametrize("row", registry.BACKENDS, ids=lambda row: row.name)
+def test_every_row_loads_and_knows_its_name(row):
+    backend = registry.get_backend(row.name)
+    assert backend.name == row.name
+    state = backend.availability()
+    assert state.available or (state.reason and state.advice)
+
+
+def test_reference_is_always_available():
+    assert registry.select_backend("reference").reason == "asked for"
+    assert registry.select_backend().name in registry.backend_names()
+
+
+def test_auto_takes_the_first_that_is_there_and_says_what_is_not(fakes):
+    fakes(slow=(Fake("slow"), 3), fast=(Fake("fast", "no device"), 1), good=(Fake("good"), 2), never=(Fake("n"), None))
+    chosen = registry.select_backend("auto")
+    assert chosen.name == "good"
+    assert chosen.reason == "no fast: no device"
+
+
+def test_auto_without_any_backend(fakes):
+    fakes(fast=(Fake("fast", "no device"), 1))
+    with pytest.raises(BackendError, match="no backend can run here: no fast: no device"):
+        registry.select_backend()
+
+
+def test_absent_backend_says_what_to_install(fakes):
+    fakes(fast=(Fake("fast", "no device"), 1))
+    with pytest.raises(BackendError, match=r"cannot run here: no device\nInstall it\."):
+        registry.select_backend("fast")
+    assert registry.availability_table() == (("fast", Availability(False, "no device", "Install it.")),)
+
+
+def test_unknown_backend_is_guessed():
+    with pytest.raises(BackendError, match="did you mean 'reference'"):
+        registry.get_backend("referense")

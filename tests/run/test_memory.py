@@ -1,0 +1,43 @@
+"""Memory: what a simulation needs is known before anything is allocated."""
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.capabilities import backends_here
+from workbench.errors import ShapeError
+from workbench.run import memory
+
+MACHINE = wb.trace('u, v = fields("u v", boundary="periodic")\nu.next = v[+1, 0]\nv.next = u', name="swap")
+
+
+@pytest.mark.parametrize("backend", backends_here())
+@pytest.mark.parametrize("shape", [(1, 1), (37, 100), (500, 300)])
+def test_a_simulation_takes_no_more_than_was_predicted(shape, backend):
+    needed = memory.bytes_needed(MACHINE.plan(), shape)
+    assert needed >= 2 * 8 * np.prod(shape)
+    with MACHINE.simulate(u=0, v=0, shape=shape, backend=backend) as simulation:
+        assert 2 * 8 * np.prod(shape) <= simulation.memory_bytes <= needed + 4096
+
+
+def test_a_shape_beyond_the_memory_is_refused_with_both_figures(monkeypatch):
+    monkeypatch.setattr(memory, "bytes_available", lambda: 10**6)
+    memory.check_memory(MACHINE.plan(), (100, 100))
+    with pytest.raises(ShapeError, match=r"swap with shape \(400, 400\) needs .* MB .*, and 1 MB are available"):
+        memory.check_memory(MACHINE.plan(), (400, 400))
+
+
+def test_available_memory_is_plausible():
+    assert 2**20 < memory.bytes_available() < 2**50
+
+
+def test_unknown_memory_refuses_only_what_cannot_be_addressed(monkeypatch):
+    monkeypatch.setattr(memory, "bytes_available", lambda: None)
+    memory.check_memory(MACHINE.plan(), (10**6, 10**6))
+    with pytest.raises(ShapeError, match="EB"):
+        memory.check_memory(MACHINE.plan(), (10**10, 10**10))
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (2 * 10**20, "200 EB")])
+def test_bytes_in_words(count, text):
+    assert memory.in_words(count) == text

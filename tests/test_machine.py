@@ -1,0 +1,122 @@
+"""Machine: a value that is traced, printed, annotated, planned and simulated."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.programs.hello import TEXT as HELLO
+from tests.programs.wave import TEXT as WAVE
+from workbench.machine import CapturedNameWarning
+from workbench.planning.plan import Storage
+
+
+def storage_of(machine, name):
+    kernel = machine.plan().kernel("step")
+    return kernel.storage[kernel.kernel.find(name)]
+
+
+def test_text_and_function_give_the_same_program():
+    def wave():
+        u = field("u", boundary="periodic")
+        u.next = u[+1] - u[-1]
+
+    text = 'u = field("u", boundary="periodic")\nu.next = u[+1] - u[-1]'
+    decorated = wb.stencil(dim=1)(wave)
+    assert decorated.name == "wave"
+    assert decorated.graph.fingerprint() == wb.trace(text).graph.fingerprint()
+
+
+def test_decorator_without_parentheses_says_so():
+    with pytest.raises(wb.StencilError, match="stencil needs parentheses"):
+        wb.stencil(lambda: None)
+
+
+def test_dimension_comes_from_the_reads_or_from_the_user():
+    assert wb.trace('u = field("u", boundary="periodic")\nu.next = u[+1, 0, 0]').graph.dim == 3
+    assert wb.trace('u = field("u")\nu.next = u', 2).graph.dim == 2
+
+
+def test_str_tells_the_program():
+    text = str(wb.trace(WAVE, name="wave"))
+    assert text.splitlines()[:2] == ["machine wave: 1-D", "  fields: u f64 (periodic), v f64 (periodic)"]
+    assert "params: c f64" in text
+
+
+def test_annotate_returns_a_new_machine():
+    hello = wb.trace(HELLO, name="hello")
+    stored, computed = hello.annotate("y", "manifest"), hello.annotate("y", "delayed")
+    assert storage_of(stored, "y") is Storage.MANIFEST
+    assert storage_of(computed, "y") is Storage.DELAYED
+    assert storage_of(stored.annotate("y", "delayed"), "y") is Storage.DELAYED
+    assert hello == wb.trace(HELLO, name="hello")
+    assert len(stored.plan().kernel("step").plain.subkernels) == 2
+    assert len(computed.plan().kernel("step").plain.subkernels) == 1
+
+
+def test_annotations_change_no_result():
+    given = {"density": np.linspace(0, 1, 11)}
+    hello = wb.trace(HELLO, name="hello")
+    results = [m.simulate(**given).run(3).density for m in (hello, hello.annotate("y", "manifest"))]
+    assert results[0].tobytes() == results[1].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "allocation", "text"),
+    [("yy", "manifest", "computes nothing called 'yy'"), ("y", "stored", "allocation 'stored' is unknown")],
+)
+def test_annotate_refuses(name, allocation, text):
+    with pytest.raises(wb.StencilError, match=text):
+        wb.trace(HELLO).annotate(name, allocation)
+
+
+def test_plan_refuses_an_unknown_backend():
+    with pytest.raises(wb.StencilError, match="did you mean 'openmp'"):
+        wb.trace(HELLO).plan(backend="openm")
+
+
+def test_source_is_text_with_the_names_of_the_cell():
+    source = wb.trace(HELLO, name="hello").annotate("y", "manifest").source("openmp")
+    assert "density" in str(source)
+    with pytest.raises(wb.StencilError, match="no source is generated for backend 'reference'"):
+        wb.trace(HELLO).source("reference")
+
+
+def test_changed_captured_name_is_told_and_kept():
+    namespace = {"alpha": 0.5}
+    machine = wb.trace('u = field("u")\nu.next = alpha * u', namespace=namespace)
+    assert "taken from the notebook: alpha = 0.5" in str(machine)
+    machine.simulate(u=[2.0])
+    namespace["alpha"] = 0.25
+    with pytest.warns(CapturedNameWarning, match="alpha was 0.5 when machine was traced and is 0.25 now"):
+        simulation = machine.simulate(u=[2.0])
+    assert simulation.run(1).u[0] == 1.0
+
+
+def test_equal_programs_compile_once():
+    wb.trace(WAVE, name="wave").simulate(u=0, v=0, shape=8).run(1)
+    before = wb.counters()
+    wb.trace(WAVE, name="wave").simulate(u=0, v=0, shape=4000, c=1.0).run(1)
+    assert wb.counters() == before
+
+
+def test_auto_says_which_backend_and_why():
+    simulation = wb.trace(HELLO).simulate(density=[1.0])
+    selection = simulation.compiled.selection
+    assert selection.name == simulation.backend
+    assert selection.reason
+    assert f"{selection.name} ({selection.reason})" in repr(simulation)
+
+
+def test_vector_components_are_stacked():
+    traced = wb.trace('a, b = fields("momentum0 momentum1")\na.next = a\nb.next = b + 1', 2)
+    statics = [replace(s, group="momentum", component=(k,)) for k, s in enumerate(traced.graph.statics)]
+    machine = wb.Machine(replace(traced.graph, statics=tuple(statics)))
+    given = np.arange(24.0).reshape(2, 3, 4)
+    simulation = machine.simulate(momentum=given, backend="reference")
+    assert np.array_equal(simulation["momentum"], given)
+    simulation.run(1)["momentum"] = simulation["momentum"] * 2
+    assert np.array_equal(simulation.momentum, 2 * (given + np.arange(2.0)[:, None, None]))
+    with pytest.raises(wb.StencilError, match=r"momentum has components of shape \(2,\)"):
+        simulation.set(momentum=given[:1])

@@ -8,6 +8,7 @@ import pytest
 import workbench as wb
 from tests.programs.hello import TEXT as HELLO
 from tests.programs.wave import TEXT as WAVE
+from workbench.frontend.declarations import field
 from workbench.machine import CapturedNameWarning
 from workbench.planning.plan import Storage
 
@@ -116,7 +117,8 @@ def test_vector_components_are_stacked():
     given = np.arange(24.0).reshape(2, 3, 4)
     simulation = machine.simulate(momentum=given, backend="reference")
     assert np.array_equal(simulation["momentum"], given)
-    simulation.run(1)["momentum"] = simulation["momentum"] * 2
+    simulation.run(1)
+    simulation["momentum"] = simulation["momentum"] * 2
     assert np.array_equal(simulation.momentum, 2 * (given + np.arange(2.0)[:, None, None]))
     with pytest.raises(wb.StencilError, match=r"momentum has components of shape \(2,\)"):
         simulation.set(momentum=given[:1])

@@ -247,3 +247,11 @@ def test_traced_value_of_another_cell_is_refused():
         trace_cell('v = field("v")\nv.next = v + old', namespace={"old": leaked[0]})
     with pytest.raises(TraceError, match="only while a stencil is traced"):
         leaked[0] + 1
+
+
+def test_a_cell_that_is_traced_twice_prints_once(capsys):
+    assert trace_cell('u = field("u")\nprint("dim is", dim)\nu.next = u[0, 1]').graph.dim == 2
+    assert capsys.readouterr().out == "dim is 2\n"
+    with pytest.raises(TraceError):
+        trace_cell('print("before")\nu = field("u", "f16")')
+    assert capsys.readouterr().out == "before\n"

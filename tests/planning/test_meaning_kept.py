@@ -1,0 +1,36 @@
+"""Simplification and retyping keep every bit: the planned graph against the graph as it was written."""
+
+import pytest
+
+from tests.bits import assert_same_bits
+from tests.random_programs import initial_state, random_program
+from workbench.backends.interpreter import interpret
+from workbench.graph.verify import verify
+from workbench.planning.passes import plan_graph
+
+
+def check(seeds):
+    nodes = [0, 0]
+    for seed in seeds:
+        graph, extents, arrays, params = random_program(seed, cells=60)
+        planned = plan_graph(graph).graph
+        verify(planned)
+        state = initial_state(graph, extents, arrays, params)
+        for before, after in zip(graph.kernels, planned.kernels, strict=True):
+            nodes = [nodes[0] + len(before.nodes), nodes[1] + len(after.nodes)]
+            expected = interpret(graph, before.name, extents, state, 2)
+            found = interpret(planned, before.name, extents, state, 2)
+            for name in state:
+                assert_same_bits(found[name], expected[name], f"seed {seed}, kernel {before.name}, {name}")
+    print(f"{nodes[0]} nodes written, {nodes[1]} after simplification")
+    return nodes
+
+
+def test_random_programs():
+    written, left = check(range(200))
+    assert left < written
+
+
+@pytest.mark.proof
+def test_many_random_programs():
+    check(range(200, 5000))

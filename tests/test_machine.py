@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from tests.programs.hello import TEXT as HELLO
 from tests.programs.wave import TEXT as WAVE
-from workbench.frontend.declarations import field
+from workbench.language import field
 from workbench.machine import CapturedNameWarning
 from workbench.planning.plan import Storage
 
@@ -93,6 +93,17 @@ def test_changed_captured_name_is_told_and_kept():
     with pytest.warns(CapturedNameWarning, match="alpha was 0.5 when machine was traced and is 0.25 now"):
         simulation = machine.simulate(u=[2.0])
     assert simulation.run(1).u[0] == 1.0
+
+
+@pytest.mark.filterwarnings("error")
+def test_same_value_in_other_clothes_is_no_change():
+    define = "def double(x):\n    return 2 * x"
+    namespace = {"alpha": 0.5}
+    exec(define, namespace)
+    machine = wb.trace('u = field("u")\nu.next = double(alpha * u)', namespace=namespace)
+    exec(define, namespace)
+    namespace["alpha"] = np.float64(0.5)
+    assert machine.simulate(u=[2.0]).run(1).u[0] == 2.0
 
 
 def test_equal_programs_compile_once():

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-RunEnd = Literal["done", "until", "stopped", "interrupted", "failed"]
+RunEnd = Literal["done", "until", "stopped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)

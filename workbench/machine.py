@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import warnings
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from types import FunctionType
+
+import numpy as np
 
 from workbench.backends.registry import get_backend
 from workbench.codegen.source import Source
@@ -37,8 +42,8 @@ class Machine:
 
     graph: Graph
     choices: Choices = field(default_factory=Choices)
-    text: str = field(default="", repr=False)
-    traced: Traced | None = field(default=None, repr=False)
+    text: str = field(default="", repr=False, compare=False)
+    traced: Traced | None = field(default=None, repr=False, compare=False)
     namespace: Mapping[str, object] | None = field(default=None, repr=False, compare=False)
     backend: str = field(default="auto", repr=False)
 
@@ -130,7 +135,8 @@ class Machine:
             return
         for name in self.traced.captured:
             now = self.namespace.get(name.name, name.value)
-            if now is not name.value and repr(now) != repr(name.value):
+            now = now.item() if isinstance(now, np.generic) else now
+            if not _same(now, name.value):
                 warnings.warn(
                     f"{name.name} was {name.value!r} when {self.name} was traced and is {now!r} now; "
                     f"the machine keeps {name.value!r}. Run the cell again, or declare {name.name} as a param.",
@@ -183,7 +189,8 @@ def stencil(
 
     def decorate(function: Callable[[], object]) -> Machine:
         traced = trace_function(function, dim, name=name, dtype=dtype, boundary=boundary)
-        return make_machine(traced, "", getattr(function, "__globals__", None))
+        closure = inspect.getclosurevars(function).nonlocals
+        return make_machine(traced, "", ChainMap(dict(closure), getattr(function, "__globals__", {})))
 
     if callable(dim):
         raise RunError("stencil needs parentheses", advice="Write @wb.stencil(dim=1) above the function.")
@@ -193,6 +200,13 @@ def stencil(
 def make_machine(traced: Traced, text: str, namespace: Mapping[str, object] | None = None) -> Machine:
     """A machine of what was traced, simplified."""
     return Machine(simplify(traced.graph), Choices(), text, traced, namespace)
+
+
+def _same(now: object, before: object) -> bool:
+    """Whether a name still means what it meant; a function that was defined again by the same text does."""
+    if isinstance(now, FunctionType) and isinstance(before, FunctionType):
+        return now.__code__ == before.__code__
+    return now is before or repr(now) == repr(before)
 
 
 def _only(keyword: str, value: object, known: str) -> None:

@@ -135,6 +135,7 @@ def test_closed_simulation_says_so():
     simulation.close()
     with pytest.raises(StencilError, match="was closed"):
         simulation.run(1)
+    assert repr(simulation) == "simulation of wave: closed at step 0"
 
 
 def test_not_a_number_is_a_value():

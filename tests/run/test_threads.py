@@ -137,6 +137,14 @@ def test_many_threads_may_read_and_set(counting):
     assert_whole(counting)
 
 
+def test_stop_from_another_thread_ends_a_run_in_front(counting):
+    stopper = threading.Thread(target=lambda: (wait_for(lambda: counting.steps > 0), counting.stop(PATIENCE)))
+    stopper.start()
+    counting.run(10**12)
+    stopper.join(PATIENCE)
+    assert counting.steps == assert_whole(counting) > 0
+
+
 def test_stop_and_wait_without_a_run_do_nothing(counting):
     assert counting.stop().wait().pause().steps == 0
 

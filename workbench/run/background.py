@@ -23,7 +23,11 @@ class BackgroundRun:
         self._error: BaseException | None = None
         # A daemon, so that an endless run does not keep the interpreter alive; run/alive.py stops it in time.
         self._thread = threading.Thread(target=self._run, name=f"simulation {name}", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except BaseException:  # no thread, no owner
+            owner.release()
+            raise
 
     @property
     def alive(self) -> bool:

@@ -19,6 +19,8 @@ from workbench.run.state import State
 def describe(state: State, running: bool) -> str:
     """Two lines: what runs where, and what it holds."""
     graph, compiled = state.graph, state.compiled
+    if state.closed:
+        return f"simulation of {graph.name}: closed at step {state.steps}"
     cells = " x ".join(map(str, state.extents))
     doing = ", running" if running else ""
     where = f"{compiled.selection.name} ({compiled.selection.reason})"

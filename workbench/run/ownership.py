@@ -24,6 +24,7 @@ class Owner:
     def __init__(self) -> None:
         self._lock = threading.RLock()
         self._arrived = threading.Condition(self._lock)
+        self._released = threading.Condition(self._lock)
         self._owner: int | None = None
         self._commands: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
@@ -71,6 +72,12 @@ class Owner:
             except Exception as error:
                 future.set_exception(error)
 
+    def wait_released(self, timeout: float | None) -> None:
+        """Wait until nobody owns the state, at most so long; at once for the owner itself."""
+        with self._lock:
+            if self._owner != threading.get_ident():
+                self._released.wait_for(lambda: self._owner is None, timeout)
+
     def sleep(self, seconds: float) -> None:
         """Wait until something is posted, at most so long."""
         with self._lock:
@@ -84,4 +91,5 @@ class Owner:
             with self._lock:
                 if not self._commands:
                     self._owner = None
+                    self._released.notify_all()
                     return

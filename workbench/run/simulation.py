@@ -151,13 +151,12 @@ class Simulation:
         """End a run at the next whole step and wait for that, at most `timeout` seconds. Idle: does nothing."""
         if self._march is not None and self.running:
             self._march.stop.set()
-        if self._background is not None and not self._background.owned_here:
-            self._background.wait(timeout)
-        return self
+            self._owner.wait_released(timeout)
+        return self.wait(timeout)
 
     def wait(self, timeout: float | None = None) -> Self:
         """Wait for a background run, at most `timeout` seconds; raises what it failed with. Ctrl-C ends the waiting."""
-        if self._background is not None:
+        if self._background is not None and not self._background.owned_here:
             self._background.wait(timeout)
         return self
 

@@ -53,6 +53,11 @@ class State:
         return self._instance
 
     @property
+    def closed(self) -> bool:
+        """Whether the memory was freed."""
+        return self._instance is None
+
+    @property
     def extents(self) -> tuple[int, ...]:
         """Cells along each axis."""
         return self.instance.extents

@@ -37,6 +37,14 @@ K = 'k = field("k", dtype="u8")\n'
 BAD = [
     # truth and iteration
     (U + "if u > 0:\n    u.next = u", 2, "'if' needs one true or false, but u > 0 has one", "Use where(u > 0, a, b)."),
+    (U + "v = u > 0\nif v:\n    u.next = u", 3, "'if' needs one true or false, but v has one", "Use where(v, a, b)."),
+    (U + "v = u > 0\nu.next = 1 if v else 2", 3, "'if' needs one true or false, but v has", "Use where(v, a, b)."),
+    (U + "v = u > 0\nwhile v:\n    pass", 3, "'while' needs one true or false, but v has", "Iterate with sim.run"),
+    (U + "if isnan(u):\n    pass", 2, "'if' needs one true or false, but isnan(u) has", "where(isnan(u), a, b)."),
+    (U + "if max(u, 0):\n    pass", 2, "max(u, 0): builtin max needs one true or false", "Use maximum(a, b)."),
+    (U + "v = u > 0\nassert v", 3, "'assert' needs one true or false, but v has", "Remove the assert"),
+    (U + "v = u > 0\nif not v:\n    pass", 3, "'not' needs one true or false, but v has", "Write ~(v)."),
+    (U + "v = u > 0\nif v and u:\n    pass", 3, "'and' needs one true or false, but v has", "(a > 0) & (b > 0)"),
     (U + "u.next = 1 if u > 0 else 2", 2, "'if' needs one true or false", "Use where(u > 0, a, b)."),
     (U + 'c = param("c", 1)\nif c > 1:\n    u.next = u', 3, "c > 1 is known only when the simulation", "Use where("),
     (U + "while u > 0:\n    u = u - 1", 2, "'while' needs one true or false", "Iterate with sim.run(until="),

@@ -37,6 +37,8 @@ def _construct(term: Term) -> tuple[ast.AST | None, ast.AST | None, str]:
     if place is None or trace.tree is None:
         return None, None, "the value"
     inner, outer = find_construct(trace.tree, place)
+    if inner is not None and isinstance(outer, ast.If | ast.While | ast.Assert | ast.IfExp):
+        return inner, outer, ast.unparse(inner)
     return inner, outer, trace.text_here("the value")
 
 
@@ -50,7 +52,7 @@ def no_truth(term: Term) -> TraceError:
             f"{text} asks for one true or false inside the function, but the value {nature}",
             advice="Use where(condition, a, b) in that function.",
         )
-    if isinstance(inner, ast.Call):
+    if isinstance(inner, ast.Call) and term.trace.source.is_calling():
         return _call_needs_one(inner, term, text)
     if isinstance(inner, ast.Compare) and any(isinstance(o, ast.In | ast.NotIn) for o in inner.ops):
         return no_membership(term)

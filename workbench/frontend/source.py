@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import dis
 import sys
 from dataclasses import dataclass, field
 from types import CodeType, FrameType, TracebackType
@@ -63,6 +64,13 @@ class Source:
         """The place that is being executed, or None outside the cell."""
         frame = self.frame()
         return None if frame is None else self.place(frame.f_code, frame.f_lasti, frame.f_lineno)
+
+    def is_calling(self) -> bool:
+        """Whether the cell is inside a call, rather than at a jump on its result."""
+        frame = self.frame()
+        if frame is None:
+            return False
+        return "CALL" in dis.opname[frame.f_code.co_code[frame.f_lasti]]
 
     def span(self, place: Place) -> Span:
         """The place with columns in characters; what spans several lines ends with its first."""
@@ -199,15 +207,23 @@ def _located(call: ast.Call, at: ast.expr | ast.stmt) -> ast.Call:
     return call
 
 
-def find_construct(tree: ast.Module, place: Place) -> tuple[ast.AST | None, ast.AST | None]:
-    """The syntax node written exactly at `place`, and the node around it; the innermost such pair."""
-    found: tuple[ast.AST | None, ast.AST | None] = (None, None)
+def find_construct(tree: ast.Module, place: Place) -> tuple[ast.expr | None, ast.AST | None]:
+    """The expression written exactly at `place`, and the node around it; the innermost such pair.
+
+    Where Python marks a jump with a whole statement or conditional expression, its test is meant.
+    """
+    inner: ast.expr | None = None
+    outer: ast.AST | None = None
     for parent in ast.walk(tree):
         for child in ast.iter_child_nodes(parent):
             if (
-                isinstance(child, ast.expr)
-                and (child.lineno, child.end_lineno) == (place.line, place.end_line)
-                and (child.col_offset, child.end_col_offset) == (place.column, place.end_column)
+                not isinstance(child, ast.expr | ast.stmt)
+                or (child.lineno, child.end_lineno) != (place.line, place.end_line)
+                or (child.col_offset, child.end_col_offset) != (place.column, place.end_column)
             ):
-                found = (child, parent)
-    return found
+                continue
+            if isinstance(child, ast.If | ast.While | ast.Assert | ast.IfExp):
+                inner, outer = child.test, child
+            elif isinstance(child, ast.expr):
+                inner, outer = child, parent
+    return inner, outer

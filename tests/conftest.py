@@ -1,6 +1,7 @@
 """Settings of all tests; in continuous integration an unexpected skip is a failure."""
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -29,3 +30,22 @@ def pytest_make_collect_report(collector):
     report = yield
     refuse_unexpected_skip(report)
     return report
+
+
+def pytest_addoption(parser):
+    parser.addoption("--update-golden", action="store_true", help="rewrite the texts in tests/golden instead")
+
+
+@pytest.fixture
+def golden(request):
+    """golden(name, text): fail unless tests/golden/<name> holds exactly this text; --update-golden writes it."""
+
+    def compare(name, text):
+        path = Path(__file__).parent / "golden" / name
+        if request.config.getoption("--update-golden"):
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        assert path.exists(), f"{path} is missing; run pytest --update-golden and look at it"
+        assert text == path.read_text(encoding="utf-8"), f"{name} changed; run --update-golden and explain the diff"
+
+    return compare

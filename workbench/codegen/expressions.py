@@ -101,15 +101,17 @@ class Scope:
     target: Target
 
 
-def emit_cell(scope: Scope, roots: tuple[int, ...], names: NameBook) -> CellCode:
-    """Write the roots' values at one cell. Each root is computed by its instruction even if it is stored somewhere."""
-    writer = _Writer(scope, names)
-    return writer.write(roots, hoist=True)
+def emit_cell(scope: Scope, computed: tuple[int, ...], read: tuple[int, ...], names: NameBook) -> CellCode:
+    """Write the values of the roots at one cell: first those computed by their formulas, then those read from arrays.
+
+    Of several results each is a name of its own, so that whoever assigns them writes nothing before all is read.
+    """
+    return _Writer(scope, names).write(computed, read, local=True)
 
 
 def emit_globals(scope: Scope, roots: tuple[int, ...], names: NameBook) -> CellCode:
     """Write Globals only; the result has no pointers and no row or cell statements."""
-    code = _Writer(scope, names).write(roots, hoist=False)
+    code = _Writer(scope, names).write(roots, (), local=False)
     assert not code.cell
     assert not code.row
     return code
@@ -149,14 +151,15 @@ class _Writer:
     count: int = 0
     fixed: frozenset[Key] = frozenset()
 
-    def write(self, roots: tuple[int, ...], hoist: bool) -> CellCode:
+    def write(self, computed: tuple[int, ...], read: tuple[int, ...], *, local: bool) -> CellCode:
         zero = (0,) * self.scope.dim
-        keys = [(root, zero) for root in roots]
-        order = self._order(keys)
-        for key in order:
+        self.fixed = frozenset((root, zero) for root in computed)
+        keys = [(root, zero) for root in (*computed, *read)]
+        for key in self._order(keys):
             self._finish(key)
-        for key in keys:
-            if key in self.unnamed and self.levels[key] < CELL and hoist:
+        for key in keys if local else ():
+            is_outer = key in self.unnamed and self.levels[key] < CELL
+            if is_outer or (len(keys) > 1 and (key in self.unnamed or key not in self.fixed)):
                 self._assign(key)
         results = tuple(Result(k[0], self.texts[k].text, self.inside[k]) for k in keys)
         uniform, row, cell = self.statements
@@ -169,13 +172,12 @@ class _Writer:
             results,
         )
 
-    def _is_read(self, key: Key, roots: frozenset[Key]) -> bool:
-        return key[0] in self.scope.stored and key not in roots
+    def _is_read(self, key: Key) -> bool:
+        return key[0] in self.scope.stored and key not in self.fixed
 
     def _order(self, roots: list[Key]) -> list[Key]:
         """All values needed, operands first, in an order that depends on the graph alone; counts uses and levels."""
         order: list[Key] = []
-        fixed = frozenset(roots)
         seen: set[Key] = set()
         for root in roots:
             self.uses[root] = self.uses.get(root, 0) + 1
@@ -189,11 +191,10 @@ class _Writer:
                     continue
                 seen.add(key)
                 stack.append((key, True))
-                operands = () if self._is_read(key, fixed) else self._operands(key)
+                operands = () if self._is_read(key) else self._operands(key)
                 for operand in operands:
                     self.uses[operand] = self.uses.get(operand, 0) + 1
                 stack.extend((operand, False) for operand in reversed(operands))
-        self.fixed = fixed
         return order
 
     def _operands(self, key: Key) -> tuple[Key, ...]:
@@ -235,8 +236,9 @@ class _Writer:
         """Make the text of one value; give it a name if it has one, is used again or would make a line too long."""
         index = key[0]
         node = self.scope.nodes[index]
-        if self._is_read(key, self.fixed):
-            inside = tuple(sorted({index, *self.passed.get(key, ())}))
+        if self._is_read(key):
+            extended = node.operands[:1] if isinstance(node.instruction, Extend) else ()
+            inside = tuple(sorted({index, *extended, *self.passed.get(key, ())}))
             self.texts[key], self.levels[key], self.inside[key] = self._read(key), CELL, inside
             return
         operands = self._operands(key)
@@ -283,7 +285,8 @@ class _Writer:
         index, offset = key
         node = self.scope.nodes[index]
         self.unnamed.discard(key)
-        name = self.names.claim(self._wish(index) + offset_suffix(offset))
+        suffix = "_here" if self._is_read(key) else offset_suffix(offset)
+        name = self.names.claim(self._wish(index) + suffix)
         text = f"const {type_name(node.value_type)} {name} = {self.texts[key].text};"
         self.statements[self.levels[key]].append(Statement(text, self.inside[key]))
         self.texts[key], self.inside[key] = Text(name), ()

@@ -24,9 +24,9 @@ from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.rules import region_body, rule_row
 from workbench.codegen.spelling import Target, literal, type_name
 from workbench.errors import GraphError
-from workbench.graph import OPERATORS, REDUCTIONS, Extend, Node, Reduce, Region, StorageType
+from workbench.graph import OPERATORS, REDUCTIONS, Extend, Load, Node, Reduce, Region, StorageType
 from workbench.graph.operators import identity
-from workbench.planning.plan import Fill, KernelPlan, Plan, Step, Subkernel
+from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step, Subkernel
 
 
 def kernel_code(plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> KernelCode:
@@ -96,25 +96,22 @@ class _KernelWriter:
     def _sweep(self, step: Step, subkernel: Subkernel, buffers: dict[int, int]) -> SweepCall:
         slots = {h.node: h.slot for h in subkernel.reads}
         names = NameBook(RESERVED)
-        reduced = tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
         outputs = tuple(h.node for h in subkernel.outputs)
-        targets = [names.claim(f"out_{self._stored_name(n)}") for n in outputs]
+        reduced = tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
+        targets = [names.claim(f"out_{self._output_name(h)}") for h in subkernel.outputs]
         cells = [names.claim(f"{self.value_name(r)}_cells") for r in subkernel.reductions]
         arguments = [names.claim(f"{self.value_name(r)}_partials") for r in subkernel.reductions]
-        roots = tuple(dict.fromkeys((*outputs, *reduced)))
-        code = emit_cell(self.scope(frozenset(slots)), tuple(r for r in roots if r in outputs or r not in slots), names)
+        roots = dict.fromkeys((*outputs, *reduced))
+        read = tuple(r for r in roots if r in slots and (r not in outputs or self._exists(r)))
+        computed = tuple(r for r in roots if r not in read)
+        code = emit_cell(self.scope(frozenset(slots)), computed, read, names)
         values = {r.node: (r.text, r.nodes) for r in code.results}
         statements = list(code.cell)
+        reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in code.arrays]
         for node, out in zip(outputs, targets, strict=True):
             statements.append(Statement(f"{out}[i] = {values[node][0]};", tuple(sorted({node, *values[node][1]}))))
-        extra: list[Pointer] = []
-        reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in code.arrays]
-        for reduction, buffer in zip(subkernel.reductions, cells, strict=True):
-            operand = self.nodes[reduction].operands[0]
-            if operand in values:
-                text, inside = values[operand]
-            else:  # a stored value that no other line of this sweep reads at this cell
-                text, inside = self._direct_read(operand, code, names, reads, extra, slots), ()
+        for reduction, operand, buffer in zip(subkernel.reductions, reduced, cells, strict=True):
+            text, inside = values[operand]
             statements.append(Statement(f"{buffer}[i - first] = {text};", tuple(sorted({reduction, *inside}))))
         writes = [
             Array(f"{out}_array", f"{type_name(self.nodes[h.node].value_type)}*", h.slot)
@@ -133,7 +130,7 @@ class _KernelWriter:
             tuple(writes),
             partials,
             code.uniform,
-            (*self._row_pointers(code), *extra, *out_rows),
+            (*self._row_pointers(code), *out_rows),
             code.row,
             tuple(statements),
         )
@@ -176,33 +173,13 @@ class _KernelWriter:
         )
         return "".join(moves)
 
-    def _direct_read(
-        self,
-        node: int,
-        code: CellCode,
-        names: NameBook,
-        reads: list[Array],
-        extra: list[Pointer],
-        slots: dict[int, int],
-    ) -> str:
-        for pointer in code.pointers:
-            if pointer.node == node and not any(pointer.offset):
-                return f"{pointer.name}[i]"
-        type_ = f"const {type_name(self.nodes[node].value_type)}*"
-        array = next((a.name for a in code.arrays if a.node == node), "")
-        if not array:
-            array = names.claim(f"{self.value_name(node)}_array")
-            reads.append(Array(array, type_, slots[node]))
-        name = names.claim(self.value_name(node))
-        extra.append(Pointer(name, type_, array, ""))
-        return f"{name}[i]"
+    def _exists(self, node: int) -> bool:
+        """Whether the node's value is in an array before the sweep, so that no formula computes it."""
+        return isinstance(self.nodes[node].instruction, Load | Extend)
 
-    def _stored_name(self, node: int) -> str:
-        """The field that takes the value, else the value's own name."""
-        for static, value in self.kernel.kernel.stores():
-            if value == node:
-                return static
-        return self.value_name(node)
+    def _output_name(self, home: Home) -> str:
+        """The field whose array the slot becomes, else the value's own name."""
+        return next((f for f, value in self.kernel.kernel.stores() if value == home.node), self.value_name(home.node))
 
     def value_name(self, node: int) -> str:
         """A wish for a name that is never empty."""
@@ -252,7 +229,7 @@ class _KernelWriter:
     def _finisher(self, node: int, slot: int, buffers: dict[int, int]) -> FinisherCall:
         type_ = type_name(self.nodes[node].value_type)
         text = (
-            f"write_global(globals, {slot}, reduce_partials(run.shape, run.partials<{type_}>({buffers[node]}), "
+            f"write_global(globals, {slot}, reduce_partials(shape, run.partials<{type_}>({buffers[node]}), "
             f"{self._combine(node)}()));"
         )
         return FinisherCall(buffers[node], type_, self._combine(node), slot, Statement(text, (node,)))
@@ -306,7 +283,7 @@ class _KernelWriter:
 
     def _operand(self, node: Node, number: int) -> Operand:
         root = node.operands[number]
-        code = emit_cell(self.scope(frozenset()), (root,), NameBook(RESERVED))
+        code = emit_cell(self.scope(frozenset()), (root,), (), NameBook(RESERVED))
         (result,) = code.results
         last = Statement(f"return {result.text};", tuple(sorted({root, *result.nodes})))
         body = (*code.row, *code.cell, last)

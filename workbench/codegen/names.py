@@ -27,7 +27,7 @@ _TAKEN = _words(
     """i std stencil shape globals block row rows first last at chunk lane count task run team worker rank
     control source target walk value values rules grown margins slots partials array body main signbit linux unix
     errno NAN INFINITY EOF NULL assert threadIdx blockIdx blockDim gridDim warpSize floor ceil memcpy fabs sqrt
-    modulo number reduce_chunk chunk_end partial_index row_at CHUNK LANES
+    modulo number reduce_chunk chunk_end partial_index row_at next_row CHUNK LANES
     combine_add combine_multiply
     combine_minimum combine_maximum combine_logical_or combine_logical_and distance face
     Shape Row Block Step Walk SideRule Margins Team Control March"""

@@ -10,6 +10,7 @@ from typing import Literal
 
 from workbench.errors import GraphError
 from workbench.graph import OPERATORS, StorageType
+from workbench.graph.types import BOOL
 
 Number = bool | int | float
 
@@ -36,14 +37,24 @@ CUDA = Target("cuda", "", wraps=False)
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An expression and how closely its outermost operator binds."""
+    """An expression and how closely its outermost operator binds.
+
+    plain: the same constant without its type, for operators that take it from their other operand. loose: the text has
+    type int and is right only modulo 2**bits of its narrower type; sums and products of it are too.
+    """
 
     text: str
     precedence: int = ATOM
+    plain: str = ""
+    loose: bool = False
 
     def within(self, precedence: int) -> str:
         """The text, in parentheses if it binds less closely than `precedence`."""
         return self.text if self.precedence >= precedence else f"({self.text})"
+
+    def strict(self, type_: StorageType) -> Text:
+        """The text brought to the width of its type."""
+        return Text(f"{type_name(type_)}({self.text})") if self.loose else self
 
 
 TYPE_NAMES: dict[str, str] = {
@@ -100,6 +111,10 @@ _LIBRARY: dict[str, str] = {
     "arctan2": "atan2",
     "power": "pow",
 }
+# Whose result modulo 2**bits depends on their operands modulo 2**bits only.
+_RING = frozenset(
+    {"add", "subtract", "multiply", "negative", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not"}
+)
 _WRAPPED: dict[str, str] = {
     "add": "wrapped_add",
     "subtract": "wrapped_subtract",
@@ -157,7 +172,8 @@ def _integer_literal(value: int, type_: StorageType) -> Text:
         return Text(f"{name}({_integer_literal(value + 1, type_).text} - 1)")
     if type_.name == "i32":
         return Text(str(value), ATOM if value >= 0 else UNARY)
-    return Text(f"{name}({value}{'u' if type_.kind == 'uint' and value >= 2**31 else ''})")
+    plain = str(value) if 0 <= value < 2**31 else ""
+    return Text(f"{name}({value}{'u' if type_.kind == 'uint' and value >= 2**31 else ''})", ATOM, plain)
 
 
 def spell(
@@ -166,19 +182,33 @@ def spell(
     """The operator applied to operands. `operand_type` is the type of the last operand (of the values, for select)."""
     if operator not in OPERATORS:
         raise GraphError(f"operator {operator!r} has no spelling", advice="Use a name from the operator table.")
+    if not (operator in _RING and target.wraps):
+        kinds = (BOOL, operand_type, operand_type) if operator == "select" else (operand_type,) * len(operands)
+        operands = tuple(o.strict(t) for o, t in zip(operands, kinds, strict=True))
     special = _SPECIAL.get(operator)
     if special is not None:
         return special(operands, operand_type, result_type, target)
-    if operator in _WRAPPED and not target.wraps and operand_type.kind == "int":
+    if operator in _WRAPPED and not target.wraps and (operand_type.kind == "int" or operand_type.bits == 16):
         return call(_WRAPPED[operator], operands)
     if operator in _INFIX:
-        symbol, precedence = _INFIX[operator]
-        left, right = operands
-        text = Text(f"{left.within(precedence)} {symbol} {right.within(precedence + 1)}", precedence)
-        return _narrowed(text, operator, result_type)
+        return _infix(operator, operands[0], operands[1], result_type)
     if operator in _PRELUDE:
         return call(_PRELUDE[operator], operands)
     return call(target.math + _LIBRARY.get(operator, operator), operands)
+
+
+def _infix(operator: str, left: Text, right: Text, result_type: StorageType) -> Text:
+    symbol, precedence = _INFIX[operator]
+    if left.plain and not right.plain:
+        left = Text(left.plain)
+    elif right.plain and not left.plain:
+        right = Text(right.plain)
+    if precedence <= AND:  # nobody remembers how these bind among comparisons
+        first = left.within(precedence if left.precedence == precedence else SUM)
+        return _narrowed(Text(f"{first} {symbol} {right.within(SUM)}", precedence), operator, result_type)
+    return _narrowed(
+        Text(f"{left.within(precedence)} {symbol} {right.within(precedence + 1)}", precedence), operator, result_type
+    )
 
 
 def call(function: str, operands: tuple[Text, ...]) -> Text:
@@ -187,9 +217,9 @@ def call(function: str, operands: tuple[Text, ...]) -> Text:
 
 
 def _narrowed(text: Text, operator: str, type_: StorageType) -> Text:
-    """Arithmetic on types narrower than int happens in int; bring the result back to its width."""
+    """Arithmetic on types narrower than int happens in int; its result must be brought back to its width some time."""
     if OPERATORS[operator].rule == "same" and type_.is_integer and type_.bits < 32:
-        return Text(f"{type_name(type_)}({text.text})")
+        return Text(text.text, text.precedence, loose=True)
     return text
 
 
@@ -212,7 +242,8 @@ def _bitwise_not(operands: tuple[Text, ...], operand: StorageType, result: Stora
 
 
 def _select(operands: tuple[Text, ...], operand: StorageType, result: StorageType, target: Target) -> Text:
-    condition, yes, no = (o.within(CONDITIONAL + 1) for o in operands)
+    condition = operands[0].within(UNARY)
+    yes, no = (o.within(CONDITIONAL + 1) for o in operands[1:])
     return Text(f"{condition} ? {yes} : {no}", CONDITIONAL)
 
 

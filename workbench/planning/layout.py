@@ -26,14 +26,16 @@ class Layout:
 def lay_out(extents: tuple[int, ...], halo: tuple[tuple[int, int], ...], smallest_itemsize: int) -> Layout:
     """Return the layout of arrays over `extents` cells with `halo` cells around, items of at least the given bytes.
 
-    A pitch that is a multiple of 4096 bytes gets one more cache line, because neighbouring rows would otherwise
-    compete for the same cache sets.
+    The ghost cells behind a row and those before the next one share the padding between them: memory that holds no
+    cell is moved all the same where rows follow each other. A pitch that is a multiple of 4096 bytes gets one more
+    cache line, because neighbouring rows would otherwise compete for the same cache sets.
     """
     line = ALIGNMENT // smallest_itemsize
-    before = _round_up(halo[-1][0], line)
-    pitch = _round_up(before + extents[-1] + halo[-1][1], line)
+    below, above = halo[-1]
+    pitch = _round_up(below + extents[-1] + above, line)
     if len(extents) > 1 and (pitch * smallest_itemsize) % 4096 == 0:
         pitch += line
+    before = _round_up(below, line)
     strides = [1]
     start = before
     size = pitch
@@ -41,7 +43,7 @@ def lay_out(extents: tuple[int, ...], halo: tuple[tuple[int, int], ...], smalles
         strides.insert(0, size)
         start += below * size
         size *= below + extent + above
-    return Layout(extents, halo, tuple(strides), start, size)
+    return Layout(extents, halo, tuple(strides), start, before + size)
 
 
 def _round_up(count: int, multiple: int) -> int:

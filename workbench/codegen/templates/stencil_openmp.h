@@ -171,6 +171,25 @@ template <int D> inline Row<D> row_at(const Shape<D>& shape, const Margins<D>& g
     return row;
 }
 
+// The row after this one, without dividing.
+template <int D> inline void next_row(const Shape<D>& shape, const Margins<D>& grown, Row<D>& row) {
+    row.inside = true;
+    bool carry = true;
+    for (int k = D - 2; k >= 0; --k) {
+        if (carry) {
+            ++row.at[k];
+            row.start += shape.strides[k];
+            carry = row.at[k] >= shape.extents[k] + grown.sides[k][1];
+            if (carry) {
+                const int64_t n = shape.extents[k] + grown.sides[k][0] + grown.sides[k][1];
+                row.at[k] -= n;
+                row.start -= n * shape.strides[k];
+            }
+        }
+        row.inside = row.inside && row.at[k] >= 0 && row.at[k] < shape.extents[k];
+    }
+}
+
 // ---- ghost cells ------------------------------------------------------------------------------------------------------
 
 // Rules: `table`, `grown`, `most_steps` and `operand(number, shape, globals, use)`, which calls use(f) with a function
@@ -268,8 +287,8 @@ inline void fill_rows(
     const int64_t n = shape.extents[D - 1], low = -Rules::grown.sides[D - 1][0], high = n + Rules::grown.sides[D - 1][1];
     const bool fills_below = shape.sides[D - 1][0] != 0 && Rules::table[D - 1][0].kind != UNDEFINED;
     const bool fills_above = shape.sides[D - 1][1] != 0 && Rules::table[D - 1][1].kind != UNDEFINED;
-    for (int64_t r = first_row; r < last_row; ++r) {
-        const Row<D> row = row_at(shape, Rules::grown, r);
+    Row<D> row = row_at(shape, Rules::grown, first_row);
+    for (int64_t r = first_row; r < last_row; ++r, next_row(shape, Rules::grown, row)) {
         if (belongs_to_neighbour<Rules>(shape, row.at, D - 1)) continue;
         T* cells = target + row.start;
         if (row.inside) {

@@ -122,11 +122,14 @@ template <class To> struct integer_range {
 };
 
 // Float to integer: truncated, saturated, NaN gives 0. The bounds are powers of two and so exact in either float type.
+// Fractions get a branch of their own, because gcc with -fno-trapping-math turns double(int(a)) into trunc(a), which is
+// -0.0 where a is in (-1, 0).
 template <class To, class From> STENCIL_FUNCTION To saturated(From a) {
     constexpr int bits = 8 * int(sizeof(To)) - (integer_range<To>::has_sign ? 1 : 0);
     constexpr From above = From(uint64_t(1) << (bits - 1)) * From(2);
     constexpr From below = integer_range<To>::has_sign ? -above : From(0);
-    return a != a ? To(0) : a <= below ? integer_range<To>::low : a >= above ? integer_range<To>::high : To(a);
+    const To inside = (a > From(-1)) & (a < From(1)) ? To(0) : To(a);
+    return a != a ? To(0) : a <= below ? integer_range<To>::low : a >= above ? integer_range<To>::high : inside;
 }
 
 template <class T> STENCIL_FUNCTION bool is_finite(T a) { return a - a == T(0); }

@@ -1,0 +1,80 @@
+"""The C++ text of small programs, byte by byte: what a reader of `machine.source("openmp")` sees."""
+
+import pytest
+
+from tests.programs.hello import TEXT as HELLO
+from tests.programs.wave import TEXT as WAVE
+from workbench.codegen.render import render_openmp
+from workbench.frontend.cell import trace_cell
+from workbench.graph import Load
+from workbench.planning import Choices, PlanChoices, plan_graph
+
+HEAT = """\
+u = field("u", boundary={"x": "periodic", "y-": fixed(1.0), "y+": "outflow"})
+a = param("a", 0.1)
+u.next = u + a * (u[+1, 0] + u[-1, 0] + u[0, +1] + u[0, -1] - 4 * u)
+"""
+CASES = {
+    "wave": (WAVE, 1, "cost"),
+    "hello_delayed": (HELLO, 1, "as_delayed"),
+    "hello_manifest": (HELLO, 1, "as_manifest"),
+    "heat": (HEAT, 2, "cost"),
+}
+
+
+def planned(name):
+    text, dim, preset = CASES[name]
+    graph = trace_cell(text, name=name, dim=dim).graph
+    return plan_graph(graph, Choices(plan=PlanChoices(preset=preset)))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_text_is_the_golden_one(name, golden):
+    golden(f"{name}.openmp.cpp", render_openmp(planned(name)).text)
+
+
+def test_same_plan_same_bytes():
+    assert render_openmp(planned("wave")).text == render_openmp(planned("wave")).text
+
+
+def test_lines_of_the_cell_do_not_show_in_the_text():
+    graph = trace_cell("# a remark\n\n" + WAVE, name="wave", dim=1).graph
+    assert render_openmp(plan_graph(graph)).text == render_openmp(planned("wave")).text
+
+
+def line_holding(source, part):
+    (number,) = (n for n, line in enumerate(source.text.splitlines(), start=1) if part in line)
+    return number
+
+
+def test_line_map_leads_from_text_to_cell_and_back():
+    plan = planned("heat")
+    source = render_openmp(plan)
+    nodes = plan.kernels[0].kernel.nodes
+    line = line_holding(source, "out_u[i] = ")
+    (origin,) = source.origins(line)
+    assert origin.cell_lines == (3,)
+    assert origin.subkernel == plan.kernels[0].plain.subkernels[0].name
+    assert line in source.lines_of_cell(3)
+    for node in origin.nodes:
+        assert line in source.lines_of_node("step", node)
+    (param,) = source.origins(line_holding(source, "const double a = "))
+    assert Load("a") in [nodes[n].instruction for n in param.nodes]
+
+
+def test_every_live_node_has_a_line():
+    for name in CASES:
+        plan = planned(name)
+        source = render_openmp(plan)
+        for kernel in plan.kernels:
+            for index, node in enumerate(kernel.kernel.nodes):
+                is_shape = type(node.instruction).__name__ in ("Store", "Extend", "Imm")
+                assert is_shape or source.lines_of_node(kernel.kernel.name, index), f"{name}: node {index} {node}"
+
+
+def test_origins_point_at_lines_that_compute():
+    source = render_openmp(planned("wave"))
+    lines = source.text.splitlines()
+    assert len(source.lines) > 10
+    for origin in source.lines:
+        assert lines[origin.line - 1].strip().endswith(";")

@@ -1,0 +1,98 @@
+// heat
+#include "stencil_openmp.h"
+
+namespace stencil {
+namespace plan_2c50f4b532e89c3f {
+
+// Outside of u
+struct outside_u {
+    static constexpr SideRule table[2][2] = {
+        {{PERIODIC, 1, 0}, {PERIODIC, 1, 0}},
+        {{FIXED, 1, 1}, {OUTFLOW, 1, 0}},
+    };
+    static constexpr Margins<2> grown = {{{1, 1}, {1, 1}}};
+    static constexpr int most_steps = 6;
+
+    template <class Use>
+    static void operand(int number, const Shape<2>& shape, const unsigned char* globals, const Use& use) {
+        (void)shape, (void)globals, (void)use;
+        switch (number) {
+        case 1: {
+            use([&](const int64_t (&at)[2], int64_t i) -> double {
+                (void)at, (void)i;
+                return 1.0;
+            });
+            break;
+        }
+        default: break;
+        }
+    }
+};
+
+static constexpr Margins<2> sweep_step_0_add_grown = {{{0, 0}, {0, 0}}};
+
+static void sweep_step_0_add(
+    const Shape<2>& shape, const unsigned char* globals, const Block& block,
+    const double* u_array,
+    double* out_u_array) {
+    (void)globals;
+    const double a = read_global<double>(globals, 0);
+    Row<2> row = row_at(shape, sweep_step_0_add_grown, block.first_row);
+    const int64_t (&at)[2] = row.at;
+    (void)at;
+    for (int64_t number = block.first_row; number < block.last_row; ++number, next_row(shape, sweep_step_0_add_grown, row)) {
+        const double* const u = u_array + row.start;
+        const double* const u_xp1 = u_array + row.start + shape.strides[0];
+        const double* const u_xm1 = u_array + row.start - shape.strides[0];
+        double* const out_u = out_u_array + row.start;
+#pragma omp simd
+        for (int64_t i = block.first; i < block.last; ++i) {
+            out_u[i] = u[i] + a * (u_xp1[i] + u_xm1[i] + u[i + 1] + u[i - 1] - 4.0 * u[i]);
+        }
+    }
+}
+
+static constexpr int run_step_rotation[] = {1, 0};
+
+static void run_step(Run<2>& run, int rank) {
+    Team& team = run.team;
+    const Shape<2>& shape = run.shape;
+    unsigned char* const globals = run.march.globals;
+    (void)shape, (void)globals, (void)rank;
+    {
+        const double* const source = run.array<double>(0);
+        double* const target = run.array<double>(0);
+        const Blocks<2> blocks = cut_rows(shape, outside_u::grown, team.size);
+        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+            const Block block = blocks[task];
+            fill_rows<outside_u>(shape, globals, source, target, block.first_row, block.last_row);
+        });
+    }
+    meet(team, [] {});
+    {
+        const Blocks<2> blocks = cut(shape, sweep_step_0_add_grown, team.size, run.march.tile);
+        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+            sweep_step_0_add(shape, globals, blocks[task],
+                run.array<const double>(0),
+                run.array<double>(1));
+        });
+    }
+    meet(team, [&] {
+        end_step(run, run_step_rotation);
+    });
+}
+
+}  // namespace plan_2c50f4b532e89c3f
+}  // namespace stencil
+
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_2c50f4b532e89c3f(stencil::March* march) {
+    using namespace stencil;
+    using namespace stencil::plan_2c50f4b532e89c3f;
+    switch (march->kernel) {
+    case 0:
+        return run_march<2>(*march, 1, [](Run<2>& run, int rank) {
+            run_step(run, rank);
+        });
+    default: return 2;
+    }
+}

@@ -1,0 +1,62 @@
+// hello_delayed
+#include "stencil_openmp.h"
+
+namespace stencil {
+namespace plan_36a623b2f2045598 {
+
+static constexpr Margins<1> sweep_step_0_z_grown = {{{0, 0}}};
+
+static void sweep_step_0_z(
+    const Shape<1>& shape, const unsigned char* globals, const Block& block,
+    const double* x_array,
+    double* out_density_array) {
+    (void)globals;
+    Row<1> row = row_at(shape, sweep_step_0_z_grown, block.first_row);
+    const int64_t (&at)[1] = row.at;
+    (void)at;
+    for (int64_t number = block.first_row; number < block.last_row; ++number, next_row(shape, sweep_step_0_z_grown, row)) {
+        const double* const x = x_array + row.start;
+        double* const out_density = out_density_array + row.start;
+#pragma omp simd
+        for (int64_t i = block.first; i < block.last; ++i) {
+            const double y = x[i] * x[i];
+            const double z = y + y;
+            out_density[i] = z;
+        }
+    }
+}
+
+static constexpr int run_step_rotation[] = {0};
+
+static void run_step(Run<1>& run, int rank) {
+    Team& team = run.team;
+    const Shape<1>& shape = run.shape;
+    unsigned char* const globals = run.march.globals;
+    (void)shape, (void)globals, (void)rank;
+    {
+        const Blocks<1> blocks = cut(shape, sweep_step_0_z_grown, team.size, run.march.tile);
+        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+            sweep_step_0_z(shape, globals, blocks[task],
+                run.array<const double>(0),
+                run.array<double>(0));
+        });
+    }
+    meet(team, [&] {
+        end_step(run, run_step_rotation);
+    });
+}
+
+}  // namespace plan_36a623b2f2045598
+}  // namespace stencil
+
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_36a623b2f2045598(stencil::March* march) {
+    using namespace stencil;
+    using namespace stencil::plan_36a623b2f2045598;
+    switch (march->kernel) {
+    case 0:
+        return run_march<1>(*march, 1, [](Run<1>& run, int rank) {
+            run_step(run, rank);
+        });
+    default: return 2;
+    }
+}

@@ -1,0 +1,242 @@
+// wave
+#include "stencil_openmp.h"
+
+namespace stencil {
+namespace plan_bdb3860a7143f876 {
+
+// Outside of v
+struct outside_v {
+    static constexpr SideRule table[1][2] = {
+        {{PERIODIC, 1, 0}, {PERIODIC, 1, 0}},
+    };
+    static constexpr Margins<1> grown = {{{1, 1}}};
+    static constexpr int most_steps = 3;
+
+    template <class Use>
+    static void operand(int number, const Shape<1>& shape, const unsigned char* globals, const Use& use) {
+        (void)shape, (void)globals, (void)use;
+        switch (number) {
+        default: break;
+        }
+    }
+};
+
+static constexpr Margins<1> sweep_step_0_u1_grown = {{{1, 1}}};
+
+static void sweep_step_0_u1(
+    const Shape<1>& shape, const unsigned char* globals, const Block& block,
+    const double* u_array,
+    const double* v_array,
+    double* out_u_array) {
+    (void)globals;
+    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
+    const double dt = dx / read_global<double>(globals, 1);
+    Row<1> row = row_at(shape, sweep_step_0_u1_grown, block.first_row);
+    const int64_t (&at)[1] = row.at;
+    (void)at;
+    for (int64_t number = block.first_row; number < block.last_row; ++number, next_row(shape, sweep_step_0_u1_grown, row)) {
+        const double* const u = u_array + row.start;
+        const double* const v = v_array + row.start;
+        double* const out_u = out_u_array + row.start;
+#pragma omp simd
+        for (int64_t i = block.first; i < block.last; ++i) {
+            const double u1 = u[i] + dt * v[i];
+            out_u[i] = u1;
+        }
+    }
+}
+
+static constexpr Margins<1> sweep_step_1_v1_grown = {{{0, 0}}};
+
+static void sweep_step_1_v1(
+    const Shape<1>& shape, const unsigned char* globals, const Block& block,
+    const double* v_array,
+    const double* u1_array,
+    double* out_v_array) {
+    (void)globals;
+    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
+    const double c = read_global<double>(globals, 1);
+    const double dt = dx / c;
+    const double t1 = dt * (c * c) / (dx * dx);
+    Row<1> row = row_at(shape, sweep_step_1_v1_grown, block.first_row);
+    const int64_t (&at)[1] = row.at;
+    (void)at;
+    for (int64_t number = block.first_row; number < block.last_row; ++number, next_row(shape, sweep_step_1_v1_grown, row)) {
+        const double* const v = v_array + row.start;
+        const double* const u1 = u1_array + row.start;
+        double* const out_v = out_v_array + row.start;
+#pragma omp simd
+        for (int64_t i = block.first; i < block.last; ++i) {
+            const double v1 = v[i] + t1 * (u1[i + 1] - 2.0 * u1[i] + u1[i - 1]);
+            out_v[i] = v1;
+        }
+    }
+}
+
+static constexpr Margins<1> sweep_step_observed_2_reduce_grown = {{{0, 0}}};
+
+static void sweep_step_observed_2_reduce(
+    const Shape<1>& shape, const unsigned char* globals, const Block& block,
+    const double* u1_array,
+    const double* v_array,
+    const double* v1_array,
+    double* energy_partials) {
+    (void)globals;
+    const double c = read_global<double>(globals, 1);
+    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
+    const double t1 = 2.0 * dx;
+    const double t3 = c * c;
+    Row<1> row = row_at(shape, sweep_step_observed_2_reduce_grown, block.first_row);
+    const int64_t (&at)[1] = row.at;
+    (void)at;
+    for (int64_t number = block.first_row; number < block.last_row; ++number, next_row(shape, sweep_step_observed_2_reduce_grown, row)) {
+        const double* const u1 = u1_array + row.start;
+        const double* const v = v_array + row.start;
+        const double* const v1 = v1_array + row.start;
+        for (int64_t first = block.first, last = first; first < block.last; first = last) {
+            last = chunk_end(shape, first, block.last);
+            alignas(64) double energy_cells[CHUNK];
+#pragma omp simd
+            for (int64_t i = first; i < last; ++i) {
+                const double t2 = (u1[i + 1] - u1[i - 1]) / t1;
+                const double t4 = (v[i] + v1[i]) / 2.0;
+                energy_cells[i - first] = 0.5 * (t3 * (t2 * t2) + t4 * t4) * dx;
+            }
+            const int64_t lane = (shape.origin[0] + first) % LANES;
+            energy_partials[partial_index(shape, number, first)] =
+                reduce_chunk(energy_cells, last - first, lane, double(-0.0), combine_add());
+        }
+    }
+}
+
+static constexpr int run_step_rotation[] = {0, 1, 2};
+
+static void run_step(Run<1>& run, int rank) {
+    Team& team = run.team;
+    const Shape<1>& shape = run.shape;
+    unsigned char* const globals = run.march.globals;
+    (void)shape, (void)globals, (void)rank;
+    {
+        const double* const source = run.array<double>(1);
+        double* const target = run.array<double>(1);
+        const Blocks<1> blocks = cut_rows(shape, outside_v::grown, team.size);
+        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+            const Block block = blocks[task];
+            fill_rows<outside_v>(shape, globals, source, target, block.first_row, block.last_row);
+        });
+    }
+    {
+        const double* const source = run.array<double>(0);
+        double* const target = run.array<double>(0);
+        const Blocks<1> blocks = cut_rows(shape, outside_v::grown, team.size);
+        share(team, rank, 1, blocks.count(), [&](int64_t task) {
+            const Block block = blocks[task];
+            fill_rows<outside_v>(shape, globals, source, target, block.first_row, block.last_row);
+        });
+    }
+    meet(team, [] {});
+    {
+        const Blocks<1> blocks = cut(shape, sweep_step_0_u1_grown, team.size, run.march.tile);
+        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+            sweep_step_0_u1(shape, globals, blocks[task],
+                run.array<const double>(0),
+                run.array<const double>(1),
+                run.array<double>(0));
+        });
+    }
+    meet(team, [] {});
+    {
+        const Blocks<1> blocks = cut(shape, sweep_step_1_v1_grown, team.size, run.march.tile);
+        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+            sweep_step_1_v1(shape, globals, blocks[task],
+                run.array<const double>(1),
+                run.array<const double>(0),
+                run.array<double>(1));
+        });
+    }
+    meet(team, [&] {
+        end_step(run, run_step_rotation);
+    });
+}
+
+static constexpr int run_step_observed_rotation[] = {0, 2, 1};
+
+static void run_step_observed(Run<1>& run, int rank) {
+    Team& team = run.team;
+    const Shape<1>& shape = run.shape;
+    unsigned char* const globals = run.march.globals;
+    (void)shape, (void)globals, (void)rank;
+    {
+        const double* const source = run.array<double>(1);
+        double* const target = run.array<double>(1);
+        const Blocks<1> blocks = cut_rows(shape, outside_v::grown, team.size);
+        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+            const Block block = blocks[task];
+            fill_rows<outside_v>(shape, globals, source, target, block.first_row, block.last_row);
+        });
+    }
+    {
+        const double* const source = run.array<double>(0);
+        double* const target = run.array<double>(0);
+        const Blocks<1> blocks = cut_rows(shape, outside_v::grown, team.size);
+        share(team, rank, 1, blocks.count(), [&](int64_t task) {
+            const Block block = blocks[task];
+            fill_rows<outside_v>(shape, globals, source, target, block.first_row, block.last_row);
+        });
+    }
+    meet(team, [] {});
+    {
+        const Blocks<1> blocks = cut(shape, sweep_step_0_u1_grown, team.size, run.march.tile);
+        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+            sweep_step_0_u1(shape, globals, blocks[task],
+                run.array<const double>(0),
+                run.array<const double>(1),
+                run.array<double>(0));
+        });
+    }
+    meet(team, [] {});
+    {
+        const Blocks<1> blocks = cut(shape, sweep_step_1_v1_grown, team.size, run.march.tile);
+        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+            sweep_step_1_v1(shape, globals, blocks[task],
+                run.array<const double>(1),
+                run.array<const double>(0),
+                run.array<double>(2));
+        });
+    }
+    meet(team, [] {});
+    {
+        const Blocks<1> blocks = cut(shape, sweep_step_observed_2_reduce_grown, team.size, run.march.tile);
+        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+            sweep_step_observed_2_reduce(shape, globals, blocks[task],
+                run.array<const double>(0),
+                run.array<const double>(1),
+                run.array<const double>(2),
+                run.partials<double>(0));
+        });
+    }
+    meet(team, [&] {
+        write_global(globals, 2, reduce_partials(shape, run.partials<double>(0), combine_add()));
+        const double new_energy = read_global<double>(globals, 2);
+        write_global(globals, 0, new_energy);
+        end_step(run, run_step_observed_rotation);
+    });
+}
+
+}  // namespace plan_bdb3860a7143f876
+}  // namespace stencil
+
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_bdb3860a7143f876(stencil::March* march) {
+    using namespace stencil;
+    using namespace stencil::plan_bdb3860a7143f876;
+    switch (march->kernel) {
+    case 0:
+        return run_march<1>(*march, 2, [](Run<1>& run, int rank) {
+            if (run.observed)
+                run_step_observed(run, rank);
+            else
+                run_step(run, rank);
+        });
+    default: return 2;
+    }
+}

@@ -4,6 +4,8 @@ import random
 
 from workbench.graph import (
     GLOBAL,
+    Arith,
+    Extend,
     Fixed,
     Graph,
     KernelBuilder,
@@ -60,6 +62,8 @@ class _Kernel:
     def build(self, name):
         for _ in range(self.rng.randint(3, 14)):
             self.grow()
+        for _ in range(3):
+            self.join()
         for static in self.statics:
             if static.role == "field" and self.rng.random() < 0.8:
                 fitting = [v for v, _ in self.locals[-9:] + self.locals[:4] if self.type(v) == static.type]
@@ -68,6 +72,18 @@ class _Kernel:
             elif static.role == "scalar" and self.rng.random() < 0.7:
                 self.b.store(static.name, self.rng.choice(self.globals))
         return self.b.finish(name)
+
+    def join(self):
+        """Bring several values together, so that few are dead and one is read under several rules."""
+        of_type = self.type(self.rng.choice(self.locals)[0])
+        fitting = [(v, t) for v, t in self.locals if self.type(v) == of_type]
+        value, total = fitting[-1]
+        for other, other_total in self.rng.sample(fitting, min(3, len(fitting))):
+            if other_total and self.rng.random() < 0.6:
+                other = self.b.shift(other, [self.rng.randint(-1, 1) for _ in range(self.space.rank)])
+            value = self.b.arith("add", value, other)
+            total = total and other_total
+        self.add(value, total)
 
     def type(self, value):
         return self.b.node(value).type
@@ -101,7 +117,13 @@ class _Kernel:
                 other, total_too = self.rng.choice(others)
                 self.add(self.b.arith(self.rng.choice(self.operators), value, other), total and total_too)
             case "extend":
-                self.add(self.extend(value), True)
+                computed = [v for v, _ in self.locals if isinstance(self.b.node(v).instruction, Arith | Extend)]
+                value = self.rng.choice(computed or [value])
+                if isinstance(self.b.node(value).instruction, Extend):  # once more, with other rules
+                    value = self.b.node(value).operands[0]
+                extended = self.extend(value)
+                self.add(extended, True)
+                self.add(self.b.shift(extended, [self.rng.randint(-1, 1) for _ in range(self.space.rank)]), True)
             case "reduce":
                 if self.type(value) == F64:
                     self.globals.append(self.b.reduce(self.rng.choice(("sum", "max")), value))

@@ -1,0 +1,85 @@
+"""Precision by name, applied before anything else."""
+
+import numpy as np
+import pytest
+
+from tests.planning.numbers import Numbers
+from tests.planning.symbolic import Meaning, domain_of
+from tests.planning.test_plan_graph import wave
+from workbench.errors import PlanError
+from workbench.graph import GLOBAL, Arith, Broadcast, Graph, KernelBuilder, Static, grid_space
+from workbench.graph.types import F32, F64, I32
+from workbench.planning import Choices, plan_graph
+from workbench.planning import Meaning as MeaningChoice
+from workbench.planning.retype import retype
+
+LINE = grid_space(1)
+
+
+def precise(*pairs):
+    return MeaningChoice(precision=pairs)
+
+
+def test_no_choice_changes_nothing():
+    graph = wave()
+    assert retype(graph, MeaningChoice()) is graph
+
+
+def test_a_field_in_single_precision_takes_everything_along():
+    graph = retype(wave(), precise(("f", "f32"), ("g", "f32")))
+    locals_ = [n for n in graph.kernels[0].nodes if n.is_local]
+    assert {n.type for n in locals_} == {F32}
+    assert graph.static("f").type == F32
+    assert graph.static("dt").type == F64  # a Global is rounded once, where it meets the Local
+    casts = [n for n in graph.kernels[0].nodes if n.instruction == Arith("cast")]
+    assert all(n.is_global for n in casts)
+    plan = plan_graph(wave(), Choices(precise(("f", "f32"), ("g", "f32"))))
+    assert [s.itemsize for s in plan.slots[:2]] == [4, 4]
+    assert plan.graph.static("f").type == F32
+
+
+def test_two_widths_meet_in_the_wider():
+    graph = retype(wave(), precise(("f", "f32")))
+    kernel = graph.kernels[0]
+    stored = dict(kernel.stores())
+    assert kernel.nodes[stored["f"]].type == F32
+    assert kernel.nodes[stored["g"]].type == F64
+
+
+def named():
+    statics = (
+        Static("u", "field", F64, LINE),
+        Static("n", "field", I32, LINE),
+        Static("p", "param", F64, GLOBAL, 1.0),
+    )
+    b = KernelBuilder(LINE, statics)
+    third = b.arith("divide", b.load("u"), b.broadcast(b.load("p")))
+    b.annotate(third, name="third")
+    b.store("u", b.arith("add", third, b.load("u")))
+    return Graph("g", LINE, statics, (b.finish("step"),))
+
+
+def test_a_named_value_is_rounded_where_it_is_made():
+    graph = retype(named(), precise(("third", "f32")))
+    kernel = graph.kernels[0]
+    cells = list(domain_of((3,)))
+    state = {"u": {c: np.float64(1.0 + c[0]) for c in cells}, "p": np.float64(3.0)}
+    meaning = Meaning(Numbers((3,)), kernel, (3,), state)
+    for cell in cells:
+        u = state["u"][cell]
+        assert meaning(kernel.stores()[0][1], cell) == np.float64(np.float32(u / 3.0)) + u
+    assert any(isinstance(n.instruction, Broadcast) for n in kernel.nodes)
+
+
+@pytest.mark.parametrize(
+    ("pair", "says"),
+    [
+        (("nothing", "f32"), "no value is called 'nothing'"),
+        (("u", "f16"), "'f16' is no storage type"),
+        (("u", "i32"), "i32 is no float"),
+        (("n", "f32"), "i32 is no float"),
+    ],
+)
+def test_impossible_requests(pair, says):
+    with pytest.raises(PlanError, match=says):
+        retype(named(), precise(pair))

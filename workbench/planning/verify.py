@@ -1,0 +1,265 @@
+"""Verify: named checks that a plan keeps its promises; they look at the finished plan only, not at how it was made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from workbench.errors import PlanError
+from workbench.graph import Extend, Kernel, Load, Reduce, Store
+from workbench.planning.emission import EMISSION_LIMIT, STORED, Emission, direct_needs, emit, reductions_below
+from workbench.planning.plan import KernelPlan, Margins, Plan, Step, Storage, Subkernel
+from workbench.planning.reach import moved, no_margins, value_name
+from workbench.planning.slot_contents import misread_slots
+
+Found = Iterator[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A promise that a plan breaks: which check found it, in which step, and what is wrong."""
+
+    check: str
+    step: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.check} ({self.step}): {self.what}"
+
+
+def verify_plan(plan: Plan) -> None:
+    """Raise PlanError with every broken promise; a sound plan returns. For tests and for plans read from files."""
+    faults = find_faults(plan)
+    if faults:
+        raise PlanError("\n".join(map(str, faults)), advice="Report this plan; passes never make one like it.")
+
+
+def find_faults(plan: Plan) -> tuple[Fault, ...]:
+    """Return all that CHECKS find in all steps of all kernels."""
+    faults = [Fault(check, "plan", what) for check, run in PLAN_CHECKS for what in run(plan)]
+    for kernel in plan.kernels:
+        steps = {"plain": kernel.plain}
+        if kernel.has_diagnostics:
+            steps["observed"] = kernel.observed
+        for name, step in steps.items():
+            view = StepView(plan, kernel, step)
+            where = f"{kernel.kernel.name}, {name}"
+            faults += [Fault(check, where, what) for check, run in STEP_CHECKS for what in run(view)]
+    return tuple(faults)
+
+
+class StepView:
+    """A step with what the checks ask about it."""
+
+    def __init__(self, plan: Plan, kernel: KernelPlan, step: Step) -> None:
+        self.plan, self.plans, self.step = plan, kernel, step
+        self.kernel: Kernel = kernel.kernel
+        self.dim = plan.graph.dim
+        self.made_by = {h.node: s for s in step.subkernels for h in s.outputs}
+        self.reduced_by = {r: s for s in step.subkernels for r in s.reductions}
+        self.filled = {f.node: f for f in step.fills}
+
+    def name(self, node: int) -> str:
+        """What to call a node."""
+        return value_name(self.kernel, node)
+
+    def emission(self, subkernel: Subkernel) -> Emission:
+        """What the sub-kernel's body consists of."""
+        used = tuple(self.kernel.nodes[r].operands[0] for r in subkernel.reductions)
+        return emit(self.kernel, self.plans.storage, self.dim, (h.node for h in subkernel.outputs), used)
+
+    def available(self, node: int) -> Margins:
+        """How far outside a stored node may be read in this step."""
+        if node in self.filled:
+            return self.filled[node].margins
+        if node in self.made_by and not isinstance(self.kernel.nodes[node].instruction, Load):
+            return self.made_by[node].margins
+        return no_margins(self.dim)
+
+    def group_of(self, need: int) -> int:
+        """The last sub-kernel that must have run before the value is there; -1 if none."""
+        instruction = self.kernel.nodes[need].instruction
+        if isinstance(instruction, Load):
+            return -1
+        if isinstance(instruction, Extend):
+            return max(self.group_of(n) for n in direct_needs(self.kernel, self.plans.storage, need))
+        maker = (self.reduced_by if isinstance(instruction, Reduce) else self.made_by).get(need)
+        return len(self.step.subkernels) if maker is None else maker.index
+
+
+def _slots_begin_with_fields(plan: Plan) -> Found:
+    for index, field in enumerate(plan.graph.fields):
+        if index >= len(plan.slots) or plan.slots[index].field != field.name:
+            yield f"slot {index} is not field {field.name}"
+        elif plan.slots[index].itemsize != field.type.itemsize:
+            yield f"slot {index} has items of {plan.slots[index].itemsize} bytes, {field.name} has {field.type}"
+    for number, slot in enumerate(plan.slots):
+        if slot.index != number:
+            yield f"slot {number} is numbered {slot.index}"
+
+
+def _global_slots_are_complete(plan: Plan) -> Found:
+    statics = [s.name for s in plan.graph.statics if s.role != "field"]
+    if [g.name for g in plan.global_slots if g.role != "reduction"] != statics:
+        yield "params and scalars are not in the order of the graph's statics"
+    reduced = {(g.kernel, g.node) for g in plan.global_slots if g.role == "reduction"}
+    for kernel in plan.graph.kernels:
+        for index, node in enumerate(kernel.nodes):
+            if isinstance(node.instruction, Reduce) and (kernel.name, index) not in reduced:
+                yield f"the reduction at node {index} of {kernel.name} has no slot"
+
+
+def _halo_covers_margins(plan: Plan) -> Found:
+    for kernel in plan.kernels:
+        for step in (kernel.plain, kernel.observed):
+            for margins in (*(s.margins for s in step.subkernels), *(f.margins for f in step.fills)):
+                if not covers(plan.halo, margins):
+                    yield f"halo {plan.halo} is smaller than the margins {margins} in {kernel.kernel.name}"
+
+
+def _storage_is_legal(view: StepView) -> Found:
+    storage = view.plans.storage
+    for index, node in enumerate(view.kernel.nodes):
+        if storage[index] is Storage.ROLLING:
+            yield f"{view.name(index)} is Rolling, which no schedule supports"
+        if node.is_global != (storage[index] is Storage.GLOBAL):
+            yield f"{view.name(index)} is {storage[index].value}"
+        is_needed_as_array = isinstance(node.instruction, Extend | Store)
+        operand = node.operands[0] if is_needed_as_array else index
+        if is_needed_as_array and view.kernel.nodes[operand].is_local and storage[operand] not in STORED:
+            yield f"{view.name(operand)} must be an array but is {storage[operand].value}"
+
+
+def _everything_is_made_once(view: StepView) -> Found:
+    wanted = [h.node for h in view.step.homes if view.plans.storage[h.node] is Storage.MANIFEST]
+    groups = [{h.node for h in s.outputs} for s in view.step.subkernels]
+    for node in wanted:
+        if sum(node in g for g in groups) != 1:
+            yield f"{view.name(node)} is made by {sum(node in g for g in groups)} sub-kernels"
+    for subkernel in view.step.subkernels:
+        for home in subkernel.outputs:
+            if view.plans.storage[home.node] not in STORED:
+                yield f"{subkernel.name} stores {view.name(home.node)}, which is Delayed"
+    reductions = [r for s in view.step.subkernels for r in s.reductions]
+    if sorted(reductions) != sorted(f.node for f in view.step.finishers) or len(set(reductions)) != len(reductions):
+        yield f"reductions {reductions} have finishers {[f.node for f in view.step.finishers]}"
+
+
+def _groups_follow_their_needs(view: StepView) -> Found:
+    for subkernel in view.step.subkernels:
+        for root in (*(h.node for h in subkernel.outputs), *subkernel.reductions):
+            for need in direct_needs(view.kernel, view.plans.storage, root):
+                if view.group_of(need) >= subkernel.index:
+                    yield f"{view.name(root)} is in sub-kernel {subkernel.index} but needs {view.name(need)}"
+
+
+def _margins_cover_reads(view: StepView) -> Found:
+    for subkernel in view.step.subkernels:
+        for node, offset in sorted(view.emission(subkernel).reads):
+            needed = moved(subkernel.margins, tuple(-o for o in offset))
+            if not covers(view.available(node), needed):
+                yield f"{subkernel.name} reads {view.name(node)} at {offset} beyond {view.available(node)}"
+
+
+def _reads_are_listed(view: StepView) -> Found:
+    for subkernel in view.step.subkernels:
+        real = {node for node, _ in view.emission(subkernel).reads}
+        listed = {h.node for h in subkernel.reads}
+        if real != listed:
+            yield f"{subkernel.name} reads nodes {sorted(real)} but lists {sorted(listed)}"
+
+
+def _reductions_see_the_domain_only(view: StepView) -> Found:
+    for subkernel in view.step.subkernels:
+        if subkernel.reductions and subkernel.margins != no_margins(view.dim):
+            yield f"{subkernel.name} reduces over the margins {subkernel.margins}"
+
+
+def _launches_hold_everything_once(view: StepView) -> Found:
+    kinds = {"fill": view.step.fills, "subkernel": view.step.subkernels, "finisher": view.step.finishers}
+    for kind, things in kinds.items():
+        members = [m for launch in view.step.launches if launch.kind == kind for m in launch.members]
+        if members != list(range(len(things))):
+            yield f"launches run {kind}s {members} of {len(things)}"
+
+
+def _launches_are_in_order(view: StepView) -> Found:
+    if any(_launches_hold_everything_once(view)):
+        return  # told by that check
+    finished: set[int] = set()
+    for launch in view.step.launches:
+        if launch.kind == "finisher":
+            finished |= {view.step.finishers[m].node for m in launch.members}
+            continue
+        for member in launch.members:
+            if launch.kind == "fill":
+                node = view.kernel.nodes[view.step.fills[member].node]
+                numbers = reductions_below(view.kernel, node.operands[1:])
+                name = f"the fill of {view.name(view.step.fills[member].node)}"
+            else:
+                numbers = reductions_below(view.kernel, view.emission(view.step.subkernels[member]).globals)
+                name = view.step.subkernels[member].name
+            for number in sorted(numbers - finished):
+                yield f"{name} reads {view.name(number)} before it is finished"
+
+
+def _slots_hold_what_is_read(view: StepView) -> Found:
+    if any(_launches_hold_everything_once(view)):
+        return
+    emissions = [view.emission(s) for s in view.step.subkernels]
+    yield from misread_slots(view.plan, view.plans, view.step, emissions)
+
+
+def _rotation_is_a_permutation(view: StepView) -> Found:
+    rotation = view.step.rotation
+    if sorted(rotation) != list(range(len(view.plan.slots))):
+        yield f"rotation {rotation} is no permutation of {len(view.plan.slots)} slots"
+        return
+    for slot, source in enumerate(rotation):
+        if view.plan.slots[slot].itemsize != view.plan.slots[source].itemsize:
+            yield f"rotation moves slot {source} to {slot}, whose items have another size"
+
+
+def _emission_is_bounded(view: StepView) -> Found:
+    for subkernel in view.step.subkernels:
+        count = len(view.emission(subkernel).operations)
+        if count != subkernel.emitted:
+            yield f"{subkernel.name} predicts {subkernel.emitted} operations of {count}"
+        if count > EMISSION_LIMIT:
+            yield f"{subkernel.name} holds {count} operations"
+
+
+def _scalars_are_stored(view: StepView) -> Found:
+    scalars = {g.name: g.index for g in view.plan.global_slots if g.role == "scalar"}
+    stores = {scalars[name]: value for name, value in view.kernel.stores() if name in scalars}
+    for store in view.step.scalar_stores:
+        if stores.pop(store.slot, None) != store.node:
+            yield f"Global slot {store.slot} takes node {store.node}"
+    if stores and view.step is view.plans.observed:
+        yield f"Global slots {sorted(stores)} are not stored"
+
+
+def covers(available: Margins, needed: Margins) -> bool:
+    """Whether margins reach at least as far as others on every side."""
+    return all(a[0] >= n[0] and a[1] >= n[1] for a, n in zip(available, needed, strict=True))
+
+
+PLAN_CHECKS: tuple[tuple[str, Callable[[Plan], Found]], ...] = (
+    ("slots begin with the fields", _slots_begin_with_fields),
+    ("every Global has a slot", _global_slots_are_complete),
+    ("the halo covers all margins", _halo_covers_margins),
+)
+STEP_CHECKS: tuple[tuple[str, Callable[[StepView], Found]], ...] = (
+    ("storage is legal", _storage_is_legal),
+    ("every value is made once", _everything_is_made_once),
+    ("groups follow what they need", _groups_follow_their_needs),
+    ("margins cover every read", _margins_cover_reads),
+    ("every read is listed", _reads_are_listed),
+    ("reductions see the domain only", _reductions_see_the_domain_only),
+    ("launches hold everything once", _launches_hold_everything_once),
+    ("Globals are finished before they are read", _launches_are_in_order),
+    ("slots hold what is read", _slots_hold_what_is_read),
+    ("the rotation is a permutation", _rotation_is_a_permutation),
+    ("the operations are as predicted", _emission_is_bounded),
+    ("scalars are stored", _scalars_are_stored),
+)

@@ -35,6 +35,11 @@ def init():
 """
 
 
+@pytest.fixture(autouse=True)
+def nothing_measured(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
+
+
 def machine(text, **options):
     return replace(trace(text, name="hello", **options), backend="reference")
 

@@ -19,6 +19,7 @@ from workbench.frontend.cell import Traced, trace_cell, trace_function
 from workbench.graph import Graph
 from workbench.pipeline import plan_graph, render, simplify
 from workbench.planning.choices import Choices
+from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
 from workbench.run import alive
 from workbench.run.creation import create_simulation, restore_simulation
@@ -71,6 +72,15 @@ class Machine:
     def with_choices(self, choices: Choices) -> Machine:
         """The same program, planned by other choices."""
         return replace(self, choices=choices)
+
+    @property
+    def genome(self) -> str:
+        """What the plan decided, as letters; the same program with the same genome has the same plan."""
+        return genome_of(self.plan())
+
+    def with_genome(self, genome: str) -> Machine:
+        """The same program, planned as the genome says. Raises GenomeError if it belongs to another program."""
+        return self.with_choices(choices_of(genome, self.plan().graph, self.choices))
 
     def annotate(self, name: str, allocation: str) -> Machine:
         """The same program with the value called `name` "manifest" (stored) or "delayed" (recomputed).

@@ -51,7 +51,7 @@ def test_kernels_come_and_go():
 
 def test_letters_of_the_genome_are_counted():
     assert genome_changes("ACGT", "ACGT") == ()
-    assert genome_changes("ACGT", "ACTA") == ("genome: 2 letters changed, at 3, 4",)
+    assert genome_changes("v1-ab:ACGT", "v1-ab:ACTA") == ("genome: 2 letters changed, at 3, 4",)
     assert genome_changes("ACGT", "ACG") == ("genome: 4 letters before, 3 now",)
 
 

@@ -106,7 +106,7 @@ def test_a_shape_of_another_dimension_is_refused(loaded):
 
 def test_shape_sizes_the_figures_only(loaded):
     large = loaded.run(HEAT.replace("--dim 1", "--shape 4096")).card
-    assert "4096 cells: " in large
+    assert "4,096 cells: " in large
     assert "nothing changed: compiled nothing" in loaded.run(HEAT.replace("--dim 1", "--shape 64")).card
 
 

@@ -66,7 +66,7 @@ def run_demo(say: Say, *, backend: str = "auto", report: Path | None = None) -> 
     ready = time.perf_counter() - start
     rows = [
         ("backend", f"{compiled.selection.name} ({compiled.selection.reason})"),
-        ("cell to kernel", _build(compiled, ready)),
+        ("from cell to kernel", _build(compiled, ready)),
     ]
     rows.append(("plan", _plan(compiled)))
     for row in rows:
@@ -120,7 +120,7 @@ def _speed(wave: Machine, backend: str) -> str:
             start = time.perf_counter()
             sim.run(steps)
             seconds = time.perf_counter() - start
-    return f"{_LARGE * steps / seconds / 1e6:.0f} Mcells/s ({steps} steps of {_LARGE} cells in {seconds:.2f} s)"
+    return f"{_LARGE * steps / seconds / 1e6:.0f} Mcells/s ({steps} steps of {_LARGE:,} cells in {seconds:.2f} s)"
 
 
 def _pictures(wave: Machine, backend: str) -> Pictures:
@@ -177,7 +177,8 @@ def _build(compiled: Compiled, ready: float) -> str:
 def _plan(compiled: Compiled) -> str:
     step = compiled.plan.kernel("step").observed
     names = ", ".join(subkernel.name for subkernel in step.subkernels)
-    return f"{len(step.subkernels)} sub-kernels ({names}), halo {compiled.plan.halo}"
+    halo = " and ".join(str(cells) for cells in compiled.plan.halo[0])
+    return f"{len(step.subkernels)} sub-kernels ({names}), halo of {halo} cells at the ends"
 
 
 def _missing() -> tuple[str, ...]:
@@ -194,4 +195,4 @@ def _report_path(wished: Path | None) -> Path:
 
 
 def _tell(say: Say, row: tuple[str, str]) -> None:
-    say(f"  {row[0]:<16}{row[1]}")
+    say(f"  {row[0]:<21}{row[1]}")

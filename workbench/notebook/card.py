@@ -78,8 +78,8 @@ class CardSummary:
 
 
 def shape_text(extents: tuple[int, ...]) -> str:
-    """Extents as people write them: "256 x 256"."""
-    return " × ".join(str(n) for n in extents)
+    """Extents as people write them: "256 × 256", "1,048,576"."""
+    return " × ".join(f"{n:,}" for n in extents)
 
 
 def scaled(value: float, unit: str) -> str:

@@ -51,13 +51,13 @@ def _tiles(card: CardSummary) -> str:
         ("memory", memory_text(card.memory_bytes), f"for {cells} cells"),
         ("ghost cells", share_text(kernel.recomputed), f"recomputed; halo {card.halo}"),
     )
+    return f'<div class="swb-tiles">{"".join(_tile(*tile) for tile in tiles)}</div>'
+
+
+def _tile(what: str, value: str, note: str) -> str:
     return (
-        '<dl class="swb-tiles">'
-        + "".join(
-            f'<div class="swb-tile"><dt>{escape(what)}</dt><dd>{escape(value)}<small>{escape(note)}</small></dd></div>'
-            for what, value, note in tiles
-        )
-        + "</dl>"
+        f'<div class="swb-tile"><div class="swb-label">{escape(what)}</div>'
+        f'<div class="swb-value">{escape(value)}</div><div class="swb-label">{escape(note)}</div></div>'
     )
 
 
@@ -106,9 +106,9 @@ def _notes(card: CardSummary) -> str:
     ]
     if card.arithmetic != "ieee":
         notes.append(("arithmetic", card.arithmetic))
-    return '<dl class="swb-notes">' + "".join(_note(label, text) for label, text in notes) + "</dl>"
+    return '<div class="swb-notes">' + "".join(_note(label, text) for label, text in notes) + "</div>"
 
 
 def _note(label: str, text: str) -> str:
     kind = ' class="swb-warning"' if label == "warning" else ""
-    return f"<div{kind}><dt>{label}</dt><dd>{escape(text)}</dd></div>"
+    return f'<div{kind}><span class="swb-label">{label} </span><span class="swb-text">{escape(text)}</span></div>'

@@ -65,12 +65,13 @@ def _storage(kernel: KernelPlan) -> dict[str, Storage]:
 
 
 def genome_changes(before: str, after: str) -> tuple[str, ...]:
-    """How many letters of the genome differ, and where; genomes of different length belong to different graphs."""
+    """How many letters of the genome differ, and where; genomes of different length belong to different programs."""
     if before == after:
         return ()
-    if len(before) != len(after):
-        return (f"genome: {len(before)} letters before, {len(after)} now",)
-    places = [str(i + 1) for i, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
+    own, others = after.rpartition(":")[2], before.rpartition(":")[2]  # version and program stand before the colon
+    if len(own) != len(others):
+        return (f"genome: {len(others)} letters before, {len(own)} now",)
+    places = [str(i + 1) for i, (a, b) in enumerate(zip(others, own, strict=True)) if a != b]
     return (f"genome: {_count(len(places), 'letter')} changed, at {_listed(places)}",)
 
 

@@ -9,7 +9,7 @@ from workbench.backends.host import host_figures, measured_figures
 from workbench.errors import ShapeError
 from workbench.machine import Machine, trace
 from workbench.notebook.card import CardSummary
-from workbench.notebook.changes import captured_changes, graph_changes, plan_changes
+from workbench.notebook.changes import captured_changes, genome_changes, graph_changes, plan_changes
 from workbench.notebook.summary import Reading, summarise
 from workbench.pipeline import Compiled, compile_graph, counters
 
@@ -73,6 +73,8 @@ def machine_changes(before: Machine, after: Machine) -> tuple[str, ...]:
     """Sentences about what differs; empty if the machines mean and plan the same."""
     found = graph_changes(before.graph, after.graph)
     found += plan_changes(before.plan(), after.plan())
+    if before.graph.fingerprint() == after.graph.fingerprint():  # letters of different programs cannot be compared
+        found += genome_changes(before.genome, after.genome)
     found += captured_changes(_reading(before).captured, _reading(after).captured)
     if before.backend != after.backend:
         found += (f"backend {before.backend} → {after.backend}",)

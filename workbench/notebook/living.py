@@ -45,7 +45,10 @@ def living_text(names: Mapping[str, object]) -> str:
 
 
 def _name_of(simulation: Simulation, names: Mapping[str, object]) -> str:
-    return next((name for name, value in names.items() if value is simulation and not _hidden(name)), "(no name)")
+    found = [name for name, value in names.items() if value is simulation]
+    shown = [name for name in found if not _hidden(name)]
+    numbered = [f"Out[{name[1:]}]" for name in found if name[1:].isdigit()]  # the notebook keeps what a cell returned
+    return [*shown, *numbered, "(no name)"][0]
 
 
 def _hidden(name: str) -> bool:

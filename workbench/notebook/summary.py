@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from workbench.backends.host import figures_text
-from workbench.graph import Graph, Static
+from workbench.graph import Graph, Kernel, Static
 from workbench.graph.diagnostics import diagnostic_stores
 from workbench.notebook.card import CardSummary, KernelRow, StaticRow
 from workbench.pipeline import Compiled
@@ -48,7 +49,7 @@ def summarise(
         scalars=tuple(_scalar_row(graph, static) for static in graph.scalars),
         params=tuple(StaticRow(s.name, s.type.name, f"default {s.default}{_unit(s)}") for s in graph.params),
         kernels=tuple(_kernel_row(kernel, cells, figures) for kernel in plan.kernels),
-        halo=_halo_text(plan),
+        halo=halo_text(plan),
         extra_arrays=_manifest_arrays(plan),
         memory_bytes=memory_bytes(plan, cells),
         backend=backend,
@@ -104,16 +105,13 @@ def _kernel_row(kernel: KernelPlan, cells: tuple[int, ...], figures: HostFigures
     step = kernel.observed
     cost = step_cost(kernel.plain)
     seconds = bound_seconds(kernel.plain, cells, figures)
-    nodes = kernel.kernel.nodes
-    manifest = tuple(
-        (nodes[i].names or (f"node {i}",))[-1] for i, s in enumerate(kernel.storage) if s is Storage.MANIFEST
-    )
+    manifest = tuple(_label(kernel.kernel, i) for i, s in enumerate(kernel.storage) if s is Storage.MANIFEST)
     return KernelRow(
         name=kernel.kernel.name,
-        nodes=len(nodes),
+        nodes=len(kernel.kernel.nodes),
         manifest=manifest,
         delayed=sum(1 for s in kernel.storage if s is Storage.DELAYED),
-        subkernels=tuple(subkernel.name for subkernel in step.subkernels),
+        subkernels=tuple(subkernel_label(kernel, subkernel.name) for subkernel in step.subkernels),
         launches=len(kernel.plain.launches),
         recomputed=ghost_percent(kernel.plain, cells) / 100,
         bytes_moved=cost.bytes_moved,
@@ -122,7 +120,19 @@ def _kernel_row(kernel: KernelPlan, cells: tuple[int, ...], figures: HostFigures
     )
 
 
-def _halo_text(plan: Plan) -> str:
+def _label(kernel: Kernel, node: int) -> str:
+    """The user's name of a value, else where it is stored, else its number."""
+    if kernel.nodes[node].names:
+        return kernel.nodes[node].names[-1]
+    return next((f"{static}.next" for static, value in kernel.stores() if value == node), f"node {node}")
+
+
+def subkernel_label(kernel: KernelPlan, name: str) -> str:
+    """What a sub-kernel computes: its name in the source less the kernel's name and the sub-kernel's number."""
+    return re.sub(rf"^{re.escape(kernel.kernel.name)}_(?:plain_|observed_)?\d+_", "", name)
+
+
+def halo_text(plan: Plan) -> str:
     """Cells around the domain, as "1" when all sides agree, else a pair for each axis."""
     sides = {side for pair in plan.halo for side in pair}
     if len(sides) == 1:

@@ -44,7 +44,7 @@ def _tiles(card: CardSummary) -> str:
     kind = "predicted bound" if card.measured else "estimated bound"
     cells = shape_text(card.extents)
     tiles = (
-        (kind, scaled(kernel.bound, "cells/s"), "from measured figures" if card.measured else "not measured here"),
+        (kind, scaled(kernel.bound, "cells/s"), "memory measured here" if card.measured else "not measured here"),
         ("memory traffic", f"{kernel.bytes_moved:.3g} bytes", "a cell and step"),
         ("arithmetic", f"{kernel.flops:.3g} flops", "a cell and step"),
         ("sub-kernels", str(len(kernel.subkernels)), f"launches a step: {kernel.launches}"),
@@ -71,7 +71,7 @@ def _static_table(caption: str, rows: tuple[StaticRow, ...]) -> str:
         f'<tr><th scope="row">{escape(row.name)}</th><td>{escape(row.type)}</td><td>{escape(row.note)}</td></tr>'
         for row in rows
     )
-    return f"<table><caption>{caption}</caption><tbody>{cells}</tbody></table>"
+    return f'<table class="swb-statics"><caption>{caption}</caption><tbody>{cells}</tbody></table>'
 
 
 def _kernels(card: CardSummary) -> str:

@@ -55,6 +55,7 @@ _RULES = """
   text-align: left; vertical-align: baseline; white-space: normal; overflow-wrap: anywhere; }
 & tbody tr + tr > * { border-top: 1px solid var(--swb-line); }
 & th { width: 1%; font-family: var(--swb-mono); font-size: 0.95em; white-space: nowrap; }
+& .swb-statics td:nth-child(2) { width: 1%; white-space: nowrap; }
 & td:last-child { padding-right: 0; }
 & .swb-notes { padding: 0.1em 0.9em 0.6em; }
 & .swb-notes > div { display: flex; flex-wrap: wrap; gap: 0 0.9em; align-items: baseline; }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from workbench.errors import PlanError
@@ -27,6 +28,7 @@ BALANCE = 4.0
 """Weighted operations that take as long as moving one byte: an estimate between a desktop CPU and a large GPU."""
 
 _LARGEST_FORMULA = 256  # operations counted for one value; a longer formula is stored as soon as it is used twice
+_COMFORTABLE = 5_000  # operations in a sub-kernel beyond which compilers and registers suffer
 _MOST_USES = 512  # distinct (sub-kernel, offset) uses followed; a value used oftener is stored
 
 
@@ -162,18 +164,26 @@ def _refuse_unless_met(kernel: Kernel, index: int, asked: Storage, forced: tuple
 def _by_cost(kernel: Kernel, wanted: Sequence[Storage | None], dim: int, plain: frozenset[int]) -> tuple[Storage, ...]:
     """Store a free value where recomputing it at all its uses takes longer than moving it to memory and back.
 
-    Consumers first: how often a value is used depends on which of its consumers are stored.
+    Consumers first: how often a value is used depends on which of its consumers are stored. A value that would make
+    some sub-kernel uncomfortably long is stored as well.
     """
     storage = [s or Storage.DELAYED for s in wanted]
     uses: list[set[tuple[int, Offset]]] = [set() for _ in kernel.nodes]
+    emitted: Counter[int] = Counter()
     for index in range(len(kernel.nodes) - 1, -1, -1):
-        node = kernel.nodes[index]
-        if wanted[index] is None:
-            recomputations = len({(root, offset) for root, offset in uses[index]}) - 1
-            if recomputations > 0 and _pays(kernel, storage, index, dim, uses[index]):
-                storage[index] = Storage.MANIFEST
-        if index in plain or not any(o in plain for o in node.operands):
-            _pass_uses_on(kernel, storage, index, uses, dim)
+        in_each = Counter(root for root, _ in uses[index])
+        is_long = any(emitted[root] + count > _COMFORTABLE for root, count in in_each.items())
+        if (
+            wanted[index] is None
+            and len(uses[index]) > 1
+            and (is_long or _pays(kernel, storage, index, dim, uses[index]))
+        ):
+            storage[index] = Storage.MANIFEST
+        if storage[index] is Storage.DELAYED and operator_weight(kernel, index):
+            emitted.update(in_each)
+        for operand, places in _uses_of_operands(kernel, storage, index, uses[index], dim):
+            if index in plain or operand not in plain:  # steps without diagnostics are the rule
+                uses[operand].update(places)
     return tuple(storage)
 
 
@@ -186,25 +196,23 @@ def _pays(kernel: Kernel, storage: Sequence[Storage], index: int, dim: int, uses
     itemsize = kernel.nodes[index].value_type.itemsize
     inputs = sum(kernel.nodes[i].value_type.itemsize for i in direct_needs(kernel, storage, index))
     moved = itemsize * (1 + len({root for root, _ in uses})) + inputs
-    flops = sum(operator_weight(kernel, node) for node, _ in formula.operations)
-    return (len(uses) - 1) * flops > BALANCE * moved
+    return (len(uses) - 1) * formula.flops(kernel) > BALANCE * moved
 
 
-def _pass_uses_on(
-    kernel: Kernel, storage: Sequence[Storage], index: int, uses: list[set[tuple[int, Offset]]], dim: int
-) -> None:
-    """Tell the operands of a node at which (root, offset) the node needs them."""
+def _uses_of_operands(
+    kernel: Kernel, storage: Sequence[Storage], index: int, uses: set[tuple[int, Offset]], dim: int
+) -> tuple[tuple[int, set[tuple[int, Offset]]], ...]:
+    """For each operand that is evaluated in cells, the (root, offset) at which the node needs it."""
     node = kernel.nodes[index]
     origin = (0,) * dim
-    mine = {(index, origin)} if storage[index] in STORED else uses[index]
+    mine = {(index, origin)} if storage[index] in STORED else uses
     match node.instruction:
         case Reduce():
-            uses[node.operands[0]].add((index, origin))
+            return ((node.operands[0], {(index, origin)}),)
         case Shift(distance):
-            shifted = ((r, tuple(a - b for a, b in zip(o, distance, strict=True))) for r, o in mine)
-            uses[node.operands[0]].update(shifted)
+            shifted = {(r, tuple(a - b for a, b in zip(o, distance, strict=True))) for r, o in mine}
+            return ((node.operands[0], shifted),)
         case Arith():
-            for operand in node.operands:
-                uses[operand].update(mine)
+            return tuple((operand, mine) for operand in node.operands) if node.is_local else ()
         case Imm() | Load() | Store() | Broadcast() | LoadIndex() | LoadSize() | Extend():
-            pass
+            return ()

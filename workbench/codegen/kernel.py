@@ -31,10 +31,10 @@ from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step, Subkerne
 
 def kernel_code(plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> KernelCode:
     """Everything the templates write for one kernel, in an order that depends on the plan alone."""
-    return _KernelWriter(plan, kernel, target, functions).write()
+    return KernelWriter(plan, kernel, target, functions).write()
 
 
-class _KernelWriter:
+class KernelWriter:
     """Collects sweeps and rules of a kernel's two steps; equal ones are written once."""
 
     def __init__(self, plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> None:
@@ -52,6 +52,8 @@ class _KernelWriter:
         self.sweeps: list[Sweep] = []
 
     def write(self) -> KernelCode:
+        """The records of the C++ template."""
+        """The records of the C++ template."""
         prefix = identifier(self.kernel.kernel.name)
         steps = [self._step(self.kernel.plain, self.functions.claim(f"run_{prefix}"))]
         if self.kernel.has_diagnostics:
@@ -69,6 +71,8 @@ class _KernelWriter:
         )
 
     def scope(self, stored: frozenset[int]) -> Scope:
+        """Where this kernel's expressions stand when `stored` nodes are read from arrays."""
+        """Where this kernel's expressions stand when `stored` nodes are read from arrays."""
         return Scope(self.dim, self.nodes, stored, self.statics, self.reductions, self.target)
 
     def _step(self, step: Step, name: str) -> StepCode:

@@ -43,10 +43,8 @@ def render_openmp(plan: Plan) -> Source:
     kernels = tuple(kernel_code(plan, kernel, CPP, functions) for kernel in plan.kernels)
     members = max((k.members for k in kernels), default=1)
     context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members)
-    marked = _environment().get_template("openmp.cpp.jinja").render(unit=context)
-    plain = _MARK.sub("", marked)
+    plain, lines = marked_origins(plan, render_template("openmp.cpp.jinja", context))
     name = f"plan_{hashlib.sha256(plain.encode()).hexdigest()[:16]}"
-    lines = _origins(plan, marked)
     return Source("c++", plain.replace(_PLACE, name), f"march_{name}", openmp_headers(), lines)
 
 
@@ -54,6 +52,16 @@ def render_openmp(plan: Plan) -> Source:
 def openmp_headers() -> tuple[tuple[str, str], ...]:
     """The headers that C++ texts include, as (name, text)."""
     return tuple((name, template_text(name)) for name in ("stencil_prelude.h", "stencil_openmp.h"))
+
+
+def render_template(name: str, unit: object) -> str:
+    """A template filled in; lines made from statements end in a mark of their origin."""
+    return _environment().get_template(name).render(unit=unit)
+
+
+def marked_origins(plan: Plan, marked: str) -> tuple[str, tuple[LineOrigin, ...]]:
+    """The text without marks, and what they say."""
+    return _MARK.sub("", marked), _origins(plan, marked)
 
 
 @cache

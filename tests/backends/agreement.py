@@ -1,0 +1,30 @@
+"""Any backend against the interpreter, bit for bit: the same random state, the same march."""
+
+import numpy as np
+
+from tests.backends.test_openmp import bits, random_cells
+from workbench.backends.reference import ReferenceBackend
+
+
+def assert_agrees(program, extents, request, globals_=None):
+    """March both from one random state; fields, scalars, observations and how it ended must be equal."""
+    plan = program.plan
+    mine = program.instantiate(extents)
+    reference = ReferenceBackend().compile(plan).instantiate(extents)
+    for instance in (mine, reference):
+        for seed, static in enumerate(plan.graph.fields):
+            instance.write_field(static.name, random_cells(static, extents, seed))
+        for name, value in (globals_ or {}).items():
+            instance.write_global(name, value)
+    with np.errstate(all="ignore"):
+        got, wanted = mine.march(request), reference.march(request)
+    assert (got.steps, got.ended, got.diagnostics_current) == (wanted.steps, wanted.ended, wanted.diagnostics_current)
+    for static in plan.graph.fields:
+        a, b = mine.read_field(static.name), reference.read_field(static.name)
+        assert bits(a) == bits(b), f"{static.name} {extents}:\n{a}\n{b}"
+    for static in plan.graph.scalars:
+        assert bits(mine.read_global(static.name)) == bits(reference.read_global(static.name)), static.name
+    assert got.observed_steps.tolist() == wanted.observed_steps.tolist()
+    for a, b in zip(got.observed, wanted.observed, strict=True):
+        assert bits(a) == bits(b)
+    mine.close()

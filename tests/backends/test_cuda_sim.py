@@ -1,0 +1,106 @@
+"""The cuda-sim backend against the interpreter, bit for bit, and what it says of kernels that do wrong."""
+
+import itertools
+
+import pytest
+
+from tests.backends.agreement import assert_agrees
+from tests.backends.device_cells import HEAT, HELLO, WAVE
+from tests.backends.test_openmp import RULES, field_graph, reducing_graph, side_pairs
+from tests.codegen.hand_plans import plan_by_hand
+from workbench.backends.base import Condition, MarchRequest, StopFlag
+from workbench.backends.cuda_sim import CudaSimBackend
+from workbench.frontend.cell import trace_cell
+from workbench.graph.instructions import Fixed, Neumann, Outflow, Reflect, Value, Wall
+from workbench.graph.types import F32, F64, I32, U8
+from workbench.planning import Choices, PlanChoices, plan_graph
+
+BACKEND = CudaSimBackend()
+PRESETS = ("cost", "as_delayed", "as_manifest")
+
+
+def chosen(**choices):
+    return Choices(plan=PlanChoices(**choices))
+
+
+def cell_plan(text, dim, **choices):
+    return plan_graph(trace_cell(text, dim=dim).graph, chosen(**choices))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [(WAVE, ((1,), (2,), (37,), (2500,))), (HEAT, ((1, 1), (9, 37), (3, 1030))), (HELLO, ((11,), (100,)))],
+    ids=["wave", "heat", "hello"],
+)
+def test_programs_agree(text, sizes, preset):
+    program = BACKEND.compile(cell_plan(text, len(sizes[0]), preset=preset))
+    for extents in sizes:
+        assert_agrees(program, extents, MarchRequest("step", 5, observe_every=2))
+
+
+@pytest.mark.parametrize(("grid", "block"), [(0, 256), (1, 1), (3, 7), (5, 48), (0, 1), (2, 1024), (32, 32)])
+def test_grid_and_block_change_nothing(grid, block):
+    for extents in ((1, 1), (5, 33), (40, 3)):
+        program = BACKEND.compile(cell_plan(HEAT, 2, grid_size=grid, block_size=block))
+        assert_agrees(program, extents, MarchRequest("step", 2, observe_every=1))
+
+
+@pytest.mark.parametrize("seed", [0, 7, 12345])
+def test_order_of_blocks_changes_nothing(seed):
+    program = CudaSimBackend(seed=seed).compile(cell_plan(WAVE, 1, grid_size=0))
+    assert_agrees(program, (700,), MarchRequest("step", 3, observe_every=1))
+
+
+def test_every_rule_in_1d_with_reach_beyond_the_extent():
+    plans = [plan_by_hand(field_graph(1, ((RULES[a], RULES[b]),), F64, 7), 7) for a, b in side_pairs()]
+    for program in BACKEND.compile_many(plans):
+        for n in (1, 2, 3, 7, 8, 19):
+            assert_agrees(program, (n,), MarchRequest("step", 2))
+
+
+def test_pairs_of_rules_meet_in_2d_corners():
+    pairs = side_pairs()
+    plans = []
+    for k, (a, b) in enumerate(pairs):
+        c, d = pairs[(k + 4) % len(pairs)]
+        graph = field_graph(2, ((RULES[a], RULES[b]), (RULES[c], RULES[d])), F64, 3)
+        plans.append(plan_by_hand(graph, 3))
+    for program in BACKEND.compile_many(plans):
+        for extents in ((1, 1), (2, 3), (5, 1), (4, 18)):
+            assert_agrees(program, extents, MarchRequest("step", 2))
+
+
+def test_rules_in_3d_with_other_types():
+    sides = ((Fixed(1), Outflow()), (Reflect(-1), Neumann(1)), (Value(1), Wall(-1)))
+    plans = [plan_by_hand(field_graph(3, sides, type_, 2), 2) for type_ in (F32, I32, U8)]
+    for program in BACKEND.compile_many(plans):
+        for extents in ((1, 1, 1), (3, 4, 5), (2, 1, 33)):
+            assert_agrees(program, extents, MarchRequest("step", 2))
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_reductions_in_canonical_order(dim):
+    outer = {1: (), 2: (3,), 3: (5, 3)}[dim]
+    sizes = (1, 15, 16, 17, 1023, 1024, 1025, 3 * 1024 + 5)
+    for n, (grid, block) in itertools.product(sizes, ((0, 256), (2, 33))):
+        program = BACKEND.compile(plan_by_hand(reducing_graph(dim), 0, chosen(grid_size=grid, block_size=block)))
+        assert_agrees(program, (*outer, n), MarchRequest("step", 2, observe_every=1))
+
+
+def test_until_ends_after_the_first_whole_step_that_meets_it():
+    plan = plan_by_hand(reducing_graph(1), 0)
+    until = (Condition("t", ">=", 1.0), Condition("s_max", ">", 0.0))
+    assert_agrees(BACKEND.compile(plan), (40,), MarchRequest("step", 100, until=until))
+
+
+def test_stop_and_deadline_end_a_march_after_a_whole_step():
+    instance = BACKEND.compile(plan_by_hand(reducing_graph(1), 0)).instantiate((100,))
+    stop = StopFlag()
+    stop.set()
+    assert instance.march(MarchRequest("step", 10, stop=stop)).steps == 0
+    stop.clear()
+    result = instance.march(MarchRequest("step", 10**9, stop=stop, seconds=0.05))
+    assert result.ended == "time"
+    assert instance.read_global("t") == 0.25 * result.steps
+    assert not result.diagnostics_current

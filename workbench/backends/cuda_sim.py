@@ -1,0 +1,222 @@
+"""The cuda-sim backend: generated CUDA text on the CPU, each access checked for bounds, races and missing values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from workbench.backends.base import Array, Availability
+from workbench.backends.cache_folder import default_cache
+from workbench.backends.compile_pool import Built, Compiler, build
+from workbench.backends.compile_pool import Source as Unit
+from workbench.backends.device_instance import DeviceInstance, checked_extents, layout_of
+from workbench.backends.launch_sequence import DeviceLaunch, index_type
+from workbench.backends.simulated_device import (
+    ArrayArgument,
+    Fault,
+    LaunchShape,
+    SimulatedDevice,
+    ValueArgument,
+    simulator_source,
+)
+from workbench.backends.toolchain import Missing, find_toolchain
+from workbench.codegen.device import StepLaunches
+from workbench.codegen.render_cuda import CudaText, cuda_headers, render_cuda
+from workbench.codegen.source import Source
+from workbench.errors import BackendError
+from workbench.planning.plan import Plan
+
+_TEXTS_PER_UNIT = 16  # texts compiled together: the headers are read once, and the others can compile meanwhile
+_FLAGS = ("-O1",)  # checked accesses leave nothing to optimise, and most libraries run a few steps only
+
+
+class KernelFaultError(BackendError):
+    """A kernel did wrong: `fault` says what, `origin_lines` are the lines of the cell it came from."""
+
+    def __init__(self, fault: Fault, source: Source) -> None:
+        """The text names kernel, line of the generated text, block, thread, array and index."""
+        self.fault = fault
+        lines = source.text.splitlines()
+        numbers = dict.fromkeys(n for n in (fault["line"], fault["other_line"]) if 0 < n <= len(lines))
+        shown = "".join(f"\n    {n} | {lines[n - 1].strip()}" for n in numbers)
+        origins = source.origins(fault["line"]) or source.origins(fault["other_line"])
+        self.origin_lines = tuple(dict.fromkeys(line for o in origins for line in o.cell_lines))
+        super().__init__(
+            f"{fault['message']}{shown}",
+            advice="Report this program: generated CUDA must be free of such faults.",
+            line=self.origin_lines[0] if self.origin_lines else None,
+        )
+
+
+class CudaSimBackend:
+    """Simulates a CUDA device; `compiler` is for tests.
+
+    Blocks run in an order shuffled by `seed`, which grows with every launch; 0 keeps the order of their index.
+    """
+
+    name = "cuda-sim"
+
+    def __init__(self, compiler: Compiler | None = None, seed: int = 1) -> None:
+        self._compiler = compiler
+        self.seed = seed
+
+    def availability(self) -> Availability:
+        """Whether a C++ compiler works here."""
+        if self._compiler is not None:
+            return Availability(True)
+        found = find_toolchain()
+        if isinstance(found, Missing):
+            return Availability(False, found.reason, f"Install a compiler: {found.install}")
+        return Availability(True)
+
+    def compile(self, plan: Plan) -> CudaSimProgram:
+        """Render and build, or take the library from the cache. BuildError if the compiler is missing or refuses."""
+        return self.compile_many((plan,))[0]
+
+    def compile_many(self, plans: Sequence[Plan]) -> tuple[CudaSimProgram, ...]:
+        """The same for many plans: several texts go into one translation unit, units compile in parallel."""
+        texts = [render_cuda(plan) for plan in plans]
+        distinct = list({text.digest: text for text in texts}.values())
+        packs = [distinct[k : k + _TEXTS_PER_UNIT] for k in range(0, len(distinct), _TEXTS_PER_UNIT)]
+        units = [simulator_unit(pack, plans[0].graph.name if len(plans) == 1 else "pack") for pack in packs]
+        compiler = self._found()
+        built = build(units, compiler) if units else ()
+        by_digest = {text.digest: b for pack, b in zip(packs, built, strict=True) for text in pack}
+        return tuple(
+            CudaSimProgram(plan, text, by_digest[text.digest], compiler, self.seed)
+            for plan, text in zip(plans, texts, strict=True)
+        )
+
+    def _found(self) -> Compiler:
+        if self._compiler is None:
+            cache = default_cache()
+            found = find_toolchain(cache=cache)
+            if isinstance(found, Missing):
+                raise found.error()
+            self._compiler = Compiler(found, cache)
+        return self._compiler
+
+
+def simulator_unit(texts: Iterable[CudaText], name: str, index: str = "int32_t") -> Unit:
+    """One translation unit of several texts; lines are counted in each text, kernels have the text's prefix."""
+    texts = tuple(texts)
+    parts = [f'#line 1 "{text.digest}.cu"\n{text.named(prefix_of(text))}' for text in texts]
+    kernels = {f"{prefix_of(text)}{kernel}": waits for text in texts for kernel, waits in text.waits}
+    flags = (*_FLAGS, f"-DSTENCIL_INDEX={index}")
+    unit = simulator_source(name, "\n".join(parts), kernels, flags)
+    return replace(unit, headers=(*unit.headers, *cuda_headers()))
+
+
+def prefix_of(text: CudaText) -> str:
+    """What stands before the names of a text's kernels in a unit."""
+    return f"plan_{text.digest}_"
+
+
+class CudaSimProgram:
+    """A plan's CUDA text compiled for the simulator; makes any number of instances of any extents."""
+
+    def __init__(self, plan: Plan, text: CudaText, built: Built, compiler: Compiler, seed: int) -> None:
+        self.plan = plan
+        self.text = text
+        self.built = built
+        self.seed = seed
+        self._compiler = compiler
+        self._wide: Built | None = None
+
+    @property
+    def source(self) -> Source:
+        """The generated text with its line map."""
+        return self.text.source
+
+    @property
+    def compile_seconds(self) -> float:
+        """Seconds the compiler worked for this library, 0 if it came from the cache."""
+        return 0.0 if self.built.from_cache else self.built.seconds
+
+    @property
+    def from_cache(self) -> bool:
+        """Whether nothing had to be compiled."""
+        return self.built.from_cache
+
+    def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> CudaSimInstance:
+        """Allocate a state; `threads` is not used. Arrays of 2^31 elements need a second library, made here."""
+        del threads
+        layout = layout_of(self.plan, checked_extents(self.plan, extents))
+        library = self.built if index_type(layout) == "int32_t" else self.wide()
+        return CudaSimInstance(self, extents, library)
+
+    def wide(self) -> Built:
+        """The library with 64-bit element numbers."""
+        if self._wide is None:
+            (self._wide,) = build([simulator_unit([self.text], "wide", "int64_t")], self._compiler)
+        return self._wide
+
+
+class CudaSimInstance(DeviceInstance):
+    """The state of one simulation in the host's memory, with a simulated device of its own."""
+
+    def __init__(self, program: CudaSimProgram, extents: tuple[int, ...], library: Built) -> None:
+        super().__init__(program.plan, program.text.kernels, extents, np)
+        self._program = program
+        self._prefix = prefix_of(program.text)
+        self._seed = program.seed
+        self._written = set(range(len(self._memory)))  # arrays that the host has filled since a kernel saw them
+        self.device = SimulatedDevice(library.path)
+
+    def write_field(self, name: str, values: Array) -> None:
+        """Copy `values` into the field's domain; FieldError or ShapeError if dtype or shape differ."""
+        super().write_field(name, values)
+        self._written.update(self._order)
+
+    def close(self) -> None:
+        """Free the memory; the instance cannot be used afterwards."""
+        super().close()
+        self.device.close()
+
+    def _on_device(self) -> AbstractContextManager[Any]:
+        return nullcontext()
+
+    def _wait(self) -> None:
+        """Every launch ends before it returns."""
+
+    def _to_host(self, cells: Array) -> Array:
+        return cells.copy()
+
+    def _batch(self, left: int, seconds: float) -> int:
+        return 1
+
+    def _run(self, step: StepLaunches, count: int) -> None:
+        for _ in range(count):
+            for launch in self.sequence(step):
+                self._launch(launch)
+            self.rotate(step)
+
+    def _launch(self, launch: DeviceLaunch) -> None:
+        arguments: list[ArrayArgument | ValueArgument] = []
+        for number, (operand, cells) in enumerate(zip(launch.arrays, self.operands(launch), strict=True)):
+            memory = self._order[operand.index] if operand.kind == "slot" else -1
+            filled = memory in self._written
+            self._written.discard(memory)
+            arguments.append(ArrayArgument(operand.parameter, cells, number in launch.undefined, filled))
+        arguments.append(ArrayArgument("globals", self._globals))
+        if launch.numbers:
+            names = ("groups", "each", "step", "slot")
+            arguments += [
+                ValueArgument(name, int(n).to_bytes(8, "little", signed=True))
+                for name, n in zip(names, launch.numbers, strict=True)
+            ]
+        else:
+            arguments.append(ValueArgument("shape", self.shape))
+        seed = self._seed
+        self._seed += seed > 0
+        shape = LaunchShape(launch.grid, launch.block, seed)
+        if self.device.launch(f"{self._prefix}{launch.kernel}", shape, arguments):
+            fault = self.device.faults()[0]
+            self.device.reset()
+            kernel = fault["kernel"].removeprefix(self._prefix)
+            message = fault["message"].replace(fault["kernel"], kernel)
+            raise KernelFaultError(Fault(**{**fault, "kernel": kernel, "message": message}), self._program.source)

@@ -1,0 +1,290 @@
+"""Device instance: a simulation's state in a device's memory and the march over it; cuda and cuda-sim share it."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager
+from typing import Any, Literal
+
+import numpy as np
+
+from workbench.backends.base import Array, Condition, MarchRequest, MarchResult, Number
+from workbench.backends.launch_sequence import DeviceLaunch, launches_of, partial_count, shape_bytes
+from workbench.codegen.device import KernelLaunches, StepLaunches
+from workbench.errors import BackendError, FieldError, ShapeError
+from workbench.graph import Static, StorageType
+from workbench.graph.operators import cast
+from workbench.planning.layout import Layout, lay_out
+from workbench.planning.plan import GlobalSlot, KernelPlan, Plan
+
+Cells = Any
+"""A one-dimensional contiguous array of the device's array library (NumPy or CuPy)."""
+
+_HOLDS = {
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    "==": np.equal,
+    "!=": np.not_equal,
+}
+
+
+class DeviceInstance(ABC):
+    """Arrays for slots, the Globals block and partial results; `library` (NumPy or CuPy) makes them.
+
+    With `until` the host looks at the Globals block after every step, so that a march never does a step too many;
+    without it steps are done in batches, and stop and time are looked at between two of them.
+    """
+
+    def __init__(self, plan: Plan, kernels: tuple[KernelLaunches, ...], extents: tuple[int, ...], library: Any) -> None:  # noqa: ANN401
+        """Fields zero, scalars and params at their defaults. ShapeError if the extents do not fit the program."""
+        self.plan = plan
+        self.extents = checked_extents(plan, extents)
+        self.layout = layout_of(plan, self.extents)
+        self.shape = shape_bytes(self.layout)
+        self._library = library
+        self._kernels = {k.name: k for k in kernels}
+        self._sequences: dict[int, tuple[DeviceLaunch, ...]] = {}
+        with self._on_device():
+            self._memory: list[Cells] = [
+                library.zeros(self.layout.elements * slot.itemsize, np.uint8) for slot in plan.slots
+            ]
+            self._order = list(range(len(plan.slots)))  # slot s holds array _order[s]
+            self._globals: Cells = library.zeros(max(len(plan.global_slots), 1), np.uint64)
+            buffers = max((len(s.buffers) for k in kernels for s in (k.plain, k.observed)), default=0)
+            self._partials: list[Cells] = [
+                library.zeros(partial_count(self.extents) * 8, np.uint8) for _ in range(buffers)
+            ]
+        self._closed = False
+        for static in (*plan.graph.params, *plan.graph.scalars):
+            self.write_global(static.name, static.default or 0)
+
+    # ---- what the two devices do differently
+
+    @abstractmethod
+    def _on_device(self) -> AbstractContextManager[Any]:
+        """Within it the array library works on this instance's device and stream."""
+
+    @abstractmethod
+    def _run(self, step: StepLaunches, count: int) -> None:
+        """Do `count` steps of the same variant, rotations included; may return before they are done."""
+
+    @abstractmethod
+    def _wait(self) -> None:
+        """Return when all steps so far are done."""
+
+    @abstractmethod
+    def _to_host(self, cells: Cells) -> Array:
+        """A copy in the host's memory, after all steps so far are done."""
+
+    @abstractmethod
+    def _batch(self, left: int, seconds: float) -> int:
+        """How many of the steps left to do before the host looks at stop and time; `seconds` are left."""
+
+    # ---- Instance
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all arrays, halos and padding included."""
+        return sum(int(cells.nbytes) for cells in (*self._memory, *self._partials))
+
+    def read_field(self, name: str) -> Array:
+        """A fresh C-ordered copy of the field's domain, on the host."""
+        with self._on_device():
+            return np.array(self._to_host(self._domain(name)), order="C")
+
+    def write_field(self, name: str, values: Array) -> None:
+        """Copy `values` into the field's domain; FieldError or ShapeError if dtype or shape differ."""
+        static = self._static(name, ("field",), "field")
+        if values.dtype != static.type.numpy:
+            raise FieldError(f"{name} is {static.type}, the array is {values.dtype}", advice="Convert the array first.")
+        if values.shape != self.extents:
+            raise ShapeError(
+                f"{name} has shape {self.extents}, the array {values.shape}", advice="Give an array of that shape."
+            )
+        with self._on_device():
+            self._domain(name)[...] = self._library.asarray(np.ascontiguousarray(values))
+
+    def read_global(self, name: str) -> Number:
+        """The value of a param or scalar."""
+        slot = self._global(name)
+        with self._on_device():
+            word = self._to_host(self._globals[slot.index : slot.index + 1])
+        number: Number = word.view(slot.type.numpy)[0].item()
+        return number
+
+    def write_global(self, name: str, value: Number) -> None:
+        """Set a param or scalar; rounded to its type. Nothing is compiled or captured anew."""
+        slot = self._global(name)
+        word: Array = np.zeros(1, np.uint64)
+        with np.errstate(all="ignore"):
+            word.view(slot.type.numpy)[0] = cast(np.asarray(value), slot.type)
+        with self._on_device():
+            self._globals[slot.index : slot.index + 1] = self._library.asarray(word)
+
+    def device_view(self, name: str) -> Any:  # noqa: ANN401  # as the protocol says
+        """The live domain of a field, strided, valid until the next march."""
+        with self._on_device():
+            return self._domain(name)
+
+    def close(self) -> None:
+        """Free the memory; the instance cannot be used afterwards."""
+        self._closed = True
+        self._memory.clear()
+        self._partials.clear()
+
+    def march(self, request: MarchRequest) -> MarchResult:
+        """Advance as MarchRequest says."""
+        if self._closed:
+            raise BackendError("this simulation was closed", advice="Make a new one.")
+        if request.kernel not in self._kernels:
+            raise BackendError(
+                f"{self.plan.graph.name} has no kernel {request.kernel!r}",
+                advice=f"Use one of: {', '.join(self._kernels)}.",
+            )
+        with self._on_device():
+            return self._march(request)
+
+    def _march(self, request: MarchRequest) -> MarchResult:
+        begin = time.monotonic()
+        kernel = self._kernels[request.kernel]
+        watched = {self._global(c.scalar).index for c in request.until}
+        always = bool(watched & _diagnostic_slots(self.plan.kernel(request.kernel)))
+        done, current = 0, False
+        numbers: list[int] = []
+        records: list[Array] = []
+        ended: Literal["done", "until", "stopped", "time", ""] = "stopped" if request.stop.is_set() else ""
+        if not ended and request.steps <= 0:
+            ended = "done"
+        while not ended:
+            left = request.steps - done
+            seconds = request.seconds - (time.monotonic() - begin)
+            target = done + (1 if request.until else max(1, min(left, self._batch(left, seconds))))
+            pending: list[Cells] = []
+            while done < target:
+                count, listed, current = self._stretch(request, done, target, always)
+                self._run(kernel.observed if current else kernel.plain, count)
+                done += count
+                if listed:
+                    numbers.append(request.first_step + done)
+                    pending.append(self._globals.copy())
+            self._wait()
+            records += [self._to_host(cells) for cells in pending]
+            if request.until and all(self._holds(c) for c in request.until):
+                ended = "until"
+            elif done >= request.steps:
+                ended = "done"
+            elif request.stop.is_set():
+                ended = "stopped"
+            elif time.monotonic() - begin >= request.seconds:
+                ended = "time"
+        return MarchResult(done, ended, current, np.array(numbers, np.int64), self._observed(records))
+
+    def _stretch(self, request: MarchRequest, done: int, target: int, always: bool) -> tuple[int, bool, bool]:
+        """How many steps of one variant come next (an observed step is alone); whether it is recorded; observed."""
+        number, every = request.first_step + done + 1, request.observe_every
+        last = request.steps if request.observe_last else request.steps + 1
+        listed = every > 0 and number % every == 0
+        if listed or always or done + 1 == last:
+            return 1, listed, True
+        next_listed = every - number % every if every > 0 else target
+        return max(1, min(target - done, next_listed, last - 1 - done)), False, False
+
+    def _observed(self, records: list[Array]) -> tuple[Array, ...]:
+        columns = []
+        for static in self.plan.graph.scalars:
+            index = self.plan.global_slot(static.name).index
+            values = [record[index : index + 1].view(static.type.numpy)[0] for record in records]
+            columns.append(np.array(values, static.type.numpy))
+        return tuple(columns)
+
+    def _holds(self, condition: Condition) -> bool:
+        number = np.float64(self.read_global(condition.scalar))
+        return bool(_HOLDS[condition.comparison](number, np.float64(condition.value)))
+
+    # ---- memory
+
+    def sequence(self, step: StepLaunches) -> tuple[DeviceLaunch, ...]:
+        """The launches of a step; made once."""
+        key = id(step)
+        if key not in self._sequences:
+            self._sequences[key] = launches_of(step, self.layout, self.plan.choices.plan)
+        return self._sequences[key]
+
+    def rotate(self, step: StepLaunches) -> None:
+        """Let the slots take the arrays that the step's rotation gives them."""
+        self._order = [self._order[s] for s in step.rotation]
+
+    def operands(self, launch: DeviceLaunch) -> list[Cells]:
+        """The arrays of a launch as they lie now, each with the cell type that the kernel expects."""
+        found = []
+        for operand in launch.arrays:
+            if operand.kind == "slot":
+                found.append(self._typed(self._memory[self._order[operand.index]], operand.type, self.layout.elements))
+            else:
+                found.append(self._typed(self._partials[operand.index], operand.type, partial_count(self.extents)))
+        return found
+
+    def _typed(self, cells: Cells, type_: StorageType, count: int) -> Cells:
+        return cells[: count * type_.itemsize].view(type_.numpy)
+
+    def _domain(self, name: str) -> Cells:
+        """The field's domain in the array that its slot holds now."""
+        if self._closed:
+            raise BackendError("this simulation was closed", advice="Make a new one.")
+        static = self._static(name, ("field",), "field")
+        slot = next(s for s in self.plan.slots if s.field == name)
+        cells = self._typed(self._memory[self._order[slot.index]], static.type, self.layout.elements)
+        return cells.reshape(_padded(self.layout))[_inner(self.layout)]
+
+    def _global(self, name: str) -> GlobalSlot:
+        self._static(name, ("scalar", "param"), "scalar or param")
+        return self.plan.global_slot(name)
+
+    def _static(self, name: str, roles: tuple[str, ...], what: str) -> Static:
+        graph = self.plan.graph
+        known = [s.name for s in graph.statics if s.role in roles]
+        if name not in known:
+            raise FieldError(
+                f"{graph.name} has no {what} {name!r}", advice=f"Use one of: {', '.join(known) or 'none'}."
+            )
+        return graph.static(name)
+
+
+def checked_extents(plan: Plan, extents: tuple[int, ...]) -> tuple[int, ...]:
+    """The extents as ints; ShapeError if the plan's program has other axes."""
+    if len(extents) != plan.graph.dim or min(extents, default=0) < 1:
+        raise ShapeError(
+            f"{plan.graph.name} has {plan.graph.dim} axes and cannot have extents {extents}",
+            advice=f"Give {plan.graph.dim} extents of at least 1.",
+        )
+    return tuple(int(n) for n in extents)
+
+
+def layout_of(plan: Plan, extents: tuple[int, ...]) -> Layout:
+    """The layout that all arrays of a simulation of these extents share."""
+    return lay_out(extents, plan.halo, min((s.itemsize for s in plan.slots), default=8))
+
+
+def _padded(layout: Layout) -> tuple[int, ...]:
+    """Extents with halo and padding; the last is the row's pitch."""
+    outer = [n + sum(pair) for n, pair in zip(layout.extents[:-1], layout.halo[:-1], strict=True)]
+    pitch = layout.elements
+    for n in outer:
+        pitch //= n
+    return (*outer, pitch)
+
+
+def _inner(layout: Layout) -> tuple[slice, ...]:
+    """Where the domain lies in the padded array."""
+    moves = [below * stride for (below, _), stride in zip(layout.halo[:-1], layout.strides[:-1], strict=True)]
+    first = [*(below for below, _ in layout.halo[:-1]), layout.start - sum(moves)]
+    return tuple(slice(begin, begin + n) for begin, n in zip(first, layout.extents, strict=True))
+
+
+def _diagnostic_slots(kernel: KernelPlan) -> frozenset[int]:
+    """Scalars that only an observed step brings up to date."""
+    always = {s.slot for s in kernel.plain.scalar_stores}
+    return frozenset(s.slot for s in kernel.observed.scalar_stores if s.slot not in always)

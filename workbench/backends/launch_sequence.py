@@ -1,0 +1,150 @@
+"""Launch sequence: a step of a plan as launches with grids and blocks, the same for a device and its simulator."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from math import prod
+
+from workbench.codegen.device import ArrayOperand, LaunchCode, StepLaunches
+from workbench.errors import PlanError
+from workbench.planning.choices import PlanChoices
+from workbench.planning.layout import Layout
+from workbench.planning.plan import Margins
+
+CHUNK = 1024  # cells, as in stencil_cuda.h
+LANES = 16
+MOST_THREADS = 1024  # in a block
+_MOST_BLOCKS = 2**31 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceLaunch:
+    """One kernel launch. Its arguments: the arrays, the Globals block, then `numbers` (int64 each) or else the shape.
+
+    `undefined` lists the arrays, by number, whose cells hold no value before the launch.
+    """
+
+    kernel: str
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    arrays: tuple[ArrayOperand, ...]
+    numbers: tuple[int, ...] = ()
+    undefined: tuple[int, ...] = ()
+
+
+def launches_of(step: StepLaunches, layout: Layout, choices: PlanChoices) -> tuple[DeviceLaunch, ...]:
+    """All launches of one step over a domain of the layout's extents. PlanError for a block that no device has."""
+    if not 1 <= choices.block_size <= MOST_THREADS or choices.grid_size < 0:
+        raise PlanError(
+            f"a grid of {choices.grid_size} blocks with {choices.block_size} threads each cannot be launched",
+            advice=f"Give 1 to {MOST_THREADS} threads a block, and 0 or more blocks.",
+        )
+    made: list[DeviceLaunch] = []
+    for code in step.launches:
+        made += _launches(code, layout.extents, choices)
+    return tuple(made)
+
+
+def _launches(code: LaunchCode, extents: tuple[int, ...], choices: PlanChoices) -> list[DeviceLaunch]:
+    match code.kind:
+        case "cells":
+            grid, block = _cells_shape(extents, code.grown, choices)
+        case "chunks":
+            grid, block = _chunks_shape(extents, choices)
+        case "ghosts":
+            grid, block = _ghosts_shape(extents, code, choices)
+            if grid[0] == 0:
+                return []
+        case "scalars":
+            grid, block = (1, 1, 1), (1, 1, 1)
+        case "tree":
+            return _tree_launches(code, extents, choices.block_size)
+    return [DeviceLaunch(code.kernel, grid, block, code.arrays, undefined=code.fresh)]
+
+
+def shape_bytes(layout: Layout) -> bytes:
+    """The kernels' `Shape` argument. The whole domain is here: origin 0, a rule at every side."""
+    dim = len(layout.extents)
+    words = (*layout.extents, *layout.strides, *([0] * dim), *layout.extents, *([1] * (2 * dim)), layout.start)
+    return struct.pack(f"<{len(words)}q", *words)
+
+
+def partial_count(extents: tuple[int, ...]) -> int:
+    """Cells of a buffer of partial results: one for each chunk of each row."""
+    return prod(extents[:-1]) * _chunks_in_row(extents)
+
+
+def index_type(layout: Layout) -> str:
+    """The type of element numbers: 32 bits as long as they suffice, because they are faster."""
+    return "int32_t" if layout.elements < 2**31 else "int64_t"
+
+
+def _cells_shape(
+    extents: tuple[int, ...], grown: Margins, choices: PlanChoices
+) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Tiles of a row's cells, of several rows where these are short."""
+    sizes = [n + below + above for n, (below, above) in zip(extents, grown, strict=True)]
+    rows, width = prod(sizes[:-1]), sizes[-1]
+    across = min(choices.block_size, _power_of_two(width))
+    down = min(choices.block_size // across, _power_of_two(rows))
+    tiles = _divide_up(width, across) * _divide_up(rows, down)
+    return (_blocks(tiles, choices), 1, 1), (across, down, 1)
+
+
+def _chunks_shape(extents: tuple[int, ...], choices: PlanChoices) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    """Whole warps, because their halves meet."""
+    threads = _divide_up(choices.block_size, 32) * 32
+    return (_blocks(_divide_up(partial_count(extents) * LANES, threads), choices), 1, 1), (threads, 1, 1)
+
+
+def _ghosts_shape(
+    extents: tuple[int, ...], code: LaunchCode, choices: PlanChoices
+) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+    domain = prod(extents)
+    ghosts = prod(n + sum(pair) for n, pair in zip(extents, code.grown, strict=True)) - domain
+    cells = ghosts + (domain if code.whole else 0)
+    return (_blocks(_divide_up(cells, choices.block_size), choices), 1, 1), (choices.block_size, 1, 1)
+
+
+def _tree_launches(code: LaunchCode, extents: tuple[int, ...], block_size: int) -> list[DeviceLaunch]:
+    """Chunks to rows, rows to planes, and so on; the last launch writes the Globals slot."""
+    stages: list[tuple[int, int, int]] = []  # groups, values each, distance of values
+    groups, step = prod(extents[:-1]), 1
+    for axis, each in ((len(extents) - 1, _chunks_in_row(extents)), *_outer_axes(extents)):
+        if axis < len(extents) - 1:
+            groups //= each
+        if each > 1:
+            stages.append((groups, each, step))
+        step *= each
+    stages = stages or [(1, 1, 1)]
+    made = []
+    for groups, each, step in stages:
+        across = min(block_size, _power_of_two(_divide_up(each, 2)))
+        down = min(block_size // across, _power_of_two(groups))
+        grid = (min(_divide_up(groups, down), _MOST_BLOCKS), 1, 1)
+        slot = code.slot if groups == 1 else -1
+        made.append(DeviceLaunch(code.kernel, grid, (across, down, 1), code.arrays, (groups, each, step, slot)))
+    return made
+
+
+def _outer_axes(extents: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+    return tuple((axis, extents[axis]) for axis in range(len(extents) - 2, -1, -1))
+
+
+def _chunks_in_row(extents: tuple[int, ...]) -> int:
+    return _divide_up(extents[-1], CHUNK)
+
+
+def _blocks(wanted: int, choices: PlanChoices) -> int:
+    """As many as there is work for, at most as chosen; the kernels loop over what is left."""
+    return min(wanted, choices.grid_size or _MOST_BLOCKS)
+
+
+def _divide_up(count: int, by: int) -> int:
+    return -(-count // by)
+
+
+def _power_of_two(count: int) -> int:
+    """The smallest that is not below `count`."""
+    return 1 << max(count - 1, 0).bit_length()

@@ -1,0 +1,127 @@
+"""Device: what the CUDA template writes for a kernel's plan, and the launches that make up a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.codegen.expressions import Statement
+from workbench.codegen.loops import Combine, Partial, Rules
+from workbench.graph import StorageType
+from workbench.planning.plan import Margins
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An array parameter: its name and cell type ("const double")."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSweep:
+    """The kernel of one sub-kernel; with partials, 16 threads do a chunk of a row, else one thread does a cell.
+
+    `moves` are the linear indices of rows away from the cell's.
+    """
+
+    name: str
+    label: str
+    grown: Margins
+    parameters: tuple[Parameter, ...]
+    partials: tuple[Partial, ...]
+    uniform: tuple[Statement, ...]
+    moves: tuple[str, ...]
+    row: tuple[Statement, ...]
+    cell: tuple[Statement, ...]
+    sync_before: bool
+    sync_after: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceFill:
+    """The kernel that writes ghost cells, and the domain as well if `whole`."""
+
+    name: str
+    rules: Rules
+    parameters: tuple[Parameter, ...]
+    whole: bool
+    read: Statement
+    write: Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The kernel that combines partial results of one type by one operator."""
+
+    name: str
+    type: str
+    combine: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scalars:
+    """The kernel of one thread that computes all new scalars, then writes them."""
+
+    name: str
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceKernel:
+    """All text of one kernel of the program."""
+
+    name: str
+    combines: tuple[Combine, ...]
+    fills: tuple[DeviceFill, ...]
+    sweeps: tuple[DeviceSweep, ...]
+    trees: tuple[Tree, ...]
+    scalars: tuple[Scalars, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayOperand:
+    """What an array parameter gets: the array in a slot, or a buffer of partial results; `type` is of its cells."""
+
+    parameter: str
+    kind: Literal["slot", "partials"]
+    index: int
+    type: StorageType
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchCode:
+    """One launch of a step; after the arrays come the Globals block and the shape.
+
+    kind: "cells" one thread a cell of the domain grown by `grown`; "chunks" 16 threads a chunk of 1024 cells; "ghosts"
+    one thread a ghost cell, and one a cell of the domain as well if `whole`; "tree" combines the partial results in
+    its only array into Globals slot `slot`, in several launches; "scalars" one thread. `fresh` are the arrays, by
+    number, that are written and not read: what else they held before is of no use to anybody.
+    """
+
+    kernel: str
+    kind: Literal["cells", "chunks", "ghosts", "tree", "scalars"]
+    arrays: tuple[ArrayOperand, ...] = ()
+    grown: Margins = ()
+    whole: bool = False
+    slot: int = -1
+    fresh: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StepLaunches:
+    """The launches of one step in order, the type of each buffer of partial results, and the rotation after it."""
+
+    launches: tuple[LaunchCode, ...]
+    buffers: tuple[StorageType, ...]
+    rotation: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelLaunches:
+    """The two variants of a step of one kernel; `observed` is `plain` itself where the plan has one for both."""
+
+    name: str
+    plain: StepLaunches
+    observed: StepLaunches

@@ -1,0 +1,241 @@
+"""Device kernel: a kernel's plan to the records that the CUDA template writes and to the launches of its steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from workbench.codegen.device import (
+    ArrayOperand,
+    DeviceFill,
+    DeviceKernel,
+    DeviceSweep,
+    KernelLaunches,
+    LaunchCode,
+    Parameter,
+    Scalars,
+    StepLaunches,
+    Tree,
+)
+from workbench.codegen.expressions import CellCode, Place, Statement, emit_cell
+from workbench.codegen.kernel import KernelWriter
+from workbench.codegen.names import RESERVED, NameBook
+from workbench.codegen.spelling import CUDA, type_name
+from workbench.graph import Extend, Load, StorageType
+from workbench.graph.types import TYPES
+from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step, Subkernel
+
+_TAKEN = RESERVED | {
+    *("cell", "tile", "tiles", "chunks", "ghost", "ghosts", "each", "groups", "left", "right", "whole", "combine"),
+    *("end", "low", "high", "Index", "Tiles", "Chunks", "Place", "step", "other", "barrier", "array", "Global"),
+}
+
+
+def device_kernel(plan: Plan, kernel: KernelPlan, functions: NameBook) -> tuple[DeviceKernel, KernelLaunches]:
+    """Return the text's records and the launches, in an order that depends on the plan alone."""
+    return _DeviceWriter(plan, kernel, CUDA, functions).write_device()
+
+
+@dataclass(frozen=True, slots=True)
+class _Arrays:
+    """The array parameters of a launch: one for each slot, because no two parameters may overlap.
+
+    `places` says where nodes are read; `targets` are the places of the outputs, in their order.
+    """
+
+    operands: tuple[ArrayOperand, ...]
+    parameters: tuple[Parameter, ...]
+    places: dict[int, Place]
+    targets: tuple[Place, ...]
+
+
+class _DeviceWriter(KernelWriter):
+    """Collects kernels and launches of a kernel's two steps; equal kernels are written once."""
+
+    def write_device(self) -> tuple[DeviceKernel, KernelLaunches]:
+        self.device_sweeps: list[DeviceSweep] = []
+        self.device_fills: list[DeviceFill] = []
+        self.trees: list[Tree] = []
+        self.all_scalars: list[Scalars] = []
+        plain = self._step_launches(self.kernel.plain)
+        observed = self._step_launches(self.kernel.observed) if self.kernel.has_diagnostics else plain
+        name = self.kernel.kernel.name
+        code = DeviceKernel(
+            name,
+            tuple(self.combines.values()),
+            tuple(self.device_fills),
+            tuple(self.device_sweeps),
+            tuple(self.trees),
+            tuple(self.all_scalars),
+        )
+        return code, KernelLaunches(name, plain, observed)
+
+    def _step_launches(self, step: Step) -> StepLaunches:
+        reductions = [r for s in step.subkernels for r in s.reductions]
+        buffers = {r: b for b, r in enumerate(reductions)}
+        launches: list[LaunchCode] = []
+        for launch in step.launches:
+            match launch.kind:
+                case "fill":
+                    launches += [self._fill_launch(step.fills[m]) for m in launch.members]
+                case "subkernel":
+                    launches += [self._sweep_launch(step.subkernels[m], buffers) for m in launch.members]
+                case "finisher":
+                    done = [step.finishers[m] for m in launch.members]
+                    launches += [self._tree_launch(f.node, f.slot, buffers[f.node]) for f in done]
+        launches += self._scalar_launches(step)
+        types = tuple(self.nodes[r].value_type for r in reductions)
+        return StepLaunches(tuple(launches), types, step.rotation)
+
+    # ---- sub-kernels
+
+    def _sweep_launch(self, subkernel: Subkernel, buffers: dict[int, int]) -> LaunchCode:
+        names = NameBook(_TAKEN)
+        arrays = self._arrays(subkernel.reads, subkernel.outputs, names)
+        cells = [names.claim(f"{self.value_name(r)}_lane") for r in subkernel.reductions]
+        sums = [names.claim(f"{self.value_name(r)}_partials") for r in subkernel.reductions]
+        partials = tuple(self._partial(r, c, a) for r, c, a in zip(subkernel.reductions, cells, sums, strict=True))
+        computed = tuple(h.node for h in subkernel.outputs if not self._is_array(h.node))
+        reduced = tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
+        roots = tuple(dict.fromkeys((*computed, *(r for r in reduced if r not in arrays.places))))
+        scope = replace(self.scope(frozenset(arrays.places)), places=arrays.places)
+        code = emit_cell(scope, roots, names)
+        values = {r.node: (r.text, r.nodes) for r in code.results}
+        statements = list(code.cell)
+        for node in dict.fromkeys((*(h.node for h in subkernel.outputs), *reduced)):
+            if node not in values:  # a stored value as it is
+                name = names.claim(f"{self.value_name(node)}_here")
+                type_ = self.nodes[node].value_type
+                text = f"const {type_name(type_)} {name} = {arrays.places[node].read('cell', type_)};"
+                statements.append(Statement(text, (node,)))
+                values[node] = (name, ())
+        for partial, node in zip(partials, reduced, strict=True):
+            text = f"{partial.cells} = {partial.combine}()({partial.cells}, {values[node][0]});"
+            statements.append(Statement(text, tuple(sorted({partial.node, *values[node][1]}))))
+        for home, place in zip(subkernel.outputs, arrays.targets, strict=True):
+            text, inside = values[home.node]
+            statements.append(Statement(_store(place, text), tuple(sorted({home.node, *inside}))))
+        parameters = (*arrays.parameters, *(Parameter(p.name, p.type) for p in partials))
+        sweep = DeviceSweep(
+            "",
+            subkernel.name,
+            subkernel.margins,
+            parameters,
+            partials,
+            code.uniform,
+            self._moves(code),
+            code.row,
+            tuple(statements),
+            subkernel.sync_before,
+            subkernel.sync_after,
+        )
+        operands = tuple(
+            ArrayOperand(p.name, "partials", buffers[r], self.nodes[r].value_type)
+            for p, r in zip(partials, subkernel.reductions, strict=True)
+        )
+        kind: Literal["chunks", "cells"] = "chunks" if partials else "cells"
+        read = {home.slot for home in subkernel.reads}
+        all_operands = (*arrays.operands, *operands)
+        fresh = tuple(k for k, o in enumerate(all_operands) if o.kind == "partials" or o.index not in read)
+        return LaunchCode(self._named_sweep(sweep), kind, all_operands, subkernel.margins, fresh=fresh)
+
+    def _arrays(self, reads: Iterable[Home], outputs: Iterable[Home], names: NameBook) -> _Arrays:
+        """One parameter a slot, named after what is read there, else after what is written."""
+        outputs = tuple(outputs)
+        by_slot: dict[int, list[int]] = {}
+        for home in (*reads, *outputs):
+            by_slot.setdefault(home.slot, []).append(home.node)
+        written = {home.slot for home in outputs}
+        operands: list[ArrayOperand] = []
+        parameters: list[Parameter] = []
+        found: dict[int, Place] = {}
+        read_slots = {home.slot for home in reads}
+        for slot, nodes in by_slot.items():
+            wish = self.value_name(nodes[0]) if slot in read_slots else f"out_{self._stored_name(nodes[0])}"
+            types = {self.nodes[n].value_type.name: self.nodes[n].value_type for n in nodes}
+            type_ = next(iter(types.values()))
+            bits = "" if len(types) == 1 else f"uint{8 * type_.itemsize}_t"
+            array = names.claim(f"{wish}_array")
+            found[slot] = Place(array, bits)
+            operands.append(ArrayOperand(array, "slot", slot, _word(type_) if bits else type_))
+            cell = bits or type_name(type_)
+            parameters.append(Parameter(array, cell if slot in written else f"const {cell}"))
+        places = {home.node: found[home.slot] for home in reads}
+        return _Arrays(tuple(operands), tuple(parameters), places, tuple(found[h.slot] for h in outputs))
+
+    def _is_array(self, node: int) -> bool:
+        """Whether the value is read as it is: a field that another field takes, or its outside."""
+        return isinstance(self.nodes[node].instruction, Load | Extend)
+
+    def _named_sweep(self, sweep: DeviceSweep) -> str:
+        """The name of an equal kernel, or of this one, now noted."""
+        for known in self.device_sweeps:
+            if replace(known, name="", label=sweep.label) == sweep:
+                return known.name
+        name = self.functions.claim(f"sweep_{sweep.label or len(self.device_sweeps)}")
+        self.device_sweeps.append(replace(sweep, name=name))
+        return name
+
+    def _moves(self, code: CellCode) -> tuple[str, ...]:
+        """The linear indices of other rows."""
+        return tuple(
+            f"const Index {p.name} = cell{self._move(p.offset)};".replace("shape.strides", "strides")
+            for p in code.pointers
+            if any(p.offset)
+        )
+
+    # ---- ghost cells
+
+    def _fill_launch(self, fill: Fill) -> LaunchCode:
+        rules = replace(self._rules(fill), name="")
+        type_ = self.nodes[fill.node].value_type
+        whole = fill.source != fill.target
+        names = NameBook(_TAKEN)
+        target = names.claim(f"{rules.label}_array")
+        source = names.claim(f"{rules.label}_source") if whole else target
+        parameters = [Parameter(target, type_name(type_))]
+        operands = [ArrayOperand(target, "slot", fill.target, type_)]
+        if whole:
+            parameters.append(Parameter(source, f"const {type_name(type_)}"))
+            operands.append(ArrayOperand(source, "slot", fill.source, type_))
+        read = Statement(f"value = {source}[element_of(shape, walk.at)];", (fill.node,))
+        write = Statement(f"{target}[ghost] = value;", (fill.node,))
+        made = DeviceFill("", rules, tuple(parameters), whole, read, write)
+        found = next((f.name for f in self.device_fills if replace(f, name="", read=read, write=write) == made), "")
+        if not found:
+            found = self.functions.claim(f"fill_{rules.label}")
+            self.device_fills.append(replace(made, name=found))
+        return LaunchCode(found, "ghosts", tuple(operands), fill.margins, whole, fresh=(0,) if whole else ())
+
+    # ---- reductions and scalars
+
+    def _tree_launch(self, node: int, slot: int, buffer: int) -> LaunchCode:
+        type_ = self.nodes[node].value_type
+        combine = self._combine(node)
+        found = next((t.name for t in self.trees if (t.type, t.combine) == (type_name(type_), combine)), "")
+        if not found:
+            found = self.functions.claim(f"tree_{type_.name}_{combine.rpartition('combine_')[2]}")
+            self.trees.append(Tree(found, type_name(type_), combine))
+        operand = ArrayOperand("partials", "partials", buffer, type_)
+        return LaunchCode(found, "tree", (operand,), slot=slot)
+
+    def _scalar_launches(self, step: Step) -> tuple[LaunchCode, ...]:
+        statements = self._scalars(step)
+        if not statements:
+            return ()
+        found = next((s.name for s in self.all_scalars if s.statements == statements), "")
+        if not found:
+            found = self.functions.claim(f"scalars_{self.kernel.kernel.name}")
+            self.all_scalars.append(Scalars(found, statements))
+        return (LaunchCode(found, "scalars"),)
+
+
+def _store(place: Place, text: str) -> str:
+    value = f"from_bits<{place.bits}>({text})" if place.bits else text
+    return f"{place.array}[cell] = {value};"
+
+
+def _word(type_: StorageType) -> StorageType:
+    """The unsigned integer of the same size."""
+    return next(t for t in TYPES if t.kind == "uint" and t.itemsize == type_.itemsize)

@@ -1,0 +1,111 @@
+"""Render CUDA: a plan as one unit of `__global__` functions, with the launches of its steps and a line map."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+
+from workbench.codegen.device import DeviceKernel, KernelLaunches, StepLaunches
+from workbench.codegen.device_kernel import device_kernel
+from workbench.codegen.names import RESERVED, NameBook
+from workbench.codegen.render import marked_origins, render_template, template_text
+from workbench.codegen.source import Source
+from workbench.planning.plan import Plan
+
+_PLACE = "stencil_plan_"
+_INCLUDE = re.compile(r'^#include "(?P<name>[^"]+)"$', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceUnit:
+    """Everything cuda.cu.jinja sees."""
+
+    title: str
+    dim: int
+    kernels: tuple[DeviceKernel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CudaText:
+    """The text of one plan and how to run it.
+
+    `waits` says for each `__global__` function, in order of the text, whether its threads meet (barriers, warp
+    functions). `marked` is the text with a prefix before each name of its own that `named` fills in.
+    """
+
+    source: Source
+    kernels: tuple[KernelLaunches, ...]
+    waits: tuple[tuple[str, bool], ...]
+    marked: str
+
+    def named(self, prefix: str) -> str:
+        """The text with `prefix` before each name, so that several texts can stand in one unit."""
+        return self.marked.replace(_PLACE, prefix)
+
+    @property
+    def digest(self) -> str:
+        """16 hexadecimal digits that are the same for the same text."""
+        return hashlib.sha256(self.source.text.encode()).hexdigest()[:16]
+
+
+class _PlacedNames(NameBook):
+    """Names of functions, all with the prefix."""
+
+    def claim(self, wish: str) -> str:
+        return _PLACE + super().claim(wish)
+
+
+def render_cuda(plan: Plan) -> CudaText:
+    """The plan as CUDA text. Same plan, same bytes; sizes, grids and blocks are no part of it."""
+    functions = _PlacedNames(RESERVED)
+    made = [device_kernel(plan, kernel, functions) for kernel in plan.kernels]
+    unit = DeviceUnit(plan.graph.name, plan.graph.dim, tuple(code for code, _ in made))
+    marked = render_template("cuda.cu.jinja", unit)
+    text, lines = marked_origins(plan, marked)
+    lines = tuple(replace(o, subkernel=o.subkernel.removeprefix(_PLACE)) for o in lines)
+    source = Source("cuda", text.replace(_PLACE, ""), "", cuda_headers(), lines)
+    return CudaText(source, tuple(_unplaced(k) for _, k in made), _waits(unit), text)
+
+
+@cache
+def cuda_headers() -> tuple[tuple[str, str], ...]:
+    """The headers that CUDA texts include, as (name, text)."""
+    return tuple((name, template_text(name)) for name in ("stencil_prelude.h", "stencil_cuda.h"))
+
+
+def inlined(text: str, name: str = "kernels.cu") -> str:
+    """The text with its headers written out, for compilers that read no files; lines are counted as before."""
+    headers = dict(cuda_headers())
+
+    def replace_include(found: re.Match[str]) -> str:
+        line = text.count("\n", 0, found.start()) + 2
+        return f'{_inline_plain(headers[found["name"]], headers)}\n#line {line} "{name}"'
+
+    return _INCLUDE.sub(replace_include, text)
+
+
+def _inline_plain(text: str, headers: dict[str, str]) -> str:
+    return _INCLUDE.sub(lambda found: _inline_plain(headers[found["name"]], headers), text)
+
+
+def _waits(unit: DeviceUnit) -> tuple[tuple[str, bool], ...]:
+    waits: list[tuple[str, bool]] = []
+    for kernel in unit.kernels:
+        waits += [(f.name, False) for f in kernel.fills]
+        waits += [(s.name, bool(s.partials) or s.sync_before or s.sync_after) for s in kernel.sweeps]
+        waits += [(t.name, True) for t in kernel.trees]
+        waits += [(s.name, False) for s in kernel.scalars]
+    return tuple((name.removeprefix(_PLACE), meets) for name, meets in waits)
+
+
+def _unplaced(kernel: KernelLaunches) -> KernelLaunches:
+    def plainly_named(step: StepLaunches) -> StepLaunches:
+        launches = tuple(replace(c, kernel=c.kernel.removeprefix(_PLACE)) for c in step.launches)
+        return replace(step, launches=launches)
+
+    plain = plainly_named(kernel.plain)
+    return KernelLaunches(
+        kernel.name, plain, plain if kernel.observed is kernel.plain else plainly_named(kernel.observed)
+    )

@@ -1,0 +1,233 @@
+// Stencil kernels on a CUDA device: which thread computes which cell, how sums are ordered, where ghost cells lie.
+//
+// Kernels are told all sizes at run time. STENCIL_INDEX is the type of element numbers: int32_t while an array has less
+// than 2^31 elements, else int64_t. STENCIL_BLOCK is the largest number of threads a block may have.
+#ifndef STENCIL_CUDA_H
+#define STENCIL_CUDA_H
+
+#if defined(__CUDACC_RTC__)  // which has no <cstdint>
+typedef signed char int8_t;
+typedef short int16_t;
+typedef int int32_t;
+typedef long long int64_t;
+typedef unsigned char uint8_t;
+typedef unsigned short uint16_t;
+typedef unsigned int uint32_t;
+typedef unsigned long long uint64_t;
+#endif
+
+#include "stencil_prelude.h"
+
+#ifndef STENCIL_INDEX
+#define STENCIL_INDEX int32_t
+#endif
+#ifndef STENCIL_BLOCK
+#define STENCIL_BLOCK 1024
+#endif
+
+namespace stencil {
+
+typedef STENCIL_INDEX Index;
+
+constexpr int CHUNK = 1024;  // cells whose sum is formed in one go, counted by global index
+constexpr int LANES = 16;
+
+template <int D> struct Margins {
+    int32_t sides[D][2];
+};
+
+// ---- Globals block: 8-byte words, each value in its own type at the low end ------------------------------------------
+
+template <class T> STENCIL_FUNCTION T read_global(array<const uint64_t> globals, int slot) {
+    const uint64_t word = globals[slot];
+    T value;
+    memcpy(&value, &word, sizeof value);
+    return value;
+}
+template <class T> STENCIL_FUNCTION void write_global(array<uint64_t> globals, int slot, T value) {
+    uint64_t word = 0;
+    memcpy(&word, &value, sizeof value);
+    globals[slot] = word;
+}
+
+// ---- rows and tiles --------------------------------------------------------------------------------------------------
+
+// A row by its indices along the outer axes; `start` is the element of its cell 0.
+template <int D> struct Row {
+    Index at[D], start;
+};
+
+template <int D> STENCIL_FUNCTION Index row_count(const Shape<D>& shape, const Margins<D>& grown) {
+    Index rows = 1;
+    for (int k = 0; k + 1 < D; ++k) rows *= Index(shape.extents[k]) + grown.sides[k][0] + grown.sides[k][1];
+    return rows;
+}
+
+template <int D> STENCIL_FUNCTION Row<D> row_at(const Shape<D>& shape, const Margins<D>& grown, Index number) {
+    Row<D> row;
+    row.start = Index(shape.start);
+    row.at[D - 1] = 0;
+    for (int k = D - 2; k >= 0; --k) {
+        const Index below = grown.sides[k][0], n = Index(shape.extents[k]) + below + grown.sides[k][1];
+        row.at[k] = number % n - below;
+        number /= n;
+        row.start += row.at[k] * Index(shape.strides[k]);
+    }
+    return row;
+}
+
+// The domain grown by some margins, cut into tiles of blockDim.x cells of blockDim.y rows; a block does one at a time.
+template <int D> struct Tiles {
+    Index rows, low, high, across;
+    int64_t count;
+
+    STENCIL_FUNCTION Index row(int64_t tile) const {
+        return Index(tile) / across * Index(blockDim.y) + Index(threadIdx.y);
+    }
+    STENCIL_FUNCTION Index cell(int64_t tile) const {
+        return low + Index(tile) % across * Index(blockDim.x) + Index(threadIdx.x);
+    }
+};
+
+template <int D> STENCIL_FUNCTION Tiles<D> tiles_of(const Shape<D>& shape, const Margins<D>& grown) {
+    Tiles<D> tiles;
+    tiles.rows = row_count(shape, grown);
+    tiles.low = -grown.sides[D - 1][0];
+    tiles.high = Index(shape.extents[D - 1]) + grown.sides[D - 1][1];
+    tiles.across = (tiles.high - tiles.low - 1) / Index(blockDim.x) + 1;
+    tiles.count = int64_t(tiles.across) * ((tiles.rows - 1) / Index(blockDim.y) + 1);
+    return tiles;
+}
+
+STENCIL_FUNCTION int64_t first_thread() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
+STENCIL_FUNCTION int64_t all_threads() { return int64_t(gridDim.x) * blockDim.x; }
+
+// ---- reductions ------------------------------------------------------------------------------------------------------
+
+// Chunks of all rows, one after the other; 16 threads do one chunk, and a block has a multiple of 32 threads.
+template <int D> struct Chunks {
+    Index each;  // in a row
+    int64_t count, origin, skipped;
+
+    STENCIL_FUNCTION static int64_t first_of_block() { return int64_t(blockIdx.x) * (blockDim.x / LANES); }
+    STENCIL_FUNCTION static int64_t step() { return int64_t(gridDim.x) * (blockDim.x / LANES); }
+    STENCIL_FUNCTION static int lane() { return int(threadIdx.x) % LANES; }
+    STENCIL_FUNCTION Index row(int64_t chunk) const { return Index(chunk / each); }
+    // First cell of this thread's lane in the chunk and the end of the chunk; the row may begin or end inside it.
+    STENCIL_FUNCTION Index begin(int64_t chunk) const {
+        int64_t i = (skipped + chunk % each) * CHUNK + lane() - origin;
+        if (i < 0) i += (LANES - 1 - i) / LANES * LANES;
+        return Index(i);
+    }
+    STENCIL_FUNCTION Index end(const Shape<D>& shape, int64_t chunk) const {
+        const int64_t i = (skipped + chunk % each + 1) * CHUNK - origin;
+        return Index(i < shape.extents[D - 1] ? i : shape.extents[D - 1]);
+    }
+};
+
+template <int D> STENCIL_FUNCTION Chunks<D> chunks_of(const Shape<D>& shape) {
+    Chunks<D> chunks;
+    chunks.origin = shape.origin[D - 1];
+    chunks.skipped = chunks.origin / CHUNK;
+    chunks.each = Index((chunks.origin + shape.extents[D - 1] - 1) / CHUNK - chunks.skipped + 1);
+    chunks.count = chunks.each;
+    for (int k = 0; k + 1 < D; ++k) chunks.count *= shape.extents[k];
+    return chunks;
+}
+
+template <class T> STENCIL_FUNCTION T from_lane_above(T value, int distance) {
+    if constexpr (sizeof(T) < 4) {
+        return T(__shfl_down_sync(0xffffffffu, int(value), distance, LANES));
+    } else {
+        return __shfl_down_sync(0xffffffffu, value, distance, LANES);
+    }
+}
+
+// Neighbours (0, 1), (2, 3), ...: the whole is in the lowest of 16 threads. All threads of the warp take part.
+template <class T, class Combine> STENCIL_FUNCTION T combine_lanes(T value, const Combine& combine) {
+    for (int distance = 1; distance < LANES; distance *= 2) {
+        const T above = from_lane_above(value, distance);
+        value = combine(value, above);
+    }
+    return value;
+}
+
+// ---- ghost cells -----------------------------------------------------------------------------------------------------
+
+template <int D> STENCIL_FUNCTION int64_t element_of(const Shape<D>& shape, const int64_t (&at)[D]) {
+    int64_t element = shape.start;
+    for (int k = 0; k < D; ++k) element += at[k] * shape.strides[k];
+    return element;
+}
+
+// Cells beyond the domain, slab by slab: below and above it along axis k, within the domain along the axes before k and
+// within the grown domain along those after k. With `whole` the domain itself comes first.
+template <int D> STENCIL_FUNCTION int64_t slab_count(const Shape<D>& shape, const Margins<D>& grown, int axis, int side) {
+    int64_t cells = 1;
+    for (int k = 0; k < D; ++k) {
+        cells *= k < axis ? shape.extents[k]
+               : k == axis ? int64_t(grown.sides[k][side])
+                           : shape.extents[k] + grown.sides[k][0] + grown.sides[k][1];
+    }
+    return cells;
+}
+
+template <int D>
+STENCIL_FUNCTION int64_t ghost_count(const Shape<D>& shape, const Margins<D>& grown, bool whole) {
+    int64_t cells = whole ? slab_count(shape, grown, D, 0) : 0;
+    for (int k = 0; k < D; ++k) cells += slab_count(shape, grown, k, 0) + slab_count(shape, grown, k, 1);
+    return cells;
+}
+
+template <int D>
+STENCIL_FUNCTION void ghost_at(
+    const Shape<D>& shape, const Margins<D>& grown, bool whole, int64_t number, int64_t (&at)[D]) {
+    int axis = D, side = 0;
+    const int64_t domain = whole ? slab_count(shape, grown, D, 0) : 0;
+    if (number >= domain) {
+        number -= domain;
+        for (axis = 0, side = 0; axis < D; axis += side, side = 1 - side) {
+            const int64_t cells = slab_count(shape, grown, axis, side);
+            if (number < cells) break;
+            number -= cells;
+        }
+    }
+    for (int k = D - 1; k >= 0; --k) {
+        const Index below = k < axis ? 0 : k == axis && side == 1 ? -Index(shape.extents[k]) : grown.sides[k][0];
+        const Index n = k < axis ? Index(shape.extents[k])
+                      : k == axis ? Index(grown.sides[k][side])
+                                  : Index(shape.extents[k]) + grown.sides[k][0] + grown.sides[k][1];
+        at[k] = number % n - below;
+        number /= n;
+    }
+}
+
+// Whether the cell lies at a side that has no rule here: a neighbouring part of the domain fills it, or nobody reads it.
+template <int D>
+STENCIL_FUNCTION bool belongs_to_neighbour(
+    const SideRule (&rules)[D][2], const Shape<D>& shape, const int64_t (&at)[D]) {
+    for (int k = 0; k < D; ++k) {
+        const int side = at[k] < 0 ? 0 : at[k] >= shape.extents[k] ? 1 : -1;
+        if (side >= 0 && (shape.sides[k][side] == 0 || rules[k][side].kind == UNDEFINED)) return true;
+    }
+    return false;
+}
+
+template <class T> STENCIL_FUNCTION T negated(T value) {
+    if constexpr (is_float<T>::value) return -value;
+    return wrapped_subtract(T(0), value);
+}
+template <class T> STENCIL_FUNCTION T about_face(T value, T face) {
+    if constexpr (is_float<T>::value) return face + face - value;
+    return wrapped_subtract(wrapped_add(face, face), value);
+}
+template <class T> STENCIL_FUNCTION T along_slope(T value, int64_t distance, T slope) {
+    if constexpr (is_float<T>::value) {
+        return value + T(distance) * slope;
+    } else {
+        return wrapped_add(value, T(uint64_t(distance) * uint64_t(slope)));
+    }
+}
+
+}  // namespace stencil
+#endif

@@ -237,7 +237,8 @@ class DeviceInstance(ABC):
         static = self._static(name, ("field",), "field")
         slot = next(s for s in self.plan.slots if s.field == name)
         cells = self._typed(self._memory[self._order[slot.index]], static.type, self.layout.elements)
-        return cells.reshape(_padded(self.layout))[_inner(self.layout)]
+        strides = tuple(static.type.itemsize * stride for stride in self.layout.strides)
+        return self._library.lib.stride_tricks.as_strided(cells[self.layout.start :], self.extents, strides)
 
     def _global(self, name: str) -> GlobalSlot:
         self._static(name, ("scalar", "param"), "scalar or param")
@@ -266,22 +267,6 @@ def checked_extents(plan: Plan, extents: tuple[int, ...]) -> tuple[int, ...]:
 def layout_of(plan: Plan, extents: tuple[int, ...]) -> Layout:
     """The layout that all arrays of a simulation of these extents share."""
     return lay_out(extents, plan.halo, min((s.itemsize for s in plan.slots), default=8))
-
-
-def _padded(layout: Layout) -> tuple[int, ...]:
-    """Extents with halo and padding; the last is the row's pitch."""
-    outer = [n + sum(pair) for n, pair in zip(layout.extents[:-1], layout.halo[:-1], strict=True)]
-    pitch = layout.elements
-    for n in outer:
-        pitch //= n
-    return (*outer, pitch)
-
-
-def _inner(layout: Layout) -> tuple[slice, ...]:
-    """Where the domain lies in the padded array."""
-    moves = [below * stride for (below, _), stride in zip(layout.halo[:-1], layout.strides[:-1], strict=True)]
-    first = [*(below for below, _ in layout.halo[:-1]), layout.start - sum(moves)]
-    return tuple(slice(begin, begin + n) for begin, n in zip(first, layout.extents, strict=True))
 
 
 def _diagnostic_slots(kernel: KernelPlan) -> frozenset[int]:

@@ -22,7 +22,7 @@ from workbench.codegen.expressions import CellCode, Place, Statement, emit_cell
 from workbench.codegen.kernel import KernelWriter
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.spelling import CUDA, type_name
-from workbench.graph import Extend, Load, StorageType
+from workbench.graph import StorageType
 from workbench.graph.types import TYPES
 from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step, Subkernel
 
@@ -96,20 +96,14 @@ class _DeviceWriter(KernelWriter):
         cells = [names.claim(f"{self.value_name(r)}_lane") for r in subkernel.reductions]
         sums = [names.claim(f"{self.value_name(r)}_partials") for r in subkernel.reductions]
         partials = tuple(self._partial(r, c, a) for r, c, a in zip(subkernel.reductions, cells, sums, strict=True))
-        computed = tuple(h.node for h in subkernel.outputs if not self._is_array(h.node))
+        outputs = tuple(h.node for h in subkernel.outputs)
         reduced = tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
-        roots = tuple(dict.fromkeys((*computed, *(r for r in reduced if r not in arrays.places))))
+        roots = dict.fromkeys((*outputs, *reduced))
+        read = tuple(r for r in roots if r in arrays.places and (r not in outputs or self._exists(r)))
         scope = replace(self.scope(frozenset(arrays.places)), places=arrays.places)
-        code = emit_cell(scope, roots, names)
+        code = emit_cell(scope, tuple(r for r in roots if r not in read), read, names)
         values = {r.node: (r.text, r.nodes) for r in code.results}
         statements = list(code.cell)
-        for node in dict.fromkeys((*(h.node for h in subkernel.outputs), *reduced)):
-            if node not in values:  # a stored value as it is
-                name = names.claim(f"{self.value_name(node)}_here")
-                type_ = self.nodes[node].value_type
-                text = f"const {type_name(type_)} {name} = {arrays.places[node].read('cell', type_)};"
-                statements.append(Statement(text, (node,)))
-                values[node] = (name, ())
         for partial, node in zip(partials, reduced, strict=True):
             text = f"{partial.cells} = {partial.combine}()({partial.cells}, {values[node][0]});"
             statements.append(Statement(text, tuple(sorted({partial.node, *values[node][1]}))))
@@ -135,9 +129,9 @@ class _DeviceWriter(KernelWriter):
             for p, r in zip(partials, subkernel.reductions, strict=True)
         )
         kind: Literal["chunks", "cells"] = "chunks" if partials else "cells"
-        read = {home.slot for home in subkernel.reads}
+        read_slots = {home.slot for home in subkernel.reads}
         all_operands = (*arrays.operands, *operands)
-        fresh = tuple(k for k, o in enumerate(all_operands) if o.kind == "partials" or o.index not in read)
+        fresh = tuple(k for k, o in enumerate(all_operands) if o.kind == "partials" or o.index not in read_slots)
         return LaunchCode(self._named_sweep(sweep), kind, all_operands, subkernel.margins, fresh=fresh)
 
     def _arrays(self, reads: Iterable[Home], outputs: Iterable[Home], names: NameBook) -> _Arrays:
@@ -152,7 +146,7 @@ class _DeviceWriter(KernelWriter):
         found: dict[int, Place] = {}
         read_slots = {home.slot for home in reads}
         for slot, nodes in by_slot.items():
-            wish = self.value_name(nodes[0]) if slot in read_slots else f"out_{self._stored_name(nodes[0])}"
+            wish = self.value_name(nodes[0]) if slot in read_slots else f"out_{self._output_name(Home(nodes[0], slot))}"
             types = {self.nodes[n].value_type.name: self.nodes[n].value_type for n in nodes}
             type_ = next(iter(types.values()))
             bits = "" if len(types) == 1 else f"uint{8 * type_.itemsize}_t"
@@ -163,10 +157,6 @@ class _DeviceWriter(KernelWriter):
             parameters.append(Parameter(array, cell if slot in written else f"const {cell}"))
         places = {home.node: found[home.slot] for home in reads}
         return _Arrays(tuple(operands), tuple(parameters), places, tuple(found[h.slot] for h in outputs))
-
-    def _is_array(self, node: int) -> bool:
-        """Whether the value is read as it is: a field that another field takes, or its outside."""
-        return isinstance(self.nodes[node].instruction, Load | Extend)
 
     def _named_sweep(self, sweep: DeviceSweep) -> str:
         """The name of an equal kernel, or of this one, now noted."""

@@ -176,7 +176,8 @@ class _Writer:
             self._finish(key)
         for key in keys if local else ():
             is_outer = key in self.unnamed and self.levels[key] < CELL
-            if is_outer or (len(keys) > 1 and (key in self.unnamed or key not in self.fixed)):
+            is_element = key not in self.fixed and key[0] not in self.scope.places
+            if is_outer or (len(keys) > 1 and (key in self.unnamed or is_element)):
                 self._assign(key)
         results = tuple(Result(k[0], self.texts[k].text, self.inside[k]) for k in keys)
         uniform, row, cell = self.statements
@@ -304,7 +305,8 @@ class _Writer:
         index, offset = key
         node = self.scope.nodes[index]
         self.unnamed.discard(key)
-        suffix = "_here" if self._is_read(key) else offset_suffix(offset)
+        is_pointer = self._is_read(key) and index not in self.scope.places  # its row already has the plain name
+        suffix = "_here" if is_pointer else offset_suffix(offset)
         name = self.names.claim(self._wish(index) + suffix)
         text = f"const {type_name(node.value_type)} {name} = {self.texts[key].text};"
         self.statements[self.levels[key]].append(Statement(text, self.inside[key]))

@@ -53,7 +53,6 @@ class KernelWriter:
 
     def write(self) -> KernelCode:
         """The records of the C++ template."""
-        """The records of the C++ template."""
         prefix = identifier(self.kernel.kernel.name)
         steps = [self._step(self.kernel.plain, self.functions.claim(f"run_{prefix}"))]
         if self.kernel.has_diagnostics:
@@ -71,7 +70,6 @@ class KernelWriter:
         )
 
     def scope(self, stored: frozenset[int]) -> Scope:
-        """Where this kernel's expressions stand when `stored` nodes are read from arrays."""
         """Where this kernel's expressions stand when `stored` nodes are read from arrays."""
         return Scope(self.dim, self.nodes, stored, self.statics, self.reductions, self.target)
 

@@ -9,6 +9,7 @@ from tests.programs import MODULES, all_programs
 from tests.programs.wave import TEXT as WAVE
 from tests.programs.wave import fluctuation
 from tests.programs.wave import start as wave_start
+from workbench.planning.choices import Choices, PlanChoices
 from workbench.run.verification import distance, is_exact
 
 PROGRAMS = all_programs()
@@ -55,6 +56,20 @@ def test_program_has_the_bits_of_the_reference(program, backend):
                 else:  # functions of a few ulp each, and what cancellation makes of them
                     scale = CAPABILITIES[backend].rtol * np.max(np.abs(reference))
                     assert np.allclose(value, reference, rtol=0, atol=scale, equal_nan=True), static.name
+
+
+@pytest.mark.parametrize("preset", ["as_delayed", "as_manifest"])
+@pytest.mark.parametrize("program", PROGRAMS, ids=repr)
+def test_allocation_changes_no_bit(program, preset, backend):
+    machine = wb.trace(program.text, dim=dimension(program), name=program.name)
+    other = machine.with_choices(Choices(plan=PlanChoices(preset=preset)))
+    with (
+        machine.simulate(backend=backend, **program.start()) as simulation,
+        other.simulate(backend=backend, **program.start()) as changed,
+    ):
+        expected, found = simulation.run(program.steps).to_dict(), changed.run(program.steps).to_dict()
+    for static in machine.graph.statics:
+        assert distance(found[static.name], expected[static.name], static.type) == 0, static.name
 
 
 @pytest.mark.parametrize("cells", [8, 37, 256, 3072])

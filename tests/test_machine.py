@@ -56,6 +56,27 @@ def test_annotate_returns_a_new_machine():
     assert len(computed.plan().kernel("step").plain.subkernels) == 1
 
 
+def test_genomes_of_both_allocations_differ_in_at_most_two_letters():
+    hello = wb.trace(HELLO, name="hello")
+    stored, computed = (hello.annotate("y", a).genome for a in ("manifest", "delayed"))
+    assert sum(a != b for a, b in zip(stored, computed, strict=True)) in (1, 2)
+    assert storage_of(hello.with_genome(stored), "y") is Storage.MANIFEST
+    assert storage_of(hello.with_genome(computed), "y") is Storage.DELAYED
+    assert hello.with_genome(stored).genome == stored
+    assert hello.with_genome(stored).annotate("y", "delayed").genome == computed
+    with pytest.raises(wb.StencilError):
+        wb.trace(WAVE).with_genome(stored)
+
+
+def test_choices_that_leave_the_text_alone_compile_nothing():
+    hello = wb.trace(HELLO, name="hello").annotate("y", "delayed")
+    hello.simulate(density=[1.0]).run(1)
+    before = wb.counters().compiled
+    plan = replace(hello.choices.plan, threads=1, grid_size=64, tile=8)
+    hello.with_choices(replace(hello.choices, plan=plan)).simulate(density=np.ones(99)).run(1)
+    assert wb.counters().compiled == before
+
+
 def test_annotations_change_no_result():
     given = {"density": np.linspace(0, 1, 11)}
     hello = wb.trace(HELLO, name="hello")

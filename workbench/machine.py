@@ -95,16 +95,16 @@ class Machine:
             raise PlanError(f"{self.name} computes nothing called {name!r}", advice=f"Use one of {', '.join(known)}.")
         plan = self.choices.plan
         chosen, other = (plan.manifest, plan.delayed) if allocation == "manifest" else (plan.delayed, plan.manifest)
-        chosen, other = chosen | keys, other - keys
+        chosen, other = chosen | keys, other - keys - {key.partition("/")[2] for key in keys}
         manifest, delayed = (chosen, other) if allocation == "manifest" else (other, chosen)
         machine = self.with_choices(replace(self.choices, plan=replace(plan, manifest=manifest, delayed=delayed)))
         machine.plan()  # refuses here, where the name is known, and not at the first run
         return machine
 
     def _keys_of(self, name: str) -> frozenset[str]:
-        """Structural keys of the values that carry the name, one for each kernel that has it."""
+        """Keys (kernel/structural key) of the values that carry the name, one for each kernel that has it."""
         found = ((kernel, kernel.find(name)) for kernel in self.graph.kernels)
-        return frozenset(kernel.keys()[index] for kernel, index in found if index is not None)
+        return frozenset(f"{kernel.name}/{kernel.keys()[index]}" for kernel, index in found if index is not None)
 
     def simulate(
         self,

@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,7 @@ def test_without_a_command_help_is_printed(capsys):
 
 def test_the_demo_runs_and_writes_its_report(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(demo, "_SPEED_SECONDS", 0.01)
-    monkeypatch.setattr(demo, "_LARGE", 4096)
+    monkeypatch.setattr(demo, "_FULL", replace(demo._FULL, large=4096))
     report = tmp_path / "new folder" / "demo.html"
     assert cli.main(["demo", "--backend", "reference", "--report", str(report)]) == 0
     out = capsys.readouterr().out
@@ -62,8 +63,7 @@ def test_the_demo_runs_and_writes_its_report(tmp_path, capsys, monkeypatch):
 def test_the_demo_says_which_backends_are_missing(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(demo, "_missing", lambda: ("openmp: no compiler. Install one: sudo apt install g++",))
     monkeypatch.setattr(demo, "_SPEED_SECONDS", 0.01)
-    monkeypatch.setattr(demo, "_LARGE", 4096)
-    monkeypatch.setattr(demo, "SIZES", (8,))
+    monkeypatch.setattr(demo, "_FULL", demo.Effort(40, (8,), 4096))
     assert cli.main(["demo", "--backend", "reference", "--report", str(tmp_path / "r.html")]) == 0
     assert "sudo apt install g++" in capsys.readouterr().out
     assert "sudo apt install g++" in (tmp_path / "r.html").read_text(encoding="utf-8")

@@ -36,7 +36,7 @@ def test_only_our_cells_are_meant(text, expected):
         ("%%stencil wave --ba", "--ba", ("--backend",)),
         ("%%stencil wave --b", "--b", ("--backend", "--boundary")),
         ("%%stencil wave --backend o", "o", ("openmp",)),
-        ("%%stencil wave --backend=cuda", "cuda", ("cuda", "cuda-sim")),
+        ("%%stencil wave --backend=ref", "ref", ("reference",)),
         ("%%stencil wave --backend openmp --ba", "--ba", ()),
         ("%%stencil wave --boundary p", "p", ("periodic",)),
         ("%%stencil wave --h", "--h", ("--help",)),

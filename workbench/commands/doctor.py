@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import subprocess
 import sys
 from collections.abc import Iterator
 from importlib import metadata
@@ -48,11 +49,22 @@ def _compiler_lines() -> Iterator[str]:
 
 
 def _cuda_lines() -> Iterator[str]:
+    yield _line("GPU", _devices() or "none that nvidia-smi knows")
     compilers = find_compilers()
     text = ", ".join(f"{compiler.kind} ({compiler.path})" for compiler in compilers)
     yield _line("CUDA text", text or "no compiler: neither nvcc nor NVRTC")
     if not compilers:
         yield _line("", f"to check CUDA text: {sys.executable} -m pip install 'stencil-workbench[cuda-check]'")
+
+
+def _devices() -> str:
+    """The names of NVIDIA's devices as the driver's own tool lists them; "" without driver or device."""
+    try:
+        command = ["nvidia-smi", "--query-gpu=name,memory.total", "--format=csv,noheader"]
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=20.0)
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return "; ".join(done.stdout.splitlines()) if done.returncode == 0 else ""
 
 
 def _library_lines() -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from workbench.backends.registry import backend_names
 from workbench.graph import TYPES
 
 
@@ -17,7 +18,7 @@ class Option:
     help: str
 
 
-BACKENDS = ("auto", "reference", "openmp", "cuda", "cuda-sim")
+BACKENDS = ("auto", *backend_names())
 BOUNDARIES = ("periodic", "outflow", "reflect", "mirror")
 ARITHMETICS = ("ieee",)
 
@@ -35,7 +36,7 @@ OPTIONS = (
         tuple(t.name for t in TYPES if t.is_float),
         "Storage type of fields that declare none; f64 unless given.",
     ),
-    Option("backend", "NAME", BACKENDS, "Where it runs; auto takes cuda, then openmp, then reference."),
+    Option("backend", "NAME", BACKENDS, "Where it runs; auto takes the fastest that works here."),
     Option("boundary", "RULE", BOUNDARIES, "Rule at the boundary of fields that declare none."),
     Option("arithmetic", "MODE", ARITHMETICS, "ieee: every operation rounds once, on every backend alike."),
 )

@@ -34,6 +34,8 @@ def pytest_make_collect_report(collector):
 
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite the texts in tests/golden instead")
+    parser.addoption("--fuzz-seed", type=int, help="the first random pair of tests/test_fuzz.py")
+    parser.addoption("--fuzz-count", type=int, help="how many random pairs")
 
 
 @pytest.fixture

@@ -1,0 +1,54 @@
+"""Random choices for any program: presets, free values and barriers set by hand, sizes, precision now and then."""
+
+import random
+
+from workbench.graph import Graph
+from workbench.planning import Choices, Meaning, PlanChoices, Storage, plan_graph
+
+PRESETS = ("cost", "as_delayed", "as_manifest")
+
+
+def random_choices(graph: Graph, seed):
+    """(choices, plan) of a program; the same for the same arguments.
+
+    Choices never make a plan impossible: only free values are set, and grids and blocks that a device accepts.
+    """
+    rng = random.Random(f"choices {seed}")
+    meaning = _meaning(rng, graph)
+    preset = rng.choice(PRESETS)
+    plan = plan_graph(graph, Choices(meaning, PlanChoices(preset=preset)))
+    manifest, delayed, before, after = set(), set(), set(), set()
+    density = rng.choice((0.0, 0.2, 0.5, 1.0))
+    barriers = rng.choice((0.0, 0.0, 0.1, 0.5))
+    for kernel in plan.kernels:
+        nodes = kernel.kernel.nodes
+        for key, node, storage, forced in zip(kernel.kernel.keys(), nodes, kernel.storage, kernel.forced, strict=True):
+            name = f"{kernel.kernel.name}/{key}"
+            if not forced and rng.random() < density:
+                (delayed if storage is Storage.MANIFEST else manifest).add(name)
+            if node.type is not None:
+                before.update([name] if rng.random() < barriers else ())
+                after.update([name] if rng.random() < barriers else ())
+    chosen = PlanChoices(
+        preset,
+        frozenset(manifest),
+        frozenset(delayed),
+        frozenset(before),
+        frozenset(after),
+        grid_size=rng.choice((0, 1, 2, 3, 7, 32)),
+        block_size=rng.choice((1, 5, 32, 64, 96, 256)),
+        threads=rng.choice((1, 2, 3)),
+        tile=rng.choice((0, 1, 2, 5, 64)),
+    )
+    choices = Choices(meaning, chosen)
+    return choices, plan_graph(graph, choices)
+
+
+def _meaning(rng, graph):
+    """Mostly none; else another precision for a float field or named float value."""
+    names = [s.name for s in graph.fields if s.type.is_float]
+    for kernel in graph.kernels:
+        names += [n for node in kernel.nodes if node.type is not None and node.type.is_float for n in node.names]
+    if not names or rng.random() < 0.8:
+        return Meaning()
+    return Meaning(precision=((rng.choice(names), rng.choice(("f32", "f64"))),))

@@ -156,10 +156,8 @@ def plan_coverage(pairs):
     return found
 
 
-def describe(backend, pair, difference):
-    """Everything a person needs to find the mistake."""
-    from tests.shrink_pair import shrink_pair
-
+def describe(backend, pair, difference, shrink_pair):
+    """Everything a person needs to find the mistake; `shrink_pair` makes it small."""
     small, smaller = shrink_pair(backend, pair, difference)
     return "\n".join(
         (

@@ -4,17 +4,22 @@ from workbench.backends.registry import BACKENDS, get_backend
 
 
 class Capability:
-    """`cell_steps`: cells times steps that take about a second. `rtol`: of the largest value, for inexact operators."""
+    """What one backend can be asked for.
 
-    def __init__(self, cell_steps, rtol, why):
+    cell_steps: cells times steps that take about a second. rtol: of the largest value, for inexact operators. fuzz:
+    sizes of random programs, as options of make_pair.
+    """
+
+    def __init__(self, cell_steps, rtol, why, fuzz=None):
         self.cell_steps, self.rtol, self.why = cell_steps, rtol, why
+        self.fuzz = fuzz or {}
 
 
 CAPABILITIES = {
     "reference": Capability(10**8, 0.0, "it is what the others are compared with"),
     "openmp": Capability(10**9, 1e-13, "the host's mathematical library rounds in its own way"),
     "cuda": Capability(10**10, 1e-13, "the device's mathematical functions round in their own way"),
-    "cuda-sim": Capability(10**5, 1e-13, "every device thread is run by one host thread, with checks"),
+    "cuda-sim": Capability(10**5, 1e-13, "every device thread is run by one host thread, with checks", {"cells": 60}),
 }
 
 

@@ -1,0 +1,93 @@
+"""Random programs under random choices have the reference's bits on every backend; what was tried is counted.
+
+    pytest tests/test_fuzz.py                                     300 pairs
+    pytest tests/test_fuzz.py -m proof                            2,000 pairs
+    pytest tests/test_fuzz.py --fuzz-seed 7 --fuzz-count 5000     any others
+"""
+
+import time
+
+import pytest
+
+from tests.agreement import check_pairs, describe, make_pair, plan_coverage
+from tests.capabilities import CAPABILITIES, backends_here
+from tests.random_kernels import EXACT
+from tests.shrink_pair import shrink_pair
+from workbench.backends.registry import get_backend
+from workbench.graph import REDUCTIONS
+from workbench.graph.instructions import INDEX_MAPS, VALUE_RULES, Instruction, Mirror, Reflect, Undefined, Wall
+from workbench.planning import Storage
+
+FIRST_SEED = 1000
+BATCH = 60
+COUNT = 300
+PROOF = 2000
+COMPARED = tuple(name for name in backends_here() if name not in ("reference", "cuda"))
+NEEDED = {
+    *(kind.__name__ for kind in Instruction.__args__),
+    *(f"operator {row.name}" for row in EXACT),
+    *(f"reduction {name}" for name in (*REDUCTIONS, "region")),
+    *(f"rule {kind.__name__}" for kind in (*INDEX_MAPS, *VALUE_RULES, Undefined)),
+    *(f"rule {kind.__name__} negative" for kind in (Reflect, Mirror, Wall)),
+    *(f"storage {storage.value}" for storage in Storage if storage is not Storage.ROLLING),
+    *(f"storage {storage} by choice" for storage in ("Manifest", "Delayed")),
+    *(f"preset {preset}" for preset in ("cost", "as_delayed", "as_manifest")),
+    *(f"{n} axes" for n in (1, 2, 3)),
+    *(f"{n} cells along an axis" for n in (1, 2, 3)),
+    *(f"launch of {kind}s" for kind in ("fill", "subkernel", "finisher")),
+    "more cells",
+    "schedule stepwise",
+    "precision chosen",
+    "two kernels",
+    "kernel with diagnostics",
+    "launch of several sub-kernels",
+    "rotation of slots",
+    "sub-kernel with margins",
+    "barrier asked for",
+}
+
+
+def agree(name, seeds):
+    backend = get_backend(name)
+    begin = time.monotonic()
+    pairs = [make_pair(seed, **CAPABILITIES[name].fuzz) for seed in seeds]
+    wrong = check_pairs(backend, pairs)
+    took = time.monotonic() - begin
+    print(f"{len(pairs)} pairs, seeds {seeds[0]} to {seeds[-1]}, on {name}: {len(wrong)} differ; {took:.0f} s")
+    if wrong:
+        others = "".join(f"\nseed {pair.seed}: {difference}" for pair, difference in wrong[1:])
+        raise AssertionError(describe(backend, *wrong[0], shrink_pair) + others)
+
+
+def pytest_generate_tests(metafunc):
+    if "fuzz_batch" in metafunc.fixturenames:
+        first = metafunc.config.getoption("--fuzz-seed")
+        count = metafunc.config.getoption("--fuzz-count")
+        first = FIRST_SEED if first is None else first
+        count = COUNT if count is None else count
+        starts = range(first, first + count, BATCH)
+        batches = [range(start, min(start + BATCH, first + count)) for start in starts]
+        metafunc.parametrize("fuzz_batch", batches, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
+
+
+@pytest.mark.parametrize("backend", COMPARED)
+def test_random_pairs_have_the_bits_of_the_reference(backend, fuzz_batch):
+    agree(backend, fuzz_batch)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("start", range(10**6, 10**6 + PROOF, 100))
+@pytest.mark.parametrize("backend", COMPARED)
+def test_many_random_pairs_have_the_bits_of_the_reference(backend, start):
+    agree(backend, range(start, start + 100))
+
+
+@pytest.mark.parametrize("backend", COMPARED)
+def test_the_pairs_hold_everything_that_can_be_planned(backend):
+    pairs = [make_pair(seed, **CAPABILITIES[backend].fuzz) for seed in range(FIRST_SEED, FIRST_SEED + COUNT)]
+    found = plan_coverage(pairs)
+    print(f"{COUNT} pairs for {backend}:")
+    for name, number in sorted(found.items()):
+        print(f"{number:7d} {name}")
+    missing = sorted(name for name in NEEDED if not found[name])
+    assert not missing

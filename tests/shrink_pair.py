@@ -57,7 +57,7 @@ def _planned(pair, graph, choices):
     try:
         known = set()
         for kernel in plan_graph(graph, replace(choices, plan=PlanChoices())).graph.kernels:
-            known |= {f"{kernel.name}/{key}" for key in kernel.keys()}
+            known |= set(map(f"{kernel.name}/{{}}".format, kernel.keys()))
         parts = ("manifest", "delayed", "sync_before", "sync_after")
         plan = replace(choices.plan, **{part: getattr(choices.plan, part) & known for part in parts})
         choices = replace(choices, plan=plan)

@@ -1,8 +1,8 @@
 """Random programs under random choices have the reference's bits on every backend; what was tried is counted.
 
-    pytest tests/test_fuzz.py                                     300 pairs
-    pytest tests/test_fuzz.py -m proof                            2,000 pairs
-    pytest tests/test_fuzz.py --fuzz-seed 7 --fuzz-count 5000     any others
+pytest tests/test_fuzz.py                                     300 pairs
+pytest tests/test_fuzz.py -m proof                            2,000 pairs
+pytest tests/test_fuzz.py --fuzz-seed 7 --fuzz-count 5000     any others
 """
 
 import time

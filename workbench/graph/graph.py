@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from workbench.graph.instructions import Instruction, Load, Store
 from workbench.graph.spaces import Space
 from workbench.graph.types import StorageType
 
 GRAPH_VERSION = 1
+
+
+class Printer(Protocol):
+    """What IPython's pretty printer offers to `_repr_pretty_`."""
+
+    def text(self, text: str) -> None:
+        """Write text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +201,20 @@ class Graph:
     def params(self) -> tuple[Static, ...]:
         """Run-time inputs in order of declaration."""
         return tuple(s for s in self.statics if s.role == "param")
+
+    def __str__(self) -> str:
+        """The stable text form; `workbench.graph.parse` reads it back."""
+        from workbench.graph.text import to_text  # the printer knows the records, not the other way round
+
+        return to_text(self)
+
+    def __repr__(self) -> str:
+        nodes = sum(len(kernel.nodes) for kernel in self.kernels)
+        return f"<graph {self.name}: {self.dim}-D, {len(self.statics)} statics, {nodes} nodes, {self.fingerprint()}>"
+
+    def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
+        """Show the text form when a cell ends with a graph."""
+        printer.text(str(self))
 
     def fingerprint(self) -> str:
         """Hash of the meaning: statics' names, roles, types and the keys of every kernel; 16 hex digits."""

@@ -17,6 +17,7 @@ from enum import Enum
 from typing import Literal
 
 from workbench.graph import Graph, Kernel, StorageType
+from workbench.graph.graph import Printer
 from workbench.planning.choices import Choices
 
 Margins = tuple[tuple[int, int], ...]
@@ -197,6 +198,26 @@ class Plan:
     global_slots: tuple[GlobalSlot, ...]
     kernels: tuple[KernelPlan, ...]
     schedule: str = "stepwise"
+
+    def __str__(self) -> str:
+        """The stable text form."""
+        from workbench.planning.text import plan_text  # the printer knows the records, not the other way round
+
+        return plan_text(self)
+
+    def __repr__(self) -> str:
+        loops = sum(len(k.observed.subkernels) for k in self.kernels)
+        return f"<plan of {self.graph.name}: {loops} sub-kernels, {len(self.slots)} arrays, {self.schedule}>"
+
+    def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
+        """Show the text form when a cell ends with a plan."""
+        printer.text(str(self))
+
+    def explain(self, a: str, b: str) -> str:
+        """Say in which sub-kernels two named values are made, and why they are not in one; PlanError if unknown."""
+        from workbench.planning.text import explain
+
+        return explain(self, a, b)
 
     def kernel(self, name: str) -> KernelPlan:
         """The plan of the kernel called `name`; KeyError if there is none."""

@@ -47,6 +47,16 @@ def test_running_a_cell_again_says_what_changed(loaded):
     assert "1 node added, 1 removed" in loaded.run(HEAT.replace("0.2", "0.1").replace("2 * u", "3 * u")).card
 
 
+def test_only_another_text_is_compiled(loaded, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
+    cell = HEAT.replace(" --backend reference", "")
+    first = loaded.run(cell).card
+    anew = "compiled nothing" if "runs on reference" in first else "compiled anew"
+    assert "nothing changed: compiled nothing" in loaded.run(cell + "# a comment\n").card
+    assert "compiled nothing" in loaded.run(cell.replace("0.2", "0.3")).card
+    assert anew in loaded.run(cell.replace("2 * u", "2.5 * u")).card
+
+
 def test_an_error_names_the_line_of_the_cell(loaded):
     ran = loaded.run(BAD)
     assert str(ran.error).startswith("line 3: 'if' needs one true or false")
@@ -56,6 +66,12 @@ def test_an_error_names_the_line_of_the_cell(loaded):
     assert "site-packages" not in ran.text
     assert "magics.py" not in ran.text
     assert "bad" not in loaded.names
+
+
+def test_an_error_of_the_planner_shows_the_line_too(loaded):
+    ran = loaded.run('%%stencil bad\nu = field("u")\nu.next = u - u[-1]\n')
+    assert "PlanError: line 3: u is read 1 cell outside at side x-" in ran.text
+    assert "    u.next = u - u[-1]" in ran.text
 
 
 def test_a_failed_cell_keeps_the_machine_there_was(loaded):

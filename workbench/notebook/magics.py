@@ -12,6 +12,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import display
 from traitlets import Enum, Unicode
 
+from workbench.errors import StencilError
 from workbench.machine import Machine
 from workbench.notebook.defining import Wishes, define, summary
 from workbench.notebook.living import living_text
@@ -96,13 +97,18 @@ class StencilMagics(Magics):
             backend=arguments.backend or self.backend,
             extents=parse_shape(arguments.shape),
         )
-        machine, card = define(
-            cell,
-            wishes,
-            first_line=_FIRST_LINE,
-            namespace=self._names(),
-            previous=previous if isinstance(previous, Machine) else None,
-        )
+        try:
+            machine, card = define(
+                cell,
+                wishes,
+                first_line=_FIRST_LINE,
+                namespace=self._names(),
+                previous=previous if isinstance(previous, Machine) else None,
+            )
+        except StencilError as error:
+            if error.line is not None and not error.source:  # found by a later stage, which has no text
+                error.source = linecache.getline(filename, error.line)
+            raise
         self._names()[name] = machine
         display(ShownCard(card))
 

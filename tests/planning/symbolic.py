@@ -25,6 +25,7 @@ from workbench.graph import (
     Reflect,
     Shift,
     Value,
+    Wall,
 )
 
 
@@ -63,16 +64,24 @@ def ghost(terms, sides, cell, extents, inside, operand):
         if isinstance(rule, Neumann):
             return terms("neumann", i - face, operand(rule.operand, cell), again(axis, face))
     axis, side = outside[0]
-    rule, i, n = sides[axis][side], cell[axis], extents[axis]
+    return mapped(terms, sides[axis][side], side, cell[axis], extents[axis], lambda i: again(axis, i))
+
+
+def mapped(terms, rule, side, i, n, again):
+    """The term at index i, outside at `side` of an axis of n cells with an index map; `again(j)` is that at index j."""
     match rule:
         case Periodic():
-            return again(axis, i % n)
+            return again(i % n)
         case Outflow():
-            return again(axis, 0 if side == 0 else n - 1)
+            return again(0 if side == 0 else n - 1)
+        case Wall(sign) if side == 1 and i == n:  # the face on the wall has no partner
+            return terms("zero") if sign == -1 else again(n - 1)
         case Reflect(sign):
-            value = again(axis, -1 - i if side == 0 else 2 * n - 1 - i)
+            value = again(-1 - i if side == 0 else 2 * n - 1 - i)
         case Mirror(sign):
-            value = again(axis, (-i if side == 0 else 2 * n - 2 - i) if n > 1 else 0)
+            value = again((-i if side == 0 else 2 * n - 2 - i) if n > 1 else 0)
+        case Wall(sign):
+            value = again(-i if side == 0 else 2 * n - i)
     return value if sign == 1 else terms("negative", value)
 
 

@@ -15,6 +15,7 @@ from workbench.graph import (
     Static,
     Store,
     Undefined,
+    Value,
     grid_space,
 )
 from workbench.graph.types import F64
@@ -122,3 +123,14 @@ def test_recomputed_ghost_cells_in_percent():
     assert recomputed_percent((((1, 1),), ((0, 0),)), (10,)) == 10.0
     assert recomputed_percent((((1, 1), (0, 2)),), (4, 8)) == pytest.approx(100 * (6 * 10 - 32) / 32)
     assert recomputed_percent((), (4,)) == 0.0
+
+
+def test_a_boundary_value_that_needs_an_array_is_refused():
+    def build(b):
+        ramp = b.extend(b.cast(b.index(0), F64), ((Outflow(), Outflow()),))
+        u = b.extend(b.load("u"), ((Value(1), Value(1)),), (ramp,))
+        b.annotate(u, span=Span(2))
+        b.store("v", b.shift(u, (1,)))
+
+    with pytest.raises(PlanError, match=r"^line 2: a boundary value of u depends on the array cast"):
+        plan_graph(program(build))

@@ -76,15 +76,40 @@ def find_margins(kernel: Kernel, dim: int, live: frozenset[int]) -> tuple[Margin
 
 
 def check_reach(graph: Graph, kernel: Kernel, live: frozenset[int], margins: tuple[Margins, ...]) -> None:
-    """Refuse a read outside a field that has no boundary rule there: PlanError with field, side and line."""
+    """Refuse a read outside a field that has no boundary rule there: PlanError with field, side and line.
+
+    Also a boundary value that itself depends on an array: fills evaluate boundary values in ghost cells, from indices
+    and Globals alone.
+    """
     for index in sorted(live):
         node = kernel.nodes[index]
         if not node.is_local:
             continue
+        if isinstance(node.instruction, Extend):
+            _refuse_arrays_in_rules(kernel, index)
         for axis, pair in enumerate(margins[index]):
             for side in (0, 1):
                 if pair[side] and _undefined(node, axis, side):
                     raise _outside(kernel, live, margins, (index, axis, side))
+
+
+def _refuse_arrays_in_rules(kernel: Kernel, extend: int) -> None:
+    waiting = list(kernel.nodes[extend].operands[1:])
+    while waiting:
+        index = waiting.pop()
+        node = kernel.nodes[index]
+        if not node.is_local:
+            continue
+        if isinstance(node.instruction, Load | Extend):
+            error = PlanError(
+                f"a boundary value of {value_name(kernel, extend)} depends on the array {value_name(kernel, index)}",
+                advice="Compute boundary values from indices, sizes, params and scalars only.",
+            )
+            spans = kernel.nodes[extend].spans or node.spans
+            if spans:
+                error.located(spans[0].line)
+            raise error
+        waiting.extend(node.operands)
 
 
 def _undefined(node: Node, axis: int, side: int) -> bool:

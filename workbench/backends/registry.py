@@ -28,6 +28,7 @@ class Row:
 BACKENDS: tuple[Row, ...] = (
     Row("reference", "workbench.backends.reference", "ReferenceBackend", "NumPy interpreter, defines the meaning", 3),
     Row("openmp", "workbench.backends.openmp", "OpenmpBackend", "C++17 on all CPU threads", 2),
+    Row("cuda", "workbench.backends.cuda", "CudaBackend", "CUDA on an NVIDIA GPU through CuPy", 1),
     Row("cuda-sim", "workbench.backends.cuda_sim", "CudaSimBackend", "generated CUDA on the CPU, every access checked"),
 )
 

@@ -1,0 +1,142 @@
+"""The host side of the cuda backend, with a stand-in for CuPy whose kernels run on the simulator."""
+
+import numpy as np
+import pytest
+
+from tests.backends.agreement import assert_agrees
+from tests.backends.device_cells import HEAT, WAVE
+from tests.backends.fake_cupy import FakeCupy
+from tests.backends.test_cuda_sim import cell_plan
+from tests.backends.test_openmp import reducing_graph
+from tests.codegen.hand_plans import plan_by_hand
+from workbench.backends.base import Condition, MarchRequest, StopFlag
+from workbench.backends.cuda import GRAPH_STEPS, CudaBackend, compile_options, rotation_period
+from workbench.errors import BackendError, BuildError
+
+LEAPFROG = """
+u, w = fields("u w", boundary="periodic")
+c = param("c", 0.25)
+u.next = 2 * u - w + c * (u[+1] - 2 * u + u[-1])
+w.next = u
+"""
+
+
+@pytest.fixture
+def fake():
+    return FakeCupy()
+
+
+def test_programs_agree_through_graphs_and_plain_launches(fake):
+    backend = CudaBackend(fake)
+    for text, extents in ((WAVE, (37,)), (HEAT, (5, 9)), (LEAPFROG, (40,))):
+        program = backend.compile(cell_plan(text, len(extents)))
+        for steps in (1, 7, 2 * GRAPH_STEPS + 5, 75):
+            assert_agrees(program, extents, MarchRequest("step", steps, observe_every=50))
+    assert fake.log.count("capture") >= 3
+    assert fake.log.count("graph") > fake.log.count("capture")
+
+
+def test_a_graph_is_captured_once_for_each_arrangement(fake):
+    instance = CudaBackend(fake).compile(cell_plan(LEAPFROG, 1)).instantiate((40,))
+    instance.write_field("u", np.ones(40))
+    (kernel,) = instance._kernels.values()
+    period = rotation_period(kernel.plain.rotation)
+    for _ in range(6):
+        instance.march(MarchRequest("step", 101))
+    assert 1 <= instance.graphs <= period
+
+
+def test_changing_a_param_captures_and_compiles_nothing(fake):
+    backend = CudaBackend(fake)
+    instance = backend.compile(cell_plan(LEAPFROG, 1)).instantiate((40,))
+    rng = np.random.default_rng(3)
+    instance.write_field("u", rng.normal(size=40))
+    before = instance.read_field("u")
+    for _ in range(4):
+        instance.march(MarchRequest("step", 96))
+    captured, modules = fake.log.count("capture"), len(fake.modules)
+    instance.write_global("c", 0.0)
+    instance.write_field("u", before)
+    instance.write_field("w", before)
+    instance.march(MarchRequest("step", 96))
+    assert np.array_equal(instance.read_field("u"), before)  # c = 0: nothing moves
+    assert (fake.log.count("capture"), len(fake.modules)) == (captured, modules)
+
+
+def test_another_size_grid_or_block_compiles_nothing(fake):
+    backend = CudaBackend(fake)
+    first = backend.compile(cell_plan(HEAT, 2))
+    first.instantiate((5, 9)).march(MarchRequest("step", 1))
+    again = backend.compile(cell_plan(HEAT, 2, grid_size=0, block_size=128))
+    again.instantiate((50, 9)).march(MarchRequest("step", 1))
+    assert (first.from_cache, again.from_cache, again.compile_seconds) == (False, True, 0.0)
+    assert len(fake.modules) == 1
+    backend.compile(cell_plan(HEAT, 2, block_size=512))  # needs fewer registers a thread
+    assert len(fake.modules) == 2
+
+
+def test_until_never_does_a_step_too_many(fake):
+    plan = plan_by_hand(reducing_graph(1), 0)
+    program = CudaBackend(fake).compile(plan)
+    assert_agrees(program, (40,), MarchRequest("step", 100, until=(Condition("t", ">=", 9.9),)))
+    assert "graph" not in fake.log
+
+
+def test_stop_and_deadline_end_a_march_after_a_whole_step(fake):
+    instance = CudaBackend(fake).compile(plan_by_hand(reducing_graph(1), 0)).instantiate((40,))
+    stop = StopFlag()
+    stop.set()
+    assert instance.march(MarchRequest("step", 10, stop=stop)).steps == 0
+    stop.clear()
+    result = instance.march(MarchRequest("step", 10**9, stop=stop, seconds=0.2))
+    assert result.ended == "time"
+    assert instance.read_global("t") == 0.25 * result.steps
+    synchronizations = fake.log.count("synchronize")
+    assert synchronizations < result.steps  # batches, not single steps
+
+
+def test_no_host_round_trip_inside_a_batch(fake):
+    instance = CudaBackend(fake).compile(cell_plan(WAVE, 1)).instantiate((16,))
+    instance.march(MarchRequest("step", 50, observe_every=5))
+    fake.log.clear()
+    result = instance.march(MarchRequest("step", 50, first_step=50, observe_every=5))
+    assert result.observed_steps.tolist() == list(range(55, 101, 5))
+    assert fake.log.count("synchronize") < 50
+
+
+def test_what_nvrtc_gets(fake):
+    CudaBackend(fake).compile(cell_plan(WAVE, 1))
+    ((code, options),) = fake.modules
+    assert "#include" not in code.replace("#include <c", "").replace('#include "simulator.h"', "")
+    assert {"--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false"} <= set(options)
+    assert options == compile_options(32, "int32_t")
+    assert "-DSTENCIL_INDEX=int64_t" in compile_options(32, "int64_t")
+
+
+def test_refused_text_and_full_memory_are_told(fake):
+    fake.refuses = True
+    with pytest.raises(BuildError, match=r"kernels.cu\(7\)"):
+        CudaBackend(fake).compile(cell_plan(WAVE, 1))
+    program = CudaBackend(small := FakeCupy(room=1000)).compile(cell_plan(WAVE, 1))
+    with pytest.raises(BackendError, match="no memory for machine with extents"):
+        program.instantiate((1000,))
+    assert small.room < 0
+
+
+def test_availability():
+    assert CudaBackend(FakeCupy()).availability().available
+    assert "no CUDA device" in CudaBackend(FakeCupy(devices=0)).availability().reason
+
+    def fail():
+        raise RuntimeError("libcuda.so.1 is missing\nat length")
+
+    broken = FakeCupy()
+    broken.cuda.runtime.getDeviceCount = fail
+    state = CudaBackend(broken).availability()
+    assert (state.available, state.reason) == (False, "CuPy cannot use a CUDA device: libcuda.so.1 is missing")
+
+
+def test_period_of_rotations():
+    assert rotation_period(()) == 1
+    assert rotation_period((0, 1, 2)) == 1
+    assert rotation_period((1, 2, 0, 4, 3)) == 6

@@ -1,0 +1,263 @@
+"""The cuda backend: generated CUDA text through CuPy and NVRTC, steps on a stream, short ones as CUDA graphs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from math import gcd, prod
+from typing import Any
+
+import numpy as np
+
+from workbench.backends.base import Array, Availability
+from workbench.backends.device_instance import DeviceInstance, checked_extents, layout_of
+from workbench.backends.launch_sequence import DeviceLaunch, index_type
+from workbench.backends.nvrtc import IEEE_FLAGS, with_prelude
+from workbench.codegen.device import StepLaunches
+from workbench.codegen.render_cuda import CudaText, inlined, render_cuda
+from workbench.codegen.source import Source
+from workbench.errors import BackendError, BuildError
+from workbench.planning.plan import Plan
+
+SLICE_SECONDS = 0.05  # of steps given to the device before the host looks at stop and time again
+GRAPH_STEPS = 16  # at least so many in a graph, because its launch costs as much as some kernels
+SHORT_CELLS = 1 << 22  # up to so many cells a launch takes a device about as long as the host needs to ask for it
+_USUAL_BLOCK, _LARGEST_BLOCK = 256, 1024
+_INSTALL = "Install the extra cuda (pip install 'stencil-workbench[cuda]') on a machine with an NVIDIA GPU."
+
+
+class CudaBackend:
+    """Runs on the current CUDA device; `library` stands for the module cupy in tests."""
+
+    name = "cuda"
+
+    def __init__(self, library: Any = None) -> None:  # noqa: ANN401  # the module cupy
+        self._library = library
+        self._modules: dict[tuple[str, tuple[str, ...], int], _Module] = {}
+
+    def availability(self) -> Availability:
+        """Whether CuPy is installed and finds a device; the first look imports CuPy if it is there."""
+        if self._library is None and find_spec("cupy") is None:
+            return Availability(False, "CuPy is not installed", _INSTALL)
+        try:
+            count = self._found().cuda.runtime.getDeviceCount()
+        except Exception as error:  # CuPy fails in many ways where driver or libraries are missing
+            first = (str(error).splitlines() or [type(error).__name__])[0]
+            return Availability(False, f"CuPy cannot use a CUDA device: {first}", "Install an NVIDIA driver.")
+        if count == 0:
+            return Availability(False, "there is no CUDA device", "Use a machine with an NVIDIA GPU.")
+        return Availability(True)
+
+    def compile(self, plan: Plan) -> CudaProgram:
+        """Render and build for the current device; a text that this process has built already is not built again."""
+        text = render_cuda(plan)
+        return CudaProgram(plan, text, self, self.module(text, plan, "int32_t"))
+
+    def compile_many(self, plans: Sequence[Plan]) -> tuple[CudaProgram, ...]:
+        """The same for many plans, one after the other: NVRTC is fast enough."""
+        return tuple(self.compile(plan) for plan in plans)
+
+    def module(self, text: CudaText, plan: Plan, index: str) -> _Module:
+        """The text built for the current device, with element numbers of the type `index`."""
+        cupy = self._found()
+        options = compile_options(plan.choices.plan.block_size, index)
+        key = (text.digest, options, int(cupy.cuda.Device().id))
+        known = self._modules.get(key)
+        if known is not None:
+            return _Module(known.functions, 0.0, True)
+        begin = time.monotonic()
+        code = with_prelude(inlined(text.source.text), "kernels.cu")
+        try:
+            module = cupy.RawModule(code=code, options=options, backend="nvrtc")
+            functions = {name: module.get_function(name) for name, _ in text.waits}
+        except cupy.cuda.compiler.CompileException as error:
+            raise BuildError(
+                f"NVRTC refused the generated text of {plan.graph.name!r}:\n{error}",
+                advice="Report this text with the program that made it; another backend may do meanwhile.",
+            ) from error
+        made = self._modules[key] = _Module(functions, time.monotonic() - begin, False)
+        return made
+
+    def library(self) -> Any:  # noqa: ANN401  # the module cupy
+        """CuPy."""
+        return self._found()
+
+    def _found(self) -> Any:  # noqa: ANN401  # the module cupy
+        if self._library is None:
+            try:
+                self._library = import_module("cupy")
+            except ImportError as error:
+                raise BackendError(f"CuPy cannot be imported: {error}", advice=_INSTALL) from error
+        return self._library
+
+
+@dataclass(frozen=True, slots=True)
+class _Module:
+    """Loaded kernels by name; how long the compiler took, and whether this process had them already."""
+
+    functions: dict[str, Any]
+    seconds: float
+    from_cache: bool
+
+
+def compile_options(block_size: int, index: str) -> tuple[str, ...]:
+    """NVRTC's options: IEEE arithmetic, the type of element numbers, and how large blocks may be.
+
+    Registers are shared out for one of two sizes only, so that another block size seldom needs another binary.
+    """
+    block = _USUAL_BLOCK if block_size <= _USUAL_BLOCK else _LARGEST_BLOCK
+    return ("--std=c++17", *IEEE_FLAGS, f"-DSTENCIL_INDEX={index}", f"-DSTENCIL_BLOCK={block}")
+
+
+class CudaProgram:
+    """A plan's CUDA text built for a device; makes any number of instances of any extents."""
+
+    def __init__(self, plan: Plan, text: CudaText, backend: CudaBackend, module: _Module) -> None:
+        self.plan = plan
+        self.text = text
+        self._backend = backend
+        self._module = module
+
+    @property
+    def source(self) -> Source:
+        """The generated text with its line map."""
+        return self.text.source
+
+    @property
+    def compile_seconds(self) -> float:
+        """Seconds that building took, 0 if this process had the binary. CuPy keeps binaries between processes."""
+        return self._module.seconds
+
+    @property
+    def from_cache(self) -> bool:
+        """Whether this process had the binary already."""
+        return self._module.from_cache
+
+    def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> CudaInstance:
+        """Allocate a state; `threads` is not used. Arrays of 2^31 elements need a second binary, made here."""
+        del threads
+        index = index_type(layout_of(self.plan, checked_extents(self.plan, extents)))
+        module = self._module if index == "int32_t" else self._backend.module(self.text, self.plan, index)
+        return CudaInstance(self, self._backend.library(), module.functions, extents)
+
+
+class CudaInstance(DeviceInstance):
+    """The state of one simulation in a device's memory, with a stream of its own.
+
+    Steps of a small domain run as CUDA graphs: a graph holds a multiple of the rotation's period, so that it ends with
+    the arrays where it began, and one is captured for each arrangement that a batch begins with. Params lie in the
+    Globals block: changing one needs no new capture.
+    """
+
+    def __init__(self, program: CudaProgram, cupy: Any, functions: dict[str, Any], extents: tuple[int, ...]) -> None:  # noqa: ANN401  # the module cupy
+        self._cupy = cupy
+        self._functions = functions
+        self._device = cupy.cuda.Device()
+        self._stream = cupy.cuda.Stream(non_blocking=True)
+        self._graphs: dict[tuple[int, tuple[int, ...]], Any] = {}
+        self._step_seconds = 0.0
+        self._asked: tuple[float, int] = (0.0, 0)  # when the batch began, and its steps
+        super().__init__(program.plan, program.text.kernels, extents, cupy)
+        self._shape_argument = np.frombuffer(self.shape, np.dtype([("words", np.int64, (len(self.shape) // 8,))]))
+        self._is_short = prod(self.extents) <= SHORT_CELLS
+
+    @property
+    def graphs(self) -> int:
+        """How many CUDA graphs were captured."""
+        return len(self._graphs)
+
+    def close(self) -> None:
+        """Free the memory; the instance cannot be used afterwards."""
+        self._graphs.clear()
+        super().close()
+
+    @contextmanager
+    def _on_device(self) -> Iterator[None]:
+        cuda = self._cupy.cuda
+        try:
+            with self._device, self._stream:
+                yield
+        except cuda.memory.OutOfMemoryError as error:
+            raise BackendError(
+                f"the device has no memory for {self.plan.graph.name} with extents {self.extents}: {error}",
+                advice="Use smaller extents or float32, or close other simulations.",
+            ) from error
+        except (cuda.runtime.CUDARuntimeError, cuda.driver.CUDADriverError) as error:
+            raise BackendError(
+                f"the CUDA device failed: {error}", advice="Run the same on the backend cuda-sim, which names the line."
+            ) from error
+
+    def _to_host(self, cells: Any) -> Array:  # noqa: ANN401  # a CuPy array
+        found: Array = self._cupy.asnumpy(cells)
+        return found
+
+    def _batch(self, left: int, seconds: float) -> int:
+        wanted = min(SLICE_SECONDS, max(seconds, 0.0))
+        count = 1 if self._step_seconds <= 0.0 else int(wanted / self._step_seconds)
+        self._asked = (time.monotonic(), max(1, min(left, count)))
+        return self._asked[1]
+
+    def _wait(self) -> None:
+        self._stream.synchronize()
+        begin, count = self._asked
+        if count > 0:
+            measured = (time.monotonic() - begin) / count
+            # First batches contain captures and the host's own start: trust a shorter time at once, a longer by half.
+            known = self._step_seconds
+            self._step_seconds = measured if known <= 0.0 or measured < known else (measured + known) / 2
+            self._asked = (0.0, 0)
+
+    def _run(self, step: StepLaunches, count: int) -> None:
+        many = _steps_in_graph(step)
+        if self._is_short and count >= 2 * many:
+            graph = self._graph(step, many)
+            while count >= many:
+                graph.launch(self._stream)
+                count -= many
+        for _ in range(count):
+            self._launch_all(step)
+
+    def _graph(self, step: StepLaunches, many: int) -> Any:  # noqa: ANN401  # a CuPy graph
+        key = (id(step), tuple(self._order))
+        if key not in self._graphs:
+            self._stream.begin_capture()
+            try:
+                for _ in range(many):
+                    self._launch_all(step)
+            finally:
+                graph = self._stream.end_capture()
+            self._graphs[key] = graph
+        return self._graphs[key]
+
+    def _launch_all(self, step: StepLaunches) -> None:
+        for launch in self.sequence(step):
+            self._functions[launch.kernel](launch.grid, launch.block, self._arguments(launch))
+        self.rotate(step)
+
+    def _arguments(self, launch: DeviceLaunch) -> tuple[Any, ...]:
+        rest = tuple(np.int64(n) for n in launch.numbers) or (self._shape_argument,)
+        return (*self.operands(launch), self._globals, *rest)
+
+
+def _steps_in_graph(step: StepLaunches) -> int:
+    """The smallest multiple of the rotation's period that is not below GRAPH_STEPS."""
+    period = rotation_period(step.rotation)
+    return period * -(-GRAPH_STEPS // period)
+
+
+def rotation_period(rotation: tuple[int, ...]) -> int:
+    """After so many steps every slot holds the array that it began with."""
+    period, seen = 1, set[int]()
+    for first in range(len(rotation)):
+        length, slot = 0, first
+        while slot not in seen:
+            seen.add(slot)
+            slot = rotation[slot]
+            length += 1
+        if length:
+            period = period * length // gcd(period, length)
+    return period

@@ -99,8 +99,10 @@ def test_plan_refuses_an_unknown_backend():
 
 
 def test_source_is_text_with_the_names_of_the_cell():
-    source = wb.trace(HELLO, name="hello").annotate("y", "manifest").source("openmp")
-    assert "density" in str(source)
+    for backend, mark in (("openmp", "#pragma omp"), ("cuda", "__global__")):
+        text = str(wb.trace(HELLO, name="hello").annotate("y", "manifest").source(backend))
+        assert "density" in text
+        assert mark in text
     with pytest.raises(wb.StencilError, match="no source is generated for backend 'reference'"):
         wb.trace(HELLO).source("reference")
 

@@ -58,7 +58,15 @@ def test_program_has_the_bits_of_the_reference(program, backend):
                     assert np.allclose(value, reference, rtol=0, atol=scale, equal_nan=True), static.name
 
 
-@pytest.mark.parametrize("preset", ["as_delayed", "as_manifest"])
+# Compiling three plans of every program for the simulator takes minutes, so that half is a proof.
+ALLOCATIONS = [
+    pytest.param(name, preset, marks=pytest.mark.proof if name == "cuda-sim" else ())
+    for name in backends_here()
+    for preset in ("as_delayed", "as_manifest")
+]
+
+
+@pytest.mark.parametrize(("backend", "preset"), ALLOCATIONS)
 @pytest.mark.parametrize("program", PROGRAMS, ids=repr)
 def test_allocation_changes_no_bit(program, preset, backend):
     machine = wb.trace(program.text, dim=dimension(program), name=program.name)

@@ -66,8 +66,8 @@ class Machine:
         return plan_graph(self.graph, self.choices)
 
     def source(self, backend: str = "openmp") -> Source:
-        """The generated text with the user's names: prints as text, and maps lines to nodes and cell lines."""
-        return render(self.plan(backend), backend)
+        """The generated text ("openmp", "cuda") with the user's names; maps lines to nodes and cell lines."""
+        return render(self.plan(), backend)
 
     def with_choices(self, choices: Choices) -> Machine:
         """The same program, planned by other choices."""

@@ -49,7 +49,11 @@ class Renderer:
     function: str
 
 
-RENDERERS: tuple[Renderer, ...] = (Renderer("openmp", "workbench.codegen.render", "render_openmp"),)
+RENDERERS: tuple[Renderer, ...] = (
+    Renderer("openmp", "workbench.codegen.render", "render_openmp"),
+    Renderer("cuda", "workbench.codegen.render_cuda", "render_cuda"),
+    Renderer("cuda-sim", "workbench.codegen.render_cuda", "render_cuda"),
+)
 
 _programs: OrderedDict[tuple[Plan, str], Program] = OrderedDict()
 _lock = threading.Lock()
@@ -74,7 +78,8 @@ def render(plan: Plan, backend: str) -> Source:
     """Plan -> generated text, with a map from its lines to nodes and cell lines. BackendError if it has none."""
     for row in RENDERERS:
         if row.backend == backend:
-            source: Source = getattr(import_module(row.module), row.function)(plan)
+            rendered = getattr(import_module(row.module), row.function)(plan)
+            source: Source = rendered if isinstance(rendered, Source) else rendered.source
             return source
     named = ", ".join(row.backend for row in RENDERERS)
     raise BackendError(f"no source is generated for backend {backend!r}", advice=f"Use one of: {named}.")

@@ -18,6 +18,7 @@ from workbench.notebook.defining import Wishes, define, summary
 from workbench.notebook.living import living_text
 from workbench.notebook.options import ARITHMETICS, BACKENDS, OPTIONS
 from workbench.notebook.shown import ShownCard
+from workbench.notebook.slow_notice import SlowNotice
 
 _HELP = {option.name: f"{option.help}" for option in OPTIONS}
 _FIRST_LINE = 2  # the body's first line as the user counts: the magic itself is line 1
@@ -97,20 +98,21 @@ class StencilMagics(Magics):
             backend=arguments.backend or self.backend,
             extents=parse_shape(arguments.shape),
         )
-        try:
-            machine, card = define(
-                cell,
-                wishes,
-                first_line=_FIRST_LINE,
-                namespace=self._names(),
-                previous=previous if isinstance(previous, Machine) else None,
-            )
-        except StencilError as error:
-            if error.line is not None and not error.source:  # found by a later stage, which has no text
-                error.source = linecache.getline(filename, error.line)
-            raise
-        self._names()[name] = machine
-        display(ShownCard(card))
+        with SlowNotice(f"compiling {name} ...") as notice:
+            try:
+                machine, card = define(
+                    cell,
+                    wishes,
+                    first_line=_FIRST_LINE,
+                    namespace=self._names(),
+                    previous=previous if isinstance(previous, Machine) else None,
+                )
+            except StencilError as error:
+                if error.line is not None and not error.source:  # found by a later stage, which has no text
+                    error.source = linecache.getline(filename, error.line)
+                raise
+            self._names()[name] = machine
+            notice.replace(ShownCard(card))
 
     def _names(self) -> dict[str, Any]:
         """The notebook's namespace."""

@@ -1,0 +1,58 @@
+"""What takes long says so, and the result takes the notice's place."""
+
+import pytest
+
+from workbench.notebook import slow_notice
+from workbench.notebook.slow_notice import SlowNotice
+
+
+class Handle:
+    def __init__(self, shown):
+        self.shown = shown
+
+    def update(self, value, raw=False):
+        self.shown[-1] = value
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    found = []
+
+    def display(value, raw=False, display_id=None):
+        found.append(value)
+        return Handle(found)
+
+    monkeypatch.setattr(slow_notice, "display", display)
+    return found
+
+
+def wait_for(notice):
+    notice._timer.join()  # the timer fires; no sleep
+
+
+def test_a_quick_result_is_shown_alone(shown):
+    with SlowNotice("compiling", seconds=1000) as notice:
+        notice.replace("card")
+    assert shown == ["card"]
+
+
+def test_a_slow_result_replaces_the_notice(shown):
+    with SlowNotice("compiling", seconds=0) as notice:
+        wait_for(notice)
+        assert shown == [{"text/plain": "compiling"}]
+        notice.replace("card")
+    assert shown == ["card"]
+
+
+def test_an_error_leaves_no_notice(shown):
+    notice = SlowNotice("compiling", seconds=0)
+    with pytest.raises(ValueError, match="broken"), notice:
+        wait_for(notice)
+        raise ValueError("broken")
+    assert shown == [{"text/plain": ""}]
+
+
+def test_a_quick_error_shows_nothing(shown):
+    with pytest.raises(ValueError, match="broken"), SlowNotice("compiling", seconds=1000):
+        raise ValueError("broken")
+    assert shown == []

@@ -45,10 +45,12 @@ def test_a_slow_result_replaces_the_notice(shown):
 
 
 def test_an_error_leaves_no_notice(shown):
-    notice = SlowNotice("compiling", seconds=0)
-    with pytest.raises(ValueError, match="broken"), notice:
+    def fail(notice):
         wait_for(notice)
         raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"), SlowNotice("compiling", seconds=0) as notice:
+        fail(notice)
     assert shown == [{"text/plain": ""}]
 
 

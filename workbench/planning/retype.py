@@ -17,6 +17,7 @@ from workbench.graph import (
     LoadSize,
     Node,
     Reduce,
+    Region,
     Shift,
     Static,
     StorageType,
@@ -75,6 +76,8 @@ def _retyped(builder: KernelBuilder, node: Node, operands: tuple[int, ...], stat
         case Extend():
             target = builder.node(operands[0]).value_type
             return copy(builder, node, (operands[0], *(_round(builder, o, target) for o in operands[1:])))
+        case Reduce(Region() as region):  # its nodes have types of their own
+            return copy(builder, node, (_round(builder, operands[0], region.parameters[0].type),))
         case Arith("cast"):
             return copy(builder, node, operands)
         case Arith(operator):

@@ -145,6 +145,44 @@ def test_threads_change_nothing():
         assert_agree(plan, extents, MarchRequest("step", 3), threads, program)
 
 
+def two_constants_graph():
+    """Two kernels that look at one field through different constants outside."""
+    space = grid_space(2)
+    statics = (Static("u", "field", F64, space), Static("v", "field", F64, space))
+    kernels = []
+    for name, constant in (("step", 1.0), ("other", 7.0)):
+        b = KernelBuilder(space, statics)
+        u, v = b.load("u"), b.load("v")
+        sides = ((Value(1), Value(1)),) * 2
+        e = b.extend(u, sides, (b.imm(constant, F64, space),))
+        b.store("u", b.arith("add", b.shift(e, (1, 1)), b.shift(e, (-1, 0))))
+        b.store("v", b.arith("add", v, b.shift(e, (0, -1))))
+        kernels.append(b.finish(name))
+    return Graph("constants", space, statics, tuple(kernels))
+
+
+def test_lasting_ghost_cells_are_those_of_the_kernel_that_runs():
+    plan = plan_by_hand(two_constants_graph())
+    program = BACKEND.compile(plan)
+    assert "tags[0] !=" in program.source.text
+    mine, reference = program.instantiate((6, 9), 2), ReferenceBackend().compile(plan).instantiate((6, 9))
+    for kernel, steps in (("step", 3), ("other", 1), ("other", 2), ("step", 1), ("other", 4)):
+        for instance in (mine, reference):
+            instance.march(MarchRequest(kernel, steps))
+        for name in "uv":
+            assert bits(mine.read_field(name)) == bits(reference.read_field(name)), (kernel, steps, name)
+
+
+def test_a_machine_of_scalars_alone():
+    statics = (Static("t", "scalar", F64, GLOBAL, 1.0), Static("n", "scalar", I32, GLOBAL, 5))
+    b = KernelBuilder(grid_space(1), statics)
+    b.store("t", b.cast(b.load("n"), F64))
+    b.store("n", b.arith("add", b.load("n"), b.imm(1, I32)))
+    assert_agree(
+        plan_by_hand(Graph("clock", grid_space(1), statics, (b.finish("step"),))), (4,), MarchRequest("step", 3)
+    )
+
+
 def reducing_graph(dim, names=("sum", "product", "min", "max")):
     space = grid_space(dim)
     statics = (

@@ -79,7 +79,8 @@ def _step(kernel, graph, fields, global_slots, stored, without):
     finishers = tuple(Finisher(r, by_node[r]) for r in reductions)
     scalar_stores = tuple(ScalarStore(by_name[name], value) for name, value in kept)
     launches = [Launch("fill", tuple(range(len(fills))))] if fills else []
-    launches.append(Launch("subkernel", (0,)))
+    if outputs or reductions:
+        launches.append(Launch("subkernel", (0,)))
     if finishers:
         launches.append(Launch("finisher", tuple(range(len(finishers)))))
     rotation = list(range(2 * count))

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_2c50f4b532e89c3f {
+namespace plan_963f9c3f011b20be {
 
 // Outside of u
 struct outside_u {
@@ -52,7 +52,7 @@ static void sweep_step_0_add(
     }
 }
 
-static constexpr int run_step_rotation[] = {1, 0};
+static constexpr std::array<int, 2> run_step_rotation = {1, 0};
 
 static void run_step(Run<2>& run, int rank) {
     Team& team = run.team;
@@ -82,12 +82,12 @@ static void run_step(Run<2>& run, int rank) {
     });
 }
 
-}  // namespace plan_2c50f4b532e89c3f
+}  // namespace plan_963f9c3f011b20be
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_2c50f4b532e89c3f(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_963f9c3f011b20be(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_2c50f4b532e89c3f;
+    using namespace stencil::plan_963f9c3f011b20be;
     switch (march->kernel) {
     case 0:
         return run_march<2>(*march, 1, [](Run<2>& run, int rank) {

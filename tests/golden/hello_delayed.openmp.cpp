@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_36a623b2f2045598 {
+namespace plan_dbe4b718895b6f7f {
 
 static constexpr Margins<1> sweep_step_0_z_grown = {{{0, 0}}};
 
@@ -26,7 +26,7 @@ static void sweep_step_0_z(
     }
 }
 
-static constexpr int run_step_rotation[] = {0};
+static constexpr std::array<int, 1> run_step_rotation = {0};
 
 static void run_step(Run<1>& run, int rank) {
     Team& team = run.team;
@@ -46,12 +46,12 @@ static void run_step(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_36a623b2f2045598
+}  // namespace plan_dbe4b718895b6f7f
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_36a623b2f2045598(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_dbe4b718895b6f7f(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_36a623b2f2045598;
+    using namespace stencil::plan_dbe4b718895b6f7f;
     switch (march->kernel) {
     case 0:
         return run_march<1>(*march, 1, [](Run<1>& run, int rank) {

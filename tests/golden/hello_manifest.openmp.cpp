@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_eb33b0836da54697 {
+namespace plan_3ffb2e8d7d73ab6a {
 
 static constexpr Margins<1> sweep_step_0_y_grown = {{{0, 0}}};
 
@@ -46,7 +46,7 @@ static void sweep_step_1_z(
     }
 }
 
-static constexpr int run_step_rotation[] = {0};
+static constexpr std::array<int, 1> run_step_rotation = {0};
 
 static void run_step(Run<1>& run, int rank) {
     Team& team = run.team;
@@ -75,12 +75,12 @@ static void run_step(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_eb33b0836da54697
+}  // namespace plan_3ffb2e8d7d73ab6a
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_eb33b0836da54697(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_3ffb2e8d7d73ab6a(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_eb33b0836da54697;
+    using namespace stencil::plan_3ffb2e8d7d73ab6a;
     switch (march->kernel) {
     case 0:
         return run_march<1>(*march, 1, [](Run<1>& run, int rank) {

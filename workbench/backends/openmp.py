@@ -42,7 +42,7 @@ class _March(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("conditions", "scalars", "scratch_stride")),
         *((name, ctypes.c_void_p) for name in ("condition_rows", "condition_values", "scalar_slots", "stop")),
         ("seconds", ctypes.c_double),
-        *((name, ctypes.c_void_p) for name in ("shape", "slots", "globals", "scratch")),
+        *((name, ctypes.c_void_p) for name in ("shape", "slots", "tags", "globals", "scratch")),
         *((name, ctypes.c_int64) for name in ("done", "ended", "current", "observed")),
         *((name, ctypes.c_void_p) for name in ("observed_steps", "observed_values")),
     )
@@ -160,7 +160,8 @@ class OpenmpInstance:
         self._blocks = [self._allocate(self.layout.elements * slot.itemsize) for slot in plan.slots]
         addresses = [block.cells.ctypes.data for block in self._blocks]
         self._by_address = dict(zip(addresses, self._blocks, strict=True))
-        self._slots: Array = np.array(addresses, np.uintp)
+        self._slots: Array = np.array(addresses or [0], np.uintp)
+        self._tags: Array = np.zeros(len(self._slots), np.int64)
         self._globals: Array = np.zeros(max(len(plan.global_slots), 1), np.uint64)
         rows = cells // self.extents[-1]
         reductions = max((_reductions(k) for k in plan.kernels), default=0)
@@ -257,6 +258,7 @@ class OpenmpInstance:
             seconds=request.seconds,
             shape=self._shape.ctypes.data,
             slots=self._slots.ctypes.data,
+            tags=self._tags.ctypes.data,
             globals=self._globals.ctypes.data,
             scratch=self._scratch.cells.ctypes.data,
             observed_steps=observed_steps.ctypes.data,

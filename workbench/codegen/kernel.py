@@ -21,7 +21,7 @@ from workbench.codegen.loops import (
     SweepCall,
 )
 from workbench.codegen.names import RESERVED, NameBook, identifier
-from workbench.codegen.rules import region_body, rule_row
+from workbench.codegen.rules import is_steady, region_body, rule_row
 from workbench.codegen.spelling import Target, literal, type_name
 from workbench.errors import GraphError
 from workbench.graph import OPERATORS, REDUCTIONS, Extend, Load, Node, Reduce, Region, StorageType
@@ -30,8 +30,21 @@ from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step, Subkerne
 
 
 def kernel_code(plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> KernelCode:
-    """Everything the templates write for one kernel, in an order that depends on the plan alone."""
+    """Everything the templates write for one kernel, in an order that depends on the plan alone.
+
+    `functions` gives names to functions and is shared by the plan's kernels.
+    """
     return KernelWriter(plan, kernel, target, functions).write()
+
+
+def has_steady_ghosts(plan: Plan) -> bool:
+    """Whether some array keeps its ghost cells from step to step, so that tags must be kept."""
+    return any(
+        fill.source == fill.target and is_steady(kernel.kernel.nodes, kernel.kernel.nodes[fill.node])
+        for kernel in plan.kernels
+        for step in (kernel.plain, kernel.observed)
+        for fill in step.fills
+    )
 
 
 class KernelWriter:
@@ -47,6 +60,9 @@ class KernelWriter:
         self.statics = {s.name: s.index for s in plan.global_slots if s.role != "reduction"}
         name = kernel.kernel.name
         self.reductions = {s.node: s.index for s in plan.global_slots if s.role == "reduction" and s.kernel == name}
+        # Tags differ between kernels: no kernel has more rules than nodes.
+        before = plan.kernels[: [k.kernel.name for k in plan.kernels].index(name)]
+        self.first_tag = sum(len(k.kernel.nodes) * 2 for k in before)
         self.combines: dict[Region, Combine] = {}
         self.rules: list[Rules] = []
         self.sweeps: list[Sweep] = []
@@ -80,10 +96,12 @@ class KernelWriter:
             match launch.kind:
                 case "fill":
                     calls = tuple(self._fill(step.fills[m]) for m in launch.members)
-                    phases.append(Phase(calls, (), ()))
+                    phases.append(Phase(calls, (), (), tuple((c.target, c.tag) for c in calls)))
                 case "subkernel":
-                    sweeps = tuple(self._sweep(step, step.subkernels[m], buffers) for m in launch.members)
-                    phases.append(Phase((), sweeps, ()))
+                    members = [step.subkernels[m] for m in launch.members]
+                    sweeps = tuple(self._sweep(s, buffers) for s in members)
+                    beyond = [h.slot for s in members if any(map(any, s.margins)) for h in s.outputs]
+                    phases.append(Phase((), sweeps, (), tuple((slot, 0) for slot in dict.fromkeys(beyond))))
                 case "finisher":
                     done = tuple(
                         self._finisher(step.finishers[m].node, step.finishers[m].slot, buffers) for m in launch.members
@@ -95,7 +113,7 @@ class KernelWriter:
 
     # ---- sweeps
 
-    def _sweep(self, step: Step, subkernel: Subkernel, buffers: dict[int, int]) -> SweepCall:
+    def _sweep(self, subkernel: Subkernel, buffers: dict[int, int]) -> SweepCall:
         slots = {h.node: h.slot for h in subkernel.reads}
         names = NameBook(RESERVED)
         outputs = tuple(h.node for h in subkernel.outputs)
@@ -265,7 +283,9 @@ class KernelWriter:
 
     def _fill(self, fill: Fill) -> FillCall:
         rules = self._rules(fill)
-        return FillCall(rules.name, rules.type, fill.source, fill.target)
+        steady = fill.source == fill.target and is_steady(self.nodes, self.nodes[fill.node])
+        tag = 1 + self.first_tag + self.rules.index(rules) if steady else 0
+        return FillCall(rules.name, rules.type, fill.source, fill.target, tag)
 
     def _rules(self, fill: Fill) -> Rules:
         node = self.nodes[fill.node]

@@ -81,12 +81,13 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class FillCall:
-    """Rules applied to arrays."""
+    """Rules applied to arrays. `tag` other than 0: an array with this tag holds the very same ghost cells already."""
 
     rules: str
     type: str
     source: int
     target: int
+    tag: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +112,15 @@ class FinisherCall:
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """What runs between two meetings of the team, and what one thread does at the meeting."""
+    """What runs between two meetings of the team, and what one thread does at the meeting.
+
+    `tags`: (slot, tag) for each array whose ghost cells the phase wrote; 0 where they are no lasting ones.
+    """
 
     fills: tuple[FillCall, ...]
     sweeps: tuple[SweepCall, ...]
     finishers: tuple[FinisherCall, ...]
+    tags: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

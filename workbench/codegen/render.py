@@ -11,7 +11,7 @@ from importlib import resources
 import jinja2
 
 from workbench.codegen.expressions import Statement
-from workbench.codegen.kernel import kernel_code
+from workbench.codegen.kernel import has_steady_ghosts, kernel_code
 from workbench.codegen.loops import KernelCode
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.source import LineOrigin, Source
@@ -31,6 +31,7 @@ class UnitContext:
     place: str
     kernels: tuple[KernelCode, ...]
     members: int
+    keeps_tags: bool
 
 
 def render_openmp(plan: Plan) -> Source:
@@ -42,7 +43,7 @@ def render_openmp(plan: Plan) -> Source:
     functions = NameBook(RESERVED)
     kernels = tuple(kernel_code(plan, kernel, CPP, functions) for kernel in plan.kernels)
     members = max((k.members for k in kernels), default=1)
-    context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members)
+    context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, has_steady_ghosts(plan))
     plain, lines = marked_origins(plan, render_template("openmp.cpp.jinja", context))
     name = f"plan_{hashlib.sha256(plain.encode()).hexdigest()[:16]}"
     return Source("c++", plain.replace(_PLACE, name), f"march_{name}", openmp_headers(), lines)

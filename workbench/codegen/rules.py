@@ -56,6 +56,20 @@ def region_body(
     return (*lines, Statement(f"return {texts[-1].text};", ()))
 
 
+def is_steady(nodes: tuple[Node, ...], extend: Node) -> bool:
+    """Whether the ghost cells never change: every side has values that depend on indices, sizes and constants alone."""
+    assert isinstance(extend.instruction, Extend)
+    if not all(isinstance(rule, Value) for pair in extend.instruction.sides for rule in pair):
+        return False
+    waiting, seen = list(extend.operands[1:]), set[int]()
+    while waiting:
+        index = waiting.pop()
+        if index not in seen:
+            seen.add(index)
+            waiting.extend(nodes[index].operands)
+    return not any(isinstance(nodes[i].instruction, Load | Reduce) for i in seen)
+
+
 def rule_row(rule: SideRule) -> tuple[str, int, int]:
     """(kind, sign, operand) as the prelude's SideRule wants it."""
     match rule:

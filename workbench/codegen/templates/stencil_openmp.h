@@ -260,7 +260,7 @@ template <int D> inline int64_t row_element(const Shape<D>& shape, const int64_t
 }
 
 template <class Rules, class T, int D>
-inline void fill_cell(
+STENCIL_PROCEDURE void fill_cell(
     const Shape<D>& shape, const unsigned char* globals, const T* source, T* cells, const int64_t (&at)[D], int64_t x) {
     Walk<D, Rules::most_steps> walk;
     for (int k = 0; k < D; ++k) walk.at[k] = at[k];
@@ -278,15 +278,36 @@ template <class Rules, int D> inline bool belongs_to_neighbour(const Shape<D>& s
     return false;
 }
 
+// A ghost cell that is a copy of a cell of its own row, perhaps with the other sign: true for most rules inside the
+// domain's rows, and then known once for all of them.
+struct Column {
+    int64_t x, from;
+    bool copies, negates;
+};
+
+template <class Rules, int D> STENCIL_PROCEDURE Column column_at(const Shape<D>& shape, int64_t x) {
+    Walk<D, Rules::most_steps> walk;
+    for (int k = 0; k < D; ++k) walk.at[k] = 0;
+    walk.at[D - 1] = x;
+    walk_inside(Rules::table, shape, D - 1, D, walk);
+    const bool negates = walk.count == 1 && walk.steps[0].kind == NEGATE;
+    return {x, walk.at[D - 1], walk.base == CELL && (walk.count == 0 || negates), negates};
+}
+
 // All ghost cells of some rows. A row outside the domain takes its long middle from one other row in vector loops; only
 // its ends are looked at cell by cell.
 template <class Rules, class T, int D>
 inline void fill_rows(
     const Shape<D>& shape, const unsigned char* globals, const T* source, T* target, int64_t first_row,
     int64_t last_row) {
-    const int64_t n = shape.extents[D - 1], low = -Rules::grown.sides[D - 1][0], high = n + Rules::grown.sides[D - 1][1];
+    constexpr int64_t below = Rules::grown.sides[D - 1][0], above = Rules::grown.sides[D - 1][1];
+    const int64_t n = shape.extents[D - 1];
     const bool fills_below = shape.sides[D - 1][0] != 0 && Rules::table[D - 1][0].kind != UNDEFINED;
     const bool fills_above = shape.sides[D - 1][1] != 0 && Rules::table[D - 1][1].kind != UNDEFINED;
+    Column columns[below + above + 1];
+    int count = 0;
+    for (int64_t x = -below; fills_below && x < 0; ++x) columns[count++] = column_at<Rules>(shape, x);
+    for (int64_t x = n; fills_above && x < n + above; ++x) columns[count++] = column_at<Rules>(shape, x);
     Row<D> row = row_at(shape, Rules::grown, first_row);
     for (int64_t r = first_row; r < last_row; ++r, next_row(shape, Rules::grown, row)) {
         if (belongs_to_neighbour<Rules>(shape, row.at, D - 1)) continue;
@@ -303,11 +324,15 @@ inline void fill_rows(
             fill_run<Rules>(shape, globals, walk, source + row_element(shape, walk.at), cells, 0, n, false);
             finish_run<Rules>(shape, globals, walk, cells, 0, n, false);
         }
-        if (fills_below) {
-            for (int64_t x = low; x < 0; ++x) fill_cell<Rules>(shape, globals, source, cells, row.at, x);
-        }
-        if (fills_above) {
-            for (int64_t x = n; x < high; ++x) fill_cell<Rules>(shape, globals, source, cells, row.at, x);
+        const T* own = source + row.start;
+        for (int c = 0; c < count; ++c) {
+            const Column& column = columns[c];
+            if (row.inside && column.copies) {
+                const T cell = own[column.from];
+                cells[column.x] = column.negates ? T(-cell) : cell;
+            } else {
+                fill_cell<Rules>(shape, globals, source, cells, row.at, column.x);
+            }
         }
     }
 }
@@ -382,6 +407,7 @@ struct March {
     double seconds;
     const int64_t* shape;
     void** slots;
+    int64_t* tags;  // for each slot which lasting ghost cells its array holds, 0 for none
     unsigned char* globals;
     unsigned char* scratch;
     int64_t done, ended, current, observed;
@@ -457,8 +483,15 @@ template <int D> inline void record(Run<D>& run) {
 template <int D, std::size_t N> inline void end_step(Run<D>& run, const std::array<int, N>& rotation) {
     March& march = run.march;
     std::array<void*, N> before;  // of no length in a program without fields
-    for (std::size_t s = 0; s < N; ++s) before[s] = march.slots[s];
-    for (std::size_t s = 0; s < N; ++s) march.slots[s] = before[rotation[s]];
+    std::array<int64_t, N> tags;
+    for (std::size_t s = 0; s < N; ++s) {
+        before[s] = march.slots[s];
+        tags[s] = march.tags[s];
+    }
+    for (std::size_t s = 0; s < N; ++s) {
+        march.slots[s] = before[rotation[s]];
+        march.tags[s] = tags[rotation[s]];
+    }
     ++march.done;
     march.current = run.observed;
     if (run.listed) record(run);

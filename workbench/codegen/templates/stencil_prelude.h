@@ -22,7 +22,7 @@
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define STENCIL_PROCEDURE __device__
 #else
-#define STENCIL_PROCEDURE inline
+#define STENCIL_PROCEDURE inline __attribute__((noinline))
 #endif
 #endif
 

@@ -86,7 +86,11 @@ def test_annotations_change_no_result():
 
 @pytest.mark.parametrize(
     ("name", "allocation", "text"),
-    [("yy", "manifest", "computes nothing called 'yy'"), ("y", "stored", "allocation 'stored' is unknown")],
+    [
+        ("yy", "manifest", "computes nothing called 'yy'"),
+        ("density", "delayed", "density is state"),
+        ("y", "stored", "allocation 'stored' is unknown"),
+    ],
 )
 def test_annotate_refuses(name, allocation, text):
     with pytest.raises(wb.StencilError, match=text):
@@ -101,7 +105,7 @@ def test_plan_refuses_an_unknown_backend():
 def test_source_is_text_with_the_names_of_the_cell():
     for backend, mark in (("openmp", "static void sweep_step"), ("cuda", "__global__")):
         text = str(wb.trace(HELLO, name="hello").annotate("y", "manifest").source(backend))
-        assert "density" in text
+        assert "sweep_step_0_y" in text
         assert mark in text
     with pytest.raises(wb.StencilError, match="no source is generated for backend 'reference'"):
         wb.trace(HELLO).source("reference")

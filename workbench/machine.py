@@ -91,6 +91,8 @@ class Machine:
             raise PlanError(f"allocation {allocation!r} is unknown", advice='Use "manifest" or "delayed".')
         keys = self._keys_of(name)
         if not keys:
+            if name in {static.name for static in self.graph.statics}:
+                raise PlanError(f"{name} is state, which is stored anyway", advice="Annotate a value computed from it.")
             known = sorted({n for kernel in self.graph.kernels for node in kernel.nodes for n in node.names})
             raise PlanError(f"{self.name} computes nothing called {name!r}", advice=f"Use one of {', '.join(known)}.")
         plan = self.choices.plan

@@ -164,7 +164,15 @@ def test_the_list_of_what_is_alive(loaded):
     assert "heat         1-D, fields u; 1 sub-kernel" in text
     assert "rod          of heat, 64 cells on reference, 3 steps, idle" in text
     assert "builds" in text
-    loaded.run("rod.close()\ndel rod")
+    loaded.run("rod.close()")
+    assert "rod " not in loaded.run("%stencil").text
+
+
+def test_what_a_cell_returned_is_listed_by_its_number(loaded):
+    loaded.run(HEAT)
+    loaded.ip.user_ns["_7"] = loaded.ip.user_ns["heat"].simulate(u=1.0, shape=32)
+    assert "Out[7]       of heat, 32 cells" in loaded.run("%stencil").text
+    loaded.ip.user_ns.pop("_7").close()
 
 
 def test_the_card_once_more(loaded):

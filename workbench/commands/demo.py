@@ -48,7 +48,7 @@ class Effort:
 
 
 _FULL = Effort(1000, (8, 37, 256, 3072), 1 << 20)
-_SIMULATED = Effort(100, (8, 37, 256), 1 << 12)  # cuda-sim runs thread by thread, about a million a second
+_SIMULATED = Effort(100, (8, 37, 256, 3072), 1 << 14)  # cuda-sim runs thread by thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +194,8 @@ def _build(compiled: Compiled, ready: float) -> str:
 def _plan(compiled: Compiled) -> str:
     step = compiled.plan.kernel("step").observed
     names = ", ".join(subkernel.name for subkernel in step.subkernels)
-    halo = " and ".join(str(cells) for cells in compiled.plan.halo[0])
-    return f"{len(step.subkernels)} sub-kernels ({names}), halo of {halo} cells at the ends"
+    halo = ", ".join(f"{below} below and {above} above" for below, above in compiled.plan.halo)
+    return f"{len(step.subkernels)} sub-kernels ({names}), halo {halo}"
 
 
 def _missing() -> tuple[str, ...]:

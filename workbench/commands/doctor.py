@@ -15,7 +15,7 @@ from workbench.backends.cache_folder import default_cache
 from workbench.backends.host import figures_text, host_figures, measure_host, measured_figures
 from workbench.backends.nvrtc import find_compilers
 from workbench.backends.processor import available_threads, processor_text
-from workbench.backends.registry import BACKENDS, get_backend
+from workbench.backends.registry import BACKENDS, get_backend, select_backend
 from workbench.backends.toolchain import Toolchain, find_toolchain, install_command
 
 _LABEL = 12
@@ -82,6 +82,8 @@ def _backend_lines() -> Iterator[str]:
         yield _line(row.name, "works" if state.available else f"not here: {state.reason}")
         if not state.available and state.advice:
             yield _line("", state.advice)
+    chosen = select_backend("auto")
+    yield _line("auto", f"takes {chosen.name} ({chosen.reason})")
 
 
 def _version(distribution: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.backends.cache_folder import default_cache
+from workbench.errors import RunError
 from workbench.machine import Machine
 from workbench.notebook.card import counted, memory_text, shape_text
 from workbench.pipeline import counters
@@ -23,17 +24,11 @@ def living_text(names: Mapping[str, object]) -> str:
     if not machines:
         lines.append("  none: define one with %%stencil NAME")
     simulations = [value for value in alive.simulations() if isinstance(value, Simulation)]
-    lines.append("simulations")
-    for simulation in simulations:
-        state = "running" if simulation.running else "paused" if simulation.paused else "idle"
-        lines.append(
-            f"  {_name_of(simulation, names):<12} of {simulation.graph.name}, {shape_text(simulation.shape)} cells "
-            f"on {simulation.backend}, {counted(simulation.steps, 'step')}, {state}, "
-            f"{memory_text(simulation.memory_bytes)}"
-        )
-    if not simulations:
+    rows = [row for row in (_simulation_row(simulation, names) for simulation in simulations) if row is not None]
+    lines += ["simulations", *(text for text, _ in rows)]
+    if not rows:
         lines.append("  none: make one with NAME.simulate(...)")
-    total = sum(simulation.memory_bytes for simulation in simulations)
+    total = sum(memory for _, memory in rows)
     done = counters()
     lines += [
         f"memory       {memory_text(total)} in simulations",
@@ -42,6 +37,20 @@ def living_text(names: Mapping[str, object]) -> str:
         f"cache        {default_cache().info()}",
     ]
     return "\n".join(lines)
+
+
+def _simulation_row(simulation: Simulation, names: Mapping[str, object]) -> tuple[str, int] | None:
+    """Its line and its bytes; None for one that was closed, maybe just now by another thread."""
+    state = "running" if simulation.running else "paused" if simulation.paused else "idle"
+    try:
+        memory, shape = simulation.memory_bytes, shape_text(simulation.shape)
+    except RunError:
+        return None
+    text = (
+        f"  {_name_of(simulation, names):<12} of {simulation.graph.name}, {shape} cells on {simulation.backend}, "
+        f"{counted(simulation.steps, 'step')}, {state}, {memory_text(memory)}"
+    )
+    return text, memory
 
 
 def _name_of(simulation: Simulation, names: Mapping[str, object]) -> str:

@@ -27,7 +27,7 @@ from workbench.planning.layout import ALIGNMENT, Layout, lay_out
 from workbench.planning.plan import GlobalSlot, KernelPlan, Plan
 
 _PLANS_PER_UNIT = 16  # texts compiled together: the headers are read once, and the others can compile meanwhile
-_SMALL = 32768  # cells below which one thread is faster than waiting for a second
+_SMALL = 1 << 20  # weighted operations a step below which one thread is faster than waiting for a second
 _CHUNK = 1024  # as in stencil_openmp.h
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ENDINGS: tuple[Literal["done", "until", "stopped", "time"], ...] = ("done", "until", "stopped", "time")
@@ -154,7 +154,7 @@ class OpenmpInstance:
         self.extents = tuple(int(n) for n in extents)
         cells = int(np.prod(self.extents, dtype=np.int64))
         wanted = threads or plan.choices.plan.threads
-        self.threads = wanted or (1 if cells < _SMALL else available_threads())
+        self.threads = wanted or (1 if cells * _operations(plan) < _SMALL else available_threads())
         self._program = program
         self.layout: Layout = lay_out(self.extents, plan.halo, min((s.itemsize for s in plan.slots), default=8))
         self._blocks = [self._allocate(self.layout.elements * slot.itemsize) for slot in plan.slots]
@@ -314,6 +314,12 @@ class OpenmpInstance:
                 f"{graph.name} has no {what} {name!r}", advice=f"Use one of: {', '.join(known) or 'none'}."
             )
         return graph.static(name)
+
+
+def _operations(plan: Plan) -> float:
+    """Weighted operations a cell in the largest step; at least 8, because moving a cell costs as much."""
+    steps = (step for kernel in plan.kernels for step in (kernel.plain, kernel.observed))
+    return max([sum(s.cost.flops for s in step.subkernels) for step in steps] + [8.0])
 
 
 def _reductions(kernel: KernelPlan) -> int:

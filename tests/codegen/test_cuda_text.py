@@ -1,0 +1,138 @@
+"""The CUDA text of small programs, byte by byte, and that NVIDIA's compilers take it."""
+
+import re
+
+import pytest
+
+from tests.codegen.test_golden import HEAT, HELLO, WAVE
+from tests.programs import all_programs
+from tests.test_programs import dimension
+from workbench.backends import nvrtc
+from workbench.backends.cuda import compile_options
+from workbench.codegen.names import RESERVED
+from workbench.codegen.render_cuda import inlined, render_cuda
+from workbench.frontend.cell import trace_cell
+from workbench.planning import Choices, PlanChoices, plan_graph
+
+# A reduction that feeds cells, a barrier asked for, a value stored in an array that is read at the same cell only.
+CASES = {
+    "wave": (WAVE, 1, "cost"),
+    "hello_delayed": (HELLO, 1, "as_delayed"),
+    "hello_manifest": (HELLO, 1, "as_manifest"),
+    "heat": (HEAT, 2, "cost"),
+}
+
+
+def planned(name, **choices):
+    text, dim, preset = CASES[name]
+    graph = trace_cell(text, name=name, dim=dim).graph
+    return plan_graph(graph, Choices(plan=PlanChoices(preset=preset, **choices)))
+
+
+def compilers():
+    found = nvrtc.find_compilers()
+    return found or pytest.skip("no CUDA compiler: neither nvcc nor NVRTC was found")
+
+
+def compile_for_sm_90(text, index="int32_t", block=32):
+    """With NVRTC if it is there, because it is faster."""
+    compiler = compilers()[-1]
+    flags = tuple(option for option in compile_options(block, index) if not option.startswith("--std"))
+    return nvrtc.compile_cuda(inlined(text.source.text), compiler=compiler, flags=flags)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_text_is_the_golden_one(name, golden):
+    golden(f"{name}.cuda.cu", render_cuda(planned(name)).source.text)
+
+
+@pytest.mark.parametrize("index", ["int32_t", "int64_t"])
+@pytest.mark.parametrize("name", CASES)
+def test_golden_texts_compile_for_sm_90(name, index):
+    text = render_cuda(planned(name))
+    binary = compile_for_sm_90(text, index)
+    kernels = {entry.kernel for entry in binary.resources}
+    assert kernels == {kernel for kernel, _ in text.waits}
+    sweeps = [entry for entry in binary.resources if entry.kernel.startswith("sweep")]
+    assert sweeps
+    assert all(entry.spill_store_bytes == 0 for entry in sweeps)
+
+
+@pytest.mark.parametrize("kind", ["nvcc", "nvrtc"])
+def test_both_compilers_take_the_text(kind):
+    chosen = [compiler for compiler in compilers() if compiler.kind == kind]
+    if not chosen:
+        pytest.skip(f"no CUDA compiler: {kind} was not found")
+    binary = nvrtc.compile_cuda(inlined(render_cuda(planned("wave")).source.text), compiler=chosen[0])
+    assert binary.cubin.startswith(b"\x7fELF")
+
+
+def test_all_programs_compile_for_sm_90():
+    texts = {}
+    for program in all_programs():
+        graph = trace_cell(program.text, name=program.name, dim=dimension(program)).graph
+        for preset in ("cost", "as_manifest"):
+            text = render_cuda(plan_graph(graph, Choices(plan=PlanChoices(preset=preset))))
+            texts[text.digest] = text
+    kernels = 0
+    for text in texts.values():
+        kernels += len(compile_for_sm_90(text).resources)
+    print(f"{len(texts)} texts with {kernels} kernels compiled for sm_90 by {compilers()[-1].kind}")
+    assert len(texts) >= 20
+    assert kernels >= 2 * len(texts)
+
+
+def test_text_knows_nothing_of_grid_and_block():
+    texts = {
+        render_cuda(planned("heat", grid_size=grid, block_size=block)).source.text
+        for grid, block in ((0, 256), (32, 32), (7, 1024))
+    }
+    assert len(texts) == 1
+
+
+def test_barriers_that_were_asked_for_stand_around_the_cells():
+    text, dim, _ = CASES["hello_manifest"]
+    graph = trace_cell(text, dim=dim).graph
+    kernel = graph.kernels[0]
+    key = kernel.keys()[kernel.find("z")]
+    plain = render_cuda(plan_graph(graph))
+    before = render_cuda(plan_graph(graph, Choices(plan=PlanChoices(sync_before=frozenset({key})))))
+    both = Choices(plan=PlanChoices(sync_before=frozenset({key}), sync_after=frozenset({key})))
+    after = render_cuda(plan_graph(graph, both))
+    counts = [t.source.text.count("stencil::barrier();") for t in (plain, before, after)]
+    assert counts == [0, 1, 2]
+    assert [dict(t.waits)["sweep_step_0_z"] for t in (plain, before, after)] == [False, True, True]
+    compile_for_sm_90(after)
+
+
+def line_holding(source, part):
+    (number,) = (n for n, line in enumerate(source.text.splitlines(), start=1) if part in line)
+    return number
+
+
+def test_line_map_leads_from_text_to_cell_and_back():
+    plan = planned("heat")
+    source = render_cuda(plan).source
+    line = line_holding(source, "out_u_array[cell] = ")
+    (origin,) = source.origins(line)
+    assert origin.cell_lines == (3,)
+    assert origin.subkernel == plan.kernels[0].plain.subkernels[0].name
+    assert line in source.lines_of_cell(3)
+    for node in origin.nodes:
+        assert line in source.lines_of_node("step", node)
+
+
+def test_names_are_the_users_and_never_taken_ones():
+    cell = """
+cell, tile, chunk, end, array = fields("cell tile chunk end array", boundary="periodic")
+row = cell[+1] + tile[-1]
+step = row * chunk
+cell.next, tile.next, chunk.next = step, row, end[+2] + array
+end.next = row + 1
+array.next = step - row
+"""
+    text = render_cuda(plan_graph(trace_cell(cell, dim=1).graph))
+    declared = re.findall(r"const double (\w+) = ", text.source.text)
+    assert declared
+    assert not RESERVED & set(declared)
+    compile_for_sm_90(text)

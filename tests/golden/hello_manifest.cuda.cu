@@ -1,0 +1,45 @@
+// hello_manifest
+#include "stencil_cuda.h"
+
+using namespace stencil;
+
+extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_0_y(
+    stencil::array<double> x_array,
+    stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
+    (void)globals;
+    const Margins<1> grown = {{{0, 0}}};
+    const Tiles<1> tiles = tiles_of(shape, grown);
+    for (int64_t tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
+        const Index number = tiles.row(tile), i = tiles.cell(tile);
+        if (number < tiles.rows && i < tiles.high) {
+            const Row<1> row = row_at(shape, grown, number);
+            const Index (&at)[1] = row.at;
+            (void)at;
+            const Index cell = row.start + i;
+            const double x = x_array[cell];
+            const double y = x * x;
+            x_array[cell] = y;
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_1_z(
+    stencil::array<double> y_array,
+    stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
+    (void)globals;
+    const Margins<1> grown = {{{0, 0}}};
+    const Tiles<1> tiles = tiles_of(shape, grown);
+    for (int64_t tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
+        const Index number = tiles.row(tile), i = tiles.cell(tile);
+        if (number < tiles.rows && i < tiles.high) {
+            const Row<1> row = row_at(shape, grown, number);
+            const Index (&at)[1] = row.at;
+            (void)at;
+            const Index cell = row.start + i;
+            const double y = y_array[cell];
+            const double z = y + y;
+            y_array[cell] = z;
+        }
+    }
+}
+

@@ -1,0 +1,184 @@
+// wave
+#include "stencil_cuda.h"
+
+using namespace stencil;
+
+// Outside of v
+extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) fill_v(
+    stencil::array<double> v_array,
+    stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
+    const SideRule rules[1][2] = {
+        {{PERIODIC, 1, 0}, {PERIODIC, 1, 0}},
+    };
+    const Margins<1> grown = {{{1, 1}}};
+    const int64_t count = ghost_count(shape, grown, false);
+    for (int64_t number = first_thread(); number < count; number += all_threads()) {
+        Walk<1, 3> walk;
+        ghost_at(shape, grown, false, number, walk.at);
+        if (belongs_to_neighbour(rules, shape, walk.at)) continue;
+        const int64_t ghost = element_of(shape, walk.at);
+        walk_inside(rules, shape, 0, 1, walk);
+        double value = double(0);
+        if (walk.base == CELL) {
+            value = v_array[element_of(shape, walk.at)];
+        }
+        for (int s = walk.count - 1; s >= 0; --s) {
+            const Step<1>& step = walk.steps[s];
+            if (step.kind == NEGATE) {
+                value = negated(value);
+            }
+        }
+        v_array[ghost] = value;
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_0_u1(
+    stencil::array<const double> v_array,
+    stencil::array<double> u_array,
+    stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
+    (void)globals;
+    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
+    const double dt = dx / read_global<double>(globals, 1);
+    const Margins<1> grown = {{{1, 1}}};
+    const Tiles<1> tiles = tiles_of(shape, grown);
+    for (int64_t tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
+        const Index number = tiles.row(tile), i = tiles.cell(tile);
+        if (number < tiles.rows && i < tiles.high) {
+            const Row<1> row = row_at(shape, grown, number);
+            const Index (&at)[1] = row.at;
+            (void)at;
+            const Index cell = row.start + i;
+            const double u = u_array[cell];
+            const double v = v_array[cell];
+            const double u1 = u + dt * v;
+            u_array[cell] = u1;
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_1_v1(
+    stencil::array<double> v_array,
+    stencil::array<const double> u1_array,
+    stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
+    (void)globals;
+    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
+    const double c = read_global<double>(globals, 1);
+    const double dt = dx / c;
+    const double t1 = dt * (c * c) / (dx * dx);
+    const Margins<1> grown = {{{0, 0}}};
+    const Tiles<1> tiles = tiles_of(shape, grown);
+    for (int64_t tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
+        const Index number = tiles.row(tile), i = tiles.cell(tile);
+        if (number < tiles.rows && i < tiles.high) {
+            const Row<1> row = row_at(shape, grown, number);
+            const Index (&at)[1] = row.at;
+            (void)at;
+            const Index cell = row.start + i;
+            const double v = v_array[cell];
+            const double u1_xp1 = u1_array[cell + 1];
+            const double u1 = u1_array[cell];
+            const double u1_xm1 = u1_array[cell - 1];
+            const double v1 = v + t1 * (u1_xp1 - 2.0 * u1 + u1_xm1);
+            v_array[cell] = v1;
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_1_v1(
+    stencil::array<const double> v_array,
+    stencil::array<const double> u1_array,
+    stencil::array<double> out_v_array,
+    stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
+    (void)globals;
+    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
+    const double c = read_global<double>(globals, 1);
+    const double dt = dx / c;
+    const double t1 = dt * (c * c) / (dx * dx);
+    const Margins<1> grown = {{{0, 0}}};
+    const Tiles<1> tiles = tiles_of(shape, grown);
+    for (int64_t tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
+        const Index number = tiles.row(tile), i = tiles.cell(tile);
+        if (number < tiles.rows && i < tiles.high) {
+            const Row<1> row = row_at(shape, grown, number);
+            const Index (&at)[1] = row.at;
+            (void)at;
+            const Index cell = row.start + i;
+            const double v = v_array[cell];
+            const double u1_xp1 = u1_array[cell + 1];
+            const double u1 = u1_array[cell];
+            const double u1_xm1 = u1_array[cell - 1];
+            const double v1 = v + t1 * (u1_xp1 - 2.0 * u1 + u1_xm1);
+            out_v_array[cell] = v1;
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_2_reduce(
+    stencil::array<const double> v_array,
+    stencil::array<const double> u1_array,
+    stencil::array<const double> v1_array,
+    stencil::array<double> energy_partials,
+    stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
+    (void)globals;
+    const double c = read_global<double>(globals, 1);
+    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
+    const double t1 = 2.0 * dx;
+    const double t3 = c * c;
+    const Margins<1> grown = {{{0, 0}}};
+    const Chunks<1> chunks = chunks_of(shape);
+    for (int64_t first = chunks.first_of_block(); first < chunks.count; first += chunks.step()) {
+        const int64_t chunk = first + threadIdx.x / LANES;
+        double energy_lane = -0.0;
+        if (chunk < chunks.count) {
+            const Row<1> row = row_at(shape, grown, chunks.row(chunk));
+            const Index (&at)[1] = row.at;
+            (void)at;
+            const Index end = chunks.end(shape, chunk);
+            for (Index i = chunks.begin(chunk); i < end; i += LANES) {
+                const Index cell = row.start + i;
+                (void)cell;
+                const double u1_xp1 = u1_array[cell + 1];
+                const double u1_xm1 = u1_array[cell - 1];
+                const double t2 = (u1_xp1 - u1_xm1) / t1;
+                const double v = v_array[cell];
+                const double v1 = v1_array[cell];
+                const double t4 = (v + v1) / 2.0;
+                energy_lane = combine_add()(energy_lane, 0.5 * (t3 * (t2 * t2) + t4 * t4) * dx);
+            }
+        }
+        energy_lane = combine_lanes(energy_lane, combine_add());
+        if (chunk < chunks.count && chunks.lane() == 0) energy_partials[chunk] = energy_lane;
+    }
+}
+
+// Group g has `each` values, number j at (g * each + j) * step; what they combine to replaces number 0, and a slot of
+// the Globals block takes it if `slot` is not -1.
+extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) tree_f64_add(
+    stencil::array<double> partials, stencil::array<uint64_t> globals,
+    const int64_t groups, const int64_t each, const int64_t step, const int64_t slot) {
+    const combine_add combine;
+    for (int64_t first = int64_t(blockIdx.x) * blockDim.y; first < groups; first += int64_t(gridDim.x) * blockDim.y) {
+        const int64_t start = (first + threadIdx.y) * each;
+        for (int64_t reach = 1; reach < each; reach *= 2) {
+            const int64_t end = first + threadIdx.y < groups ? each - reach : 0;
+            for (int64_t j = 2 * reach * threadIdx.x; j < end; j += 2 * reach * blockDim.x) {
+                const double left = partials[(start + j) * step];
+                const double right = partials[(start + j + reach) * step];
+                partials[(start + j) * step] = combine(left, right);
+            }
+            stencil::barrier();
+        }
+    }
+    if (slot >= 0 && threadIdx.x == 0 && threadIdx.y == 0) {
+        const double whole = partials[0];
+        write_global(globals, int(slot), whole);
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) scalars_step(
+    stencil::array<uint64_t> globals, const stencil::Shape<1> shape) {
+    (void)shape;
+    const double new_energy = read_global<double>(globals, 2);
+    write_global(globals, 0, new_energy);
+}
+

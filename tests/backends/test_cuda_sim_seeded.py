@@ -55,8 +55,8 @@ EDITS = {
         "tree_f64",
         "stencil::barrier();",
         "if (threadIdx.x == 0) stencil::barrier();",
-        "divergent",
-        "barrier",
+        "race|divergent",
+        "partials[",
     ),
     "tiles left out": Edit(
         WAVE, (300,), "sweep_step_observed_1", "tile += gridDim.x", "tile += gridDim.x + 1", "uninitialised", "v"

@@ -96,6 +96,7 @@ class FakeModule:
             if isinstance(argument, np.ndarray) and argument.dtype.fields is None:
                 passed.append(ArrayArgument(f"argument{number}", argument))
             else:
+                assert argument.size == 1, "CuPy passes arrays of one element by value, and refuses others"
                 passed.append(ValueArgument(f"argument{number}", argument.tobytes()))
         assert self.device.launch(name, LaunchShape(grid, block, seed=3), passed) == 0, self.device.faults()
 
@@ -109,7 +110,7 @@ class FakeCupy:
         errors = {name: type(name, (Exception,), {}) for name in ("memory", "runtime", "driver", "compiler")}
         self.cuda = SimpleNamespace(
             Device=FakeDevice,
-            Stream=lambda non_blocking: FakeStream(self),
+            Stream=lambda: FakeStream(self),
             memory=SimpleNamespace(OutOfMemoryError=errors["memory"]),
             runtime=SimpleNamespace(CUDARuntimeError=errors["runtime"], getDeviceCount=lambda: devices),
             driver=SimpleNamespace(CUDADriverError=errors["driver"]),

@@ -16,14 +16,17 @@ def planned(graph, **choices):
     return plan_graph(graph, Choices(plan=PlanChoices(**choices)))
 
 
+PAPER = {"grid_size": 32, "block_size": 32}
+
+
 def test_table_3_delayed():
-    assert genome_of(planned(hello(), preset="as_delayed")).split(":")[1] == "AAAAACAAAAAAACAAAAAA"
+    assert genome_of(planned(hello(), preset="as_delayed", **PAPER)).split(":")[1] == "AAAAACAAAAAAACAAAAAA"
 
 
 def test_table_3_manifest_with_a_barrier_differs_in_two_letters():
     graph = planned(hello()).graph
     x, y = graph.kernels[0].keys()[:2]
-    plan = planned(hello(), preset="as_delayed", manifest=frozenset({y}), sync_before=frozenset({x}))
+    plan = planned(hello(), preset="as_delayed", manifest=frozenset({y}), sync_before=frozenset({x}), **PAPER)
     assert genome_of(plan).split(":")[1] == "AAAAACAAAAAAACAACGAA"
 
 

@@ -157,7 +157,7 @@ class CudaInstance(DeviceInstance):
         self._cupy = cupy
         self._functions = functions
         self._device = cupy.cuda.Device()
-        self._stream = cupy.cuda.Stream(non_blocking=True)
+        self._stream = cupy.cuda.Stream()  # waits for the default stream, on which users write to device views
         self._graphs: dict[tuple[int, tuple[int, ...]], Any] = {}
         self._step_seconds = 0.0
         self._asked: tuple[float, int] = (0.0, 0)  # when the batch began, and its steps

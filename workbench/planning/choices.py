@@ -35,8 +35,8 @@ class PlanChoices:
     delayed: frozenset[str] = frozenset()
     sync_before: frozenset[str] = frozenset()
     sync_after: frozenset[str] = frozenset()
-    grid_size: int = 32
-    block_size: int = 32
+    grid_size: int = 0
+    block_size: int = 256
     threads: int = 0
     tile: int = 0
     schedule: Literal["stepwise"] = "stepwise"

@@ -8,10 +8,11 @@ import pytest
 
 from tests.frontend.test_bad_cells import BAD
 from tests.frontend.test_meaning import PROGRAMS
-from workbench.errors import TraceError
+from workbench.errors import GraphError, TraceError
 from workbench.frontend.cell import trace_cell
 from workbench.frontend.language import __all__ as vocabulary
 from workbench.graph.verify import verify
+from workbench.graph.verify_outside import loads_stay_inside
 
 MUTANTS = 4000
 WORDS = r"""( ) [ ] , : - // % & | < == u v 0 -1 2.5 True None {} u[+1] "periodic" "x" "u8" "f32" "bool" np.sum .next
@@ -44,6 +45,15 @@ def outcome(text):
         return None, error
 
 
+def reads_outside(graph):
+    """Whether a field is read where it has no boundary rule."""
+    try:
+        loads_stay_inside(graph)
+    except GraphError:
+        return True
+    return False
+
+
 @pytest.mark.filterwarnings("ignore::SyntaxWarning")
 def test_nothing_escapes_as_another_exception(monkeypatch):
     monkeypatch.setattr("workbench.frontend.trace.MOST_NODES", 3_000)
@@ -56,7 +66,8 @@ def test_nothing_escapes_as_another_exception(monkeypatch):
             assert error.advice, text
             refused += 1
         else:
-            verify(graph)
+            if not reads_outside(graph):  # planning refuses that, with field, side and line
+                verify(graph)
             legal += 1
     print(f"{legal} legal cells, {refused} refused")
     assert min(legal, refused) > 50

@@ -57,14 +57,20 @@ NO_RULE = Rule("undefined")
 Sides = tuple[tuple[Rule, Rule], ...]
 
 
-def reflect(sign: int = 1) -> Rule:
-    """Mirror about the face of the domain (-1 takes cell 0, n takes n-1), each reflection times `sign` (+1 or -1)."""
-    return Rule("reflect", _sign(sign, "reflect"), text=f"reflect(sign={sign})")
+def reflect(sign: int | None = None) -> Rule:
+    """Mirror about the face of the domain (-1 takes cell 0, n takes n-1), each reflection times `sign` (+1 or -1).
+
+    Without a sign a field keeps its sign and a tensor is reflected: an index along the normal changes its sign.
+    """
+    return Rule("reflect") if sign is None else Rule("reflect", _sign(sign, "reflect"), text=f"reflect(sign={sign})")
 
 
-def mirror(sign: int = 1) -> Rule:
-    """Mirror about the first and last cell (-1 takes cell 1, n takes n-2), each reflection times `sign` (+1 or -1)."""
-    return Rule("mirror", _sign(sign, "mirror"), text=f"mirror(sign={sign})")
+def mirror(sign: int | None = None) -> Rule:
+    """Mirror about the first and last cell (-1 takes cell 1, n takes n-2), each reflection times `sign` (+1 or -1).
+
+    Without a sign a field keeps its sign and a tensor is reflected: an index along the normal changes its sign.
+    """
+    return Rule("mirror") if sign is None else Rule("mirror", _sign(sign, "mirror"), text=f"mirror(sign={sign})")
 
 
 def constant(value: object) -> Rule:
@@ -113,8 +119,26 @@ def _value_rule(kind: str, value: object) -> Rule:
     return Rule(kind, value=given, text=trace.text_here(kind))
 
 
-def parse_sides(trace: Trace, boundary: object, what: str) -> Sides:
-    """The rule of each side; a side without one takes the cell's default, or none. Raises TraceError."""
+def parse_sides(trace: Trace, boundary: object, what: str, component: tuple[int, ...] = ()) -> Sides:
+    """The rule of each side; a side without one takes the cell's default, or none. Raises TraceError.
+
+    component: the indices of a tensor's component, for which a reflection without a sign has one along its normal.
+    """
+    sides = _parse_sides(trace, boundary, what)
+    return tuple(
+        (_reflected(low, component.count(axis)), _reflected(high, component.count(axis)))
+        for axis, (low, high) in enumerate(sides)
+    )
+
+
+def _reflected(rule: Rule, normals: int) -> Rule:
+    """The rule of a component with `normals` indices along the normal of the side."""
+    if rule.kind not in ("reflect", "mirror") or rule.text or normals % 2 == 0:
+        return rule
+    return Rule(rule.kind, -1, text=f"{rule.kind}(sign=-1)")
+
+
+def _parse_sides(trace: Trace, boundary: object, what: str) -> Sides:
     default = NO_RULE
     if boundary is None:
         boundary, default = trace.default_boundary, NO_RULE
@@ -300,12 +324,11 @@ def _check_analytic(given: Operand, text: str) -> None:
         waiting += node.operands
 
 
-def extend(value: object, rule: object) -> Value:
-    """The value inside the domain, continued outside by `rule` (any boundary, also one per side)."""
-    trace = current_trace("extend")
+def extend_value(trace: Trace, value: object, rule: object, component: tuple[int, ...] = ()) -> Value:
+    """The value continued outside the domain by `rule`; `component` as in `parse_sides`."""
     given = operand(value)
     if not isinstance(given, Term) or not given.is_local:
         raise TraceError("extend needs a value per cell; one number is the same everywhere", advice="Leave it out.")
-    sides = parse_sides(trace, rule, "extend")
+    sides = parse_sides(trace, rule, "extend", component)
     extended: Value = wrap(extend_term(trace, given, sides))
     return extended

@@ -25,6 +25,7 @@ from workbench.frontend.source import (
     compile_source,
     parse_source,
 )
+from workbench.frontend.tensors import Tensor, component_name
 from workbench.frontend.trace import DimensionFoundError, Trace, enter_trace
 from workbench.frontend.value import Value, term_of
 from workbench.graph import Graph, StorageType
@@ -233,6 +234,9 @@ def _hooks(trace: Trace) -> dict[str, object]:
 
 def _name_value(trace: Trace, name: str, value: object) -> None:
     """Give the assigned value its variable's name; a static under its own name has it already."""
+    if isinstance(value, Tensor) and value.name != name:
+        for index, part in value.stored.items():
+            _name_value(trace, component_name(name, index), part)
     if isinstance(value, Value) and name != "_" and value._static != name:
         trace.pool.annotate(term_of(value).index, name=name)
 

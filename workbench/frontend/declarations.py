@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
 import keyword
 from collections.abc import Callable
-from typing import NoReturn
+from itertools import product
+from typing import NoReturn, cast
 
 import numpy as np
 
 from workbench.errors import TraceError
-from workbench.frontend.boundaries import describe, extend_term, parse_sides
+from workbench.frontend.boundaries import describe, extend_term, extend_value, mirror, parse_sides, reflect
 from workbench.frontend.operations import parse_type
 from workbench.frontend.promotion import constant, spread
+from workbench.frontend.tensors import MOST_COMPONENTS, Index, Tensor, component_name
 from workbench.frontend.trace import CoordinateState, KernelState, Number, Term, Trace, current_trace
 from workbench.frontend.value import Value, operand
 from workbench.graph import GLOBAL, Static, StorageType
@@ -63,12 +66,25 @@ def field(name: str, dtype: object = None, boundary: object = None, unit: str = 
     "x+", "y", ...). location: "cell" or ("face", axis), which puts value i on the lower face of cell i.
     """
     trace = current_trace("field")
+    _check_name(name, "field")
+    return _declare_field(trace, name, dtype, boundary, unit, location)
+
+
+def _declare_field(
+    trace: Trace,
+    name: str,
+    dtype: object,
+    boundary: object,
+    unit: str,
+    location: object,
+    group: str = "",
+    component: Index = (),
+) -> Value:
     what = f"field {name!r}"
     type_ = trace.float_type if dtype is None else parse_type(dtype)
     span = trace.here()
-    _check_name(name, "field")
     face_axes = _parse_location(trace, location, what)
-    sides = parse_sides(trace, boundary, what)
+    sides = parse_sides(trace, boundary, what, component)
     trace.periodic_axes |= {axis for axis, (low, _) in enumerate(sides) if low.kind == "periodic"}
     trace.declare(
         Static(
@@ -79,6 +95,8 @@ def field(name: str, dtype: object = None, boundary: object = None, unit: str = 
             unit=str(unit),
             boundary=describe(sides),
             face_axes=face_axes,
+            group=group,
+            component=component,
             span=span,
         )
     )
@@ -100,6 +118,94 @@ def field(name: str, dtype: object = None, boundary: object = None, unit: str = 
         return extended
 
     return Value(None, name, resolve)
+
+
+def vector(name: str, dtype: object = None, boundary: object = None, unit: str = "", location: object = None) -> Tensor:
+    """Declare a vector field: dim components per cell, stored as name0, name1, ...; see `tensor`."""
+    current_trace("vector")
+    return _declare_tensor(name, 1, False, dtype, boundary, unit, location)
+
+
+def tensor(
+    name: str,
+    rank: int = 2,
+    symmetric: bool = False,
+    dtype: object = None,
+    boundary: object = None,
+    unit: str = "",
+    location: object = None,
+) -> Tensor:
+    """Declare a tensor field: dim**rank components per cell, stored as name00, name01, ...
+
+    symmetric: only components with ascending indices are stored. boundary: one rule or a dict per side for all
+    components, or a function of the component's indices that gives one. "reflect" and "mirror" reflect the tensor: an
+    index along the wall's normal changes the sign. reflect(sign=s) gives every component the sign s. location: as of a
+    field, or a function of the indices: location=lambda a: ("face", a) puts each component of a vector on its faces.
+    """
+    current_trace("tensor")
+    return _declare_tensor(name, rank, symmetric, dtype, boundary, unit, location)
+
+
+def _declare_tensor(
+    name: str, rank: int, symmetric: bool, dtype: object, boundary: object, unit: str, location: object
+) -> Tensor:
+    trace = current_trace("tensor")
+    _check_name(name, "vector" if rank == 1 else "tensor")
+    if isinstance(rank, bool) or not isinstance(rank, int) or not 1 <= rank <= 8:
+        raise TraceError(f"tensor {name!r}: no tensor has rank {rank!r}", advice="Use rank 1 to 8, or field(name).")
+    if trace.dim**rank > MOST_COMPONENTS:
+        raise TraceError(
+            f"tensor {name!r} of rank {rank} has {trace.dim}**{rank} components, above {MOST_COMPONENTS}",
+            advice="Use a lower rank.",
+        )
+    parts: dict[Index, Value] = {}
+    for index in product(range(trace.dim), repeat=rank):
+        if symmetric and index != tuple(sorted(index)):
+            continue
+        parts[index] = _declare_field(
+            trace,
+            component_name(name, index),
+            dtype,
+            rule_of(boundary, index, f"the boundary of {name}"),
+            unit,
+            _per_component(location, index, f"the location of {name}"),
+            name,
+            index,
+        )
+    return Tensor(parts, trace.dim, rank, bool(symmetric), name)
+
+
+def rule_of(boundary: object, index: Index, what: str) -> object:
+    """The boundary of one component: `boundary` itself, or what it gives as a function of the indices."""
+    return boundary if boundary is reflect or boundary is mirror else _per_component(boundary, index, what)
+
+
+def _per_component(given: object, index: Index, what: str) -> object:
+    if not callable(given):
+        return given
+    try:
+        inspect.signature(given).bind(*index)
+    except (TypeError, ValueError):
+        raise TraceError(
+            f"{what} is a function that does not take {len(index)} component ind{'ex' if len(index) == 1 else 'ices'}",
+            advice=f"Write lambda {', '.join('abcdefgh'[: len(index)])}: ..., or one rule for all components.",
+        ) from None
+    return given(*index)
+
+
+def extend(value: object, rule: object) -> Value:
+    """The value inside the domain, continued outside by `rule` (any boundary, also one per side, as of a field).
+
+    Of a tensor each component, with the rules that a declared tensor would have.
+    """
+    trace = current_trace("extend")
+    if not isinstance(value, Tensor):
+        return extend_value(trace, value, rule)
+    parts = {
+        index: extend_value(trace, part, rule_of(rule, index, "the rule of extend"), index)
+        for index, part in value.stored.items()
+    }
+    return cast(Value, Tensor(parts, value.dim, value.rank, value.symmetric))
 
 
 def fields(

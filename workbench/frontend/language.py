@@ -5,14 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
-from workbench.errors import TraceError
 from workbench.frontend import operations
-from workbench.frontend.boundaries import analytic, constant, extend, fixed, mirror, neumann, reflect
-from workbench.frontend.declarations import coordinate, field, fields, kernel, param, scalar
+from workbench.frontend.boundaries import analytic, constant, fixed, mirror, neumann, reflect
+from workbench.frontend.declarations import coordinate, extend, field, fields, kernel, param, scalar, tensor, vector
+from workbench.frontend.hints import delayed, manifest, named, need_local, sync
 from workbench.frontend.operations import parse_type, reduce_value, whole_number
-from workbench.frontend.trace import Term, current_trace
+from workbench.frontend.tensor_algebra import compose, contract, delta, dot, einsum, outer
+from workbench.frontend.tensors import components, componentwise
+from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, operand, wrap
-from workbench.graph import OPERATORS, Hint, Operator
+from workbench.graph import OPERATORS, Operator
 
 pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
 
@@ -99,10 +101,11 @@ def cell_centre(axis: int, dx: object, origin: object = 0) -> Value:
     return (index(axis) + 0.5) * wrap(operand(dx)) + wrap(operand(origin))
 
 
+@componentwise
 def shift(value: object, vector: Sequence[int]) -> Value:
     """Move cells, the instruction of the Orthotope Machine: result[i] = value[i - vector]."""
     trace = current_trace("shift")
-    term = _need_local(value, "shift")
+    term = need_local(value, "shift")
     text = trace.text_here("shift")
     parts = tuple(vector) if isinstance(vector, tuple | list) else (vector,)
     offsets = tuple(whole_number(v, f"{text}: a component") for v in parts)
@@ -110,43 +113,51 @@ def shift(value: object, vector: Sequence[int]) -> Value:
     return Value(trace.emit(lambda pool: pool.shift(term.index, offsets)))
 
 
+@componentwise
 def where(condition: object, yes: object, no: object) -> Value:
     """Per cell `yes` where the condition holds, else `no`; both are computed, none is skipped."""
     current_trace("where")
     return wrap(operations.where(operand(condition), operand(yes), operand(no)))
 
 
+@componentwise
 def astype(value: object, dtype: object) -> Value:
     """Cast: float to integer truncates and saturates, integers wrap, anything to bool is `!= 0`."""
     current_trace("astype")
     return Value(operations.astype(operand(value), parse_type(dtype)))
 
 
+@componentwise
 def reduce_sum(value: object) -> Value:
     """Sum over all cells, in the canonical order; of floats it is f64."""
     return _reduce("sum", value)
 
 
+@componentwise
 def reduce_product(value: object) -> Value:
     """Product over all cells, in the canonical order; of floats it is f64."""
     return _reduce("product", value)
 
 
+@componentwise
 def reduce_min(value: object) -> Value:
     """Smallest cell; NaN if any cell is NaN."""
     return _reduce("min", value)
 
 
+@componentwise
 def reduce_max(value: object) -> Value:
     """Largest cell; NaN if any cell is NaN."""
     return _reduce("max", value)
 
 
+@componentwise
 def reduce_any(value: object) -> Value:
     """Whether the condition holds in some cell."""
     return _reduce("any", value)
 
 
+@componentwise
 def reduce_all(value: object) -> Value:
     """Whether the condition holds in every cell."""
     return _reduce("all", value)
@@ -157,11 +168,13 @@ def _reduce(name: str, value: object) -> Value:
     return wrap(reduce_value(name, operand(value)))
 
 
+@componentwise
 def minimum(a: object, b: object, *more: object) -> Value:
     """The smallest, cell by cell: a if a < b or a is NaN, else b; further values from left to right."""
     return _fold("minimum", a, b, *more)
 
 
+@componentwise
 def maximum(a: object, b: object, *more: object) -> Value:
     """The largest, cell by cell: a if a > b or a is NaN, else b; further values from left to right."""
     return _fold("maximum", a, b, *more)
@@ -175,6 +188,7 @@ def _fold(name: str, *values: object) -> Value:
     return wrap(result)
 
 
+@componentwise
 def power(a: object, b: object) -> Value:
     """a**b."""
     current_trace("power")
@@ -188,7 +202,7 @@ def _unary(name: str, meaning: str) -> Callable[[object], Value]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = meaning
-    return function
+    return componentwise(function)
 
 
 def _binary(name: str, meaning: str) -> Callable[[object, object], Value]:
@@ -198,7 +212,7 @@ def _binary(name: str, meaning: str) -> Callable[[object, object], Value]:
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = meaning
-    return function
+    return componentwise(function)
 
 
 sqrt = _unary("sqrt", "Square root, correctly rounded.")
@@ -231,49 +245,6 @@ isnan = _unary("isnan", "Whether x is NaN, a condition.")
 isfinite = _unary("isfinite", "Whether x is neither infinite nor NaN, a condition.")
 
 
-def _need_local(value: object, what: str) -> Term:
-    given = operand(value)
-    if not isinstance(given, Term) or not given.is_local:
-        raise TraceError(
-            f"{what} needs a value per cell, but this is one number for the whole grid", advice="Leave it out."
-        )
-    return given
-
-
-def manifest(value: object) -> Value:
-    """Ask that the value is stored in an array of its own; returns it."""
-    return _hinted(value, "manifest", Hint("manifest"))
-
-
-def delayed(value: object) -> Value:
-    """Ask that the value is recomputed where it is used; returns it."""
-    return _hinted(value, "delayed", Hint("delayed"))
-
-
-def sync(value: object) -> Value:
-    """Ask that all threads meet before and after the value is computed; returns it."""
-    return _hinted(value, "sync", Hint(sync_before=True, sync_after=True))
-
-
-def _hinted(value: object, what: str, hint: Hint) -> Value:
-    trace = current_trace(what)
-    term = _need_local(value, what)
-    trace.hint(term, hint)
-    return Value(term)
-
-
-def named(value: object, name: str) -> Value:
-    """Give the value a name for graphs, generated code and sim.evaluate; returns it."""
-    trace = current_trace("named")
-    if not isinstance(name, str) or not name.isidentifier():
-        raise TraceError(f"{name!r} is no name for a value", advice='Write named(x, "flux").')
-    given = operand(value)
-    if not isinstance(given, Term):
-        raise TraceError(f"the Python number {given!r} cannot carry a name", advice="Name a traced value.")
-    trace.pool.annotate(given.index, name=name)
-    return wrap(given)
-
-
 __all__ = [
     "absolute",
     "analytic",
@@ -286,14 +257,20 @@ __all__ = [
     "cbrt",
     "ceil",
     "cell_centre",
+    "components",
+    "compose",
     "constant",
+    "contract",
     "coordinate",
     "copysign",
     "cos",
     "cosh",
     "delayed",
+    "delta",
     "dim",
+    "dot",
     "e",
+    "einsum",
     "exp",
     "exp2",
     "expm1",
@@ -319,6 +296,7 @@ __all__ = [
     "named",
     "nan",
     "neumann",
+    "outer",
     "param",
     "pi",
     "power",
@@ -339,7 +317,9 @@ __all__ = [
     "sync",
     "tan",
     "tanh",
+    "tensor",
     "trunc",
+    "vector",
     "where",
 ]  # fmt: skip
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.language import __all__ as vocabulary
+from workbench.frontend.tensors import Tensor
 from workbench.frontend.value import Value
 
 
@@ -53,12 +54,15 @@ class NotebookScope(dict[str, object]):
             return value
         if isinstance(value, np.generic):
             value = value.item()
-        if isinstance(value, Value):
+        parts = tuple(value.stored.values()) if isinstance(value, Tensor) else ()
+        if any(isinstance(part, Value) for part in (value, *parts)):
             raise TraceError(
                 f"{name} is a traced value of another cell", advice="Declare in this cell every field that it uses."
             )
-        if not isinstance(value, type) and (hasattr(value, "__array__") or hasattr(value, "__cuda_array_interface__")):
-            shape = getattr(value, "shape", "")
+        numbers = bool(parts) and all(isinstance(part, bool | int | float) for part in parts)
+        is_array = hasattr(value, "__array__") or hasattr(value, "__cuda_array_interface__")
+        if is_array and not numbers and not isinstance(value, type):
+            shape = np.shape(np.asarray(value)) if parts else getattr(value, "shape", "")
             raise TraceError(
                 f"{name} is an array of the notebook (shape {shape}), and a cell takes no arrays",
                 advice=f'Declare a field, {name} = field("{name}"), and give the array to simulate({name}=array).',

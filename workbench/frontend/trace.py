@@ -15,6 +15,7 @@ from workbench.graph.graph import NO_HINT
 MOST_NODES = 200_000  # beyond any program that a compiler takes; a body that makes more never ends
 MOST_OPERATIONS = 1_000_000
 MOST_TURNS = 2_000_000  # of loops and comprehensions
+MOST_DIMENSIONS = 16
 
 
 class DimensionFoundError(BaseException):
@@ -138,14 +139,24 @@ class Trace:
 
     def declare(self, static: Static) -> None:
         """Add a static; its name must be new."""
-        other = self.statics.get(static.name)
+        other = self.statics.get(static.name) or self._group(static.name) or self._group(static.group, static)
         if other is not None:
             raise TraceError(
-                f"{static.name} is declared twice: as a {other.role} in line {other.span.line}, now as a {static.role}",
+                f"{_taken(static, other)} is declared twice: as a {_role(other)} in line {other.span.line}, "
+                f"now as a {_role(static)}",
                 advice="Give it another name.",
             )
         self.statics[static.name] = static
         self.pool.declare(static)
+
+    def _group(self, name: str, member: Static | None = None) -> Static | None:
+        """What else is called like a vector or tensor: a component of an earlier one, or a variable."""
+        if not name:
+            return None
+        taken = [
+            s for s in self.statics.values() if s.group == name and (member is None or s.component == member.component)
+        ]
+        return next(iter(taken), self.statics.get(name))
 
     def store(self, name: str, term: Term) -> None:
         """Record `name.next = term` in the kernel being traced."""
@@ -187,7 +198,7 @@ class Trace:
             raise DimensionFoundError(axis + 1, fixed=False)
         if not 0 <= axis < self.dim:
             raise TraceError(
-                f"{what}: there is no axis {axis} in {_dimensions(self.dim)}",
+                f"{what}: there is no axis {axis} in {show_dim(self.dim)}",
                 advice=f"Use an axis below {self.dim}, or define the cell with --dim {axis + 1}."
                 if axis > 0
                 else f"Use an axis from 0 to {self.dim - 1}.",
@@ -203,7 +214,7 @@ class Trace:
         else:
             example = ", ".join(["+1"] + ["0"] * (self.dim - 1))
             raise TraceError(
-                f"{text} has {count} offset{'s' * (count != 1)}, but the machine has {_dimensions(self.dim)}",
+                f"{text} has {count} offset{'s' * (count != 1)}, but the machine has {show_dim(self.dim)}",
                 advice=f"Write one offset per axis, such as u[{example}], or .at(+1, axis) to name the axis.",
             )
 
@@ -223,7 +234,8 @@ class Trace:
             yield item
 
 
-def _dimensions(dim: int) -> str:
+def show_dim(dim: int) -> str:
+    """A dimension for a message."""
     return f"{dim} dimension{'s' * (dim != 1)}"
 
 
@@ -250,3 +262,32 @@ def current_trace(what: str) -> Trace:
 def is_tracing() -> bool:
     """Whether a trace is in progress."""
     return _current.get() is not None
+
+
+def text_here(otherwise: str) -> str:
+    """The source text being executed, for messages; `otherwise` where it is unknown or nothing is traced."""
+    return current_trace(otherwise).text_here(otherwise) if is_tracing() else otherwise
+
+
+def need_dim(text: str, dim: int) -> int:
+    """`dim` if it is the machine's; while that is a guess, a larger one raises it. Outside a trace any will do."""
+    if isinstance(dim, bool) or not isinstance(dim, int) or not 1 <= dim <= MOST_DIMENSIONS:
+        raise TraceError(f"{text}: no tensor has {dim!r} dimensions", advice=f"Use 1 to {MOST_DIMENSIONS}.")
+    if is_tracing():
+        trace = current_trace(text)
+        if trace.dim < dim <= 3 and not trace.fixed:
+            raise DimensionFoundError(dim, fixed=False)
+        if dim != trace.dim:
+            raise TraceError(
+                f"{text} has {dim} component{'s' * (dim != 1)} for an index, but the machine has {show_dim(trace.dim)}",
+                advice=f"Give {trace.dim}, or define the cell with --dim {dim}.",
+            )
+    return dim
+
+
+def _role(static: Static) -> str:
+    return f"component of {static.group}" if static.group else static.role
+
+
+def _taken(static: Static, other: Static) -> str:
+    return static.name if static.name in (other.name, other.group) else static.group

@@ -170,6 +170,8 @@ class Value:
         return binary("remainder", other, self)
 
     def __pow__(self, other: object) -> Value:
+        if answers(other, "power"):
+            return NotImplemented
         return wrap(power(operand(self), operand(other)))
 
     def __rpow__(self, other: object) -> Value:
@@ -196,18 +198,24 @@ class Value:
         return binary("shift_right", other, self)
 
     def __and__(self, other: object) -> Value:
+        if answers(other, "and"):
+            return NotImplemented
         return wrap(bits("logical_and", "bitwise_and", operand(self), operand(other)))
 
     def __rand__(self, other: object) -> Value:
         return wrap(bits("logical_and", "bitwise_and", operand(other), operand(self)))
 
     def __or__(self, other: object) -> Value:
+        if answers(other, "or"):
+            return NotImplemented
         return wrap(bits("logical_or", "bitwise_or", operand(self), operand(other)))
 
     def __ror__(self, other: object) -> Value:
         return wrap(bits("logical_or", "bitwise_or", operand(other), operand(self)))
 
     def __xor__(self, other: object) -> Value:
+        if answers(other, "xor"):
+            return NotImplemented
         return wrap(bits("logical_xor", "bitwise_xor", operand(self), operand(other)))
 
     def __rxor__(self, other: object) -> Value:
@@ -329,6 +337,10 @@ def operand(value: object) -> Operand:
     """What an operation takes: a term or a Python number. Raises TraceError for anything else."""
     if isinstance(value, Value):
         return term_of(value)
+    if answers(value, "*"):
+        raise TraceError(
+            f"{getattr(value, 'kind', value)} stands where one value is needed", advice="Pick a component."
+        )
     if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0:
         value = value.item()
     if isinstance(value, bool | int | float):
@@ -348,8 +360,16 @@ def operand(value: object) -> Operand:
     raise TraceError(f"{kind} ({shown}) meets a traced value", advice="Write a number or a traced value there.")
 
 
+def answers(value: object, operator: str) -> bool:
+    """Whether `value`, right of a traced value, answers the operator itself: a tensor all, `delta` the product."""
+    known = getattr(type(value), "_answers", "")
+    return bool(known) and known in ("*", operator)
+
+
 def binary(name: str, a: object, b: object) -> Value:
-    """Apply an operator of two operands."""
+    """Apply an operator of two operands; NotImplemented, by which Python asks `b`, if that answers it."""
+    if answers(b, name):
+        return cast(Value, NotImplemented)
     return wrap(apply(name, operand(a), operand(b)))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from workbench.backends.base import Array, Instance, MarchRequest, Number
 from workbench.errors import FieldError, ShapeError
 from workbench.graph import Graph
-from workbench.run.values import field_values, group_shape, groups, number, unknown_name
+from workbench.run.values import field_values, groups, number, split_group, unknown_name
 
 INIT = "init"
 Shape = int | tuple[int, ...]
@@ -90,13 +90,7 @@ def _components(graph: Graph, values: Mapping[str, object]) -> dict[str, object]
                 raise unknown_name(graph, name)
             result[name] = value
             continue
-        stacked, shape = np.asarray(value), group_shape(members)
-        if stacked.shape[: len(shape)] != shape:
-            raise ShapeError(
-                f"{name} has components of shape {shape}, but was given an array of shape {stacked.shape}",
-                advice=f"Pass an array whose first axes are {shape}, or {', '.join(m.name for m in members)} apart.",
-            )
-        result |= {member.name: stacked[member.component] for member in members}
+        result |= split_group(name, members, value)
     return result
 
 

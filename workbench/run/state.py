@@ -14,7 +14,7 @@ from workbench.graph.diagnostics import diagnostic_stores
 from workbench.pipeline import Compiled
 from workbench.run.opening import check_shape, sort_values, whole
 from workbench.run.recording import Record, keep_scalars
-from workbench.run.values import group_shape, groups, unknown_name
+from workbench.run.values import group_member, group_shape, groups, unknown_name
 
 STEP = "step"
 
@@ -139,5 +139,6 @@ class State:
         self.records = (*(r for r in self.records if r.active), record)
 
     def _stacked(self, members: tuple[Static, ...]) -> Array:
-        parts = [self.read(member.name) for member in members]
-        return np.stack(parts).reshape((*group_shape(members), *np.shape(parts[0])))
+        shape, parts = group_shape(members), {member: self.read(member.name) for member in members}
+        stacked = [parts[group_member(members, index)] for index in np.ndindex(shape)]
+        return np.stack(stacked).reshape((*shape, *np.shape(stacked[0])))

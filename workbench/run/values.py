@@ -99,5 +99,50 @@ def group_shape(members: tuple[Static, ...]) -> tuple[int, ...]:
     return tuple(1 + max(axis) for axis in zip(*(m.component for m in members), strict=True))
 
 
+def group_member(members: tuple[Static, ...], index: tuple[int, ...]) -> Static:
+    """The component at an index tuple; a symmetric tensor keeps the one with ascending indices."""
+    found = {member.component: member for member in members}
+    return found.get(index) or found[tuple(sorted(index))]
+
+
+def split_group(name: str, members: tuple[Static, ...], value: object) -> dict[str, object]:
+    """The components of a value for a whole vector or tensor, by their stored names.
+
+    The value is an array whose first axes are the indices, a nested tuple or list of components, each an array or a
+    number, or one number for all. Raises ShapeError unless it has the components, FieldError unless a symmetric
+    tensor is given symmetric values.
+    """
+    shape = group_shape(members)
+    stacked = value if isinstance(value, tuple | list) else to_host(name, value)
+    if isinstance(stacked, np.ndarray) and stacked.ndim == 0:
+        return {member.name: stacked for member in members}
+    result: dict[str, object] = {}
+    for index in np.ndindex(shape):
+        member = group_member(members, index)
+        part = _part(name, members, stacked, index)
+        if member.name in result and not np.array_equal(to_host(name, part), to_host(name, result[member.name])):
+            raise FieldError(
+                f"{name} is symmetric, but component {index} given differs from {member.component}",
+                advice=f"Pass equal values at both places, or {member.name} and its like apart.",
+            )
+        result.setdefault(member.name, part)
+    return result
+
+
+def _part(name: str, members: tuple[Static, ...], stacked: object, index: tuple[int, ...]) -> object:
+    """The component of `stacked` at an index tuple."""
+    shape, part = group_shape(members), stacked
+    for depth, a in enumerate(index):
+        parts = part if isinstance(part, tuple | list) or (isinstance(part, np.ndarray) and part.ndim) else ()
+        if len(parts) != shape[depth]:
+            given = f"an array of shape {stacked.shape}" if isinstance(stacked, np.ndarray) else f"{len(parts)}"
+            raise ShapeError(
+                f"{name} has components of shape {shape}, but was given {given}",
+                advice=f"Pass an array whose first axes are {shape}, or {', '.join(m.name for m in members)} apart.",
+            )
+        part = parts[a]
+    return part
+
+
 def _axes(count: int) -> str:
     return f"{count} axis" if count == 1 else f"{count} axes"

@@ -1,0 +1,64 @@
+"""Hints: what a cell asks of the plan for a value, and the names it gives to values."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from workbench.errors import TraceError
+from workbench.frontend.tensors import Tensor, component_name, componentwise
+from workbench.frontend.trace import Term, current_trace
+from workbench.frontend.value import Value, operand, wrap
+from workbench.graph import Hint
+
+
+def need_local(value: object, what: str) -> Term:
+    """The term of a value per cell. Raises TraceError for one number."""
+    given = operand(value)
+    if not isinstance(given, Term) or not given.is_local:
+        raise TraceError(
+            f"{what} needs a value per cell, but this is one number for the whole grid", advice="Leave it out."
+        )
+    return given
+
+
+@componentwise
+def manifest(value: object) -> Value:
+    """Ask that the value is stored in an array of its own; returns it."""
+    return _hinted(value, "manifest", Hint("manifest"))
+
+
+@componentwise
+def delayed(value: object) -> Value:
+    """Ask that the value is recomputed where it is used; returns it."""
+    return _hinted(value, "delayed", Hint("delayed"))
+
+
+@componentwise
+def sync(value: object) -> Value:
+    """Ask that all threads meet before and after the value is computed; returns it."""
+    return _hinted(value, "sync", Hint(sync_before=True, sync_after=True))
+
+
+def _hinted(value: object, what: str, hint: Hint) -> Value:
+    trace = current_trace(what)
+    term = need_local(value, what)
+    trace.hint(term, hint)
+    return Value(term)
+
+
+def named(value: object, name: str) -> Value:
+    """Give the value a name for graphs, generated code and sim.evaluate; returns it.
+
+    A tensor's components get the name with their indices: flux0, flux1, ...
+    """
+    trace = current_trace("named")
+    if not isinstance(name, str) or not name.isidentifier():
+        raise TraceError(f"{name!r} is no name for a value", advice='Write named(x, "flux").')
+    if isinstance(value, Tensor):
+        parts = {i: named(part, component_name(name, i)) for i, part in value.stored.items() if isinstance(part, Value)}
+        return cast(Value, Tensor({**value.stored, **parts}, value.dim, value.rank, value.symmetric))
+    given = operand(value)
+    if not isinstance(given, Term):
+        raise TraceError(f"the Python number {given!r} cannot carry a name", advice="Name a traced value.")
+    trace.pool.annotate(given.index, name=name)
+    return wrap(given)

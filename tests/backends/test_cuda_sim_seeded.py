@@ -59,7 +59,7 @@ EDITS = {
         "partials[",
     ),
     "tiles left out": Edit(
-        WAVE, (300,), "sweep_step_observed_1", "tile += gridDim.x", "tile += gridDim.x + 1", "uninitialised", "v"
+        WAVE, (300,), "sweep_step_observed_1", "tile_x += gridDim.x", "tile_x += gridDim.x + 1", "uninitialised", "v"
     ),
     "last chunk left out": Edit(
         WAVE,

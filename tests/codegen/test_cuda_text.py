@@ -14,7 +14,6 @@ from workbench.codegen.render_cuda import inlined, render_cuda
 from workbench.frontend.cell import trace_cell
 from workbench.planning import Choices, PlanChoices, plan_graph
 
-# A reduction that feeds cells, a barrier asked for, a value stored in an array that is read at the same cell only.
 CASES = {
     "wave": (WAVE, 1, "cost"),
     "hello_delayed": (HELLO, 1, "as_delayed"),

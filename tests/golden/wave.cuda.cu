@@ -41,17 +41,19 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_0_u1(
     const double dt = dx / read_global<double>(globals, 1);
     const Margins<1> grown = {{{1, 1}}};
     const Tiles<1> tiles = tiles_of(shape, grown);
-    for (int64_t tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
-        const Index number = tiles.row(tile), i = tiles.cell(tile);
-        if (number < tiles.rows && i < tiles.high) {
-            const Row<1> row = row_at(shape, grown, number);
-            const Index (&at)[1] = row.at;
-            (void)at;
-            const Index cell = row.start + i;
-            const double u = u_array[cell];
-            const double v = v_array[cell];
-            const double u1 = u + dt * v;
-            u_array[cell] = u1;
+    for (int64_t tile_y = blockIdx.y; tile_y < tiles.down; tile_y += gridDim.y) {
+        for (int64_t tile_x = blockIdx.x; tile_x < tiles.across; tile_x += gridDim.x) {
+            const Index number = tiles.row(tile_y), i = tiles.cell(tile_x);
+            if (number < tiles.rows && i < tiles.high) {
+                const Row<1> row = row_at(shape, grown, number);
+                const Index (&at)[1] = row.at;
+                (void)at;
+                const Index cell = row.start + i;
+                const double u = u_array[cell];
+                const double v = v_array[cell];
+                const double u1 = u + dt * v;
+                u_array[cell] = u1;
+            }
         }
     }
 }
@@ -67,19 +69,21 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_1_v1(
     const double t1 = dt * (c * c) / (dx * dx);
     const Margins<1> grown = {{{0, 0}}};
     const Tiles<1> tiles = tiles_of(shape, grown);
-    for (int64_t tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
-        const Index number = tiles.row(tile), i = tiles.cell(tile);
-        if (number < tiles.rows && i < tiles.high) {
-            const Row<1> row = row_at(shape, grown, number);
-            const Index (&at)[1] = row.at;
-            (void)at;
-            const Index cell = row.start + i;
-            const double v = v_array[cell];
-            const double u1_xp1 = u1_array[cell + 1];
-            const double u1 = u1_array[cell];
-            const double u1_xm1 = u1_array[cell - 1];
-            const double v1 = v + t1 * (u1_xp1 - 2.0 * u1 + u1_xm1);
-            v_array[cell] = v1;
+    for (int64_t tile_y = blockIdx.y; tile_y < tiles.down; tile_y += gridDim.y) {
+        for (int64_t tile_x = blockIdx.x; tile_x < tiles.across; tile_x += gridDim.x) {
+            const Index number = tiles.row(tile_y), i = tiles.cell(tile_x);
+            if (number < tiles.rows && i < tiles.high) {
+                const Row<1> row = row_at(shape, grown, number);
+                const Index (&at)[1] = row.at;
+                (void)at;
+                const Index cell = row.start + i;
+                const double v = v_array[cell];
+                const double u1_xp1 = u1_array[cell + 1];
+                const double u1 = u1_array[cell];
+                const double u1_xm1 = u1_array[cell - 1];
+                const double v1 = v + t1 * (u1_xp1 - 2.0 * u1 + u1_xm1);
+                v_array[cell] = v1;
+            }
         }
     }
 }
@@ -96,19 +100,21 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_
     const double t1 = dt * (c * c) / (dx * dx);
     const Margins<1> grown = {{{0, 0}}};
     const Tiles<1> tiles = tiles_of(shape, grown);
-    for (int64_t tile = blockIdx.x; tile < tiles.count; tile += gridDim.x) {
-        const Index number = tiles.row(tile), i = tiles.cell(tile);
-        if (number < tiles.rows && i < tiles.high) {
-            const Row<1> row = row_at(shape, grown, number);
-            const Index (&at)[1] = row.at;
-            (void)at;
-            const Index cell = row.start + i;
-            const double v = v_array[cell];
-            const double u1_xp1 = u1_array[cell + 1];
-            const double u1 = u1_array[cell];
-            const double u1_xm1 = u1_array[cell - 1];
-            const double v1 = v + t1 * (u1_xp1 - 2.0 * u1 + u1_xm1);
-            out_v_array[cell] = v1;
+    for (int64_t tile_y = blockIdx.y; tile_y < tiles.down; tile_y += gridDim.y) {
+        for (int64_t tile_x = blockIdx.x; tile_x < tiles.across; tile_x += gridDim.x) {
+            const Index number = tiles.row(tile_y), i = tiles.cell(tile_x);
+            if (number < tiles.rows && i < tiles.high) {
+                const Row<1> row = row_at(shape, grown, number);
+                const Index (&at)[1] = row.at;
+                (void)at;
+                const Index cell = row.start + i;
+                const double v = v_array[cell];
+                const double u1_xp1 = u1_array[cell + 1];
+                const double u1 = u1_array[cell];
+                const double u1_xm1 = u1_array[cell - 1];
+                const double v1 = v + t1 * (u1_xp1 - 2.0 * u1 + u1_xm1);
+                out_v_array[cell] = v1;
+            }
         }
     }
 }
@@ -133,8 +139,8 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_
             const Row<1> row = row_at(shape, grown, chunks.row(chunk));
             const Index (&at)[1] = row.at;
             (void)at;
-            const Index end = chunks.end(shape, chunk);
-            for (Index i = chunks.begin(chunk); i < end; i += LANES) {
+            const Index chunk_end = chunks.end(shape, chunk);
+            for (Index i = chunks.begin(chunk); i < chunk_end; i += LANES) {
                 const Index cell = row.start + i;
                 (void)cell;
                 const double u1_xp1 = u1_array[cell + 1];

@@ -15,7 +15,7 @@ from workbench.planning.plan import Margins
 CHUNK = 1024  # cells, as in stencil_cuda.h
 LANES = 16
 MOST_THREADS = 1024  # in a block
-_MOST_BLOCKS = 2**31 - 1
+_MOST_BLOCKS, _MOST_BLOCKS_DOWN = 2**31 - 1, 65535
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,11 @@ def _cells_shape(
     rows, width = prod(sizes[:-1]), sizes[-1]
     across = min(choices.block_size, _power_of_two(width))
     down = min(choices.block_size // across, _power_of_two(rows))
-    tiles = _divide_up(width, across) * _divide_up(rows, down)
-    return (_blocks(tiles, choices), 1, 1), (across, down, 1)
+    wide = _blocks(_divide_up(width, across), choices)
+    tall = min(_divide_up(rows, down), _MOST_BLOCKS_DOWN)
+    if choices.grid_size:
+        tall = min(tall, max(choices.grid_size // wide, 1))
+    return (wide, tall, 1), (across, down, 1)
 
 
 def _chunks_shape(extents: tuple[int, ...], choices: PlanChoices) -> tuple[tuple[int, int, int], tuple[int, int, int]]:

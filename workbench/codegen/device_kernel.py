@@ -27,8 +27,8 @@ from workbench.graph.types import TYPES
 from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step, Subkernel
 
 _TAKEN = RESERVED | {
-    *("cell", "tile", "tiles", "chunks", "ghost", "ghosts", "each", "groups", "left", "right", "whole", "combine"),
-    *("end", "low", "high", "Index", "Tiles", "Chunks", "Place", "step", "other", "barrier", "array", "Global"),
+    *("cell", "tiles", "tile_x", "tile_y", "tiles_of", "chunks", "chunks_of", "combine_lanes", "strides"),
+    *("Index", "Tiles", "Chunks"),
 }
 
 

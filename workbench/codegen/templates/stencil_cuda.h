@@ -69,8 +69,9 @@ template <int D> STENCIL_FUNCTION Row<D> row_at(const Shape<D>& shape, const Mar
     row.at[D - 1] = 0;
     for (int k = D - 2; k >= 0; --k) {
         const Index below = grown.sides[k][0], n = Index(shape.extents[k]) + below + grown.sides[k][1];
-        row.at[k] = number % n - below;
-        number /= n;
+        const Index outer = k > 0 ? number / n : 0;  // a division costs as much as ten cells' arithmetic
+        row.at[k] = number - outer * n - below;
+        number = outer;
         row.start += row.at[k] * Index(shape.strides[k]);
     }
     return row;
@@ -78,14 +79,14 @@ template <int D> STENCIL_FUNCTION Row<D> row_at(const Shape<D>& shape, const Mar
 
 // The domain grown by some margins, cut into tiles of blockDim.x cells of blockDim.y rows; a block does one at a time.
 template <int D> struct Tiles {
-    Index rows, low, high, across;
-    int64_t count;
+    Index rows, low, high;
+    int64_t down, across;  // how many there are; wide enough for a grid's size to be added
 
     STENCIL_FUNCTION Index row(int64_t tile) const {
-        return Index(tile) / across * Index(blockDim.y) + Index(threadIdx.y);
+        return Index(tile) * Index(blockDim.y) + Index(threadIdx.y);
     }
     STENCIL_FUNCTION Index cell(int64_t tile) const {
-        return low + Index(tile) % across * Index(blockDim.x) + Index(threadIdx.x);
+        return low + Index(tile) * Index(blockDim.x) + Index(threadIdx.x);
     }
 };
 
@@ -94,8 +95,8 @@ template <int D> STENCIL_FUNCTION Tiles<D> tiles_of(const Shape<D>& shape, const
     tiles.rows = row_count(shape, grown);
     tiles.low = -grown.sides[D - 1][0];
     tiles.high = Index(shape.extents[D - 1]) + grown.sides[D - 1][1];
+    tiles.down = (tiles.rows - 1) / Index(blockDim.y) + 1;
     tiles.across = (tiles.high - tiles.low - 1) / Index(blockDim.x) + 1;
-    tiles.count = int64_t(tiles.across) * ((tiles.rows - 1) / Index(blockDim.y) + 1);
     return tiles;
 }
 

@@ -108,6 +108,9 @@ _LIBRARY: dict[str, str] = {
     "arcsin": "asin",
     "arccos": "acos",
     "arctan": "atan",
+    "arcsinh": "asinh",
+    "arccosh": "acosh",
+    "arctanh": "atanh",
     "arctan2": "atan2",
     "power": "pow",
 }

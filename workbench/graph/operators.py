@@ -196,6 +196,9 @@ _ROWS: tuple[Operator, ...] = (
     _row("sinh", 1, "same", "float", np.sinh, ulp=4, flops=25),
     _row("cosh", 1, "same", "float", np.cosh, ulp=4, flops=25),
     _row("tanh", 1, "same", "float", np.tanh, ulp=4, flops=25),
+    _row("arcsinh", 1, "same", "float", np.arcsinh, ulp=4, flops=25),
+    _row("arccosh", 1, "same", "float", np.arccosh, ulp=4, flops=25),
+    _row("arctanh", 1, "same", "float", np.arctanh, ulp=4, flops=25),
     _row("power", 2, "same", "float", np.power, ulp=8, flops=40),
     _row("hypot", 2, "same", "float", np.hypot, ulp=4, flops=20),
 )

@@ -1,12 +1,10 @@
-"""What only some plans or a later decomposition ask of the CUDA kernels: shared slots, origins, neighbours, 64 bits."""
+"""What only some plans or a later decomposition ask of the CUDA kernels: origins, neighbours, 64 bits."""
 
 import struct
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tests.backends.agreement import assert_agrees
 from tests.backends.test_cuda_sim import BACKEND, cell_plan, chosen
 from tests.backends.test_openmp import bits, field_graph, reducing_graph
 from tests.codegen.hand_plans import plan_by_hand
@@ -15,41 +13,10 @@ from workbench.backends.cuda_sim import CudaSimInstance
 from workbench.backends.launch_sequence import launches_of
 from workbench.codegen.render_cuda import render_cuda
 from workbench.errors import PlanError
-from workbench.frontend.cell import trace_cell
 from workbench.graph.instructions import Fixed, Outflow, Periodic
 from workbench.graph.reduction import reduce_canonically
 from workbench.graph.types import F64
 from workbench.planning.layout import lay_out
-from workbench.planning.plan import Home
-
-SWAP = """
-u = field("u")
-w = field("w", dtype="i64")
-total = scalar("total")
-u.next = astype(w, "f64") + 0.5
-w.next = astype(3 * u, "i64")
-total.next = reduce_sum(u)
-"""
-
-
-def exchanged(step):
-    """Each field's new value in the array that the other one is read from."""
-    (sweep,) = step.subkernels
-    first, second = sweep.outputs
-    sweep = replace(sweep, outputs=(Home(first.node, 1), Home(second.node, 0)))
-    return replace(step, subkernels=(sweep,), rotation=(1, 0, 2, 3))
-
-
-def test_values_of_two_types_share_an_array():
-    plan = plan_by_hand(trace_cell(SWAP, dim=1).graph, 0)
-    (kernel,) = plan.kernels
-    kernel = replace(kernel, plain=exchanged(kernel.plain), observed=exchanged(kernel.observed))
-    plan = replace(plan, kernels=(kernel,))
-    program = BACKEND.compile(plan)
-    assert "stencil::array<uint64_t> u_array" in program.source.text
-    assert "from_bits<double>(uint64_t(u_array[cell]))" in program.source.text
-    for n in (1, 40, 2100):
-        assert_agrees(program, (n,), MarchRequest("step", 3, observe_every=1))
 
 
 def at_origin(instance, origin, global_extents):

@@ -131,7 +131,20 @@ end.next = row + 1
 array.next = step - row
 """
     text = render_cuda(plan_graph(trace_cell(cell, dim=1).graph))
+    compile_for_sm_90(text)
     declared = re.findall(r"const double (\w+) = ", text.source.text)
     assert declared
     assert not RESERVED & set(declared)
+
+
+def test_a_variable_may_be_called_like_a_function_of_the_library():
+    cell = """
+u, hypot = fields("u hypot", boundary="periodic")
+rint = exp(u) + hypot
+pow = rint * rint
+u.next = sin(pow) + atan2(rint, pow)
+hypot.next = pow[+1]
+"""
+    text = render_cuda(plan_graph(trace_cell(cell.replace("atan2", "arctan2"), dim=1).graph))
+    assert "const double rint_ = " in text.source.text
     compile_for_sm_90(text)

@@ -159,6 +159,7 @@ class CudaInstance(DeviceInstance):
         self._device = cupy.cuda.Device()
         self._stream = cupy.cuda.Stream()  # waits for the default stream, on which users write to device views
         self._graphs: dict[tuple[int, tuple[int, ...]], Any] = {}
+        self._known_arguments: dict[tuple[int, tuple[int, ...]], tuple[Any, ...]] = {}
         self._step_seconds = 0.0
         self._asked: tuple[float, int] = (0.0, 0)  # when the batch began, and its steps
         super().__init__(program.plan, program.text.kernels, extents, cupy)
@@ -173,6 +174,7 @@ class CudaInstance(DeviceInstance):
     def close(self) -> None:
         """Free the memory; the instance cannot be used afterwards."""
         self._graphs.clear()
+        self._known_arguments.clear()
         super().close()
 
     @contextmanager
@@ -239,8 +241,12 @@ class CudaInstance(DeviceInstance):
         self.rotate(step)
 
     def _arguments(self, launch: DeviceLaunch) -> tuple[Any, ...]:
-        rest = tuple(np.int64(n) for n in launch.numbers) or (self._shape_argument,)
-        return (*self.operands(launch), self._globals, *rest)
+        """Made once for each arrangement of the arrays: making them takes the host longer than a launch."""
+        key = (id(launch), tuple(self._order))
+        if key not in self._known_arguments:
+            rest = tuple(np.int64(n) for n in launch.numbers) or (self._shape_argument,)
+            self._known_arguments[key] = (*self.operands(launch), self._globals, *rest)
+        return self._known_arguments[key]
 
 
 def _steps_in_graph(step: StepLaunches) -> int:

@@ -18,12 +18,10 @@ from workbench.codegen.device import (
     StepLaunches,
     Tree,
 )
-from workbench.codegen.expressions import CellCode, Place, Statement, emit_cell
+from workbench.codegen.expressions import CellCode, Statement, emit_cell
 from workbench.codegen.kernel import KernelWriter
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.spelling import CUDA, type_name
-from workbench.graph import StorageType
-from workbench.graph.types import TYPES
 from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step, Subkernel
 
 _TAKEN = RESERVED | {
@@ -41,13 +39,14 @@ def device_kernel(plan: Plan, kernel: KernelPlan, functions: NameBook) -> tuple[
 class _Arrays:
     """The array parameters of a launch: one for each slot, because no two parameters may overlap.
 
-    `places` says where nodes are read; `targets` are the places of the outputs, in their order.
+    `places` names the arrays where nodes are read, `targets` those of the outputs, in their order. A slot holds values
+    of one type only.
     """
 
     operands: tuple[ArrayOperand, ...]
     parameters: tuple[Parameter, ...]
-    places: dict[int, Place]
-    targets: tuple[Place, ...]
+    places: dict[int, str]
+    targets: tuple[str, ...]
 
 
 class _DeviceWriter(KernelWriter):
@@ -107,9 +106,9 @@ class _DeviceWriter(KernelWriter):
         for partial, node in zip(partials, reduced, strict=True):
             text = f"{partial.cells} = {partial.combine}()({partial.cells}, {values[node][0]});"
             statements.append(Statement(text, tuple(sorted({partial.node, *values[node][1]}))))
-        for home, place in zip(subkernel.outputs, arrays.targets, strict=True):
+        for home, array in zip(subkernel.outputs, arrays.targets, strict=True):
             text, inside = values[home.node]
-            statements.append(Statement(_store(place, text), tuple(sorted({home.node, *inside}))))
+            statements.append(Statement(f"{array}[cell] = {text};", tuple(sorted({home.node, *inside}))))
         parameters = (*arrays.parameters, *(Parameter(p.name, p.type) for p in partials))
         sweep = DeviceSweep(
             "",
@@ -143,18 +142,14 @@ class _DeviceWriter(KernelWriter):
         written = {home.slot for home in outputs}
         operands: list[ArrayOperand] = []
         parameters: list[Parameter] = []
-        found: dict[int, Place] = {}
+        found: dict[int, str] = {}
         read_slots = {home.slot for home in reads}
         for slot, nodes in by_slot.items():
             wish = self.value_name(nodes[0]) if slot in read_slots else f"out_{self._output_name(Home(nodes[0], slot))}"
-            types = {self.nodes[n].value_type.name: self.nodes[n].value_type for n in nodes}
-            type_ = next(iter(types.values()))
-            bits = "" if len(types) == 1 else f"uint{8 * type_.itemsize}_t"
-            array = names.claim(f"{wish}_array")
-            found[slot] = Place(array, bits)
-            operands.append(ArrayOperand(array, "slot", slot, _word(type_) if bits else type_))
-            cell = bits or type_name(type_)
-            parameters.append(Parameter(array, cell if slot in written else f"const {cell}"))
+            type_ = self.nodes[nodes[0]].value_type
+            array = found[slot] = names.claim(f"{wish}_array")
+            operands.append(ArrayOperand(array, "slot", slot, type_))
+            parameters.append(Parameter(array, f"{'' if slot in written else 'const '}{type_name(type_)}"))
         places = {home.node: found[home.slot] for home in reads}
         return _Arrays(tuple(operands), tuple(parameters), places, tuple(found[h.slot] for h in outputs))
 
@@ -219,13 +214,3 @@ class _DeviceWriter(KernelWriter):
             found = self.functions.claim(f"scalars_{self.kernel.kernel.name}")
             self.all_scalars.append(Scalars(found, statements))
         return (LaunchCode(found, "scalars"),)
-
-
-def _store(place: Place, text: str) -> str:
-    value = f"from_bits<{place.bits}>({text})" if place.bits else text
-    return f"{place.array}[cell] = {value};"
-
-
-def _word(type_: StorageType) -> StorageType:
-    """The unsigned integer of the same size."""
-    return next(t for t in TYPES if t.kind == "uint" and t.itemsize == type_.itemsize)

@@ -86,27 +86,12 @@ class CellCode:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a stored node lies on a device: the name of an array that one linear index serves.
-
-    `bits` is the type of the array's cells if it holds values of another type of the same size, else "".
-    """
-
-    array: str
-    bits: str = ""
-
-    def read(self, cell: str, type_: StorageType) -> str:
-        """The value in a cell."""
-        text = f"{self.array}[{cell}]"
-        return f"from_bits<{type_name(type_)}>({self.bits}({text}))" if self.bits else text
-
-
-@dataclass(frozen=True, slots=True)
 class Scope:
     """Where expressions stand.
 
     `stored`: nodes read from arrays. `statics`: Globals block slots of params and scalars; `reductions`: those of
-    Reduce nodes. With `places` cells are read by linear index, `cell` at the cell itself, each into a variable.
+    Reduce nodes. With `places`, the arrays of stored nodes by name, cells are read by linear index, which is `cell` at
+    the cell itself, each into a variable.
     """
 
     dim: int
@@ -115,7 +100,7 @@ class Scope:
     statics: Mapping[str, int]
     reductions: Mapping[int, int]
     target: Target
-    places: Mapping[int, Place] = field(default_factory=dict)
+    places: Mapping[int, str] = field(default_factory=dict)
 
 
 def emit_cell(scope: Scope, computed: tuple[int, ...], read: tuple[int, ...], names: NameBook) -> CellCode:
@@ -340,9 +325,8 @@ class _Writer:
         """A stored value: row pointers for each offset along outer axes, a constant added to i along the last."""
         index, offset = key
         nodes = self.scope.nodes
-        place = self.scope.places.get(index)
-        if place is not None:
-            return self._read_place(place, offset, nodes[index].value_type)
+        if index in self.scope.places:
+            return self._read_place(self.scope.places[index], offset)
         row = (index, (*offset[:-1], 0))
         if index not in self.arrays:
             self.wishes[index] = self._wish(index)
@@ -353,13 +337,13 @@ class _Writer:
             self.pointers[row] = RowPointer(name, self.arrays[index].name, index, row[1])
         return Text(f"{self.pointers[row].name}[{_plus('i', offset[-1]).text}]")
 
-    def _read_place(self, place: Place, offset: Offset, type_: StorageType) -> Text:
+    def _read_place(self, array: str, offset: Offset) -> Text:
         """A stored value by linear index; the index of a row away has a name, the same for all arrays."""
         row = (-1, (*offset[:-1], 0))
         if row not in self.pointers:
             name = self.names.claim(f"cell{offset_suffix(row[1])}") if any(row[1]) else "cell"
             self.pointers[row] = RowPointer(name, "", -1, row[1])
-        return Text(place.read(_plus(self.pointers[row].name, offset[-1]).text, type_))
+        return Text(f"{array}[{_plus(self.pointers[row].name, offset[-1]).text}]")
 
 
 def _plus(name: str, offset: int) -> Text:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from workbench.codegen.spelling import PRELUDE_NAMES, TYPE_NAMES
+from workbench.codegen.spelling import LIBRARY_NAMES, PRELUDE_NAMES, TYPE_NAMES
 from workbench.graph.spaces import axis_name
 
 
@@ -33,7 +33,9 @@ _TAKEN = _words(
     Shape Row Block Step Walk SideRule Margins Team Control March"""
 )
 _INDICES = tuple(f"index_{axis_name(k)}" for k in range(16))
-RESERVED: frozenset[str] = frozenset({*_KEYWORDS, *_TAKEN, *_INDICES, *PRELUDE_NAMES, *TYPE_NAMES.values()})
+RESERVED: frozenset[str] = frozenset(
+    {*_KEYWORDS, *_TAKEN, *_INDICES, *PRELUDE_NAMES, *LIBRARY_NAMES, *TYPE_NAMES.values()}
+)
 
 
 def identifier(name: str) -> str:

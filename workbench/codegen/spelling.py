@@ -131,6 +131,10 @@ PRELUDE_NAMES: frozenset[str] = frozenset(
 """Names that expressions call and that no variable may hide."""
 
 
+LIBRARY_NAMES: frozenset[str] = frozenset(_LIBRARY.get(name, name) for name, row in OPERATORS.items() if not row.symbol)
+"""Names of the mathematics library, called without a namespace in CUDA text (and some names that are in no library)."""
+
+
 def type_name(type_: StorageType) -> str:
     """The type in C++ and CUDA, always of a fixed width."""
     return TYPE_NAMES[type_.name]

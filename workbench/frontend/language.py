@@ -7,9 +7,12 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from workbench.frontend import operations
 from workbench.frontend.boundaries import analytic, constant, fixed, mirror, neumann, reflect
+from workbench.frontend.calculus import curl, derivative, div, grad, laplacian
 from workbench.frontend.declarations import coordinate, extend, field, fields, kernel, param, scalar, tensor, vector
+from workbench.frontend.finite_differences import coefficients
 from workbench.frontend.hints import delayed, manifest, named, need_local, sync
 from workbench.frontend.operations import parse_type, reduce_value, whole_number
+from workbench.frontend.random_numbers import random
 from workbench.frontend.tensor_algebra import compose, contract, delta, dot, einsum, outer
 from workbench.frontend.tensors import components, componentwise
 from workbench.frontend.trace import current_trace
@@ -257,6 +260,7 @@ __all__ = [
     "cbrt",
     "ceil",
     "cell_centre",
+    "coefficients",
     "components",
     "compose",
     "constant",
@@ -265,9 +269,12 @@ __all__ = [
     "copysign",
     "cos",
     "cosh",
+    "curl",
     "delayed",
     "delta",
+    "derivative",
     "dim",
+    "div",
     "dot",
     "e",
     "einsum",
@@ -279,12 +286,14 @@ __all__ = [
     "fields",
     "fixed",
     "floor",
+    "grad",
     "hypot",
     "index",
     "inf",
     "isfinite",
     "isnan",
     "kernel",
+    "laplacian",
     "log",
     "log1p",
     "log2",
@@ -300,6 +309,7 @@ __all__ = [
     "param",
     "pi",
     "power",
+    "random",
     "reduce_all",
     "reduce_any",
     "reduce_max",

@@ -10,7 +10,7 @@ from tests.backends.test_cuda_sim import cell_plan
 from tests.backends.test_openmp import reducing_graph
 from tests.codegen.hand_plans import plan_by_hand
 from workbench.backends.base import Condition, MarchRequest, StopFlag
-from workbench.backends.cuda import GRAPH_STEPS, CudaBackend, compile_options, rotation_period
+from workbench.backends.cuda import GRAPH_STEPS, CudaBackend, _Pace, compile_options, rotation_period
 from workbench.errors import BackendError, BuildError
 
 LEAPFROG = """
@@ -134,6 +134,20 @@ def test_availability():
     broken.cuda.runtime.getDeviceCount = fail
     state = CudaBackend(broken).availability()
     assert (state.available, state.reason) == (False, "CuPy cannot use a CUDA device: libcuda.so.1 is missing")
+
+
+def test_batches_grow_to_a_slice_and_shrink_when_steps_get_slow():
+    pace = _Pace()
+    counts = []
+    for _ in range(6):
+        counts.append(pace.next_batch(10**6, 0.05))
+        pace.measured(counts[-1] * 1e-5)
+    assert counts == [1, 8, 64, 512, 4096, 5000]
+    for _ in range(9):
+        pace.measured(5000 * 1e-2)
+    assert pace.next_batch(10**6, 0.05) <= 6
+    assert pace.next_batch(3, 0.05) <= 3
+    assert pace.next_batch(10**6, 0.0) == 1
 
 
 def test_period_of_rotations():

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.backends.base import Array, Availability
+from workbench.backends.base import Array, Availability, MarchRequest
 from workbench.backends.device_instance import DeviceInstance, checked_extents, layout_of
 from workbench.backends.launch_sequence import DeviceLaunch, index_type
 from workbench.backends.nvrtc import IEEE_FLAGS, with_prelude
@@ -160,8 +160,9 @@ class CudaInstance(DeviceInstance):
         self._stream = cupy.cuda.Stream()  # waits for the default stream, on which users write to device views
         self._graphs: dict[tuple[int, tuple[int, ...]], Any] = {}
         self._known_arguments: dict[tuple[int, tuple[int, ...]], tuple[Any, ...]] = {}
-        self._step_seconds = 0.0
-        self._asked: tuple[float, int] = (0.0, 0)  # when the batch began, and its steps
+        self._paces: dict[tuple[str, int], _Pace] = {}
+        self._pace: _Pace | None = None  # of the batch that runs
+        self._batch_begin = 0.0
         super().__init__(program.plan, program.text.kernels, extents, cupy)
         self._shape_argument = np.frombuffer(self.shape, np.dtype([("words", np.int64, (len(self.shape) // 8,))]))
         self._is_short = prod(self.extents) <= SHORT_CELLS
@@ -197,21 +198,16 @@ class CudaInstance(DeviceInstance):
         found: Array = self._cupy.asnumpy(cells)
         return found
 
-    def _batch(self, left: int, seconds: float) -> int:
-        wanted = min(SLICE_SECONDS, max(seconds, 0.0))
-        count = 1 if self._step_seconds <= 0.0 else int(wanted / self._step_seconds)
-        self._asked = (time.monotonic(), max(1, min(left, count)))
-        return self._asked[1]
+    def _batch(self, request: MarchRequest, left: int, seconds: float) -> int:
+        pace = self._paces.setdefault((request.kernel, request.observe_every), _Pace())
+        self._batch_begin, self._pace = time.monotonic(), pace
+        return pace.next_batch(left, min(SLICE_SECONDS, max(seconds, 0.0)))
 
     def _wait(self) -> None:
         self._stream.synchronize()
-        begin, count = self._asked
-        if count > 0:
-            measured = (time.monotonic() - begin) / count
-            # First batches contain captures and the host's own start: trust a shorter time at once, a longer by half.
-            known = self._step_seconds
-            self._step_seconds = measured if known <= 0.0 or measured < known else (measured + known) / 2
-            self._asked = (0.0, 0)
+        if self._pace is not None:
+            self._pace.measured(time.monotonic() - self._batch_begin)
+            self._pace = None
 
     def _run(self, step: StepLaunches, count: int) -> None:
         many = _steps_in_graph(step)
@@ -247,6 +243,29 @@ class CudaInstance(DeviceInstance):
             rest = tuple(np.int64(n) for n in launch.numbers) or (self._shape_argument,)
             self._known_arguments[key] = (*self.operands(launch), self._globals, *rest)
         return self._known_arguments[key]
+
+
+class _Pace:
+    """How many steps of one kind a device does in a slice; grows by a factor at most, in case they are not all alike."""
+
+    growth = 8
+
+    def __init__(self) -> None:
+        self._steps = 0
+        self._step_seconds = 0.0
+
+    def next_batch(self, left: int, seconds: float) -> int:
+        """Steps that should take as long as `seconds`, at least one."""
+        wanted = seconds / self._step_seconds if self._step_seconds > 0.0 else 1.0
+        self._steps = max(1, min(left, self.growth * self._steps, int(wanted)))
+        return self._steps
+
+    def measured(self, seconds: float) -> None:
+        """Take note of what the last batch took; the first ones contain captures and so are forgotten fast."""
+        now = seconds / self._steps
+        self._step_seconds = (
+            now if now < self._step_seconds or not self._step_seconds else (now + self._step_seconds) / 2
+        )
 
 
 def _steps_in_graph(step: StepLaunches) -> int:

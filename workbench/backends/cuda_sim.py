@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.backends.base import Array, Availability
+from workbench.backends.base import Array, Availability, MarchRequest
 from workbench.backends.cache_folder import default_cache
 from workbench.backends.compile_pool import Built, Compiler, build
 from workbench.backends.compile_pool import Source as Unit
@@ -186,7 +186,7 @@ class CudaSimInstance(DeviceInstance):
     def _to_host(self, cells: Array) -> Array:
         return cells.copy()
 
-    def _batch(self, left: int, seconds: float) -> int:
+    def _batch(self, request: MarchRequest, left: int, seconds: float) -> int:
         return 1
 
     def _run(self, step: StepLaunches, count: int) -> None:

@@ -80,8 +80,8 @@ class DeviceInstance(ABC):
         """A copy in the host's memory, after all steps so far are done."""
 
     @abstractmethod
-    def _batch(self, left: int, seconds: float) -> int:
-        """How many of the steps left to do before the host looks at stop and time; `seconds` are left."""
+    def _batch(self, request: MarchRequest, left: int, seconds: float) -> int:
+        """How many of the `left` steps to do before the host looks at stop and time; `seconds` are left."""
 
     # ---- Instance
 
@@ -161,7 +161,7 @@ class DeviceInstance(ABC):
         while not ended:
             left = request.steps - done
             seconds = request.seconds - (time.monotonic() - begin)
-            target = done + (1 if request.until else max(1, min(left, self._batch(left, seconds))))
+            target = done + (1 if request.until else max(1, min(left, self._batch(request, left, seconds))))
             pending: list[Cells] = []
             while done < target:
                 count, listed, current = self._stretch(request, done, target, always)

@@ -246,7 +246,7 @@ class CudaInstance(DeviceInstance):
 
 
 class _Pace:
-    """How many steps of one kind a device does in a slice; grows by a factor at most, in case they are not all alike."""
+    """How many steps of one kind a device does in a slice; grows by a factor at most: not all may be alike."""
 
     growth = 8
 
@@ -262,10 +262,8 @@ class _Pace:
 
     def measured(self, seconds: float) -> None:
         """Take note of what the last batch took; the first ones contain captures and so are forgotten fast."""
-        now = seconds / self._steps
-        self._step_seconds = (
-            now if now < self._step_seconds or not self._step_seconds else (now + self._step_seconds) / 2
-        )
+        now, known = seconds / self._steps, self._step_seconds
+        self._step_seconds = now if known <= 0.0 else min(now, (now + known) / 2)
 
 
 def _steps_in_graph(step: StepLaunches) -> int:

@@ -28,7 +28,7 @@ from workbench.planning.plan import GlobalSlot, KernelPlan, Plan
 
 _PLANS_PER_UNIT = 16  # texts compiled together: the headers are read once, and the others can compile meanwhile
 _SMALL = 1 << 20  # weighted operations a step below which one thread is faster than waiting for a second
-_CHUNK = 1024  # as in stencil_openmp.h
+_CHUNK = 1024  # as in stencil_rows.h
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ENDINGS: tuple[Literal["done", "until", "stopped", "time"], ...] = ("done", "until", "stopped", "time")
 

@@ -49,10 +49,20 @@ def render_openmp(plan: Plan) -> Source:
     return Source("c++", plain.replace(_PLACE, name), f"march_{name}", openmp_headers(), lines)
 
 
+_OPENMP_HEADERS = (
+    "stencil_prelude.h",
+    "stencil_team.h",
+    "stencil_rows.h",
+    "stencil_ghosts.h",
+    "stencil_sums.h",
+    "stencil_openmp.h",
+)
+
+
 @cache
 def openmp_headers() -> tuple[tuple[str, str], ...]:
     """The headers that C++ texts include, as (name, text)."""
-    return tuple((name, template_text(name)) for name in ("stencil_prelude.h", "stencil_openmp.h"))
+    return tuple((name, template_text(name)) for name in _OPENMP_HEADERS)
 
 
 def render_template(name: str, unit: object) -> str:

@@ -1,0 +1,156 @@
+// Ghost cells: filling the outside of a domain row by row.
+#ifndef STENCIL_GHOSTS_H
+#define STENCIL_GHOSTS_H
+
+#include "stencil_rows.h"
+
+namespace stencil {
+
+// Rules: `table`, `grown`, `most_steps` and `operand(number, shape, globals, use)`, which calls use(f) with a function
+// f(at, i) that gives the operand's value at the cell with outer indices at and index i along the last axis.
+template <class Rules, class T, int D>
+inline void apply_step(
+    const Shape<D>& shape, const unsigned char* globals, const Step<D>& step, const int64_t (&at)[D], T* cells,
+    int64_t first, int64_t last) {
+    if (step.kind == NEGATE) {
+        for (int64_t i = first; i < last; ++i) cells[i] = T(-cells[i]);
+    } else if (step.kind == ABOUT_FACE) {
+        Rules::operand(step.operand, shape, globals, [&](const auto& value) {
+#pragma omp simd
+            for (int64_t i = first; i < last; ++i) {
+                const T face = value(at, i);
+                cells[i] = T(T(face + face) - cells[i]);
+            }
+        });
+    } else {
+        const T distance = T(step.distance);
+        Rules::operand(step.operand, shape, globals, [&](const auto& value) {
+#pragma omp simd
+            for (int64_t i = first; i < last; ++i) cells[i] = T(cells[i] + T(distance * value(at, i)));
+        });
+    }
+}
+
+// One run of cells [first, last) of a row whose values all come the same way; `from` is what to add to i for the source.
+template <class Rules, class T, int D>
+inline void fill_run(
+    const Shape<D>& shape, const unsigned char* globals, const Walk<D, Rules::most_steps>& walk, const T* source,
+    T* cells, int64_t first, int64_t last, bool along_last) {
+    if (walk.base == CELL) {
+        const int64_t from = along_last ? walk.at[D - 1] - first : 0;
+        const T* cell = source + from;
+#pragma omp simd
+        for (int64_t i = first; i < last; ++i) cells[i] = cell[i];
+    } else if (walk.base == ZERO) {
+        for (int64_t i = first; i < last; ++i) cells[i] = T(0);
+    } else {
+        const int64_t moved = along_last ? walk.at[D - 1] - first : 0;
+        Rules::operand(walk.operand, shape, globals, [&](const auto& value) {
+#pragma omp simd
+            for (int64_t i = first; i < last; ++i) cells[i] = value(walk.at, i + moved);
+        });
+    }
+}
+
+template <class Rules, class T, int D>
+inline void finish_run(
+    const Shape<D>& shape, const unsigned char* globals, const Walk<D, Rules::most_steps>& walk, T* cells,
+    int64_t first, int64_t last, bool along_last) {
+    for (int s = walk.count - 1; s >= 0; --s) {
+        const Step<D>& step = walk.steps[s];
+        if (along_last) {  // the operand is taken where the step was made, which is one cell here
+            T* cell = cells + (first - step.at[D - 1]);
+            apply_step<Rules>(shape, globals, step, step.at, cell, step.at[D - 1], step.at[D - 1] + 1);
+        } else {
+            apply_step<Rules>(shape, globals, step, step.at, cells, first, last);
+        }
+    }
+}
+
+template <int D> inline int64_t row_element(const Shape<D>& shape, const int64_t (&at)[D]) {
+    int64_t element = shape.start;
+    for (int k = 0; k + 1 < D; ++k) element += at[k] * shape.strides[k];
+    return element;
+}
+
+template <class Rules, class T, int D>
+STENCIL_PROCEDURE void fill_cell(
+    const Shape<D>& shape, const unsigned char* globals, const T* source, T* cells, const int64_t (&at)[D], int64_t x) {
+    Walk<D, Rules::most_steps> walk;
+    for (int k = 0; k < D; ++k) walk.at[k] = at[k];
+    walk.at[D - 1] = x;
+    walk_inside(Rules::table, shape, 0, D, walk);
+    fill_run<Rules>(shape, globals, walk, source + row_element(shape, walk.at), cells, x, x + 1, true);
+    finish_run<Rules>(shape, globals, walk, cells, x, x + 1, true);
+}
+
+template <class Rules, int D> inline bool belongs_to_neighbour(const Shape<D>& shape, const int64_t (&at)[D], int axes) {
+    for (int k = 0; k < axes; ++k) {
+        const int side = at[k] < 0 ? 0 : at[k] >= shape.extents[k] ? 1 : -1;
+        if (side >= 0 && (shape.sides[k][side] == 0 || Rules::table[k][side].kind == UNDEFINED)) return true;
+    }
+    return false;
+}
+
+// A ghost cell that is a copy of a cell of its own row, perhaps with the other sign: true for most rules inside the
+// domain's rows, and then known once for all of them.
+struct Column {
+    int64_t x, from;
+    bool copies, negates;
+};
+
+template <class Rules, int D> STENCIL_PROCEDURE Column column_at(const Shape<D>& shape, int64_t x) {
+    Walk<D, Rules::most_steps> walk;
+    for (int k = 0; k < D; ++k) walk.at[k] = 0;
+    walk.at[D - 1] = x;
+    walk_inside(Rules::table, shape, D - 1, D, walk);
+    const bool negates = walk.count == 1 && walk.steps[0].kind == NEGATE;
+    return {x, walk.at[D - 1], walk.base == CELL && (walk.count == 0 || negates), negates};
+}
+
+// All ghost cells of some rows. A row outside the domain takes its long middle from one other row in vector loops; only
+// its ends are looked at cell by cell.
+template <class Rules, class T, int D>
+inline void fill_rows(
+    const Shape<D>& shape, const unsigned char* globals, const T* source, T* target, int64_t first_row,
+    int64_t last_row) {
+    constexpr int64_t below = Rules::grown.sides[D - 1][0], above = Rules::grown.sides[D - 1][1];
+    const int64_t n = shape.extents[D - 1];
+    const bool fills_below = shape.sides[D - 1][0] != 0 && Rules::table[D - 1][0].kind != UNDEFINED;
+    const bool fills_above = shape.sides[D - 1][1] != 0 && Rules::table[D - 1][1].kind != UNDEFINED;
+    Column columns[below + above + 1];
+    int count = 0;
+    for (int64_t x = -below; fills_below && x < 0; ++x) columns[count++] = column_at<Rules>(shape, x);
+    for (int64_t x = n; fills_above && x < n + above; ++x) columns[count++] = column_at<Rules>(shape, x);
+    Row<D> row = row_at(shape, Rules::grown, first_row);
+    for (int64_t r = first_row; r < last_row; ++r, next_row(shape, Rules::grown, row)) {
+        if (belongs_to_neighbour<Rules>(shape, row.at, D - 1)) continue;
+        T* cells = target + row.start;
+        if (row.inside) {
+            if (source != target) {
+                const T* from = source + row.start;
+                for (int64_t i = 0; i < n; ++i) cells[i] = from[i];
+            }
+        } else {
+            Walk<D, Rules::most_steps> walk;
+            for (int k = 0; k < D; ++k) walk.at[k] = row.at[k];
+            walk_inside(Rules::table, shape, 0, D - 1, walk);
+            fill_run<Rules>(shape, globals, walk, source + row_element(shape, walk.at), cells, 0, n, false);
+            finish_run<Rules>(shape, globals, walk, cells, 0, n, false);
+        }
+        const T* own = source + row.start;
+        for (int c = 0; c < count; ++c) {
+            const Column& column = columns[c];
+            if (row.inside && column.copies) {
+                const T cell = own[column.from];
+                cells[column.x] = column.negates ? T(-cell) : cell;
+            } else {
+                fill_cell<Rules>(shape, globals, source, cells, row.at, column.x);
+            }
+        }
+    }
+}
+
+}  // namespace stencil
+
+#endif

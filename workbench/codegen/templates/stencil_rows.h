@@ -1,0 +1,117 @@
+// Rows and blocks: how the cells of a grown domain are cut into tasks.
+#ifndef STENCIL_ROWS_H
+#define STENCIL_ROWS_H
+
+#include "stencil_prelude.h"
+
+namespace stencil {
+
+constexpr int64_t CHUNK = 1024;  // cells whose sum is formed in one go, counted by global index
+constexpr int LANES = 16;
+
+template <int D> struct Margins {
+    int64_t sides[D][2];
+};
+
+// Rows [first_row, last_row) of the grown domain, cells [first, last) of each.
+struct Block {
+    int64_t first_row, last_row, first, last;
+};
+
+template <int D> struct Blocks {
+    int64_t rows, tall, row_blocks, chunks, wide, x_blocks, low, high, origin;
+
+    int64_t count() const { return row_blocks * x_blocks; }
+    int64_t border(int64_t x_block) const {
+        if (x_block == 0) return low;
+        if (x_block == x_blocks) return high;
+        return (origin / CHUNK + x_block * wide) * CHUNK - origin;
+    }
+    Block operator[](int64_t task) const {
+        const int64_t r = task / x_blocks, x = task % x_blocks;
+        const int64_t first = r * tall, last = first + tall;
+        return {first, last < rows ? last : rows, border(x), border(x + 1)};
+    }
+};
+
+inline int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
+inline int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
+inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+template <int D> inline int64_t chunk_count(const Shape<D>& shape) {
+    return (shape.origin[D - 1] + shape.extents[D - 1] - 1) / CHUNK - shape.origin[D - 1] / CHUNK + 1;
+}
+
+// About 16384 cells a block, at least four blocks a thread; rows are cut only where there are too few of them.
+template <int D> inline Blocks<D> cut(const Shape<D>& shape, const Margins<D>& grown, int threads, int64_t tile) {
+    Blocks<D> blocks;
+    blocks.rows = 1;
+    for (int k = 0; k + 1 < D; ++k) blocks.rows *= shape.extents[k] + grown.sides[k][0] + grown.sides[k][1];
+    blocks.low = -grown.sides[D - 1][0];
+    blocks.high = shape.extents[D - 1] + grown.sides[D - 1][1];
+    blocks.origin = shape.origin[D - 1];
+    blocks.chunks = chunk_count(shape);
+    const int64_t width = blocks.high - blocks.low, wanted = 4 * int64_t(threads);
+    blocks.tall = threads == 1 ? blocks.rows : at_most(at_least(16384 / width, 1), divide_up(blocks.rows, wanted));
+    if (tile > 0) blocks.tall = at_most(tile, blocks.rows);
+    blocks.row_blocks = divide_up(blocks.rows, blocks.tall);
+    blocks.x_blocks = 1;
+    if (threads > 1 && blocks.row_blocks < wanted) {
+        blocks.x_blocks = at_most(blocks.chunks, at_least(divide_up(wanted, blocks.row_blocks), blocks.chunks / 16));
+    }
+    blocks.wide = divide_up(blocks.chunks, blocks.x_blocks);
+    blocks.x_blocks = divide_up(blocks.chunks, blocks.wide);
+    return blocks;
+}
+
+// Whole rows, at least 16 to a block, for passes that touch only the ends of most rows.
+template <int D> inline Blocks<D> cut_rows(const Shape<D>& shape, const Margins<D>& grown, int threads) {
+    Blocks<D> blocks = cut(shape, grown, 1, 0);
+    blocks.tall = threads == 1 ? blocks.rows : at_least(divide_up(blocks.rows, 8 * int64_t(threads)), 16);
+    blocks.row_blocks = divide_up(blocks.rows, blocks.tall);
+    return blocks;
+}
+
+// A row by its indices along the outer axes; `start` is the element of its cell 0, `inside` whether it is in the domain.
+template <int D> struct Row {
+    int64_t at[D], start;
+    bool inside;
+};
+
+template <int D> inline Row<D> row_at(const Shape<D>& shape, const Margins<D>& grown, int64_t number) {
+    Row<D> row;
+    row.start = shape.start;
+    row.inside = true;
+    row.at[D - 1] = 0;
+    for (int k = D - 2; k >= 0; --k) {
+        const int64_t below = grown.sides[k][0], n = shape.extents[k] + below + grown.sides[k][1];
+        row.at[k] = number % n - below;
+        number /= n;
+        row.start += row.at[k] * shape.strides[k];
+        row.inside = row.inside && row.at[k] >= 0 && row.at[k] < shape.extents[k];
+    }
+    return row;
+}
+
+// The row after this one, without dividing.
+template <int D> inline void next_row(const Shape<D>& shape, const Margins<D>& grown, Row<D>& row) {
+    row.inside = true;
+    bool carry = true;
+    for (int k = D - 2; k >= 0; --k) {
+        if (carry) {
+            ++row.at[k];
+            row.start += shape.strides[k];
+            carry = row.at[k] >= shape.extents[k] + grown.sides[k][1];
+            if (carry) {
+                const int64_t n = shape.extents[k] + grown.sides[k][0] + grown.sides[k][1];
+                row.at[k] -= n;
+                row.start -= n * shape.strides[k];
+            }
+        }
+        row.inside = row.inside && row.at[k] >= 0 && row.at[k] < shape.extents[k];
+    }
+}
+
+}  // namespace stencil
+
+#endif

@@ -42,10 +42,10 @@ _RULES = """
 & .swb-name { font: 600 1.2em/1.4 var(--swb-mono); }
 & .swb-badge { margin-left: auto; padding: 0 0.65em; border: 1px solid var(--swb-mark); border-radius: 1em;
   color: var(--swb-mark); font-weight: 600; white-space: nowrap; }
-& .swb-tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(7.6rem, 1fr)); gap: 1px;
+& .swb-tiles { display: flex; flex-wrap: wrap; gap: 1px;
   border-top: 1px solid var(--swb-line); border-bottom: 1px solid var(--swb-line); background: var(--swb-line); }
-& .swb-tile { padding: 0.4em 0.9em 0.45em; background: var(--swb-tint); }
-& .swb-value { font-size: 1.1em; font-weight: 600; overflow-wrap: anywhere; }
+& .swb-tile { flex: 1 1 6.4rem; padding: 0.4em 0.6em 0.45em 0.9em; background: var(--swb-tint); }
+& .swb-value { font-size: 1.05em; font-weight: 600; overflow-wrap: anywhere; }
 & .swb-columns { display: flex; flex-wrap: wrap; gap: 0.6em 2.2em; padding: 0.6em 0.9em; }
 & .swb-columns > * { flex: 1 1 17rem; min-width: 0; }
 & table { width: 100%; margin: 0; border: 0; border-collapse: collapse; font-size: 1em; table-layout: auto; }

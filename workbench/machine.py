@@ -6,7 +6,7 @@ import inspect
 import os
 import warnings
 from collections import ChainMap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import FunctionType
 
@@ -22,6 +22,8 @@ from workbench.planning.choices import Choices
 from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
 from workbench.run import alive
+from workbench.run.convergence import Convergence, Exact, Procedure, Steps
+from workbench.run.convergence import converge as converge_graph
 from workbench.run.creation import create_simulation, restore_simulation
 from workbench.run.simulation import Simulation
 from workbench.run.verification import Verification
@@ -141,6 +143,31 @@ class Machine:
         Fields that are not given get random values of fixed seed on a small odd-sized domain.
         """
         return verify_graph(self.graph, self.choices, values, shape, steps)
+
+    def converge(
+        self,
+        exact: Exact,
+        sizes: Sequence[int] = (32, 64, 128, 256),
+        *,
+        until: float | None = None,
+        steps: Steps | None = None,
+        shape: Callable[[int], object] | None = None,
+        norm: str = "l1",
+        declared: float | None = None,
+        backend: str | None = None,
+        **values: object,
+    ) -> Convergence:
+        """Measure the order of accuracy: errors against an exact solution on growing grids, and the order between them.
+
+        exact(extents, time) returns a dict of fields (vectors: components first), or the array of the only field, at
+        `time` after the start; it gives the start too, as exact(extents, 0). time is the scalar "t" or "time", or,
+        where there is none, the number of steps. Each run goes until a time, or steps (a number, or a function of the
+        size); default as many steps as the size, which is the same time if dt grows with dx. shape(size): the extents;
+        default the size along each axis. norm: "l1" and "l2" are means over cells, or "max". declared: the order that
+        is expected. Further keywords are params and fields. Raises RunError, FieldError, ShapeError.
+        """
+        procedure = Procedure(until, steps, shape, norm, declared, backend or self.backend)
+        return converge_graph(self.graph, self.choices, exact, sizes, procedure, values)
 
     def _warn_of_changed_names(self) -> None:
         if self.traced is None or self.namespace is None:

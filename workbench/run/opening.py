@@ -44,7 +44,7 @@ def sort_values(graph: Graph, values: Mapping[str, object]) -> tuple[dict[str, A
     """Return (fields, scalars and params) as the graph's types; vectors are taken apart into components."""
     fields: dict[str, Array] = {}
     numbers: dict[str, Number] = {}
-    for name, value in _components(graph, values).items():
+    for name, value in split_values(graph, values).items():
         static = graph.static(name)
         if static.role == "field":
             fields[name] = field_values(static, value, graph.dim)
@@ -79,8 +79,8 @@ def check_shape(name: str, array: Array, extents: tuple[int, ...]) -> None:
         )
 
 
-def _components(graph: Graph, values: Mapping[str, object]) -> dict[str, object]:
-    """The same values with each vector or tensor replaced by its components."""
+def split_values(graph: Graph, values: Mapping[str, object]) -> dict[str, object]:
+    """The same values with each vector or tensor replaced by its components. Raises FieldError for unknown names."""
     known = {static.name for static in graph.statics}
     result: dict[str, object] = {}
     for name, value in values.items():

@@ -15,6 +15,7 @@ from workbench.graph.operators import OPERATORS
 from workbench.planning.choices import Choices
 from workbench.run.arrays import to_host
 from workbench.run.creation import create_simulation
+from workbench.run.opening import split_values
 from workbench.run.simulation import Simulation
 
 REFERENCE = "reference"
@@ -98,7 +99,7 @@ def verify(
     graph: Graph, choices: Choices, values: Mapping[str, object], shape: object = None, steps: int = 10
 ) -> Verification:
     """Run the same start on every available backend. Fields that are not given get fixed random values."""
-    given = dict(values)
+    given = split_values(graph, values)
     arrays = [array.shape for array in (to_host(n, v) for n, v in given.items()) if array.ndim == graph.dim]
     extents = arrays[0] if arrays and shape is None else _EXTENTS.get(graph.dim, (3,) * graph.dim)
     extents = extents if shape is None else tuple(np.atleast_1d(np.asarray(shape)).tolist())

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.agreement import make_pair
 from tests.codegen.test_golden import HEAT, HELLO, WAVE
 from tests.programs import all_programs
 from tests.test_programs import dimension
@@ -79,6 +80,13 @@ def test_all_programs_compile_for_sm_90():
     print(f"{len(texts)} texts with {kernels} kernels compiled for sm_90 by {compilers()[-1].kind}")
     assert len(texts) >= 20
     assert kernels >= 2 * len(texts)
+
+
+def test_random_programs_compile_for_sm_90():
+    texts = [render_cuda(make_pair(seed).plan) for seed in range(1000, 1020)]
+    kernels = sum(len(compile_for_sm_90(text).resources) for text in texts)
+    print(f"{len(texts)} random programs with {kernels} kernels compiled for sm_90 by {compilers()[-1].kind}")
+    assert kernels == sum(len(text.waits) for text in texts)
 
 
 def test_text_knows_nothing_of_grid_and_block():

@@ -193,13 +193,14 @@ STENCIL_FUNCTION void ghost_at(
             number -= cells;
         }
     }
+    Index rest = Index(number);
     for (int k = D - 1; k >= 0; --k) {
         const Index below = k < axis ? 0 : k == axis && side == 1 ? -Index(shape.extents[k]) : grown.sides[k][0];
         const Index n = k < axis ? Index(shape.extents[k])
                       : k == axis ? Index(grown.sides[k][side])
                                   : Index(shape.extents[k]) + grown.sides[k][0] + grown.sides[k][1];
-        at[k] = number % n - below;
-        number /= n;
+        at[k] = rest % n - below;
+        rest /= n;
     }
 }
 

@@ -16,6 +16,7 @@ MODULES = (
     "boundaries",
     "rotation",
     "initialised",
+    "elasticity",
 )
 
 

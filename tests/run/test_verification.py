@@ -117,3 +117,10 @@ def test_given_values_and_shape_are_used():
     machine = wb.trace('u = field("u")\nu.next = u + 1')
     assert machine.verify(u=np.zeros(5)).extents == (5,)
     assert machine.verify(shape=9).extents == (9,)
+
+
+def test_a_vector_may_be_given():
+    machine = wb.trace('v = vector("v", boundary="periodic")\nv.next = v.at(+1, 0) + v', dim=2)
+    found = machine.verify(v=np.arange(24.0).reshape(2, 3, 4), steps=2)
+    assert found.extents == (3, 4)
+    assert found.passed

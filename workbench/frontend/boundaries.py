@@ -101,6 +101,9 @@ def analytic(function: Callable[..., object]) -> Rule:
     return Rule("analytic", value=function, text=f"analytic({getattr(function, '__name__', 'function')})")
 
 
+RULES = (reflect, mirror, constant, fixed, neumann, analytic)  # the functions that make a rule
+
+
 def _sign(sign: object, rule: str) -> int:
     current_trace(rule)
     if isinstance(sign, bool) or not isinstance(sign, int) or sign not in (1, -1):

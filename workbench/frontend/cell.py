@@ -265,5 +265,7 @@ def _guard(trace: Trace, body: Callable[[], None], names: Mapping[str, object]) 
         advice = "Correct this line; it is ordinary Python."
         if str(error) == "'tuple' object has no attribute 'next'":
             advice = 'Write u, v = fields("u v"), or u = field("u"): fields always gives a tuple.'
+        if "values to unpack" in str(error):
+            advice = "Unpack as many names as there are components; --dim says how many a vector has."
         explained = TraceError(f"{type(error).__name__}: {error}", advice=advice)
         raise source.locate(explained, error.__traceback__).with_traceback(error.__traceback__) from error

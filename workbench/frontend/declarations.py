@@ -11,7 +11,7 @@ from typing import NoReturn, cast
 import numpy as np
 
 from workbench.errors import TraceError
-from workbench.frontend.boundaries import describe, extend_term, extend_value, mirror, parse_sides, reflect
+from workbench.frontend.boundaries import RULES, describe, extend_term, extend_value, parse_sides
 from workbench.frontend.operations import parse_type
 from workbench.frontend.promotion import constant, spread
 from workbench.frontend.tensors import MOST_COMPONENTS, Index, Tensor, component_name
@@ -177,7 +177,7 @@ def _declare_tensor(
 
 def rule_of(boundary: object, index: Index, what: str) -> object:
     """The boundary of one component: `boundary` itself, or what it gives as a function of the indices."""
-    return boundary if boundary is reflect or boundary is mirror else _per_component(boundary, index, what)
+    return boundary if any(boundary is rule for rule in RULES) else _per_component(boundary, index, what)
 
 
 def _per_component(given: object, index: Index, what: str) -> object:

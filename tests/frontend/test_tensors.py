@@ -1,6 +1,8 @@
 """Tensors: components, arithmetic, algebra, storage and boundaries, traced and on plain arrays alike."""
 
+import textwrap
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -286,6 +288,18 @@ def test_extend_reflects_a_computed_vector():
 def test_components_on_their_faces():
     graph = trace_cell('B = vector("B", location=lambda a: ("face", a))\nB.next = B', dim=3).graph
     assert [s.face_axes for s in graph.fields] == [(0,), (1,), (2,)]
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_cell_of_the_readme_keeps_the_mass(dim):
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    cell = readme.partition("    %%stencil sound --dim 2\n")[2].partition("`m[0]`")[0]
+    machine = wb.trace(textwrap.dedent(cell), dim=dim)
+    rho = random(*(6,) * dim)
+    sim = machine.simulate(rho=rho, m=0.0, backend="reference").run(20)
+    assert sim["m"].any()
+    assert sim["rho"].sum() == pytest.approx(rho.sum(), rel=1e-13)  # the sum of as many rounded numbers
+    assert sim["rho"].std() < 3 * rho.std()  # and it is stable
 
 
 def test_plain_tensors_of_different_kind_do_not_meet():

@@ -211,6 +211,16 @@ def test_symmetry_survives_what_keeps_it():
     assert np.array_equal(np.asarray(a + s), 2 * np.outer([1, 2], [1, 2]))
 
 
+def test_computed_tensors_are_evaluated_by_their_name():
+    x = random(2, 3, 4)
+    sim = run('v = vector("v")\nflux = outer(v, v)\nw = 3 * v\nv.next = dot(flux, w)', 2, v=x)
+    now = sim["v"]
+    assert np.array_equal(sim.evaluate("w"), 3 * now)
+    assert np.array_equal(sim.evaluate("flux"), now[:, None] * now[None])
+    with pytest.raises(FieldError, match="fluxx"):
+        sim.evaluate("fluxx")
+
+
 def test_simulate_takes_arrays_tuples_and_numbers():
     machine = wb.trace('v = vector("v")\nv.next = 2 * v', dim=2)
     whole = random(2, 3, 4)

@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from workbench.backends.base import Array, Instance, MarchRequest, Number
 from workbench.errors import FieldError
 from workbench.graph import Graph, Kernel, Load, Node, Static, Store
@@ -46,6 +48,28 @@ def write(instance: Instance, static: Static, value: Array | Number) -> None:
     else:
         assert isinstance(value, bool | int | float)
         instance.write_global(static.name, value)
+
+
+def component_names(graph: Graph, name: str) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """The names of a computed vector's or tensor's components and their shape; nothing if `name` is none of them.
+
+    A tensor called flux has components flux00, flux01, ...; a symmetric one only those with ascending indices.
+    """
+    known = {n for kernel in graph.kernels for node in kernel.nodes for n in node.names}
+    if name in known:
+        return (), ()
+    for rank in range(1, 5):
+        shape = (graph.dim,) * rank
+        names = (_component_name(name, index, known) for index in np.ndindex(shape))
+        found = tuple(n for n in names if n)
+        if len(found) == graph.dim**rank:
+            return found, shape
+    return (), ()
+
+
+def _component_name(name: str, index: tuple[int, ...], known: set[str]) -> str:
+    spelt = (name + "".join(map(str, places)) for places in (index, sorted(index)))
+    return next((n for n in spelt if n in known), "")
 
 
 def probe_name(graph: Graph, name: str, backend: str) -> Probe:

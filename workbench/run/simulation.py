@@ -22,7 +22,7 @@ from workbench.run.conditions import time_condition, trace_condition
 from workbench.run.interruption import interruptible
 from workbench.run.marching import Goal, March
 from workbench.run.ownership import Owner
-from workbench.run.probe import Probe, probe_name
+from workbench.run.probe import Probe, component_names, probe_name
 from workbench.run.progress import new_listener, silent
 from workbench.run.recording import Record
 from workbench.run.state import STEP, State
@@ -227,10 +227,15 @@ class Simulation:
     def evaluate(self, name: str) -> Any:  # noqa: ANN401  # as __getitem__
         """Any named value of the cell at the current state: what the next step would compute for it.
 
-        The first call for a name compiles a small program on the same backend. Fields, scalars and params are read.
+        The first call for a name compiles a small program on the same backend. Fields, scalars and params are read. A
+        vector or tensor has shape (dim, ..., cells ...).
         """
         if name in {static.name for static in self.graph.statics} | set(groups(self.graph)):
             return self[name]
+        names, shape = component_names(self.graph, name)
+        if names:
+            parts = np.broadcast_arrays(*(np.asarray(self.evaluate(part)) for part in names))
+            return np.stack(parts).reshape(shape + parts[0].shape)
         probe = self._probes.get(name) or probe_name(self.graph, name, self.backend)
         self._probes[name] = probe
         values = self._owner.do(lambda: {s.name: self._state.instance_value(s) for s in probe.statics})

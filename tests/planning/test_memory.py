@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.planning.random_graphs import random_choices, random_graph
 from tests.planning.symbolic import run_symbolically
 from tests.planning.test_plan_graph import wave
 from workbench.graph import GLOBAL, Extend, Graph, KernelBuilder, Outflow, Periodic, Static, grid_space
@@ -143,3 +144,18 @@ def test_a_scalar_that_somebody_watches_is_no_diagnostic():
     assert not plan.main.has_diagnostics
     assert len(plan.subkernels) == 3
     assert plan.graph.static("energy").space == GLOBAL
+
+
+def test_slots_fit_whatever_they_hold():
+    held = 0
+    for seed in range(150):
+        graph = random_graph(seed)
+        plan = plan_graph(graph, random_choices(graph, seed))
+        for each in plan.kernels:
+            for step in (each.plain, each.observed):
+                outputs = [h for s in step.subkernels for h in s.outputs]
+                for home in (*step.homes, *outputs):
+                    size = each.kernel.nodes[home.node].value_type.itemsize
+                    assert plan.slots[home.slot].itemsize == size, f"seed {seed}, node {home.node}"
+                    held += 1
+    assert held > 500

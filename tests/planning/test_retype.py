@@ -98,3 +98,12 @@ def test_a_region_keeps_its_type_and_its_operand_is_rounded_to_it():
     verify(graph)
     state = {"u": np.array([1.0, -3.0, 2.0], np.float32), "most": np.array(0.0)}
     assert interpret(graph, "step", (3,), state, 1)["most"] == 2.0
+
+
+def test_where_two_widths_meet_the_operator_computes_in_the_wider():
+    statics = (Static("u", "field", F64, LINE), Static("v", "field", F64, LINE))
+    b = KernelBuilder(LINE, statics)
+    b.store("v", b.arith("multiply", b.load("u"), b.load("v")))
+    graph = retype(Graph("g", LINE, statics, (b.finish("step"),)), precise(("u", "f32")))
+    state = {"u": np.array([0.1], np.float32), "v": np.array([0.1])}
+    assert interpret(graph, "step", (1,), state, 1)["v"] == np.float64(np.float32(0.1)) * 0.1

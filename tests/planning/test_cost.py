@@ -1,0 +1,124 @@
+"""Costs against plain counting: every operation, read and byte of a loop found by walking its formulas."""
+
+import itertools
+
+import pytest
+
+from tests.planning.random_graphs import random_choices, random_graph
+from workbench.graph import OPERATORS, Arith, Load, Shift
+from workbench.planning import Choices, PlanChoices, plan_graph
+from workbench.planning.cost import HostFigures, bound_seconds, ghost_percent, halo_bytes, step_cost
+
+SEEDS = range(60)
+
+
+def plans():
+    for seed in SEEDS:
+        graph = random_graph(seed)
+        yield plan_graph(graph, random_choices(graph, seed))
+
+
+def steps():
+    for plan in plans():
+        for kernel in plan.kernels:
+            for step in (kernel.plain, kernel.observed):
+                yield plan, kernel, step
+
+
+def walked(kernel, subkernel):
+    """Sets of (node, offset): operations and reads of one cell, each value once wherever it is asked for."""
+    nodes = kernel.kernel.nodes
+    stored = {h.node for h in subkernel.reads}
+    operations, reads = set(), set()
+
+    def visit(index, offset, by_formula):
+        node = nodes[index]
+        if index in stored and (not by_formula or isinstance(node.instruction, Load)):
+            reads.add((index, offset))
+        elif isinstance(node.instruction, Shift):
+            moved = tuple(a - b for a, b in zip(offset, node.instruction.offset, strict=True))
+            visit(node.operands[0], moved, False)
+        elif isinstance(node.instruction, Arith):
+            operations.add((index, offset))
+            for operand in node.operands:
+                visit(operand, offset, False)
+
+    zero = (0,) * len(subkernel.margins)
+    for home in subkernel.outputs:
+        visit(home.node, zero, True)
+    for reduction in subkernel.reductions:
+        visit(nodes[reduction].operands[0], zero, False)
+    return operations, reads
+
+
+def test_cost_of_a_loop_against_counting():
+    offsets = loops = 0
+    for _, kernel, step in steps():
+        nodes = kernel.kernel.nodes
+        for subkernel in step.subkernels:
+            operations, reads = walked(kernel, subkernel)
+            size = {h.slot: nodes[h.node].value_type.itemsize for h in subkernel.reads}
+            written = sum(nodes[h.node].value_type.itemsize for h in subkernel.outputs)
+            assert subkernel.cost.loads == len(reads)
+            assert subkernel.cost.flops == sum(OPERATORS[nodes[n].instruction.operator].flops for n, _ in operations)
+            assert subkernel.cost.bytes_moved == sum(size.values()) + written
+            assert subkernel.emitted == len(operations)
+            offsets += len(reads) > len({n for n, _ in reads})
+            loops += 1
+    print(f"{loops} loops, {offsets} of them read an array at several offsets")
+    assert offsets > 20
+
+
+def cells_of(margins, extents):
+    ranges = (range(-below, n + above) for (below, above), n in zip(margins, extents, strict=True))
+    return sum(1 for _ in itertools.product(*ranges))
+
+
+def test_bound_of_a_step_against_counting():
+    figures = HostFigures(3.0, 7.0, "made up")
+    grown = 0
+    for plan, _, step in steps():
+        extents = (5, 3)[: plan.graph.dim]
+        expected = 0.0
+        for s in step.subkernels:
+            cells = cells_of(s.margins, extents)
+            grown += cells > cells_of(((0, 0),) * len(extents), extents)
+            expected += cells * max(s.cost.bytes_moved / 3.0, s.cost.flops / 7.0)
+        assert bound_seconds(step, extents, figures) == pytest.approx(expected)
+        assert step_cost(step).loads == sum(s.cost.loads for s in step.subkernels)
+    assert grown > 10
+
+
+def test_halo_bytes_against_counting():
+    fills = 0
+    for plan, kernel, step in steps():
+        extents = (4, 6)[: plan.graph.dim]
+        total = 0
+        for fill in step.fills:
+            ghosts = cells_of(fill.margins, extents) - cells_of(((0, 0),) * len(extents), extents)
+            total += ghosts * kernel.kernel.nodes[fill.node].value_type.itemsize
+            fills += 1
+        assert halo_bytes(step, kernel.kernel, extents) == total
+        if step.subkernels:
+            domain = cells_of(((0, 0),) * len(extents), extents)
+            cells = sum(cells_of(s.margins, extents) for s in step.subkernels)
+            percent = 100.0 * (cells / (domain * len(step.subkernels)) - 1)
+            assert ghost_percent(step, extents) == pytest.approx(percent)
+    assert fills > 50
+
+
+def test_the_cost_preset_is_seldom_worse_than_the_other_two():
+    figures = HostFigures(1.0, 4.0, "made up")  # the balance that the preset assumes
+    better = worse = 0
+    for seed in SEEDS:
+        graph = random_graph(seed)
+        extents = (64, 64)[: graph.dim]
+        times = {}
+        for preset in ("cost", "as_delayed", "as_manifest"):
+            step = plan_graph(graph, Choices(plan=PlanChoices(preset=preset))).main.plain
+            times[preset] = bound_seconds(step, extents, figures)
+        best = min(times["as_delayed"], times["as_manifest"])
+        better += times["cost"] <= best * 1.001
+        worse += times["cost"] > best * 1.25
+    print(f"cost preset: best or equal in {better} of {len(SEEDS)}, more than 25 % worse in {worse}")
+    assert better >= 0.8 * len(SEEDS)

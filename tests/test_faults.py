@@ -1,0 +1,75 @@
+"""Every seeded fault is noticed by the check that is named for it, and that check passes without the fault."""
+
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.fault import check, installed
+from tests.faults import OF_PASSES, OF_THE_REST
+from tests.faults_in_code import OF_CODE, OF_DEVICE_CODE
+from tests.planning.faults import FAULTS as OF_PLANS
+from tests.test_agreement import COMPARED
+from workbench.planning import PASSES
+
+TABLE = (*OF_PASSES, *OF_THE_REST, *OF_CODE, *OF_DEVICE_CODE)
+ROOMS = (
+    *("retype", "simplify", "allocation", "reach", "grouping", "variants", "memory", "cost", "launch order", "genome"),
+    *("spelling", "expressions", "fills", "reductions", "rotation", "line map"),
+    *("promotion", "boundaries", "naming", "interpreter", "build cache"),
+)
+_sound = {}
+
+
+def golden_as_it_is(name, text):
+    path = Path(__file__).parent / "golden" / name
+    assert text == path.read_text(encoding="utf-8"), f"{name} changed"
+
+
+def passes(fault, folder):
+    """Whether the check is content; what it says if not."""
+    count = iter(range(100))
+
+    def fresh():
+        return Path(tempfile.mkdtemp(prefix=f"{next(count)}-", dir=folder))
+
+    try:
+        check(fault, {"golden": lambda: golden_as_it_is, "tmp_path": fresh, "compiler": lambda: compiler_in(fresh())})
+    except (pytest.fail.Exception, Exception) as error:
+        return error
+    return None
+
+
+def compiler_in(folder):
+    from workbench.backends.build_cache import BuildCache
+    from workbench.backends.compile_pool import Compiler
+    from workbench.backends.toolchain import find_toolchain
+
+    return Compiler(find_toolchain(), BuildCache(folder))
+
+
+@pytest.mark.parametrize("fault", TABLE, ids=repr)
+def test_a_fault_is_noticed(fault, tmp_path):
+    name = fault.caught_by, fault.given
+    if name not in _sound:
+        _sound[name] = passes(fault, tmp_path)
+    assert _sound[name] is None, f"{fault.caught_by} fails without the fault: {_sound[name]}"
+    with installed(fault):
+        error = passes(fault, tmp_path)
+    print(f"{fault!r}: {type(error).__name__}: {str(error)[:200]}")
+    assert error is not None, f"{fault.caught_by} does not notice"
+    assert passes(fault, tmp_path) is None, "the fault was not taken back"
+
+
+def test_the_table_is_large_enough():
+    counts = Counter(f.room for f in TABLE)
+    known = sum(f.name.startswith("[P]") for f in (*TABLE, *OF_PLANS))
+    print(f"{len(TABLE)} faults here, {len(OF_PLANS)} in tests/planning; {known} known ones; {dict(counts)}")
+    assert len(TABLE) >= 40
+    assert len({(f.room, f.name) for f in TABLE}) == len(TABLE)
+    assert set(counts) - {"device"} == set(ROOMS)
+    assert min(counts[room] for room in ROOMS) >= 3, counts
+    assert {"launch order" if p.name == "schedule" else p.name for p in PASSES} <= set(ROOMS)
+    assert known >= 12
+    assert COMPARED

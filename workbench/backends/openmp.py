@@ -23,7 +23,7 @@ from workbench.errors import BackendError, FieldError, ShapeError
 from workbench.graph import Static
 from workbench.graph.operators import cast
 from workbench.graph.types import TYPES
-from workbench.planning.layout import ALIGNMENT, Layout, lay_out
+from workbench.planning.layout import ALIGNMENT, Layout, lay_out_on_host
 from workbench.planning.plan import GlobalSlot, KernelPlan, Plan
 
 _PLANS_PER_UNIT = 16  # texts compiled together: the headers are read once, and the others can compile meanwhile
@@ -156,7 +156,7 @@ class OpenmpInstance:
         wanted = threads or plan.choices.plan.threads
         self.threads = wanted or (1 if cells * _operations(plan) < _SMALL else available_threads())
         self._program = program
-        self.layout: Layout = lay_out(self.extents, plan.halo, min((s.itemsize for s in plan.slots), default=8))
+        self.layout: Layout = lay_out_on_host(self.extents, plan.halo, min((s.itemsize for s in plan.slots), default=8))
         self._blocks = [self._allocate(self.layout.elements * slot.itemsize) for slot in plan.slots]
         addresses = [block.cells.ctypes.data for block in self._blocks]
         self._by_address = dict(zip(addresses, self._blocks, strict=True))

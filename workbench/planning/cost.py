@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.graph import Kernel
 from workbench.planning.emission import Emission
-from workbench.planning.layout import lay_out
+from workbench.planning.layout import lay_out_on_host
 from workbench.planning.plan import Cost, Home, Plan, Step
 from workbench.planning.reach import recomputed_percent
 
@@ -55,7 +55,7 @@ def bound_seconds(step: Step, extents: tuple[int, ...], figures: HostFigures = E
 def memory_bytes(plan: Plan, extents: tuple[int, ...]) -> int:
     """Return the bytes of all arrays of a simulation with these extents; the Globals block is not counted."""
     smallest = min((slot.itemsize for slot in plan.slots), default=1)
-    elements = lay_out(extents, plan.halo, smallest).elements
+    elements = lay_out_on_host(extents, plan.halo, smallest).elements
     return sum(slot.itemsize * elements for slot in plan.slots)
 
 

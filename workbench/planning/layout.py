@@ -7,10 +7,13 @@ from dataclasses import dataclass
 ALIGNMENT = 64
 """Bytes: a cache line and a 512-bit vector. Cell (.., 0) of every row starts at a multiple of it."""
 
+LARGE_BYTES = 32 << 20
+"""Arrays from this size on come from memory in every step, and padding with them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Element counts: C-ordered, halo around the domain, rows padded to whole cache lines for the smallest item.
+    """Element counts: C-ordered, halo around the domain, rows padded to whole multiples of the alignment.
 
     strides[k] elements from a cell to its neighbour along axis k (strides[-1] == 1); `start` is the element of cell
     (0, ..., 0); `elements` is the size of an array.
@@ -23,18 +26,37 @@ class Layout:
     elements: int
 
 
-def lay_out(extents: tuple[int, ...], halo: tuple[tuple[int, int], ...], smallest_itemsize: int) -> Layout:
+def lay_out_on_host(extents: tuple[int, ...], halo: tuple[tuple[int, int], ...], smallest_itemsize: int) -> Layout:
+    """Return the layout for CPU threads: rows on cache lines while arrays fit into caches, else without padding.
+
+    A vector that crosses two lines costs time in a cache and none beside a memory access; there every byte between
+    rows is moved with them.
+    """
+    aligned = lay_out(extents, halo, smallest_itemsize)
+    if aligned.elements * smallest_itemsize < LARGE_BYTES:
+        return aligned
+    return lay_out(extents, halo, smallest_itemsize, alignment=smallest_itemsize)
+
+
+def lay_out(
+    extents: tuple[int, ...],
+    halo: tuple[tuple[int, int], ...],
+    smallest_itemsize: int,
+    alignment: int = ALIGNMENT,
+) -> Layout:
     """Return the layout of arrays over `extents` cells with `halo` cells around, items of at least the given bytes.
+
+    `alignment` is in bytes: a multiple of the item size that divides ALIGNMENT.
 
     The ghost cells behind a row and those before the next one share the padding between them: memory that holds no
     cell is moved all the same where rows follow each other. A pitch that is a multiple of 4096 bytes gets one more
     cache line, because neighbouring rows would otherwise compete for the same cache sets.
     """
-    line = ALIGNMENT // smallest_itemsize
+    line = alignment // smallest_itemsize
     below, above = halo[-1]
     pitch = _round_up(below + extents[-1] + above, line)
     if len(extents) > 1 and (pitch * smallest_itemsize) % 4096 == 0:
-        pitch += line
+        pitch += ALIGNMENT // smallest_itemsize
     before = _round_up(below, line)
     strides = [1]
     start = before

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from workbench.errors import ShapeError
-from workbench.planning.layout import lay_out
+from workbench.planning.layout import lay_out_on_host
 from workbench.planning.plan import Plan
 
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -18,7 +18,7 @@ def bytes_needed(plan: Plan, extents: tuple[int, ...]) -> int:
     """Bytes of all arrays of one simulation of these extents."""
     if not plan.slots:
         return 0
-    elements = lay_out(extents, plan.halo, min(slot.itemsize for slot in plan.slots)).elements
+    elements = lay_out_on_host(extents, plan.halo, min(slot.itemsize for slot in plan.slots)).elements
     return elements * sum(slot.itemsize for slot in plan.slots)
 
 

@@ -1,0 +1,1 @@
+"""Solvers: programs in the language of a cell that are ready to run, each a module with `machine(...)`."""

@@ -1,0 +1,44 @@
+"""Outside: the gas beyond the sides of the domain, as boundary rules of the conserved variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from workbench.language import analytic, cell_centre, components, mirror, reflect
+from workbench.solvers.hydro.state import Conserved, Quantity, State
+
+Outside = Callable[..., tuple[Any, Any, Any]]  # (x, y, ..., time) -> (density, (velocity, ...), pressure)
+Boundary = Any  # a rule of the language, an Outside, or a mapping of sides to these
+
+
+def rule_of(
+    boundary: Boundary,
+    part: Callable[[Conserved], Quantity],
+    dx: list[Quantity],
+    time: Quantity,
+    gamma: Quantity,
+) -> object:
+    """The rule, as a field takes it, of the conserved variable that `part` picks."""
+    if isinstance(boundary, Mapping):
+        return {side: _one(given, part, dx, time, gamma) for side, given in boundary.items()}
+    return _one(boundary, part, dx, time, gamma)
+
+
+def _one(
+    given: Any,  # noqa: ANN401  # a rule or an Outside
+    part: Callable[[Conserved], Quantity],
+    dx: list[Quantity],
+    time: Quantity,
+    gamma: Quantity,
+) -> object:
+    if not callable(given) or given in (reflect, mirror):
+        return given
+
+    def value(*index: Quantity) -> Quantity:
+        del index  # the cell's own, as cell_centre takes them
+        place = [cell_centre(axis, width) for axis, width in enumerate(dx)]
+        density, velocity, pressure = given(*place, time)
+        return part(State(gamma, density, components(velocity), pressure).conserved)
+
+    return analytic(value)

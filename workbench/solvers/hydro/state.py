@@ -1,0 +1,120 @@
+"""State: density, velocity and pressure of an ideal gas, or density, momentum and energy; the same for any d.
+
+Everything here works on traced values and on plain arrays alike: the functions that generate the solver also prepare
+and read its arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from workbench.errors import FieldError
+from workbench.language import components, dot
+
+Quantity = Any  # a traced value, an array with a value per cell, or a number
+Vector = Any  # a tensor of rank 1 of quantities
+
+
+class Conserved(NamedTuple):
+    """U = (rho, m, E): mass, momentum and energy per volume; or one flux of each."""
+
+    density: Quantity
+    momentum: Vector
+    energy: Quantity
+
+    def map(self, function: Callable[..., Any], *others: Conserved) -> Conserved:
+        """function(component of this, of the others ...) of density, momentum and energy."""
+        return Conserved(*map(function, self, *others))
+
+
+class State:
+    """A state of the gas, given by its primitive or its conserved variables; the others are derived on demand.
+
+    p = (gamma - 1) (E - rho v² / 2). From conserved variables, density and pressure below `floors` are replaced by
+    these; the conserved variables themselves are kept, so that nothing is added to what is conserved.
+    """
+
+    def __init__(self, gamma: Quantity, density: Quantity, velocity: Vector, pressure: Quantity) -> None:
+        self.gamma, self.density, self.velocity, self.pressure = gamma, density, velocity, pressure
+
+    @classmethod
+    def of(cls, conserved: Conserved, gamma: Quantity, floors: tuple[Quantity, Quantity] | None = None) -> State:
+        """The state of conserved variables; floors = (least density, least pressure)."""
+        density, momentum, energy = conserved
+        if floors is not None:
+            density = np.maximum(density, floors[0])
+        velocity = momentum / density
+        pressure = (gamma - 1) * (energy - 0.5 * dot(momentum, velocity))
+        if floors is not None:
+            pressure = np.maximum(pressure, floors[1])
+        return cls(gamma, density, velocity, pressure)
+
+    @cached_property
+    def momentum(self) -> Vector:
+        """m = rho v."""
+        return self.density * self.velocity
+
+    @cached_property
+    def energy(self) -> Quantity:
+        """E = p / (gamma - 1) + rho v² / 2."""
+        return self.pressure / (self.gamma - 1) + 0.5 * self.density * dot(self.velocity, self.velocity)
+
+    @cached_property
+    def sound_speed(self) -> Quantity:
+        """c = sqrt(gamma p / rho)."""
+        return np.sqrt(self.gamma * self.pressure / self.density)
+
+    @property
+    def conserved(self) -> Conserved:
+        """(rho, m, E)."""
+        return Conserved(self.density, self.momentum, self.energy)
+
+    def map(self, function: Callable[[Quantity], Quantity]) -> State:
+        """The state whose primitive variables are function(variable)."""
+        return State(self.gamma, function(self.density), self.velocity.map(function), function(self.pressure))
+
+    def flux(self, axis: int) -> Conserved:
+        """F_a = (m_a, v_a m_b + p delta_ab, v_a (E + p)) along `axis` = a."""
+        normal = self.velocity[axis]
+        momentum = [normal * part for part in self.momentum]
+        momentum[axis] = momentum[axis] + self.pressure
+        return Conserved(self.momentum[axis], components(momentum), normal * (self.energy + self.pressure))
+
+
+def conserved(density: Quantity, velocity: Any, pressure: Quantity, gamma: float = 1.4) -> dict[str, Any]:  # noqa: ANN401  # arrays or numbers
+    """Arrays for `simulate`: density, momentum0, ..., energy and gamma.
+
+    Density, pressure and each component of `velocity` (a tuple, one per axis; a number in one dimension) are arrays
+    of one shape or numbers. Raises FieldError for density or pressure that is not positive or not finite.
+    """
+    parts = tuple(velocity) if isinstance(velocity, tuple | list) else (velocity,)
+    if not gamma > 1:
+        raise FieldError(f"gamma is {gamma!r}, but an ideal gas has more than 1", advice="Pass gamma=1.4 or the like.")
+    given = [np.asarray(q, np.float64) for q in (density, *parts, pressure)]
+    names = ["density", *(f"velocity{a}" for a in range(len(parts))), "pressure"]
+    for name, array in zip(names, given, strict=True):
+        wrong = ~np.isfinite(array) if name.startswith("velocity") else ~(np.isfinite(array) & (array > 0))
+        if wrong.any():
+            cell = tuple(int(i) for i in np.argwhere(wrong)[0])
+            must = "finite" if name.startswith("velocity") else "positive and finite"
+            raise FieldError(
+                f"{name} is {array[cell]} in cell {cell}, but must be {must}", advice="Correct the initial state."
+            )
+    first, *middle, last = np.broadcast_arrays(*given)
+    state = State(gamma, first, components(middle), last)
+    momentum = {f"momentum{a}": part for a, part in enumerate(state.momentum)}
+    return {"density": first, **momentum, "energy": state.energy, "gamma": gamma}
+
+
+def primitive(density: Quantity, momentum: Any, energy: Quantity, gamma: float = 1.4) -> dict[str, Any]:  # noqa: ANN401  # arrays or numbers
+    """The way back, for what a simulation holds: {"density", "velocity", "pressure"}, all plain arrays.
+
+    `momentum` is a tuple of components or an array whose first axis counts them, as sim["momentum"] gives it; so is
+    "velocity". Nothing is checked or limited.
+    """
+    state = State.of(Conserved(np.asarray(density), components(momentum, 1), np.asarray(energy)), gamma)
+    return {"density": state.density, "velocity": np.asarray(state.velocity), "pressure": state.pressure}

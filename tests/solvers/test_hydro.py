@@ -141,7 +141,7 @@ def assert_same(one, other):
         assert len(differences(np.asarray(value), np.asarray(other[name]))) == 0, name
 
 
-@pytest.mark.parametrize("seed", [1, 2, 4])
+@pytest.mark.parametrize("seed", [1, 2, 5])
 def test_random_plans_change_no_bit(seed):
     cells, dim = 26, 1
     machine = hydro.machine(dim=dim)

@@ -10,8 +10,9 @@ from operator import add
 
 import numpy as np
 
-from workbench import Machine, StencilError, stencil
-from workbench import language as cell
+import workbench.language as cell
+from workbench.errors import StencilError
+from workbench.machine import Machine, stencil
 from workbench.solvers.hydro import reconstruction as reconstructions
 from workbench.solvers.hydro.outside import Boundary, rule_of
 from workbench.solvers.hydro.reconstruction import Reconstruction

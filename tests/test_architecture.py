@@ -1,6 +1,7 @@
 """Rules about the whole repository that no linter knows: sizes, cost of the import, words, versions."""
 
 import ast
+import json
 import os
 import re
 import shutil
@@ -129,6 +130,38 @@ def test_no_forbidden_words():
     print(f"{looked_at} files looked at")
     assert looked_at > 0
     assert not found, "\n".join(found)
+
+
+def test_lock_file_of_the_front_end_names_no_host():
+    text = (ROOT / "labextension" / "yarn.lock").read_text(encoding="utf-8")
+    print(f"{text.count('resolution: ')} packages locked")
+    assert text.count("resolution: ") > 100
+    assert not re.findall(r"__archive" + r"Url|https?://\S+", text)
+    assert not list((ROOT / "labextension").glob("package-" + "lock.json"))
+
+
+def test_front_end_has_the_version_of_the_package():
+    import workbench
+
+    package = json.loads((ROOT / "labextension" / "package.json").read_text(encoding="utf-8"))
+    source = (ROOT / "labextension" / "src" / "version.ts").read_text(encoding="utf-8")
+    assert package["version"] == workbench.__version__
+    assert f"VERSION = '{workbench.__version__}'" in source
+
+
+def test_front_end_keeps_its_layers():
+    """Only channel.ts knows kernels, only the glue knows Jupyter; the rest is tested without a page."""
+    source = ROOT / "labextension" / "src"
+    files = sorted(source.rglob("*.ts"))
+    print(f"{len(files)} files looked at")
+    assert files
+    glue = {"index.ts", "widgets.ts", "pictures.ts", "kernel/channel.ts"}
+    for file in files:
+        name, text = str(file.relative_to(source)), file.read_text(encoding="utf-8")
+        assert text.startswith("// "), f"{name} does not say what it is for"
+        assert len(text.splitlines()) <= LONGEST, f"{name} is too long"
+        assert name in glue or not re.search(r"from '@(jupyter|lumino)", text), f"{name} knows Jupyter"
+        assert name == "kernel/channel.ts" or "createComm" not in text, f"{name} opens a comm"
 
 
 def test_version_is_written_once():

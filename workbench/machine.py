@@ -21,7 +21,7 @@ from workbench.pipeline import plan_graph, render, simplify
 from workbench.planning.choices import Choices
 from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
-from workbench.run import alive
+from workbench.run import alive, viewing
 from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
 from workbench.run.creation import create_simulation, restore_simulation
@@ -239,6 +239,16 @@ def stencil(
 def make_machine(traced: Traced, text: str, namespace: Mapping[str, object] | None = None) -> Machine:
     """A machine of what was traced, simplified."""
     return Machine(simplify(traced.graph), Choices(), text, traced, namespace)
+
+
+def _open_view(simulation: Simulation, name: str, *, palette: str, limits: tuple[float, float] | None) -> object:
+    """The views know simulations, not the other way round; this file knows both and imports the views when needed."""
+    from workbench.views.opening import open_field_view
+
+    return open_field_view(simulation, name, palette=palette, limits=limits)
+
+
+viewing.set_opener(_open_view)
 
 
 def _same(now: object, before: object) -> bool:

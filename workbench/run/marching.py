@@ -73,8 +73,11 @@ class March:
     def _slice(self) -> None:
         """At most SLICE_SECONDS (one step if longer), never beyond a step at which a field is recorded."""
         state, remaining = self._state, self.remaining
-        limits = [_LARGEST_SLICE, remaining, steps_to_border(state.records, state.steps)]
+        seconds, pace = state.watches.slice_seconds(SLICE_SECONDS), state.watches.pace
+        paced = None if pace is None else max(1, int(pace * seconds))
+        limits = [_LARGEST_SLICE, remaining, steps_to_border(state.records, state.steps), paced]
         steps = min(limit for limit in limits if limit is not None)
+        begin, before = time.perf_counter(), self.done
         self._march(
             MarchRequest(
                 STEP,
@@ -84,9 +87,22 @@ class March:
                 observe_last=steps == remaining,
                 until=self._goal.until,
                 stop=self.stop,
-                seconds=SLICE_SECONDS,
+                seconds=seconds,
             )
         )
+        if pace is not None:
+            self._rest(begin + (self.done - before) / pace)
+
+    def _rest(self, end: float) -> None:
+        """Serve others, and do nothing else, until `end` (perf_counter)."""
+        while not (self.stop.is_set() or self.paused) and (left := end - time.perf_counter()) > 0:
+            self._owner.sleep(min(left, SLICE_SECONDS))
+            self._owner.serve()
+
+    def single(self) -> None:
+        """One step of a run that is held; nothing if it has no step left."""
+        if self.remaining != 0 and not self._reached:
+            self._march(MarchRequest(STEP, 1, first_step=self._state.steps, observe_last=True, until=self._goal.until))
 
     def _march(self, request: MarchRequest) -> None:
         result = self._state.march(request)

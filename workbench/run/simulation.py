@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable
-from math import inf
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +18,7 @@ from workbench.run import alive, labels
 from workbench.run.background import BackgroundRun
 from workbench.run.checkpoint import Checkpoint, save_checkpoint
 from workbench.run.conditions import time_condition, trace_condition
+from workbench.run.end_time import ParamSet
 from workbench.run.interruption import interruptible
 from workbench.run.marching import Goal, March
 from workbench.run.ownership import Owner
@@ -27,9 +27,9 @@ from workbench.run.progress import new_listener, silent
 from workbench.run.recording import Record
 from workbench.run.state import STEP, State
 from workbench.run.values import groups
+from workbench.run.viewing import open_view
 
 Until = float | Callable[..., object]
-UNTIL = "until"
 
 
 class Simulation:
@@ -116,7 +116,7 @@ class Simulation:
             self._owner.adopt()
             self._march = march
             try:
-                with _ParamSet(self._state, _end_time(until)):
+                with ParamSet(self._state, _end_time(until)):
                     march.advance()
             finally:
                 self._owner.release()
@@ -136,7 +136,7 @@ class Simulation:
             return self._resume()
         goal = Goal(at_most) if steps is None and until is None else self._goal(steps, until, time, at_most)
         march = March(self._state, self._owner, goal, progress or silent)
-        self._background = BackgroundRun(march, self._owner, self.graph.name, _ParamSet(self._state, _end_time(until)))
+        self._background = BackgroundRun(march, self._owner, self.graph.name, ParamSet(self._state, _end_time(until)))
         self._march = march
         return self
 
@@ -161,8 +161,12 @@ class Simulation:
         return self
 
     def step(self) -> Self:
-        """Advance by one step."""
-        return self.run(1, progress=silent)
+        """Advance by one step; a paused run does it and stays paused."""
+        march = self._march
+        if march is None or not self.paused:
+            return self.run(1, progress=silent)
+        self._owner.do(march.single)
+        return self
 
     def call(self, name: str) -> Self:
         """Run the kernel `name` once; `step` counts as a step, no other kernel does."""
@@ -255,6 +259,10 @@ class Simulation:
         self._owner.do(lambda: self._state.add_record(record))
         return record
 
+    def view(self, name: str, *, palette: str = "viridis", limits: tuple[float, float] | None = None) -> Any:  # noqa: ANN401
+        """A live picture of a field or named intermediate: play, step, sliders; a PNG where no page can draw it."""
+        return open_view(self, name, palette, limits)
+
     # --- out and away -----------------------------------------------------------------------------------------------
 
     def to_numpy(self, name: str) -> Array:
@@ -326,24 +334,6 @@ class Simulation:
         state = self._state
         values = {s.name: np.asarray(state.instance_value(s), s.type.numpy) for s in self.graph.statics}
         return Checkpoint(state.extents, state.steps, state.observed_step, values)
-
-
-class _ParamSet:
-    """While inside, the param "until" (where there is one) holds the end of the run."""
-
-    def __init__(self, state: State, end: float | None) -> None:
-        self._state = state
-        self._end = end if any(p.name == UNTIL for p in state.graph.params) else None
-        self._before: Number = inf
-
-    def __enter__(self) -> None:
-        if self._end is not None:
-            self._before = self._state.instance.read_global(UNTIL)
-            self._state.instance.write_global(UNTIL, self._end)
-
-    def __exit__(self, *_: object) -> None:
-        if self._end is not None:
-            self._state.instance.write_global(UNTIL, self._before)
 
 
 def _end_time(until: object) -> float | None:

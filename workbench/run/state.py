@@ -15,6 +15,7 @@ from workbench.pipeline import Compiled
 from workbench.run.opening import check_shape, sort_values, whole
 from workbench.run.recording import Record, keep_scalars
 from workbench.run.values import group_member, group_shape, groups, unknown_name
+from workbench.run.watching import Watches
 
 STEP = "step"
 
@@ -35,6 +36,7 @@ class State:
         self.observed_step = steps
         self.records: tuple[Record, ...] = ()
         self.step_seconds = 0.0  # of the last march; 0: unknown
+        self.watches = Watches()
         self._instance: Instance | None = instance
         self._diagnostics = frozenset[str]().union(
             *(diagnostic_stores(self.graph, kernel) for kernel in self.graph.kernels if kernel.name == STEP)
@@ -72,9 +74,13 @@ class State:
         """Advance, count and record. Field records are taken where the march ends."""
         begin = time.perf_counter()
         result = self.instance.march(request)
-        if request.kernel != STEP:
-            return result
-        self.step_seconds = (time.perf_counter() - begin) / max(result.steps, 1)
+        if request.kernel == STEP:
+            self._count(result, time.perf_counter() - begin)
+        self.watches.tell()
+        return result
+
+    def _count(self, result: MarchResult, seconds: float) -> None:
+        self.step_seconds = seconds / max(result.steps, 1)
         self.steps += result.steps
         if result.diagnostics_current and result.steps:
             self.observed_step = self.steps
@@ -83,7 +89,6 @@ class State:
             if record.active and record.of_field and result.steps and self.steps % record.every == 0:
                 values = self.instance.read_field(record.name)
                 record.append(np.array([self.steps]), values[np.newaxis])
-        return result
 
     @property
     def stale(self) -> bool:
@@ -115,6 +120,7 @@ class State:
             self.instance.write_field(name, np.ascontiguousarray(whole(array, self.extents)))
         for name, value in numbers.items():
             self.instance.write_global(name, value)
+        self.watches.tell()
 
     def static(self, name: str) -> Static:
         """The field, scalar or param of this name. Raises FieldError with a guess."""

@@ -1,0 +1,170 @@
+// The picture of one field: canvas, axes with numbers, colour bar. Gets frames and tables as arguments, knows no kernel.
+
+import { paint } from './colours';
+import { short, ticks } from './numbers';
+import type { Axis, Frame } from '../kernel/protocol';
+
+const LINE_WIDTH = 640;
+const LINE_HEIGHT = 320;
+
+export class Picture {
+  readonly node = element('div', 'swb-picture');
+  readonly canvas = element('canvas', 'swb-canvas');
+  table: Uint32Array<ArrayBufferLike> | null = null;
+
+  constructor() {
+    this.canvas.setAttribute('role', 'img');
+    this.canvas.tabIndex = 0;
+    this.bar.width = 1;
+    this.bar.height = 255;
+    this.bar.setAttribute('aria-hidden', 'true');
+    this.node.append(this.upName, this.upNumbers, this.canvas, this.bar, this.barNumbers, this.acrossNumbers, this.acrossName);
+  }
+
+  draw(frame: Frame): void {
+    this.node.classList.toggle('swb-line', frame.kind === 'line');
+    if (frame.kind === 'line') {
+      this.drawLine(frame);
+    } else {
+      this.drawPlane(frame);
+    }
+    this.drawAxes(frame);
+  }
+
+  /** Column and row (0 on top) of the cell at a place on the screen, or null outside. */
+  cellAt(frame: Frame, clientX: number, clientY: number): { column: number; row: number } | null {
+    const box = this.canvas.getBoundingClientRect();
+    const column = Math.floor(((clientX - box.left) / box.width) * frame.columns);
+    const row = frame.kind === 'line' ? 0 : Math.floor(((clientY - box.top) / box.height) * frame.rows);
+    const inside = column >= 0 && column < frame.columns && row >= 0 && row < frame.rows;
+    return inside ? { column, row } : null;
+  }
+
+  private drawPlane(frame: Frame): void {
+    const context = this.context(frame.columns, frame.rows);
+    if (!this.table) {
+      return;
+    }
+    if (!this.image || this.image.width !== frame.columns || this.image.height !== frame.rows) {
+      this.image = context.createImageData(frame.columns, frame.rows);
+      this.canvas.style.aspectRatio = `${Math.min(4, Math.max(0.25, frame.columns / frame.rows))}`;
+    }
+    paint(frame.codes, this.table, new Uint32Array(this.image.data.buffer));
+    context.putImageData(this.image, 0, 0);
+    if (this.barTable !== this.table) {
+      this.barTable = this.table;
+      this.drawBar(this.table);
+    }
+  }
+
+  private drawBar(table: Uint32Array): void {
+    const context = this.bar.getContext('2d');
+    if (context) {
+      const image = context.createImageData(1, 255);
+      paint(Uint8Array.from({ length: 255 }, (_, row) => 254 - row), table, new Uint32Array(image.data.buffer));
+      context.putImageData(image, 0, 0);
+    }
+  }
+
+  private drawLine(frame: Frame): void {
+    const context = this.context(LINE_WIDTH, LINE_HEIGHT);
+    const style = getComputedStyle(this.node);
+    context.clearRect(0, 0, LINE_WIDTH, LINE_HEIGHT);
+    this.canvas.style.aspectRatio = `${LINE_WIDTH / LINE_HEIGHT}`;
+    const span = frame.high - frame.low;
+    const [low, height] = span > 0 ? [frame.low, span] : [frame.low - 0.5, 1];
+    context.strokeStyle = style.getPropertyValue('--swb-line-colour') || '#0072b2';
+    context.lineWidth = 2;
+    context.lineJoin = 'round';
+    context.beginPath();
+    let pen = false;
+    frame.points.forEach((value, index) => {
+      const x = ((index + 0.5) / frame.points.length) * LINE_WIDTH;
+      const y = LINE_HEIGHT - 4 - ((value - low) / height) * (LINE_HEIGHT - 8);
+      if (!Number.isFinite(value)) {
+        pen = false;
+      } else if (pen) {
+        context.lineTo(x, y);
+      } else {
+        context.moveTo(x, y);
+        pen = true;
+      }
+    });
+    context.stroke();
+  }
+
+  private drawAxes(frame: Frame): void {
+    const narrow = this.canvas.clientWidth < 300;
+    const key = JSON.stringify([frame.across, frame.up, frame.low, frame.high, frame.kind, narrow]);
+    if (key === this.axesKey) {
+      return;
+    }
+    this.axesKey = key;
+    const few = narrow ? 4 : 6;
+    this.acrossName.textContent = titled(frame.across);
+    this.acrossNumbers.replaceChildren(...marks(frame.across.first, frame.across.last, few, 'left', frame.across.cells));
+    if (frame.kind === 'line' || !frame.up) {
+      const span = frame.high > frame.low;
+      this.upName.textContent = frame.unit ? `${frame.name} (${frame.unit})` : frame.name;
+      this.upNumbers.replaceChildren(...marks(span ? frame.low : frame.low - 0.5, span ? frame.high : frame.low + 0.5, 5, 'bottom'));
+      this.barNumbers.replaceChildren();
+      return;
+    }
+    this.upName.textContent = titled(frame.up);
+    this.upNumbers.replaceChildren(...marks(frame.up.first, frame.up.last, few, 'bottom', frame.up.cells));
+    this.barNumbers.replaceChildren(...barMarks(frame.low, frame.high));
+  }
+
+  private context(width: number, height: number): CanvasRenderingContext2D {
+    if (this.canvas.width !== width || this.canvas.height !== height) {
+      this.canvas.width = width;
+      this.canvas.height = height;
+      this.image = null;
+    }
+    const context = this.canvas.getContext('2d');
+    if (!context) {
+      throw new Error('this browser draws no canvas');
+    }
+    return context;
+  }
+
+  private readonly bar = element('canvas', 'swb-bar');
+  private readonly barNumbers = element('div', 'swb-bar-numbers');
+  private readonly upName = element('div', 'swb-up-name');
+  private readonly upNumbers = element('div', 'swb-up-numbers');
+  private readonly acrossName = element('div', 'swb-across-name');
+  private readonly acrossNumbers = element('div', 'swb-across-numbers');
+  private image: ImageData | null = null;
+  private barTable: Uint32Array | null = null;
+  private axesKey = '';
+}
+
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  className: string,
+  text = ''
+): HTMLElementTagNameMap[Name] {
+  const node = document.createElement(name);
+  node.className = className;
+  node.textContent = text;
+  return node;
+}
+
+function titled(axis: Axis): string {
+  return axis.unit ? `${axis.name} (${axis.unit})` : axis.name;
+}
+
+/** Numbers along an axis; with cells, a number stands at its cell's middle. */
+function marks(first: number, last: number, most: number, side: 'left' | 'bottom', cells = 0): HTMLElement[] {
+  return ticks(first, last, most).map(value => {
+    const share = last === first ? 0.5 : (value - first) / (last - first);
+    const place = cells > 0 ? (share * (cells - 1) + 0.5) / cells : share;
+    const mark = element('span', 'swb-mark', short(value));
+    mark.style[side] = `${100 * place}%`;
+    return mark;
+  });
+}
+
+function barMarks(low: number, high: number): HTMLElement[] {
+  return high > low ? marks(low, high, 6, 'bottom') : [Object.assign(element('span', 'swb-mark', short(low)), { style: 'bottom: 50%' })];
+}

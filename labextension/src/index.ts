@@ -1,0 +1,43 @@
+// The plugins of the extension; all there is to find is listed here.
+
+import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
+import { IJupyterWidgetRegistry } from '@jupyter-widgets/base';
+import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
+import { MIME, ViewRenderer, type Renderers } from './pictures';
+import { MODULE, VERSION } from './version';
+import * as widgets from './widgets';
+
+const widgetPlugin: JupyterFrontEndPlugin<void> = {
+  id: `${MODULE}:widgets`,
+  description: 'Registers the live views with ipywidgets.',
+  autoStart: true,
+  requires: [IJupyterWidgetRegistry],
+  activate: (_: JupyterFrontEnd, registry: unknown) => {
+    (registry as IJupyterWidgetRegistry).registerWidget({ name: MODULE, version: VERSION, exports: { ...widgets } });
+  }
+};
+
+const viewPlugin: JupyterFrontEndPlugin<void> = {
+  id: `${MODULE}:views`,
+  description: 'Shows views in notebooks, live or as the pictures that the notebook holds.',
+  autoStart: true,
+  requires: [INotebookTracker],
+  activate: (_: JupyterFrontEnd, tracker: unknown) => {
+    const add = (panel: NotebookPanel): void => {
+      const { rendermime } = panel.content;
+      rendermime.addFactory(
+        {
+          safe: false,
+          mimeTypes: [MIME],
+          createRenderer: () => new ViewRenderer(rendermime as unknown as Renderers)
+        },
+        -20
+      );
+    };
+    const notebooks = tracker as INotebookTracker;
+    notebooks.forEach(add);
+    notebooks.widgetAdded.connect((_sender, panel) => add(panel));
+  }
+};
+
+export default [widgetPlugin, viewPlugin];

@@ -1,0 +1,44 @@
+// The only file that speaks to the kernel process. The page opens this comm and the kernel process never sends on
+// it: ipykernel handles a comm in the thread that last sent on it, so these messages are served while a cell runs.
+
+import type { Kernel } from '@jupyterlab/services';
+import type { ToKernel } from './protocol';
+
+const TARGET = 'stencil-workbench.field';
+const SUBSHELL_TIMEOUT = 1000; // milliseconds; an old kernel process never says that it has one
+
+export interface Channel {
+  send(message: ToKernel): void;
+  close(): void;
+}
+
+/** A channel of our own where the page gives us its kernel connection, else the widget's (VS Code). */
+export async function openChannel(
+  kernel: Kernel.IKernelConnection | undefined,
+  modelId: string,
+  fallback: (message: ToKernel) => void
+): Promise<Channel> {
+  if (!kernel) {
+    return { send: fallback, close: () => undefined };
+  }
+  const comm = kernel.createComm(TARGET);
+  // Only the implementation has this promise, not the published interface.
+  const started = (comm as unknown as { subshellStarted?: Promise<unknown> }).subshellStarted;
+  if (started && kernel.supportsSubshells) {
+    const timeout = new Promise(resolve => setTimeout(resolve, SUBSHELL_TIMEOUT));
+    await Promise.race([started, timeout]);
+  }
+  void comm.open({ model_id: modelId });
+  return {
+    send: message => {
+      if (!comm.isDisposed) {
+        void comm.send({ ...message });
+      }
+    },
+    close: () => {
+      if (!comm.isDisposed && kernel.connectionStatus === 'connected') {
+        void comm.close();
+      }
+    }
+  };
+}

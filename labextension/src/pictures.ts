@@ -1,0 +1,66 @@
+// Shows a view in a notebook: live if the page still has its model, else the picture that the notebook holds.
+
+import type { IRenderMime } from '@jupyterlab/rendermime-interfaces';
+import { Panel, Widget } from '@lumino/widgets';
+
+export const MIME = 'application/vnd.stencil-workbench.view+json';
+const WIDGET_MIME = 'application/vnd.jupyter.widget-view+json';
+
+/** The notebook's own renderers, of which ipywidgets' is the one that finds models. */
+export interface Renderers {
+  createRenderer(mimeType: string): IRenderMime.IRenderer;
+  createModel(options: { data: Record<string, unknown>; trusted: boolean }): IRenderMime.IMimeModel;
+}
+
+export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
+  constructor(private readonly renderers: Renderers) {
+    super();
+    this.addClass('swb-view');
+    this.picture.className = 'swb-fallback';
+    this.addWidget(new Widget({ node: this.picture }));
+    this.addWidget(this.live);
+    this.observer.observe(this.live.node, { childList: true, subtree: true });
+  }
+
+  override dispose(): void {
+    this.observer.disconnect();
+    super.dispose();
+  }
+
+  async renderModel(model: IRenderMime.IMimeModel): Promise<void> {
+    const png = model.data['image/png'];
+    const text = model.data['text/plain'];
+    this.picture.alt = typeof text === 'string' ? text : 'a field';
+    this.picture.title = 'Run the cell again to see it live.';
+    this.picture.hidden = typeof png !== 'string';
+    if (typeof png === 'string') {
+      this.picture.src = `data:image/png;base64,${png}`;
+    }
+    const view = model.data[MIME] as { model_id?: unknown } | undefined;
+    if (typeof view?.model_id === 'string') {
+      await this.renderLive(view.model_id);
+    }
+  }
+
+  private async renderLive(modelId: string): Promise<void> {
+    this.inner?.dispose();
+    const inner = this.renderers.createRenderer(WIDGET_MIME);
+    this.inner = inner;
+    this.live.addWidget(inner);
+    const data = { [WIDGET_MIME]: { version_major: 2, version_minor: 0, model_id: modelId } };
+    await inner.renderModel(this.renderers.createModel({ data, trusted: true }));
+    this.choose();
+  }
+
+  /** Live as soon as a view is there; a model may come later, when the kernel process is connected. */
+  private choose(): void {
+    const found = this.live.node.querySelector('.swb-field') !== null;
+    this.live.node.hidden = !found;
+    this.picture.hidden = found || !this.picture.src;
+  }
+
+  private inner: IRenderMime.IRenderer | null = null;
+  private readonly picture = document.createElement('img');
+  private readonly live = new Panel();
+  private readonly observer = new MutationObserver(() => this.choose());
+}

@@ -1,0 +1,86 @@
+// Colour tables, numbers on axes, latest-wins and slider ranges.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { paint, readTable } from '../lib/field/colours.js';
+import { stepsOf } from '../lib/field/keys.js';
+import { Latest } from '../lib/field/latest.js';
+import { short, ticks } from '../lib/field/numbers.js';
+import { rangeOf } from '../lib/field/range.js';
+
+const hexadecimal = Array.from({ length: 256 }, (_, code) => code.toString(16).padStart(2, '0') + '80ff').join('');
+
+test('a colour table keeps red, green and blue, opaque', () => {
+  const bytes = new Uint8Array(readTable(hexadecimal).buffer);
+  assert.deepEqual([...bytes.slice(0, 4)], [0, 0x80, 0xff, 255]);
+  assert.deepEqual([...bytes.slice(4 * 255)], [255, 0x80, 0xff, 255]);
+});
+
+test('a table of another length, or with other digits, is refused', () => {
+  assert.throws(() => readTable(hexadecimal.slice(6)));
+  assert.throws(() => readTable('g' + hexadecimal.slice(1)));
+});
+
+test('each code becomes its colour', () => {
+  const table = readTable(hexadecimal);
+  const pixels = new Uint32Array(3);
+  paint(Uint8Array.of(0, 255, 7), table, pixels);
+  assert.deepEqual([...pixels], [table[0], table[255], table[7]]);
+});
+
+test('ticks are round, inside, few and ordered', () => {
+  assert.deepEqual(ticks(0, 511, 6), [0, 200, 400]);
+  assert.deepEqual(ticks(-1, 1, 5), [-1, -0.5, 0, 0.5, 1]);
+  assert.deepEqual(ticks(1, -1, 5), [-1, -0.5, 0, 0.5, 1]);
+  for (const [low, high] of [[1e-9, 3e-9], [-1e20, 1e20], [0.1, 0.3], [99, 101]]) {
+    const found = ticks(low, high, 6);
+    assert.ok(found.length >= 2 && found.length <= 7, `${found}`);
+    assert.ok(found.every(value => value >= low - 1e-9 * (high - low) && value <= high + 1e-9 * (high - low)));
+  }
+});
+
+test('a range of one value has one tick, no range none', () => {
+  assert.deepEqual(ticks(3, 3, 5), [3]);
+  assert.deepEqual(ticks(NaN, NaN, 5), []);
+});
+
+test('numbers are short', () => {
+  assert.equal(short(0), '0');
+  assert.equal(short(0.1 + 0.2), '0.3');
+  assert.equal(short(-1234.5), '\u22121235');
+  assert.equal(short(1e20), '1e20');
+  assert.equal(short(1.25e-7), '1.25e\u22127');
+});
+
+test('only the latest of what arrives between two paintings is drawn', () => {
+  const drawn = [];
+  const waiting = [];
+  const latest = new Latest(value => drawn.push(value), callback => waiting.push(callback));
+  latest.put(1);
+  latest.put(2);
+  latest.put(3);
+  assert.equal(waiting.length, 1);
+  waiting.shift()();
+  latest.put(4);
+  waiting.shift()();
+  assert.deepEqual(drawn, [3, 4]);
+});
+
+test('what was cleared is not drawn', () => {
+  const waiting = [];
+  const latest = new Latest(() => assert.fail('drawn'), callback => waiting.push(callback));
+  latest.put(1);
+  latest.clear();
+  waiting.shift()();
+});
+
+test('a slider holds its first value', () => {
+  for (const value of [3.43, -2, 0, 1e-9]) {
+    const range = rangeOf(value, 'float');
+    assert.ok(range.low <= value && value <= range.high && range.step > 0);
+  }
+  assert.deepEqual(rangeOf(3, 'int'), { low: 0, high: 10, step: 1 });
+});
+
+test('keys move a slider the way browsers do', () => {
+  assert.deepEqual(['ArrowLeft', 'ArrowUp', 'PageUp', 'Home', 'a'].map(stepsOf), [-1, 1, 10, -Infinity, 0]);
+});

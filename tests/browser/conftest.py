@@ -1,0 +1,35 @@
+"""A browser and a JupyterLab for all tests of this folder."""
+
+import pytest
+
+from tests.browser.lab import ARTEFACTS, chromium, running_lab
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory):
+    """(address, folder)."""
+    folder = tmp_path_factory.mktemp("lab")
+    with running_lab(folder) as address:
+        yield address, folder
+
+
+@pytest.fixture(scope="session")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    path = chromium()
+    assert path, "no Chromium; type: sudo apt install chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(browser, request):
+    """A page; what it looked like at the end is kept."""
+    page = browser.new_page(viewport={"width": 1200, "height": 1000})
+    yield page
+    ARTEFACTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=str(ARTEFACTS / f"end-of-{request.node.name}.png"))
+    page.close()

@@ -1,0 +1,151 @@
+"""A real JupyterLab on a free port, and a real page that looks at it."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+ARTEFACTS = ROOT / "artefacts" / "browser"
+BUILT = ROOT / "workbench" / "labextension"
+TOKEN = "stencil"
+START_SECONDS = 60
+
+
+def chromium():
+    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+
+@contextmanager
+def running_lab(folder):
+    """The address of a JupyterLab that serves `folder` with this checkout's extension."""
+    assert (BUILT / "package.json").exists(), "the front end is not built; type: make labextension"
+    extensions = folder / "share" / "labextensions"
+    extensions.mkdir(parents=True)
+    (extensions / "stencil-workbench").symlink_to(BUILT)
+    port_file = folder / "port"
+    environment = {
+        **os.environ,
+        "HOME": str(folder / "home"),
+        "JUPYTER_PATH": str(folder / "share"),
+        "JUPYTER_CONFIG_DIR": str(folder / "config"),
+        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
+        "IPYTHONDIR": str(folder / "ipython"),
+        "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
+    }
+    (folder / "home").mkdir()
+    settings = folder / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"]
+    command += ["--LabApp.expose_app_in_browser=True"]
+    command += ["--allow-root", f"--ServerApp.root_dir={folder}", f"--IdentityProvider.token={TOKEN}"]
+    with (folder / "log").open("w") as log:
+        server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    try:
+        yield address_of(folder, server)
+    finally:
+        server.terminate()
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.kill()
+        port_file.unlink(missing_ok=True)
+
+
+def address_of(folder, server):
+    """Wait until the server answers; it writes its port into its runtime folder."""
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end and server.poll() is None:
+        for found in (folder / "runtime").glob("jpserver-*.json"):
+            try:
+                address = json.loads(found.read_text())["url"]
+                urllib.request.urlopen(f"{address}api?token={TOKEN}", timeout=5)
+            except (ValueError, OSError):
+                continue
+            return address
+        time.sleep(0.1)
+    raise AssertionError(f"JupyterLab did not start:\n{(folder / 'log').read_text()[-3000:]}")
+
+
+def write_notebook(path, *cells):
+    import nbformat
+
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(notebook, path)
+
+
+class NotebookPage:
+    """One notebook in one page."""
+
+    def __init__(self, page, address, name):
+        self.page = page
+        page.goto(f"{address}lab/tree/{name}?token={TOKEN}&reset")
+        page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
+        page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=60_000)
+
+    def run(self, cell):
+        """Run one cell; a key pressed right after loading may get lost, so ask until the prompt changes."""
+        prompt = self.page.locator(".jp-CodeCell .jp-InputPrompt").nth(cell)
+        before = prompt.inner_text()
+        for _ in range(5):
+            self.page.locator(".jp-CodeCell .jp-InputArea-editor").nth(cell).click()
+            self.page.wait_for_timeout(100)
+            self.page.keyboard.press("Shift+Enter")
+            try:
+                self.page.wait_for_function(
+                    """([n, before]) => {
+                        const text = document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[n].innerText;
+                        return /[*\\d]/.test(text) && text !== before;
+                    }""",
+                    arg=[cell, before],
+                    timeout=3000,
+                )
+            except Exception:  # playwright's own timeout
+                continue
+            return
+        raise AssertionError(f"cell {cell} does not run")
+
+    def wait_idle(self):
+        self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=60_000)
+
+    def drawn(self):
+        """Frames drawn so far by the first view."""
+        return int(self.page.locator(".swb-field").first.get_attribute("data-drawn") or 0)
+
+    def wait_drawn(self, more=1, seconds=20):
+        """Wait until so many more frames are drawn; returns how many were before."""
+        before = self.drawn() if self.page.locator(".swb-field").count() else 0
+        self.page.wait_for_function(
+            "least => Number(document.querySelector('.swb-field')?.dataset.drawn ?? 0) >= least",
+            arg=before + more,
+            timeout=1000 * seconds,
+        )
+        return before
+
+    def wait_text(self, selector, text):
+        self.page.wait_for_function(
+            "([selector, text]) => document.querySelector(selector)?.textContent.includes(text)",
+            arg=[selector, text],
+            timeout=20_000,
+        )
+
+    def colours(self):
+        """How many different pixels the canvas shows."""
+        return self.page.evaluate(
+            """() => {
+                const canvas = document.querySelector('.swb-canvas');
+                const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+                return new Set(new Uint32Array(data.buffer)).size;
+            }"""
+        )
+
+    def picture(self, name):
+        ARTEFACTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=str(ARTEFACTS / f"{name}.png"))

@@ -1,0 +1,126 @@
+"""The field view in a real JupyterLab."""
+
+import pytest
+
+from tests.browser.lab import NotebookPage, write_notebook
+
+pytestmark = pytest.mark.browser
+
+WAVE = '''\
+import numpy as np
+import workbench as wb
+wave = wb.trace("""
+u, v = fields("u v", boundary="periodic")
+c = param("c", 1.0)
+v1 = v + 0.1 * c * (u[+1, 0] + u[-1, 0] + u[0, +1] + u[0, -1] - 4 * u)
+u.next, v.next = u + 0.1 * v1, v1
+""", name="wave")
+x, y = np.meshgrid(np.linspace(0, 1, 256), np.linspace(0, 1, 192), indexing="ij")
+sim = wave.simulate(u=np.exp(-100 * ((x - 0.3)**2 + (y - 0.6)**2)), v=0.0)'''
+
+
+def open_notebook(lab, page, name, *cells):
+    address, folder = lab
+    write_notebook(folder / name, *cells)
+    notebook = NotebookPage(page, address, name)
+    for cell in range(len(cells)):
+        notebook.run(cell)
+    return notebook
+
+
+def test_field_is_drawn_streams_and_obeys(lab, page):
+    notebook = open_notebook(lab, page, "stream.ipynb", WAVE, 'sim.view("u")')
+    notebook.wait_drawn(1)
+    notebook.wait_idle()
+    notebook.wait_text(".swb-title", "u of wave, step 0")
+    assert notebook.colours() > 50
+    notebook.picture("field-wide-light")
+
+    page.get_by_role("button", name="Play").click()
+    notebook.wait_drawn(30)
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Play").wait_for()
+
+    slider = page.locator(".swb-params .swb-slider").first
+    slider.focus()
+    before = slider.input_value()
+    slider.press("ArrowRight")
+    notebook.wait_drawn(1)
+    assert slider.input_value() != before
+    page.get_by_role("button", name="Step").click()
+    notebook.wait_drawn(1)
+    notebook.picture("field-after-run")
+
+    canvas = page.locator(".swb-canvas")
+    canvas.focus()
+    canvas.press("ArrowRight")
+    notebook.wait_text(".swb-status", "u at x cell 1")
+    page.get_by_role("button", name="Reset").click()
+    notebook.wait_text(".swb-title", "step 0")
+
+
+def test_field_streams_while_a_cell_runs(lab, page):
+    loop = 'import time\nend = time.time() + 6\nsim.start()\nwhile time.time() < end: pass\nsim.stop(); "ended"'
+    notebook = open_notebook(lab, page, "busy.ipynb", WAVE, 'sim.view("u")', loop)
+    notebook.wait_drawn(30, seconds=5)
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Play").wait_for(timeout=3000)
+    notebook.wait_idle()
+
+
+def test_saved_notebook_shows_the_picture_without_its_kernel_process(lab, page):
+    import nbformat
+    from jupyter_client.kernelspec import NATIVE_KERNEL_NAME
+    from nbclient import NotebookClient
+
+    address, folder = lab
+    path = folder / "saved.ipynb"
+    write_notebook(path, WAVE, 'sim.view("u")')
+    notebook = nbformat.read(path, 4)
+    NotebookClient(notebook, kernel_name=NATIVE_KERNEL_NAME, timeout=60).execute()
+    nbformat.write(notebook, path)
+    opened = NotebookPage(page, address, "saved.ipynb")
+    image = page.locator('.jp-OutputArea-output img[src^="data:image/png"]')
+    image.wait_for()
+    assert image.bounding_box()["height"] > 100
+    assert "model not found" not in page.locator(".jp-OutputArea-output").first.inner_text()
+    opened.picture("field-reopened")
+
+
+def test_dark_and_narrow(lab, page):
+    notebook = open_notebook(lab, page, "dark.ipynb", WAVE, "sim.run(300); sim.view('u', palette='RdBu')")
+    notebook.wait_drawn(1)
+    page.evaluate("window.jupyterapp?.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
+    notebook.picture("field-wide-dark")
+    page.set_viewport_size({"width": 700, "height": 1000})
+    page.wait_for_timeout(300)
+    notebook.picture("field-narrow-dark")
+    view = page.locator(".swb-field")
+    assert view.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
+def test_line_and_slice(lab, page):
+    line = """\
+import numpy as np
+import workbench as wb
+hello = wb.trace('u = field("u", boundary="periodic")\\nu.next = u + 0.2 * (u[+1] - 2 * u + u[-1])')
+one = hello.simulate(u=np.sin(np.linspace(0, 12, 400)))
+one.view("u")"""
+    box = """\
+heat = wb.trace('T = field("T", boundary="periodic")\\nT.next = T + 0.1 * (T[+1,0,0] - 2*T + T[-1,0,0])')
+three = heat.simulate(T=np.random.default_rng(1).random((40, 30, 20)))
+three.view("T", palette="cividis")"""
+    notebook = open_notebook(lab, page, "shapes.ipynb", line, box)
+    page.wait_for_function("document.querySelectorAll('.swb-field[data-drawn]').length === 2", timeout=30_000)
+    notebook.picture("field-line-and-slice")
+    slider = page.get_by_label("cut at z")
+    slider.scroll_into_view_if_needed()
+    slider.focus()
+    slider.press("ArrowRight")
+    page.wait_for_function(
+        "[...document.querySelectorAll('.swb-values')].some(n => n.textContent.includes('z = cell 11'))"
+    )
+    page.get_by_label("slice").select_option("1,2")
+    page.wait_for_function("[...document.querySelectorAll('.swb-across-name')].some(n => n.textContent === 'y')")
+    notebook.picture("field-slice")

@@ -1,0 +1,63 @@
+"""Pictures: the PNG is read back with another program's rules."""
+
+import struct
+import zlib
+
+import numpy as np
+
+from workbench.run.snapshots import Snapshot
+from workbench.views.field import plain_axes, summarise
+from workbench.views.palettes import colour_table
+from workbench.views.picture import encode_png, png_of
+
+
+def decode(png):
+    """(colour type, pixels of shape (rows, columns, channels)) of a PNG without filters and interlacing."""
+    assert png[:8] == b"\x89PNG\r\n\x1a\n"
+    at, chunks = 8, {}
+    while at < len(png):
+        (length,) = struct.unpack(">I", png[at : at + 4])
+        kind, data = png[at + 4 : at + 8], png[at + 8 : at + 8 + length]
+        assert struct.unpack(">I", png[at + 8 + length : at + 12 + length])[0] == zlib.crc32(kind + data)
+        chunks[kind] = data
+        at += 12 + length
+    columns, rows, depth, colour_type = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
+    assert depth == 8
+    channels = {2: 3, 3: 1}[colour_type]
+    lines = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), np.uint8).reshape(rows, 1 + channels * columns)
+    assert not lines[:, 0].any()
+    return chunks, lines[:, 1:].reshape(rows, columns, channels)
+
+
+def summary_of(values):
+    return summarise(Snapshot("u", values, {}, 0, 0), plain_axes(values.shape))
+
+
+def test_indexed_png_keeps_codes_and_table():
+    codes = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    chunks, pixels = decode(encode_png(codes, colour_table("cividis")))
+    assert chunks[b"PLTE"] == colour_table("cividis")
+    assert np.array_equal(pixels[:, :, 0], codes)
+
+
+def test_plane_has_its_highest_value_where_it_is_and_a_bar_with_the_highest_on_top():
+    values = np.zeros((8, 8))
+    values[7, 7] = 1.0  # upper right
+    _, pixels = decode(png_of(summary_of(values)))
+    highest, lowest = (list(colour_table("viridis")[3 * k : 3 * k + 3]) for k in (254, 0))
+    assert pixels[0, 255].tolist() == highest
+    assert pixels[-1, 0].tolist() == lowest
+    assert pixels[0, -1].tolist() == highest
+    assert pixels[-1, -1].tolist() == lowest
+
+
+def test_line_is_drawn_through_its_points():
+    _, pixels = decode(png_of(summary_of(np.linspace(0, 1, 64))))
+    ink = pixels[:, :, 0] == 1
+    assert ink.any(axis=0).all()
+    assert ink[:, 0].argmax() > ink[:, -1].argmax()
+
+
+def test_line_of_nan_is_empty():
+    _, pixels = decode(png_of(summary_of(np.full(9, np.nan))))
+    assert not pixels.any()

@@ -1,0 +1,39 @@
+"""Rewinding: a copy of a whole state, to which the simulation can be set back at any whole step, also while it runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.backends.base import Array, Number
+from workbench.run.simulation import Simulation
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Fields and scalars of one whole step. Params are not part of it: setting back keeps what sliders chose."""
+
+    steps: int
+    values: dict[str, Array | Number]
+
+
+def remember(simulation: Simulation) -> Start:
+    """Copy the state of the last whole step."""
+    state = simulation._state
+
+    def copy() -> Start:
+        statics = (*state.graph.fields, *state.graph.scalars)
+        return Start(state.steps, {static.name: state.instance_value(static) for static in statics})
+
+    return simulation._owner.do(copy)
+
+
+def rewind(simulation: Simulation, start: Start) -> None:
+    """Set everything back to `start`, the count of steps too."""
+    state = simulation._state
+
+    def write() -> None:
+        state.write(dict(start.values))
+        state.steps = state.observed_step = start.steps
+        state.watches.tell()
+
+    simulation._owner.do(write)

@@ -1,0 +1,145 @@
+"""Controls: what a page may ask of a simulation, as frozen records; text in, record out, and what each one does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from workbench.errors import RunError
+from workbench.run.simulation import Simulation
+from workbench.run.watching import Watch
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """Run until paused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Hold the run at a whole step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Back to the state that the view was opened with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """At most so many steps per second; None: as fast as it can."""
+
+    steps_per_second: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class SetParam:
+    """Give a param another value, now."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cutting:
+    """Cut axis `axis` at cell `index`."""
+
+    axis: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Show axis `across` to the right and axis `up` upwards."""
+
+    across: int
+    up: int
+
+
+@dataclass(frozen=True, slots=True)
+class HoldLimits:
+    """Keep the limits of the colours as they are now, or let them follow the values."""
+
+    hold: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """Use this palette, also in pictures."""
+
+    palette: str
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Tell the exact value in this cell of the picture."""
+
+    column: int
+    row: int
+
+
+Control = Play | Pause | Step | Reset | Pace | SetParam | Cutting | Turn | HoldLimits | Colours | Point
+_PLAIN: Mapping[str, Control] = {"play": Play(), "pause": Pause(), "step": Step(), "reset": Reset()}
+
+
+def read_control(message: Mapping[str, object]) -> Control | None:
+    """The record of a message; None for one that no page of this version sends."""
+    kind = message.get("type")
+    if isinstance(kind, str) and kind in _PLAIN:
+        return _PLAIN[kind]
+    try:
+        return _read_with_values(kind, message)
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _read_with_values(kind: object, message: Mapping[str, object]) -> Control | None:
+    readers: dict[str, Callable[[], Control]] = {
+        "pace": lambda: Pace(None if message["value"] is None else max(0.1, _number(message["value"]))),
+        "set": lambda: SetParam(str(message["name"]), _number(message["value"])),
+        "cut": lambda: Cutting(_whole(message["axis"]), _whole(message["index"])),
+        "turn": lambda: Turn(_whole(message["across"]), _whole(message["up"])),
+        "hold": lambda: HoldLimits(bool(message["value"])),
+        "palette": lambda: Colours(str(message["value"])),
+        "point": lambda: Point(_whole(message["column"]), _whole(message["row"])),
+    }
+    reader = readers.get(kind) if isinstance(kind, str) else None
+    return reader() if reader else None
+
+
+def steer(simulation: Simulation, watch: Watch, control: Play | Pause | Step | Pace | SetParam) -> None:
+    """Do what concerns the run. What the run refuses is raised as a StencilError."""
+    match control:
+        case Play():
+            if not simulation.running or simulation.paused:
+                simulation.start()
+        case Pause():
+            simulation.pause()
+        case Step():
+            if simulation.running and not simulation.paused:
+                simulation.pause()
+            simulation.step()
+        case Pace(steps_per_second):
+            watch.pace = steps_per_second
+        case SetParam(name, value):
+            static = simulation.graph.static(name)
+            if static.role != "param":
+                raise RunError(f"{name} is a {static.role}, not a param", advice="Move a slider of a param.")
+            simulation.set(**{name: value if static.type.is_float else round(value)})
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, bool | int | float):
+        raise TypeError(value)
+    return float(value)
+
+
+def _whole(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(value)
+    return value

@@ -1,0 +1,98 @@
+"""Feeder: the thread between a simulation and a page; neither ever waits for the other."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+
+from workbench.errors import StencilError
+from workbench.views.flow import Flow
+
+STATUS_SECONDS = 0.2  # how soon a page learns that a run has ended
+
+Command = Callable[[], None]
+
+
+class Feeder:
+    """Runs commands of the page in order and sends frames while something changes.
+
+    `show(number)` makes and sends one frame, `tell()` sends what else has changed, `fail(text)` shows an error; all
+    three are called in this thread only. Every other method returns at once and may be called by any thread, so
+    nothing that handles messages touches arrays.
+    """
+
+    def __init__(self, show: Callable[[int], None], tell: Command, fail: Callable[[str], None]) -> None:
+        """Starts at once."""
+        self._show, self._tell, self._fail = show, tell, fail
+        self._flow = Flow()
+        self._woken = threading.Condition()
+        self._commands: deque[Command] = deque()
+        self._changed = False
+        self._ended = False
+        self._thread = threading.Thread(target=self._run, name="field view", daemon=True)
+        self._thread.start()
+
+    def changed(self) -> None:
+        """There is something new to show; called by simulations after every slice."""
+        if self._changed:
+            return
+        with self._woken:
+            self._changed = True
+            self._woken.notify()
+
+    def post(self, command: Command) -> None:
+        """Do this as soon as possible, then show what came of it."""
+        with self._woken:
+            self._commands.append(command)
+            self._woken.notify()
+
+    def acknowledge(self, number: int) -> None:
+        """The page has drawn this frame."""
+        with self._woken:
+            self._flow.acknowledge(number, time.monotonic())
+            self._woken.notify()
+
+    def end(self, timeout: float = 2.0) -> None:
+        """Send no more and end the thread; waits for that, at most so long, unless called in that thread."""
+        with self._woken:
+            self._ended = True
+            self._woken.notify()
+        if self._thread is not threading.current_thread():
+            self._thread.join(timeout)
+
+    @property
+    def alive(self) -> bool:
+        """Whether the thread has not ended."""
+        return self._thread.is_alive()
+
+    def _run(self) -> None:
+        while not self._ended:
+            try:
+                self._once()
+            except StencilError as error:  # belongs to the user who looks; the simulation goes on
+                self._fail(str(error))
+
+    def _once(self) -> None:
+        """Wait for something to do, at most STATUS_SECONDS, and do it."""
+        with self._woken:
+            now = time.monotonic()
+            wait = self._flow.seconds_to_wait(now) if self._changed else STATUS_SECONDS
+            if not self._commands and not self._ended and wait > 0:
+                self._woken.wait(min(wait, STATUS_SECONDS))
+            commands = tuple(self._commands)
+            self._commands.clear()
+            now = time.monotonic()
+            number = 0
+            if not self._ended and (self._changed or commands) and self._flow.seconds_to_wait(now) == 0:
+                number = self._flow.send(now)
+                self._changed = False
+            elif commands:
+                self._changed = True
+        for command in commands:
+            command()
+        if number:
+            self._show(number)
+        elif not self._ended:
+            self._tell()

@@ -1,0 +1,41 @@
+"""Flow: when the next frame may be sent, so that a slow page is never behind: few frames under way, the latest wins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+UNDER_WAY = 2  # frames sent and not yet acknowledged
+FRAME_SECONDS = 1 / 40  # no screen needs more of a field
+SILENCE_SECONDS = 0.25  # without an acknowledgement: its messages wait behind a cell that runs
+BLIND_SECONDS = 1 / 12  # between frames sent without acknowledgements, a rate that every page draws
+
+
+@dataclass(slots=True)
+class Flow:
+    """Counts frames from 1. Times are seconds of one monotonic clock; the caller holds a lock."""
+
+    sent: int = 0
+    acknowledged: int = 0
+    _last_sent: float = -1e9
+    _last_heard: float = -1e9
+
+    def seconds_to_wait(self, now: float) -> float:
+        """0 if a frame may go now, else how long not, unless an acknowledgement comes."""
+        next_frame = self._last_sent + FRAME_SECONDS
+        if self.sent - self.acknowledged >= UNDER_WAY:
+            next_frame = max(self._last_heard + SILENCE_SECONDS, self._last_sent + BLIND_SECONDS)
+        return max(0.0, next_frame - now)
+
+    def send(self, now: float) -> int:
+        """A frame goes; returns its number."""
+        if self.sent == self.acknowledged:
+            self._last_heard = max(self._last_heard, now)  # silence counts from the first frame nobody answered
+        self._last_sent = now
+        self.sent += 1
+        return self.sent
+
+    def acknowledge(self, number: int, now: float) -> None:
+        """The page has drawn frame `number`; numbers that were never sent, or are old, change nothing."""
+        if self.acknowledged < number <= self.sent:
+            self.acknowledged = number
+            self._last_heard = now

@@ -1,0 +1,77 @@
+"""Picture: a summary as a PNG file, by the standard library alone; what is seen where no view lives."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+import numpy as np
+
+from workbench.views.field import Codes, FieldSummary
+from workbench.views.palettes import LEVELS, NOT_A_NUMBER, colour_table
+
+SMALLEST_SIDE = 256  # pixels; fewer cells are shown larger
+LINE_ROWS = 200  # pixels of a line's picture
+_BAR_PIXELS = 14
+_GAP_PIXELS = 10
+_PAPER = 0  # codes of a line's two-colour table
+_INK = 1
+_LINE_TABLE = bytes.fromhex("ffffff 0072b2".replace(" ", ""))
+
+
+def png_of(summary: FieldSummary) -> bytes:
+    """The picture with its colour bar (lowest value below), or the line; NaN has a colour no table holds."""
+    if summary.kind == "line":
+        return encode_png(_drawn_line(summary), _LINE_TABLE)
+    rows, columns = summary.codes.shape
+    scale = max(1, -(-SMALLEST_SIDE // max(rows, columns)))
+    image = np.repeat(np.repeat(summary.codes, scale, axis=0), scale, axis=1)
+    # An indexed PNG has 256 colours, all of which are taken; the gap is white, so the file holds true colours.
+    bar = np.linspace(LEVELS - 1, 0, image.shape[0]).astype(np.uint8)
+    gap = np.full((image.shape[0], _GAP_PIXELS), NOT_A_NUMBER, np.uint8)
+    pixels = np.hstack([image, gap, np.repeat(bar[:, np.newaxis], _BAR_PIXELS, axis=1)])
+    table = np.frombuffer(colour_table(summary.palette), np.uint8).reshape(-1, 3)
+    colours = table[pixels]
+    colours[:, image.shape[1] : image.shape[1] + _GAP_PIXELS] = 255
+    return encode_rgb(colours)
+
+
+def encode_png(codes: Codes, table: bytes) -> bytes:
+    """An indexed PNG: one byte a pixel, the table's colours (three bytes each)."""
+    rows, columns = codes.shape
+    return _file(columns, rows, 3, _chunk(b"PLTE", table), np.ascontiguousarray(codes))
+
+
+def encode_rgb(colours: Codes) -> bytes:
+    """A PNG of true colours, shape (rows, columns, 3)."""
+    rows, columns, _ = colours.shape
+    return _file(columns, rows, 2, b"", np.ascontiguousarray(colours).reshape(rows, -1))
+
+
+def _file(columns: int, rows: int, colour_type: int, extra: bytes, lines: Codes) -> bytes:
+    header = struct.pack(">IIBBBBB", columns, rows, 8, colour_type, 0, 0, 0)
+    unfiltered = np.hstack([np.zeros((rows, 1), np.uint8), lines])  # each line begins with its filter: none
+    body = zlib.compress(unfiltered.tobytes(), 6)
+    signature = b"\x89PNG\r\n\x1a\n"
+    return signature + _chunk(b"IHDR", header) + extra + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+
+def _drawn_line(summary: FieldSummary) -> Codes:
+    """The points joined by vertical strokes, one column a pixel or more."""
+    points = summary.points
+    columns = max(2 * SMALLEST_SIDE, points.size)
+    at = np.interp(np.arange(columns), np.linspace(0, columns - 1, points.size), points)
+    codes = np.full((LINE_ROWS, columns), _PAPER, np.uint8)
+    span = summary.high - summary.low
+    with np.errstate(invalid="ignore", over="ignore"):
+        height = 0.5 + 0 * at if not span > 0 else (at - summary.low) / span
+        rows = np.clip((LINE_ROWS - 5) * (1 - height) + 2, 0, LINE_ROWS - 1)
+    for column in np.flatnonzero(np.isfinite(height)):
+        before = rows[column - 1] if column and np.isfinite(rows[column - 1]) else rows[column]
+        first, last = sorted((int(before), int(rows[column])))
+        codes[first : last + 2, column] = _INK
+    return codes

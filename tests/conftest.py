@@ -36,6 +36,7 @@ def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite the texts in tests/golden instead")
     parser.addoption("--fuzz-seed", type=int, help="the first random pair of tests/test_fuzz.py")
     parser.addoption("--fuzz-count", type=int, help="how many random pairs")
+    parser.addoption("--fuzz-optimisation", help="-O level of their C++ text; less is quicker to compile")
 
 
 @pytest.fixture

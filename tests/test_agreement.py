@@ -18,19 +18,19 @@ COMPARED = tuple(name for name in backends_here() if name not in ("reference", "
 
 
 @cache
-def quick(name):
-    """The backend; openmp with a compiler that hurries, because many texts are compiled once."""
+def optimised(name, level):
+    """The backend; openmp with this level of optimisation instead of its own, for those who compile many texts once."""
     found = find_toolchain()
     if name != "openmp" or isinstance(found, Missing):
         return get_backend(name)
-    flags = tuple("-O0" if f == "-O3" else f for f in found.flags)
+    flags = tuple(f"-O{level}" if f == "-O3" else f for f in found.flags)
     return OpenmpBackend(Compiler(replace(found, flags=flags), default_cache()))
 
 
 @pytest.mark.parametrize("name", COMPARED)
 def test_small_programs_have_the_bits_of_the_reference(name):
     programs = small_programs()
-    compiled = quick(name).compile_many([plan for _, plan in programs])
+    compiled = optimised(name, 0).compile_many([plan for _, plan in programs])
     for (graph, plan), binary in zip(programs, compiled, strict=True):
         for number, extents in enumerate(SIZES[graph.dim]):
             if name == "openmp" or number or graph.dim > 1:

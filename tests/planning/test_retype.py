@@ -7,6 +7,7 @@ from tests.planning.numbers import Numbers
 from tests.planning.symbolic import Meaning, domain_of
 from tests.planning.test_plan_graph import wave
 from tests.random_kernels import larger
+from tests.random_programs import random_program
 from workbench.backends.interpreter import interpret
 from workbench.errors import PlanError
 from workbench.graph import GLOBAL, Arith, Broadcast, Graph, KernelBuilder, Static, grid_space
@@ -107,3 +108,26 @@ def test_where_two_widths_meet_the_operator_computes_in_the_wider():
     graph = retype(Graph("g", LINE, statics, (b.finish("step"),)), precise(("u", "f32")))
     state = {"u": np.array([0.1], np.float32), "v": np.array([0.1])}
     assert interpret(graph, "step", (1,), state, 1)["v"] == np.float64(np.float32(0.1)) * 0.1
+
+
+def test_random_programs_under_random_precision_stay_legal_and_change_only_what_was_asked():
+    changed = casts = 0
+    for seed in range(200):
+        graph = random_program(seed, cells=20)[0]
+        names = [s.name for s in graph.fields if s.type.is_float]
+        for name, type_ in ((n, t) for n in names for t in (F32, F64)):
+            found = retype(graph, precise((name, type_.name)))
+            verify(found)
+            assert found.static(name).type == type_
+            assert [s for s in found.statics if s.name != name] == [s for s in graph.statics if s.name != name]
+            assert [k.stores()[i][0] for k in found.kernels for i in range(len(k.stores()))] == [
+                n for k in graph.kernels for n, _ in k.stores()
+            ]
+            if graph.static(name).type == type_:
+                assert found.fingerprint() == graph.fingerprint()
+            else:
+                changed += 1
+                casts += sum(n.instruction == Arith("cast") for k in found.kernels for n in k.nodes)
+            assert retype(found, precise((name, type_.name))).fingerprint() == found.fingerprint()
+    print(f"{changed} fields changed, {casts} casts afterwards")
+    assert changed > 100

@@ -1,0 +1,44 @@
+"""Advection: du/dt + sum_a v_a du/dx_a = 0 with constant velocity, upwind, of first or second order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.language import absolute, field, maximum, param, where
+from workbench.machine import Machine, stencil
+from workbench.solvers.clock import tick
+from workbench.solvers.hydro.reconstruction import Reconstruction, constant, mc
+from workbench.solvers.transport import advance
+
+_SLOWEST = 1e-300  # so that gas at rest has a step
+
+
+def machine(
+    dim: int = 2,
+    order: int = 2,
+    *,
+    boundary: object = "periodic",
+    dtype: object = "f64",
+    reconstruction: Reconstruction = mc,
+) -> Machine:
+    """Field u; scalars time, dt; params velocity0, ... (default 1), dx0, ..., cfl (default 0.5), until.
+
+    Conservative: midpoint rule and the upwind side of each face, from `reconstruction` (order 2) or the cell's mean
+    (order 1). dt = cfl / sum_a |v_a| / dx_a.
+    """
+    faces = constant if order == 1 else reconstruction
+
+    @stencil(dim, name="advection", dtype=dtype)
+    def solver() -> None:
+        u, cfl = field("u", boundary=boundary), param("cfl", 0.5)
+        dx = [param(f"dx{axis}", 1.0) for axis in range(dim)]
+        velocity = [param(f"velocity{axis}", 1.0) for axis in range(dim)]
+        rate = sum(absolute(v) / width for v, width in zip(velocity, dx, strict=True))
+        step = tick(cfl / maximum(rate, _SLOWEST))
+
+        def upwind(left: Any, right: Any, axis: int) -> Any:  # noqa: ANN401  # traced values
+            return velocity[axis] * where(velocity[axis] > 0, left, right)
+
+        u.next = advance(u, step, dx, faces, upwind)
+
+    return solver

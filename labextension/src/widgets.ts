@@ -45,6 +45,11 @@ export class FieldView extends DOMWidgetView {
     this.picture.canvas.addEventListener('keydown', event => this.pointByKey(event));
     this.el.append(this.title, this.picture.node, this.values, this.status, this.trouble, this.controls.node);
     this.listenTo(this.model, 'msg:custom', (content: unknown, buffers: DataView[]) => this.hear(content, buffers));
+    this.listenTo(this.model, 'comm_live_update', () => {
+      if (!this.model.comm_live) {
+        this.trouble.textContent = 'The kernel process of this view has ended. Run the cell again.';
+      }
+    });
     void this.connect();
   }
 
@@ -107,6 +112,7 @@ export class FieldView extends DOMWidgetView {
     this.controls.showFrame(frame);
     this.describe(frame);
     this.ask({ type: 'drawn', number: frame.number });
+    this.el.dataset['number'] = String(frame.number);
     this.el.dataset['drawn'] = String(Number(this.el.dataset['drawn'] ?? 0) + 1);
     this.trouble.textContent = '';
   }

@@ -81,6 +81,12 @@ def write_notebook(path, *cells):
     nbformat.write(notebook, path)
 
 
+def trust(folder, path):
+    """Let the page show everything that the notebook holds, as after running it oneself."""
+    environment = {**os.environ, "HOME": str(folder / "home"), "JUPYTER_CONFIG_DIR": str(folder / "config")}
+    subprocess.run([sys.executable, "-m", "jupyter", "trust", str(path)], check=True, env=environment)
+
+
 class NotebookPage:
     """One notebook in one page."""
 
@@ -119,15 +125,15 @@ class NotebookPage:
         """Frames drawn so far by the first view."""
         return int(self.page.locator(".swb-field").first.get_attribute("data-drawn") or 0)
 
-    def wait_drawn(self, more=1, seconds=20):
-        """Wait until so many more frames are drawn; returns how many were before."""
-        before = self.drawn() if self.page.locator(".swb-field").count() else 0
+    def wait_drawn(self, more=1, seconds=20, before=None):
+        """Wait until so many more frames are drawn than `before` (None: now)."""
+        if before is None:
+            before = self.drawn() if self.page.locator(".swb-field").count() else 0
         self.page.wait_for_function(
             "least => Number(document.querySelector('.swb-field')?.dataset.drawn ?? 0) >= least",
             arg=before + more,
             timeout=1000 * seconds,
         )
-        return before
 
     def wait_text(self, selector, text):
         self.page.wait_for_function(

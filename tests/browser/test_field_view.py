@@ -1,8 +1,10 @@
 """The field view in a real JupyterLab."""
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
-from tests.browser.lab import NotebookPage, write_notebook
+from tests.browser.lab import NotebookPage, trust, write_notebook
 
 pytestmark = pytest.mark.browser
 
@@ -30,7 +32,7 @@ def open_notebook(lab, page, name, *cells):
 
 def test_field_is_drawn_streams_and_obeys(lab, page):
     notebook = open_notebook(lab, page, "stream.ipynb", WAVE, 'sim.view("u")')
-    notebook.wait_drawn(1)
+    notebook.wait_drawn(1, before=0)
     notebook.wait_idle()
     notebook.wait_text(".swb-title", "u of wave, step 0")
     assert notebook.colours() > 50
@@ -43,12 +45,13 @@ def test_field_is_drawn_streams_and_obeys(lab, page):
 
     slider = page.locator(".swb-params .swb-slider").first
     slider.focus()
-    before = slider.input_value()
+    before, frames = slider.input_value(), notebook.drawn()
     slider.press("ArrowRight")
-    notebook.wait_drawn(1)
+    notebook.wait_drawn(1, before=frames)
     assert slider.input_value() != before
+    frames = notebook.drawn()
     page.get_by_role("button", name="Step").click()
-    notebook.wait_drawn(1)
+    notebook.wait_drawn(1, before=frames)
     notebook.picture("field-after-run")
 
     canvas = page.locator(".swb-canvas")
@@ -62,34 +65,49 @@ def test_field_is_drawn_streams_and_obeys(lab, page):
 def test_field_streams_while_a_cell_runs(lab, page):
     loop = 'import time\nend = time.time() + 6\nsim.start()\nwhile time.time() < end: pass\nsim.stop(); "ended"'
     notebook = open_notebook(lab, page, "busy.ipynb", WAVE, 'sim.view("u")', loop)
-    notebook.wait_drawn(30, seconds=5)
+    notebook.wait_drawn(5)
+    assert "*" in page.locator(".jp-CodeCell .jp-InputPrompt").nth(2).inner_text()
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Play").wait_for(timeout=3000)
     notebook.wait_idle()
 
 
-def test_saved_notebook_shows_the_picture_without_its_kernel_process(lab, page):
-    import nbformat
-    from jupyter_client.kernelspec import NATIVE_KERNEL_NAME
-    from nbclient import NotebookClient
-
+@pytest.mark.parametrize("trusted", [False, True])
+def test_saved_notebook_shows_the_picture_without_its_kernel_process(lab, page, trusted):
     address, folder = lab
-    path = folder / "saved.ipynb"
+    path = folder / f"saved-{trusted}.ipynb"
     write_notebook(path, WAVE, 'sim.view("u")')
     notebook = nbformat.read(path, 4)
-    NotebookClient(notebook, kernel_name=NATIVE_KERNEL_NAME, timeout=60).execute()
+    NotebookClient(notebook, kernel_name="python3", timeout=60).execute()
     nbformat.write(notebook, path)
-    opened = NotebookPage(page, address, "saved.ipynb")
-    image = page.locator('.jp-OutputArea-output img[src^="data:image/png"]')
+    if trusted:
+        trust(folder, path)
+    opened = NotebookPage(page, address, path.name)
+    selector = ".swb-fallback" if trusted else '.jp-OutputArea-output img[src^="data:image/png"]'
+    image = page.locator(selector)
     image.wait_for()
+    page.wait_for_timeout(1000)
     assert image.bounding_box()["height"] > 100
-    assert "model not found" not in page.locator(".jp-OutputArea-output").first.inner_text()
-    opened.picture("field-reopened")
+    assert not page.get_by_text("model not found").is_visible()
+    opened.picture(f"field-reopened-{trusted}")
+
+
+def test_view_says_what_to_do_after_a_restart(lab, page):
+    notebook = open_notebook(lab, page, "restart.ipynb", WAVE, 'sim.view("u")')
+    notebook.wait_drawn(1, before=0)
+    page.evaluate("void window.jupyterapp.commands.execute('kernelmenu:restart')")
+    page.locator(".jp-Dialog-button.jp-mod-accept").click()
+    notebook.wait_text(".swb-trouble", "Run the cell again")
+    notebook.picture("field-after-restart")
+    notebook.wait_idle()
+    notebook.run(0)
+    notebook.run(1)
+    notebook.wait_text(".swb-title", "step 0")
 
 
 def test_dark_and_narrow(lab, page):
     notebook = open_notebook(lab, page, "dark.ipynb", WAVE, "sim.run(300); sim.view('u', palette='RdBu')")
-    notebook.wait_drawn(1)
+    notebook.wait_drawn(1, before=0)
     page.evaluate("window.jupyterapp?.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
     page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
     notebook.picture("field-wide-dark")

@@ -104,8 +104,7 @@ def summarise(
         if axis not in shown
     )
     plane, stride = _thinned(_section(values, shown, cuts))
-    finite = plane[np.isfinite(plane)]
-    minimum, maximum = (float(finite.min()), float(finite.max())) if finite.size else (None, None)
+    minimum, maximum, not_numbers, infinite = _extremes(plane)
     low, high = look.limits or (minimum or 0.0, maximum or 0.0)
     time = snapshot.numbers.get(TIME)
     return FieldSummary(
@@ -121,12 +120,12 @@ def summarise(
         stride=stride,
         minimum=minimum,
         maximum=maximum,
-        not_numbers=int(np.count_nonzero(np.isnan(plane))),
-        infinite=int(np.count_nonzero(np.isinf(plane))),
+        not_numbers=not_numbers,
+        infinite=infinite,
         low=low,
         high=high,
         palette=look.palette,
-        codes=quantise(plane, low, high),
+        codes=np.ascontiguousarray(quantise(plane.T, low, high).T),  # in memory order; only the bytes are turned
         points=plane[0] if len(axes) == 1 else np.empty(0),
         values=plane,
     )
@@ -145,10 +144,12 @@ def quantise(plane: Numbers, low: float, high: float) -> Codes:
     if not high > low:  # one value everywhere: the middle of the table
         codes = np.full(plane.shape, (LEVELS - 1) // 2, np.uint8)
     else:
-        scale = (LEVELS - 1) / (high - low)
         with np.errstate(over="ignore", invalid="ignore"):
-            levels = np.clip((plane - low) * scale + 0.5, 0, LEVELS - 1)
-            codes = np.nan_to_num(levels, copy=False).astype(np.uint8)
+            levels = np.subtract(plane, low, dtype=np.float64)
+            levels *= (LEVELS - 1) / (high - low)
+            levels += 0.5
+            np.clip(levels, 0, LEVELS - 1, out=levels)
+            codes = levels.astype(np.uint8)
     wrong = np.isnan(plane)
     if wrong.any():
         codes[wrong] = NOT_A_NUMBER
@@ -188,7 +189,21 @@ def _section(values: npt.NDArray[np.generic], shown: tuple[int, ...], cuts: tupl
     if len(shown) == 1:
         return np.asarray(taken, np.float64)[np.newaxis, :]
     upright = taken.T if shown[0] < shown[1] else taken
-    return np.ascontiguousarray(upright[::-1], np.float64)
+    return np.asarray(upright[::-1], np.float64)
+
+
+def _extremes(plane: Numbers) -> tuple[float | None, float | None, int, int]:
+    """The least and the greatest finite value, and how many are NaN and infinite; all finite is the fast case."""
+    with np.errstate(invalid="ignore"):
+        least, greatest = float(plane.min()), float(plane.max())
+    if np.isfinite(least) and np.isfinite(greatest):
+        return least, greatest, 0, 0
+    finite = plane[np.isfinite(plane)]
+    not_numbers = int(np.count_nonzero(np.isnan(plane)))
+    infinite = plane.size - finite.size - not_numbers
+    if not finite.size:
+        return None, None, not_numbers, infinite
+    return float(finite.min()), float(finite.max()), not_numbers, infinite
 
 
 def _thinned(plane: Numbers) -> tuple[Numbers, int]:
@@ -199,4 +214,4 @@ def _thinned(plane: Numbers) -> tuple[Numbers, int]:
     if stride == 1:
         return plane, 1
     first_row = (rows - 1) % stride  # the lowest row is kept
-    return np.ascontiguousarray(plane[first_row::stride, ::stride]), stride
+    return plane[first_row::stride, ::stride], stride

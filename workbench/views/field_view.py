@@ -36,7 +36,7 @@ from workbench.views.picture import png_of
 
 MIME = "application/vnd.stencil-workbench.view+json"
 LIVE_ADVICE = "For a live view type: pip install 'stencil-workbench[lab]'"
-SLICE_SECONDS = 1 / 60  # of a run that is looked at; a frame waits for the end of one
+SLICE_SECONDS = 1 / 120  # of a run that is looked at; a frame waits for the end of one
 
 
 class Page(Protocol):

@@ -20,8 +20,8 @@ from unittest import mock
 class Fault:
     """A wrong edit and the check that must notice it.
 
-    place: a module of the package, or a file in codegen/templates. caught_by: "module of tests:test function", called
-    with `given`; it passes without the fault.
+    place: a module of the package, or "templates" for whichever file of codegen/templates holds the text. caught_by:
+    "module of tests:test function", called with `given`; it passes without the fault.
     """
 
     name: str
@@ -39,9 +39,8 @@ class Fault:
 @contextlib.contextmanager
 def installed(fault):
     """The package with the fault; caches of the code generators are emptied before and afterwards."""
-    is_text = "/" not in fault.place and fault.place.endswith((".h", ".jinja"))
     _forget_texts()
-    with _template(fault) if is_text else _functions(fault):
+    with _template(fault) if fault.place == "templates" else _functions(fault):
         yield
     _forget_texts()
 
@@ -120,12 +119,14 @@ def _template(fault):
     from workbench.codegen import render
 
     read = render.template_text
+    folder = Path(inspect.getsourcefile(render)).parent / "templates"
+    holding = [path.name for path in folder.iterdir() if fault.old in path.read_text(encoding="utf-8")]
+    assert len(holding) == 1, f"{fault}: the text to replace is in {holding or 'no file'}"
+    changed = edited(read(holding[0]), fault)
 
     def template_text(name):
-        text = read(name)
-        return edited(text, fault) if name == fault.place else text
+        return changed if name == holding[0] else read(name)
 
-    assert edited(read(fault.place), fault)
     with contextlib.ExitStack() as stack:
         for name, module in list(sys.modules.items()):
             if name.startswith("workbench.") and getattr(module, "template_text", None) is read:

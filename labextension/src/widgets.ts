@@ -114,7 +114,6 @@ export class FieldView extends DOMWidgetView {
     this.ask({ type: 'drawn', number: frame.number });
     this.el.dataset['number'] = String(frame.number);
     this.el.dataset['drawn'] = String(Number(this.el.dataset['drawn'] ?? 0) + 1);
-    this.trouble.textContent = '';
   }
 
   private describe(frame: Frame): void {
@@ -190,7 +189,10 @@ export class FieldView extends DOMWidgetView {
   }
 
   private readonly picture = new Picture();
-  private readonly controls = new Controls(message => this.ask(message));
+  private readonly controls = new Controls(message => {
+    this.trouble.textContent = ''; // it belonged to what was asked before
+    this.ask(message);
+  });
   private readonly latest = new Latest<Frame>(
     frame => this.draw(frame),
     callback => requestAnimationFrame(callback)

@@ -165,6 +165,14 @@ def test_errors_reach_the_page_and_the_view_lives_on(view, page, simulation):
     page.wait("frame", lambda m: m["step"] == 1)
 
 
+def test_error_does_not_drop_what_was_asked_with_it(view, page, simulation):
+    for _ in range(3):
+        view.receive({"type": "set", "name": "nothing", "value": 1})
+        view.receive({"type": "set", "name": "u", "value": 1})
+        view.receive({"type": "step"})
+    page.wait("frame", lambda m: m["step"] == 3)
+
+
 def test_closed_simulation_ends_the_view(view, page, simulation):
     simulation.close()
     view.receive({"type": "step"})

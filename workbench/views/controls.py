@@ -127,9 +127,9 @@ def steer(simulation: Simulation, watch: Watch, control: Play | Pause | Step | P
         case Pace(steps_per_second):
             watch.pace = steps_per_second
         case SetParam(name, value):
-            static = simulation.graph.static(name)
-            if static.role != "param":
-                raise RunError(f"{name} is a {static.role}, not a param", advice="Move a slider of a param.")
+            static = next((param for param in simulation.graph.params if param.name == name), None)
+            if static is None:
+                raise RunError(f"{name} is not a param", advice="Move a slider of a param.")
             simulation.set(**{name: value if static.type.is_float else round(value)})
 
 

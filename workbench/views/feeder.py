@@ -69,10 +69,13 @@ class Feeder:
 
     def _run(self) -> None:
         while not self._ended:
-            try:
-                self._once()
-            except StencilError as error:  # belongs to the user who looks; the simulation goes on
-                self._fail(str(error))
+            self._attempt(self._once)
+
+    def _attempt(self, command: Command) -> None:
+        try:
+            command()
+        except StencilError as error:  # belongs to the user who looks; the simulation goes on
+            self._fail(str(error))
 
     def _once(self) -> None:
         """Wait for something to do, at most STATUS_SECONDS, and do it."""
@@ -91,7 +94,7 @@ class Feeder:
             elif commands:
                 self._changed = True
         for command in commands:
-            command()
+            self._attempt(command)
         if number:
             self._show(number)
         elif not self._ended:

@@ -21,7 +21,7 @@ def error(state, cells, dim=1, end=1.0, **options):
     return np.abs(simulation.density - state(*places, end)[0]).mean()
 
 
-@pytest.mark.parametrize(("reconstruction", "order"), [(hydro.minmod, 1.85), (hydro.mc, 1.95)])
+@pytest.mark.parametrize(("reconstruction", "order"), [(hydro.minmod, 1.85), (hydro.mc, 1.95), (hydro.weno_z, 1.95)])
 def test_sound_wave_order(reconstruction, order):
     coarse, fine = (error(sound_wave, n, reconstruction=reconstruction) for n in (512, 1024))
     print(reconstruction.__name__, coarse, fine, np.log2(coarse / fine))

@@ -11,7 +11,7 @@ from workbench.solvers import hydro
 from workbench.solvers.exact_riemann import SOD_LEFT, SOD_RIGHT, solve_riemann
 
 RIEMANN = (hydro.hllc, hydro.hlle, hydro.rusanov)
-RECONSTRUCTIONS = (hydro.minmod, hydro.mc, hydro.constant)
+RECONSTRUCTIONS = (hydro.minmod, hydro.mc, hydro.weno_z, hydro.constant)
 
 
 def centres(cells):
@@ -56,7 +56,7 @@ def sod_error(cells, **options):
 
 
 @pytest.mark.parametrize("riemann", RIEMANN)
-@pytest.mark.parametrize("reconstruction", [hydro.minmod, hydro.mc])
+@pytest.mark.parametrize("reconstruction", [hydro.minmod, hydro.mc, hydro.weno_z])
 def test_sod_converges_to_the_exact_solution(riemann, reconstruction):
     coarse, fine = (sod_error(n, riemann=riemann, reconstruction=reconstruction) for n in (128, 256))
     assert fine < 0.005
@@ -79,6 +79,7 @@ def entropy_error(cells, **options):
     [
         ({"reconstruction": hydro.minmod}, 1.9),
         ({"reconstruction": hydro.mc}, 1.95),
+        ({"reconstruction": hydro.weno_z}, 1.95),
         ({"order": 1}, 0.9),
         ({"reconstruction": hydro.mc, "riemann": hydro.hlle}, 1.95),
         ({"reconstruction": hydro.mc, "riemann": hydro.rusanov}, 1.95),
@@ -134,6 +135,13 @@ def test_openmp_is_the_reference_to_the_bit(dim):
     for start in (smooth(dim, cells), along(dim - 1, dim, cells, 0.2)):
         one, other = (run(machine, start, 4, cells, dim, backend) for backend in ("reference", "openmp"))
         assert_same(one, other)
+
+
+@pytest.mark.parametrize("dim", [1, 2])
+def test_simulated_device_is_the_reference_to_the_bit(dim):
+    cells = {1: 21, 2: 7}[dim]
+    start, machine = smooth(dim, cells), hydro.machine(dim=dim)
+    assert_same(*(run(machine, start, 2, cells, dim, backend) for backend in ("reference", "cuda-sim")))
 
 
 def assert_same(one, other):
@@ -268,3 +276,11 @@ def test_the_core_is_short():
 
 def test_generated_code_is_shorter_than_the_papers():
     assert len(str(hydro.machine(dim=2).source("openmp")).splitlines()) < 3000
+
+
+@pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
+def test_jumps_stay_finite_in_single_precision(reconstruction):
+    machine = hydro.machine(dim=1, dtype="f32", reconstruction=reconstruction)
+    simulation = run(machine, along(0, 1, 40, 0.0), 20, 40, 1, "reference")
+    assert np.isfinite(simulation.energy).all()
+    assert len(np.unique(simulation.density)) > 10

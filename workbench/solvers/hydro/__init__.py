@@ -10,7 +10,7 @@ those here are examples of what one may write in a cell.
 """
 
 from workbench.solvers.hydro.midpoint import machine
-from workbench.solvers.hydro.reconstruction import constant, mc, minmod
+from workbench.solvers.hydro.reconstruction import constant, mc, minmod, weno_z
 from workbench.solvers.hydro.riemann import hllc, hlle, rusanov
 from workbench.solvers.hydro.state import Conserved, State, conserved, primitive
 
@@ -26,4 +26,5 @@ __all__ = [
     "minmod",
     "primitive",
     "rusanov",
+    "weno_z",
 ]

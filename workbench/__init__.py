@@ -31,11 +31,16 @@ _EXPORTS: dict[str, str] = {
     "unload_ipython_extension": "workbench.notebook.extension",
 }
 
+# Sub-packages that are reached as attributes, `workbench.solvers.heat`, without an import of their own.
+_ROOMS = frozenset({"solvers"})
+
 __all__ = ["__version__", *sorted(_EXPORTS)]
 
 
 def __getattr__(name: str) -> object:
     """Import the public `name` on first use and keep it; AttributeError for any other name."""
+    if name in _ROOMS:
+        return import_module(f"workbench.{name}")
     if name not in _EXPORTS:
         raise AttributeError(f"module 'workbench' has no attribute {name!r}")
     value: object = getattr(import_module(_EXPORTS[name]), name)
@@ -45,4 +50,4 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     """All public names, imported already or not, for completion."""
-    return sorted({*globals(), *_EXPORTS})
+    return sorted({*globals(), *_EXPORTS, *_ROOMS})

@@ -46,9 +46,10 @@ def random_choices(graph: Graph, seed):
 
 def _meaning(rng, graph):
     """Mostly none; else another precision for a float field or named float value."""
-    names = [s.name for s in graph.fields if s.type.is_float]
-    for kernel in graph.kernels:
-        names += [n for node in kernel.nodes if node.type is not None and node.type.is_float for n in node.names]
+    typed = [(s.name, s.type) for s in graph.fields]
+    typed += [(n, node.type) for k in graph.kernels for node in k.nodes if node.type is not None for n in node.names]
+    others = {name for name, type_ in typed if not type_.is_float}  # a name may stand in two kernels
+    names = [name for name, _ in typed if name not in others]
     if not names or rng.random() < 0.8:
         return Meaning()
     return Meaning(precision=((rng.choice(names), rng.choice(("f32", "f64"))),))

@@ -40,7 +40,8 @@ MEANING_FLAGS = (
 # These change no bit of any result and are needed for speed: without the first, sqrt must be called for the sake of
 # errno and its loop stays scalar; without the second, gcc may not compute both sides of a select (a side not taken
 # could raise a floating-point exception flag) and so does not vectorise loops with selects. Nothing here reads errno
-# or exception flags. Clang assumes both from the start.
+# or exception flags. One trap: gcc 12 then turns double(int(x)) into trunc(x), whose zero keeps its sign; the text's
+# saturating cast avoids the pattern. Clang assumes both from the start.
 BIT_NEUTRAL_FLAGS = ("-fno-math-errno", "-fno-trapping-math")
 LIBRARY_FLAGS = ("-fPIC", "-shared", "-fvisibility=hidden")
 

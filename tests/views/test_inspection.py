@@ -1,0 +1,217 @@
+"""The one controller that all views of a machine share."""
+
+import threading
+
+import pytest
+
+from workbench.errors import PlanError, RunError
+from workbench.machine import trace
+from workbench.planning.plan import Storage
+from workbench.views.flipping import storage_changes
+from workbench.views.inspection import Inspection, Measurement, Status
+from workbench.views.selection import CellLine, SubkernelRef, ValueRef, cell_lines_of, value_named, values_of
+
+HELLO = """
+density = field("density")
+x = density
+y = x * x
+z = y + y
+density.next = z
+"""
+
+CHAIN = """
+u = field("u", boundary="periodic")
+a = exp(u) + exp(2 * u)
+b = exp(a[+1] + a[-1])
+c = exp(b[+1] + b[-1])
+u.next = c[+1] + c[-1]
+"""
+
+
+@pytest.fixture
+def hello():
+    return Inspection(trace(HELLO, name="hello"))
+
+
+def storage_of(plan, name):
+    value = value_named(plan, name)
+    return plan.kernel(value.kernel).storage[value.node]
+
+
+def test_flip_changes_storage_and_sub_kernels(hello):
+    assert len(hello.plan.subkernels) == 1
+    plan = hello.flip("y")
+    assert plan is hello.plan
+    assert storage_of(plan, "y") is Storage.MANIFEST
+    assert len(plan.subkernels) == 2
+    hello.flip("y")
+    assert storage_of(hello.plan, "y") is Storage.DELAYED
+
+
+def test_flip_is_what_annotate_does(hello):
+    hello.flip("y")
+    machine = trace(HELLO, name="hello").annotate("y", "manifest")
+    assert hello.plan.kernels == machine.plan().kernels
+    assert hello.machine.plan() == hello.plan
+
+
+@pytest.mark.parametrize("name", ["a", "b", "c"])
+def test_flip_changes_no_other_value(name):
+    inspection = Inspection(trace(CHAIN, name="chain"))
+    before = inspection.plan
+    after = inspection.flip(name)
+    assert [value for value, _, _ in storage_changes(before, after)] == [value_named(before, name)]
+
+
+def test_forced_value_refuses_and_says_why(hello):
+    assert hello.refusal("z") == "it is Manifest, because its array becomes field density"
+    before = hello.plan
+    with pytest.raises(
+        PlanError, match=r"z cannot be flipped: it is Manifest, because its array becomes field density"
+    ):
+        hello.flip("z")
+    with pytest.raises(PlanError, match="a field is an array already"):
+        hello.flip(ValueRef("step", 0))
+    assert hello.plan is before
+    assert not hello.can_undo
+
+
+def test_value_that_is_not_there_is_refused(hello):
+    with pytest.raises(PlanError, match="computes nothing called 'w'"):
+        hello.flip("w")
+    with pytest.raises(PlanError, match="has no value 99"):
+        hello.flip(ValueRef("step", 99))
+
+
+def test_undo_and_redo_walk_the_plans(hello):
+    plans = [hello.plan, hello.flip("y"), hello.mark_sync("y")]
+    assert hello.previous is plans[1]
+    assert hello.undo()
+    assert hello.undo()
+    assert hello.plan is plans[0]
+    assert not hello.undo()
+    assert hello.redo()
+    assert hello.redo()
+    assert hello.plan is plans[2]
+    assert not hello.redo()
+    hello.undo()
+    hello.flip("y")
+    assert not hello.can_redo
+
+
+def test_sync_mark_is_set_and_dropped(hello):
+    hello.flip("y")
+    assert any(s.sync_after for s in hello.mark_sync("y").subkernels)
+    assert not any(s.sync_after for s in hello.mark_sync("y").subkernels)
+    assert any(s.sync_before for s in hello.mark_sync("y", "before").subkernels)
+    with pytest.raises(PlanError, match="takes no barrier"):
+        hello.mark_sync(ValueRef("step", 0))
+
+
+def test_listeners_hear_their_topic_after_the_change_in_the_callers_thread(hello):
+    heard = []
+    hello.on("plan", lambda i: heard.append(("plan", len(i.plan.subkernels), threading.current_thread())))
+    leave = hello.on("source", lambda i: heard.append("source"))
+    hello.flip("y")
+    assert heard == [("plan", 2, threading.current_thread()), "source"]
+    leave()
+    leave()
+    hello.undo()
+    assert len(heard) == 3
+    with pytest.raises(RunError, match="topic 'colour' is unknown"):
+        hello.on("colour", print)
+
+
+def test_all_listeners_hear_although_one_refuses(hello):
+    heard = []
+
+    def refuse(_):
+        raise RunError("closed", advice="Open it.")
+
+    hello.on("plan", refuse)
+    hello.on("plan", lambda _: heard.append("plan"))
+    with pytest.raises(RunError, match="closed"):
+        hello.flip("y")
+    assert heard == ["plan"]
+
+
+def test_source_is_that_of_the_plan_and_is_rendered_once(hello):
+    first = hello.source
+    assert hello.source is first
+    hello.flip("y")
+    assert hello.source.text != first.text
+    assert hello.source_of(hello.previous) is first
+    assert hello.source.language == "c++"
+    hello.show_backend("cuda")
+    assert hello.source.language == "cuda"
+    with pytest.raises(RunError, match="no backend is called 'opencl'"):
+        hello.show_backend("opencl")
+
+
+def test_selection_by_value_line_and_sub_kernel(hello):
+    heard = []
+    hello.on("selection", lambda i: heard.append(i.selection))
+    hello.select("y")
+    y = value_named(hello.plan, "y")
+    assert hello.selection == y
+    assert cell_lines_of(hello.plan, y) == (4,)
+    hello.select(CellLine(4))
+    assert values_of(hello.plan, hello.selection) == (y,)
+    hello.flip("y")
+    name = hello.plan.subkernels[0].name
+    hello.select(SubkernelRef("step", name))
+    assert values_of(hello.plan, hello.selection) == (y,)
+    hello.undo()  # now there is one sub-kernel with another name
+    assert hello.selection is None
+    assert heard == [y, CellLine(4), SubkernelRef("step", name), None]
+    hello.select(None)
+    assert len(heard) == 4
+
+
+def test_comparison_lists_what_is_stored_differently(hello):
+    one = hello.plan
+    hello.flip("y")
+    hello.compare(one)
+    assert hello.changed_values() == (value_named(one, "y"),)
+    hello.compare(hello.choices)
+    assert hello.changed_values() == ()
+    with pytest.raises(PlanError, match="cannot be compared"):
+        hello.compare(trace(CHAIN, name="chain").plan())
+    hello.compare(None)
+    assert hello.compared is None
+
+
+def test_measurements_belong_to_their_plan(hello):
+    heard = []
+    hello.on("measured", lambda i: heard.append(i.measured()))
+    timed = Measurement(hello.choices, "openmp", (8,), 1e-3)
+    hello.report_measured(timed)
+    assert heard == [timed]
+    hello.flip("y")
+    assert hello.measured() is None
+    assert hello.measured(hello.previous) == timed
+    assert hello.measured(hello.previous, "cuda") is None
+
+
+def test_status_and_simulation_are_told(hello):
+    heard = []
+    hello.on("status", lambda i: heard.append(i.status.text))
+    hello.on("simulation", lambda i: heard.append(i.simulation))
+    hello.report_status(Status("compiling", busy=True))
+    hello.report_status(Status("compiling", busy=True))
+    assert hello.extents == (1 << 20,)
+    with trace(HELLO, name="hello").simulate(density=1.0, shape=8, backend="reference") as simulation:
+        hello.attach(simulation)
+        hello.attach(simulation)
+        assert heard == ["compiling", simulation]
+        assert hello.extents == (8,)
+        assert hello.backend == "reference"
+        assert hello.language == "openmp"
+
+
+def test_choices_of_another_view_are_a_step_that_can_be_undone(hello):
+    machine = trace(HELLO, name="hello").annotate("y", "manifest")
+    assert hello.choose(machine.choices) == machine.plan()
+    assert hello.choose(machine.choices) is hello.plan
+    assert hello.undo()
+    assert not hello.can_undo

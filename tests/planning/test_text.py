@@ -1,12 +1,9 @@
 """A plan in words."""
 
-import pytest
-
 from tests.planning.test_plan_graph import hello, wave
-from workbench.errors import PlanError
 from workbench.graph import Graph, KernelBuilder
 from workbench.planning import Choices, PlanChoices, plan_graph
-from workbench.planning.text import explain, plan_text
+from workbench.planning.text import plan_text
 
 
 def named_wave():
@@ -48,34 +45,3 @@ def test_text_of_table_3():
 def test_text_is_the_same_for_the_same_plan():
     assert plan_text(plan_graph(wave())) == plan_text(plan_graph(wave()))
     assert "observed step" in plan_text(plan_graph(wave()))
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "says"),
-    [
-        ("f1", "g1", "g1 is in a later sub-kernel than f1, because it needs f1."),
-        ("E", "g1", "E is in a later sub-kernel than g1, because it needs g1."),
-        ("f", "g1", "g1 is in a later sub-kernel than f, because it needs f."),  # the value that f takes
-    ],
-)
-def test_explain(first, second, says):
-    assert explain(plan_graph(named_wave()), first, second).startswith(says)
-
-
-def test_explain_delayed_and_together():
-    assert explain(plan_graph(hello()), "y", "y").startswith("y is Delayed")
-    statics = hello().statics
-    b = KernelBuilder(hello().space, statics)
-    x = b.load("density")
-    p, q = b.arith("multiply", x, x), b.arith("add", x, x)
-    b.annotate(p, name="p")
-    b.annotate(q, name="q")
-    b.store("density", b.arith("add", p, q))
-    graph = Graph("g", hello().space, statics, (b.finish("step"),))
-    plan = plan_graph(graph, Choices(plan=PlanChoices(preset="as_manifest")))
-    assert "neither needs the other" in explain(plan, "p", "q")
-
-
-def test_explain_an_unknown_name():
-    with pytest.raises(PlanError, match="no value of step is called 'nonsense'"):
-        explain(plan_graph(hello()), "nonsense", "y")

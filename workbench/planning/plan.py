@@ -215,7 +215,7 @@ class Plan:
 
     def explain(self, a: str, b: str) -> str:
         """Say in which sub-kernels two named values are made, and why they are not in one; PlanError if unknown."""
-        from workbench.planning.text import explain
+        from workbench.planning.explain import explain
 
         return explain(self, a, b)
 

@@ -1,0 +1,119 @@
+"""Lifetimes: from which launch to which one every array of a step holds a value that somebody still reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from workbench.graph import Load
+from workbench.planning.plan import Fill, KernelPlan, Launch, Plan, Step, Subkernel
+from workbench.planning.reach import value_name
+
+
+@dataclass(frozen=True, slots=True)
+class Lifetime:
+    """A value in a slot. `first` and `last` are launches of the step (both included) that write or read it.
+
+    node: -1 for a field that the kernel does not load. first = -1: it is there when the step begins;
+    last = number of launches: it is still wanted when the step has ended.
+    """
+
+    slot: int
+    node: int
+    name: str
+    first: int
+    last: int
+
+
+def lifetimes_of(plan: Plan, kernel: KernelPlan, step: Step) -> tuple[Lifetime, ...]:
+    """Return the lives of all values in the slots of a step, by slot and then by time.
+
+    What is in a slot but read by nobody any more has ended; so has a field's old value after its last reader.
+    """
+    follower = _Follower(plan, kernel)
+    for number, launch in enumerate(step.launches):
+        for slot in sorted(set(_read(step, launch))):
+            follower.read(slot, number)
+        for slot, node in _written(step, launch):
+            follower.write(slot, node, number)
+    kept = [step.rotation[slot] for slot in range(len(plan.graph.fields))]
+    return follower.end(kept, len(step.launches))
+
+
+def live_bytes(plan: Plan, lives: tuple[Lifetime, ...], launch: int) -> int:
+    """Return the bytes a cell of all values that are needed during a launch."""
+    return sum(plan.slots[life.slot].itemsize for life in lives if life.first <= launch <= life.last)
+
+
+def _members(step: Step, launch: Launch) -> Iterator[Fill | Subkernel]:
+    for member in launch.members:
+        match launch.kind:
+            case "fill":
+                yield step.fills[member]
+            case "subkernel":
+                yield step.subkernels[member]
+            case "finisher":
+                pass
+
+
+def _read(step: Step, launch: Launch) -> Iterator[int]:
+    for member in _members(step, launch):
+        if isinstance(member, Fill):
+            yield member.source
+        else:
+            yield from (home.slot for home in member.reads)
+
+
+def _written(step: Step, launch: Launch) -> Iterator[tuple[int, int]]:
+    """(slot, node) of every new value; ghost cells filled in place belong to the value that is there."""
+    for member in _members(step, launch):
+        if isinstance(member, Fill):
+            if member.source != member.target:
+                yield member.target, member.node
+        else:
+            yield from ((home.slot, home.node) for home in member.outputs)
+
+
+@dataclass(slots=True)
+class _Open:
+    node: int
+    name: str
+    first: int
+    last: int
+
+
+class _Follower:
+    """The value in each slot so far."""
+
+    def __init__(self, plan: Plan, kernel: KernelPlan) -> None:
+        self.kernel = kernel
+        self.found: list[Lifetime] = []
+        loads = dict(kernel.kernel.loads())
+        self.open = {
+            slot: _Open(loads.get(field.name, -1), field.name, -1, -1) for slot, field in enumerate(plan.graph.fields)
+        }
+
+    def read(self, slot: int, launch: int) -> None:
+        self.open[slot].last = launch
+
+    def write(self, slot: int, node: int, launch: int) -> None:
+        self._close(slot)
+        self.open[slot] = _Open(node, self._name(node), launch, launch)
+
+    def end(self, kept: list[int], launches: int) -> tuple[Lifetime, ...]:
+        for slot in kept:
+            self.open[slot].last = launches
+        for slot in tuple(self.open):
+            self._close(slot)
+        return tuple(sorted(self.found, key=lambda life: (life.slot, life.first)))
+
+    def _close(self, slot: int) -> None:
+        life = self.open.pop(slot, None)
+        # A field that is overwritten before anybody has read it held nothing of interest.
+        if life is not None and (life.first >= 0 or life.last >= 0):
+            self.found.append(Lifetime(slot, life.node, life.name, life.first, life.last))
+
+    def _name(self, node: int) -> str:
+        """A copied Load carries the field's name; a Manifest value its own."""
+        instruction = self.kernel.kernel.nodes[node].instruction
+        return f"copy of {instruction.name}" if isinstance(instruction, Load) else value_name(self.kernel.kernel, node)

@@ -25,6 +25,7 @@ NODE_INSTALLED := .venv/installed-node
 endif
 
 TYPESCRIPT := $(shell find labextension/src -name '*.ts')
+STYLES := $(wildcard labextension/style/*.css labextension/style/*.js)
 NODE_PACKAGES := labextension/node_modules/.yarn-state.yml
 LAB_BUILT := workbench/labextension/package.json
 
@@ -116,7 +117,7 @@ $(NODE_PACKAGES): labextension/package.json labextension/yarn.lock | $(NODE_INST
 	@$(JLPM) install --immutable >install.log 2>&1 || { tail -20 install.log; exit 1; }
 	@touch $@
 
-$(LAB_BUILT): $(TYPESCRIPT) labextension/style/index.css | $(NODE_PACKAGES)
+$(LAB_BUILT): $(TYPESCRIPT) $(STYLES) labextension/amd.mjs labextension/amd-entry.js | $(NODE_PACKAGES)
 	@$(JLPM) build:prod
 
 labextension: $(LAB_BUILT)

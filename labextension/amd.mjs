@@ -4,8 +4,9 @@ import path from 'node:path';
 
 const options = {
   mode: 'production',
-  entry: './lib/widgets.js',
+  entry: './amd-entry.js',
   devtool: false,
+  module: { rules: [{ test: /\.css$/, type: 'asset/source' }] },
   output: { filename: 'index.js', path: path.resolve('../workbench/nbextension'), library: { type: 'amd' } },
   externals: ['@jupyter-widgets/base']
 };

@@ -327,11 +327,13 @@ def _check_analytic(given: Operand, text: str) -> None:
         waiting += node.operands
 
 
-def extend_value(trace: Trace, value: object, rule: object, component: tuple[int, ...] = ()) -> Value:
+def extend_value(
+    trace: Trace, value: object, rule: object, component: tuple[int, ...] = (), face_axes: tuple[int, ...] = ()
+) -> Value:
     """The value continued outside the domain by `rule`; `component` as in `parse_sides`."""
     given = operand(value)
     if not isinstance(given, Term) or not given.is_local:
         raise TraceError("extend needs a value per cell; one number is the same everywhere", advice="Leave it out.")
     sides = parse_sides(trace, rule, "extend", component)
-    extended: Value = wrap(extend_term(trace, given, sides))
+    extended: Value = wrap(extend_term(trace, given, sides, face_axes))
     return extended

@@ -193,16 +193,23 @@ def _per_component(given: object, index: Index, what: str) -> object:
     return given(*index)
 
 
-def extend(value: object, rule: object) -> Value:
+def extend(value: object, rule: object, location: object = None) -> Value:
     """The value inside the domain, continued outside by `rule` (any boundary, also one per side, as of a field).
 
-    Of a tensor each component, with the rules that a declared tensor would have.
+    Of a tensor each component, with the rules that a declared tensor would have. location: as of a field or tensor;
+    on faces "reflect" and "mirror" act about the wall.
     """
     trace = current_trace("extend")
     if not isinstance(value, Tensor):
-        return extend_value(trace, value, rule)
+        return extend_value(trace, value, rule, face_axes=_parse_location(trace, location, "extend"))
     parts = {
-        index: extend_value(trace, part, rule_of(rule, index, "the rule of extend"), index)
+        index: extend_value(
+            trace,
+            part,
+            rule_of(rule, index, "the rule of extend"),
+            index,
+            _parse_location(trace, _per_component(location, index, "the location of extend"), "extend"),
+        )
         for index, part in value.stored.items()
     }
     return cast(Value, Tensor(parts, value.dim, value.rank, value.symmetric))

@@ -15,6 +15,7 @@ from workbench.frontend.operations import parse_type, reduce_value, whole_number
 from workbench.frontend.random_numbers import random
 from workbench.frontend.tensor_algebra import compose, contract, delta, dot, einsum, outer
 from workbench.frontend.tensors import components, componentwise
+from workbench.frontend.time_integration import courant_step, leapfrog, midpoint, ssp_rk2, ssp_rk3
 from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, operand, wrap
 from workbench.graph import OPERATORS, Operator
@@ -269,6 +270,7 @@ __all__ = [
     "copysign",
     "cos",
     "cosh",
+    "courant_step",
     "curl",
     "delayed",
     "delta",
@@ -294,12 +296,14 @@ __all__ = [
     "isnan",
     "kernel",
     "laplacian",
+    "leapfrog",
     "log",
     "log1p",
     "log2",
     "log10",
     "manifest",
     "maximum",
+    "midpoint",
     "minimum",
     "mirror",
     "named",
@@ -324,6 +328,8 @@ __all__ = [
     "sinh",
     "size",
     "sqrt",
+    "ssp_rk2",
+    "ssp_rk3",
     "sync",
     "tan",
     "tanh",

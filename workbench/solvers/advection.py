@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.language import absolute, field, maximum, param, where
+from workbench.language import courant_step, field, param, where
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.hydro.reconstruction import Reconstruction, constant, mc
 from workbench.solvers.transport import advance
-
-_SLOWEST = 1e-300  # so that gas at rest has a step
 
 
 def machine(
@@ -33,8 +31,7 @@ def machine(
         u, cfl = field("u", boundary=boundary), param("cfl", 0.5)
         dx = [param(f"dx{axis}", 1.0) for axis in range(dim)]
         velocity = [param(f"velocity{axis}", 1.0) for axis in range(dim)]
-        rate = sum(absolute(v) / width for v, width in zip(velocity, dx, strict=True))
-        step = tick(cfl / maximum(rate, _SLOWEST))
+        step = tick(courant_step(velocity, dx, cfl))
 
         def upwind(left: Any, right: Any, axis: int) -> Any:  # noqa: ANN401  # traced values
             return velocity[axis] * where(velocity[axis] > 0, left, right)

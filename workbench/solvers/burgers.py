@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.language import absolute, field, maximum, minimum, param, reduce_max
+from workbench.language import courant_step, field, maximum, minimum, param
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.hydro.reconstruction import Reconstruction, constant, mc
 from workbench.solvers.transport import advance
-
-_SLOWEST = 1e-300  # so that a field of zeros has a step
 
 
 def machine(
@@ -28,7 +26,7 @@ def machine(
     def solver() -> None:
         u, cfl = field("u", boundary=boundary), param("cfl", 0.5)
         dx = [param(f"dx{axis}", 1.0) for axis in range(dim)]
-        step = tick(cfl / maximum(reduce_max(absolute(u)) * sum(1 / width for width in dx), _SLOWEST))
+        step = tick(courant_step(u, dx, cfl))
 
         def godunov(left: Any, right: Any, axis: int) -> Any:  # noqa: ANN401  # traced values
             """The exact Riemann solution at the face (LeVeque, Finite Volume Methods, eq. 12.4)."""

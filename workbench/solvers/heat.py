@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.language import extend, field, laplacian, param
+from workbench.language import field, laplacian, midpoint, param
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 
@@ -19,7 +19,6 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
         u, kappa, cfl = field("u", boundary=boundary), param("kappa", 1.0), param("cfl", 0.2)
         dx = [param(f"dx{axis}", 1.0) for axis in range(dim)]
         step = tick(cfl / (kappa * sum(1 / width**2 for width in dx)))
-        middle = extend(u + 0.5 * step * kappa * laplacian(u, dx, order), boundary)
-        u.next = u + step * kappa * laplacian(middle, dx, order)
+        u.next = midpoint(u, lambda u: kappa * laplacian(u, dx, order), step, boundary)
 
     return solver

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from workbench.language import midpoint
+
 Quantity = Any  # a traced value
 Flux = Callable[[Quantity, Quantity, int], Quantity]  # (left, right, axis) -> flux through the face
 
@@ -17,20 +19,13 @@ def advance(
     flux: Flux,
 ) -> Quantity:
     """u after `step` by du/dt = - sum_a dF_a/dx_a and the midpoint rule; F from faces as `hydro` reconstructs them."""
-    middle = u + _change(u, 0.5 * step, dx, reconstruction, flux)
-    return u + _change(middle, step, dx, reconstruction, flux)
 
+    def rates(u: Quantity) -> Quantity:
+        total = 0
+        for axis, width in enumerate(dx):
+            lower, upper = reconstruction(u, axis)
+            through = flux(upper.at(-1, axis), lower, axis)
+            total = total + (through - through.at(+1, axis)) * (1 / width)  # one division a step, not one a cell
+        return total
 
-def _change(
-    u: Quantity,
-    step: Quantity,
-    dx: Sequence[Quantity],
-    reconstruction: Callable[[Quantity, int], tuple[Quantity, Quantity]],
-    flux: Flux,
-) -> Quantity:
-    total = 0
-    for axis, width in enumerate(dx):
-        lower, upper = reconstruction(u, axis)
-        through = flux(upper.at(-1, axis), lower, axis)
-        total = total + step / width * (through - through.at(+1, axis))
-    return total
+    return midpoint(u, rates, step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.errors import StencilError
-from workbench.language import field, laplacian, param
+from workbench.language import field, laplacian, leapfrog, param
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 
@@ -26,10 +26,7 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
         step = tick(cfl / (c * sum(1 / width**2 for width in dx) ** 0.5))
         place, speed = u, v
         for fraction in fractions:
-            part = fraction * step
-            half = speed + 0.5 * part * c**2 * laplacian(place, dx, order)
-            place = place + part * half
-            speed = half + 0.5 * part * c**2 * laplacian(place, dx, order)
+            place, speed = leapfrog(place, speed, lambda u: c**2 * laplacian(u, dx, order), fraction * step)
         u.next, v.next = place, speed
 
     return solver

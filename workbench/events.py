@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -33,3 +35,86 @@ class RunEnded:
 RunEvent = Progress | RunEnded
 Listener = Callable[[RunEvent], None]
 """Called in the thread that runs, between two slices; what it raises ends the run at a whole step."""
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """Other code was wished for and is planned: what it will cost, before any compiler has seen it.
+
+    `wish` counts a simulation's wishes from 1. bound_seconds: the roofline's seconds a step, on host figures that may
+    be an estimate. expected_seconds: the same in the proportion in which the code that runs now misses its own bound;
+    None if that has not run yet. bytes_per_cell: moved to and from memory in a step.
+    """
+
+    name: str
+    wish: int
+    subkernels: int
+    bytes_per_cell: float
+    bound_seconds: float
+    expected_seconds: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Swapped:
+    """New code runs from step `steps` on, `seconds` after the wish, of which the compiler took `compile_seconds`."""
+
+    name: str
+    wish: int
+    steps: int
+    seconds: float
+    compile_seconds: float
+    from_cache: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Seconds a step of the new code takes, from the first tenth of a second that it ran."""
+
+    name: str
+    wish: int
+    step_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class WishDropped:
+    """A wish that came to nothing, and the old code goes on. `text`: the error, "" if it was cancelled or overtaken."""
+
+    name: str
+    wish: int
+    text: str
+
+
+ReplanEvent = Planned | Swapped | Measured | WishDropped
+ReplanListener = Callable[[ReplanEvent], None]
+"""Called in the thread that plans, or between two slices in the one that runs; returns at once, must not raise."""
+
+Event = RunEvent | ReplanEvent
+Subscriber = Callable[[Event], None]
+
+_subscribers: list[Subscriber] = []
+_lock = threading.Lock()
+
+
+def subscribe(subscriber: Subscriber) -> Callable[[], None]:
+    """Hear of the ends of all runs and of all new code in this process; call the result to hear no more.
+
+    It is called in whatever thread the event comes from and must return at once; what it raises is lost.
+    """
+    with _lock:
+        _subscribers.append(subscriber)
+
+    def unsubscribe() -> None:
+        with _lock:
+            if subscriber in _subscribers:
+                _subscribers.remove(subscriber)
+
+    return unsubscribe
+
+
+def publish(event: Event) -> None:
+    """Tell all subscribers. A subscriber that raises harms nobody else."""
+    with _lock:
+        subscribers = tuple(_subscribers)
+    for subscriber in subscribers:
+        with contextlib.suppress(Exception):
+            subscriber(event)

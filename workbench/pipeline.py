@@ -85,14 +85,17 @@ def render(plan: Plan, backend: str) -> Source:
     raise BackendError(f"no source is generated for backend {backend!r}", advice=f"Use one of: {named}.")
 
 
-def build(plan: Plan, selection: Selection) -> Program:
-    """Plan -> program. Equal plans are built once for each backend in a process."""
+def build(plan: Plan, selection: Selection, cancel: threading.Event | None = None) -> Program:
+    """Plan -> program. Equal plans are built once for each backend in a process.
+
+    Raises BuildCancelledError if `cancel` is set before a compiler has ended.
+    """
     key = (plan, selection.name)
     with _lock:
         if key in _programs:
             _programs.move_to_end(key)
             return _programs[key]
-    program = selection.backend.compile(plan)
+    program = selection.backend.compile(plan, cancel)
     with _lock:
         _programs[key] = program
         while len(_programs) > _KEPT_PROGRAMS:

@@ -19,7 +19,7 @@ class WrongBackend(ReferenceBackend):
 
     name = "wrong"
 
-    def compile(self, plan):
+    def compile(self, plan, cancel=None):
         program = super().compile(plan)
 
         class WrongProgram(type(program)):

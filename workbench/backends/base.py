@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import inf
+from threading import Event
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -150,8 +151,8 @@ class Backend(Protocol):
     def availability(self) -> Availability:
         """Whether it can run here; cheap, never raises."""
 
-    def compile(self, plan: Plan) -> Program:
-        """Render and build; BuildError or BackendError on failure."""
+    def compile(self, plan: Plan, cancel: Event | None = None) -> Program:
+        """Render and build; BuildError or BackendError on failure. Setting `cancel` stops compilers where it can."""
 
     def compile_many(self, plans: Sequence[Plan]) -> tuple[Program, ...]:
         """The same for many plans at once, in few translation units where that is faster."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from math import gcd, prod
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -52,8 +53,12 @@ class CudaBackend:
             return Availability(False, "there is no CUDA device", "Use a machine with an NVIDIA GPU.")
         return Availability(True)
 
-    def compile(self, plan: Plan) -> CudaProgram:
-        """Render and build for the current device; a text that this process has built already is not built again."""
+    def compile(self, plan: Plan, cancel: Event | None = None) -> CudaProgram:
+        """Render and build for the current device; a text that this process has built already is not built again.
+
+        `cancel` comes too late for a compiler that runs in this process.
+        """
+        del cancel
         text = render_cuda(plan)
         return CudaProgram(plan, text, self, self.module(text, plan, "int32_t"))
 

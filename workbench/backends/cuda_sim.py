@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -73,18 +74,21 @@ class CudaSimBackend:
             return Availability(False, found.reason, f"Install a compiler: {found.install}")
         return Availability(True)
 
-    def compile(self, plan: Plan) -> CudaSimProgram:
+    def compile(self, plan: Plan, cancel: Event | None = None) -> CudaSimProgram:
         """Render and build, or take the library from the cache. BuildError if the compiler is missing or refuses."""
-        return self.compile_many((plan,))[0]
+        return self._compile((plan,), cancel)[0]
 
     def compile_many(self, plans: Sequence[Plan]) -> tuple[CudaSimProgram, ...]:
         """The same for many plans: several texts go into one translation unit, units compile in parallel."""
+        return self._compile(plans)
+
+    def _compile(self, plans: Sequence[Plan], cancel: Event | None = None) -> tuple[CudaSimProgram, ...]:
         texts = [render_cuda(plan) for plan in plans]
         distinct = list({text.digest: text for text in texts}.values())
         packs = [distinct[k : k + _TEXTS_PER_UNIT] for k in range(0, len(distinct), _TEXTS_PER_UNIT)]
         units = [simulator_unit(pack, plans[0].graph.name if len(plans) == 1 else "pack") for pack in packs]
         compiler = self._found()
-        built = build(units, compiler) if units else ()
+        built = build(units, compiler, cancel) if units else ()
         by_digest = {text.digest: b for pack, b in zip(packs, built, strict=True) for text in pack}
         return tuple(
             CudaSimProgram(plan, text, by_digest[text.digest], compiler, self.seed)

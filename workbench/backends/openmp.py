@@ -6,6 +6,7 @@ import ctypes
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Event
 from typing import Any, Literal
 
 import numpy as np
@@ -65,18 +66,21 @@ class OpenmpBackend:
             return Availability(False, found.reason, f"Install a compiler: {found.install}")
         return Availability(True)
 
-    def compile(self, plan: Plan) -> OpenmpProgram:
+    def compile(self, plan: Plan, cancel: Event | None = None) -> OpenmpProgram:
         """Render and build, or take the library from the cache. BuildError if the compiler is missing or refuses."""
-        return self.compile_many((plan,))[0]
+        return self._compile((plan,), cancel)[0]
 
     def compile_many(self, plans: Sequence[Plan]) -> tuple[OpenmpProgram, ...]:
         """The same for many plans: several texts go into one translation unit, units compile in parallel."""
+        return self._compile(plans)
+
+    def _compile(self, plans: Sequence[Plan], cancel: Event | None = None) -> tuple[OpenmpProgram, ...]:
         compiler = self._found()
         sources = [render_openmp(plan) for plan in plans]
         distinct = list({source.entry: source for source in sources}.values())
         packs = [distinct[k : k + _PLANS_PER_UNIT] for k in range(0, len(distinct), _PLANS_PER_UNIT)]
         units = [_unit(pack, plans[0].graph.name if len(plans) == 1 else "pack") for pack in packs]
-        built = build(units, compiler) if units else ()
+        built = build(units, compiler, cancel) if units else ()
         _be_patient()
         by_entry = {s.entry: b for pack, b in zip(packs, built, strict=True) for s in pack}
         return tuple(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from threading import Event
 from typing import Any, Literal
 
 import numpy as np
@@ -30,8 +31,9 @@ class ReferenceBackend:
         """It needs NumPy only."""
         return Availability(True)
 
-    def compile(self, plan: Plan) -> ReferenceProgram:
+    def compile(self, plan: Plan, cancel: Event | None = None) -> ReferenceProgram:
         """Take the plan as it is."""
+        del cancel
         return ReferenceProgram(plan)
 
     def compile_many(self, plans: Sequence[Plan]) -> tuple[ReferenceProgram, ...]:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Mapping
 
 from workbench.backends.base import Instance
-from workbench.errors import RunError
 from workbench.graph import Graph
 from workbench.pipeline import Compiled, compile_graph
 from workbench.planning.choices import Choices
@@ -16,6 +15,7 @@ from workbench.run.opening import open_state, read_opening
 from workbench.run.probe import write
 from workbench.run.simulation import Simulation
 from workbench.run.state import State
+from workbench.run.values import check_threads
 
 
 def create_simulation(
@@ -37,7 +37,7 @@ def create_simulation(
     except BaseException:
         instance.close()
         raise
-    return Simulation(State(compiled, instance), threads)
+    return Simulation(State(compiled, instance, threads=threads))
 
 
 def restore_simulation(
@@ -54,18 +54,12 @@ def restore_simulation(
     for static in compiled.graph.statics:
         value = checkpoint.values[static.name]
         write(instance, static, value if static.role == "field" else value.item())
-    state = State(compiled, instance, checkpoint.steps)
+    state = State(compiled, instance, checkpoint.steps, threads)
     state.observed_step = checkpoint.observed_step
-    return Simulation(state, threads)
+    return Simulation(state)
 
 
 def allocate(compiled: Compiled, extents: tuple[int, ...], threads: int) -> Instance:
     """An instance of these extents. Raises ShapeError if it cannot fit into memory."""
     check_memory(compiled.plan, extents)
     return compiled.program.instantiate(extents, threads)
-
-
-def check_threads(threads: object) -> None:
-    """Raise RunError unless it is a whole number from 0 (all there are)."""
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
-        raise RunError(f"threads={threads!r} is no number of threads", advice="Pass 0 for all there are, or 1, 2, ...")

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from workbench.backends.base import Condition, MarchRequest, StopFlag
-from workbench.events import Listener, Progress, RunEnd, RunEnded
+from workbench.events import Listener, Progress, RunEnd, RunEnded, publish
 from workbench.run.ownership import Owner
 from workbench.run.recording import observe_every, steps_to_border
 from workbench.run.state import STEP, State
@@ -48,7 +48,9 @@ class March:
             reason = self._slices()
             return self._ended(reason)
         finally:
-            self._listener(self._ended(reason))
+            ended = self._ended(reason)
+            self._listener(ended)
+            publish(ended)
 
     def _ended(self, reason: RunEnd) -> RunEnded:
         return RunEnded(self._state.graph.name, self.done, time.perf_counter() - self._begin, reason)

@@ -11,9 +11,10 @@ import numpy as np
 
 from workbench.backends.base import Array, Condition, MarchRequest, Number
 from workbench.errors import FieldError, RunError
-from workbench.events import Listener
+from workbench.events import Listener, ReplanListener
 from workbench.graph import Graph
 from workbench.pipeline import Compiled
+from workbench.planning.choices import Choices
 from workbench.run import alive, labels
 from workbench.run.background import BackgroundRun
 from workbench.run.checkpoint import Checkpoint, save_checkpoint
@@ -25,8 +26,9 @@ from workbench.run.ownership import Owner
 from workbench.run.probe import Probe, component_names, probe_name
 from workbench.run.progress import new_listener, silent
 from workbench.run.recording import Record
+from workbench.run.replanning import Replan, Replanner
 from workbench.run.state import STEP, State
-from workbench.run.values import groups
+from workbench.run.values import check_threads, groups
 from workbench.run.viewing import open_view
 
 Until = float | Callable[..., object]
@@ -39,11 +41,11 @@ class Simulation:
     50 ms, or one step if that is longer); a second run is refused. What is read is always the state of a whole step.
     """
 
-    def __init__(self, state: State, threads: int = 0) -> None:
+    def __init__(self, state: State) -> None:
         """Takes over the state, which nobody else may touch from now on."""
         self._state = state
-        self._threads = threads
         self._owner = Owner()
+        self._replanner = Replanner(state, self._owner)
         self._background: BackgroundRun | None = None
         self._march: March | None = None
         self._probes: dict[str, Probe] = {}
@@ -243,7 +245,7 @@ class Simulation:
         probe = self._probes.get(name) or probe_name(self.graph, name, self.backend)
         self._probes[name] = probe
         values = self._owner.do(lambda: {s.name: self._state.instance_value(s) for s in probe.statics})
-        result = probe.evaluate(values, self.shape, self._threads)
+        result = probe.evaluate(values, self.shape, self._state.threads)
         if isinstance(result, np.ndarray):
             result.setflags(write=False)
         return result
@@ -262,6 +264,17 @@ class Simulation:
     def view(self, name: str, *, palette: str = "viridis", limits: tuple[float, float] | None = None) -> Any:  # noqa: ANN401
         """A live picture of a field or named intermediate: play, step, sliders; a PNG where no page can draw it."""
         return open_view(self, name, palette, limits)
+
+    def replan(self, choices: Choices, *, threads: int | None = None, progress: ReplanListener | None = None) -> Replan:
+        """Go on with the same program planned by other choices: `sim.replan(wave.annotate("u1", "manifest").choices)`.
+
+        Returns at once. The new code is compiled in the background and takes over between two steps, with the same
+        state to the bit; until then, and if it fails, the old code goes on. A newer wish drops an older one. threads:
+        as in simulate(), default as before. The result tells what is expected and measured, and may be waited for.
+        """
+        if threads is not None:
+            check_threads(threads)
+        return self._replanner.wish(choices, self._state.threads if threads is None else threads, progress)
 
     # --- out and away -----------------------------------------------------------------------------------------------
 
@@ -285,6 +298,7 @@ class Simulation:
 
     def close(self) -> None:
         """Stop and free the memory; afterwards the simulation cannot be used."""
+        self._replanner.close()
         self.stop()
         self._owner.do(self._state.close)
 

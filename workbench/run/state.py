@@ -30,12 +30,16 @@ class State:
     `steps` counts whole steps of the kernel `step`; `observed_step` is the last after which diagnostics were computed.
     """
 
-    def __init__(self, compiled: Compiled, instance: Instance, steps: int = 0) -> None:
+    def __init__(self, compiled: Compiled, instance: Instance, steps: int = 0, threads: int = 0) -> None:
+        """`threads` as the user asked for them."""
         self.compiled = compiled
         self.steps = steps
+        self.threads = threads
         self.observed_step = steps
         self.records: tuple[Record, ...] = ()
         self.step_seconds = 0.0  # of the last march; 0: unknown
+        self.march_steps = 0  # done by the present program
+        self.march_seconds = 0.0
         self.watches = Watches()
         self._instance: Instance | None = instance
         self._diagnostics = frozenset[str]().union(
@@ -70,6 +74,24 @@ class State:
             self._instance.close()
             self._instance = None
 
+    def take_over(self, compiled: Compiled, instance: Instance, threads: int) -> None:
+        """Go on with another plan of the same program: copy the whole state into its instance and free the old one."""
+        old = self.instance
+        for static in self.graph.statics:
+            if static.role == "field":
+                copy_field(static.name, old, instance)
+            else:
+                instance.write_global(static.name, old.read_global(static.name))
+        self.compiled, self._instance, self.threads = compiled, instance, threads
+        self.step_seconds, self.march_steps, self.march_seconds = 0.0, 0, 0.0
+        old.close()
+        self.watches.tell()
+
+    @property
+    def measured_step_seconds(self) -> float | None:
+        """Seconds a step of the present program, on average; None before the first."""
+        return self.march_seconds / self.march_steps if self.march_steps else None
+
     def march(self, request: MarchRequest) -> MarchResult:
         """Advance, count and record. Field records are taken where the march ends."""
         begin = time.perf_counter()
@@ -81,6 +103,8 @@ class State:
 
     def _count(self, result: MarchResult, seconds: float) -> None:
         self.step_seconds = seconds / max(result.steps, 1)
+        self.march_steps += result.steps
+        self.march_seconds += seconds
         self.steps += result.steps
         if result.diagnostics_current and result.steps:
             self.observed_step = self.steps
@@ -148,3 +172,12 @@ class State:
         shape, parts = group_shape(members), {member: self.read(member.name) for member in members}
         stacked = [parts[group_member(members, index)] for index in np.ndindex(shape)]
         return np.stack(stacked).reshape((*shape, *np.shape(stacked[0])))
+
+
+def copy_field(name: str, source: Instance, target: Instance) -> None:
+    """Copy a field between two instances of equal extents, whatever their layouts; without a detour on the host."""
+    here, there = source.device_view(name), target.device_view(name)
+    if isinstance(here, np.ndarray) and isinstance(there, np.ndarray):
+        np.copyto(there, here)
+    else:
+        target.write_field(name, source.read_field(name))

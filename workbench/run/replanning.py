@@ -1,0 +1,289 @@
+"""Replanning: another plan of a running program, compiled in the background, taken over between two steps."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import time
+import weakref
+from dataclasses import dataclass, replace
+from typing import Literal, Self
+
+from workbench.backends.base import Instance
+from workbench.backends.build_cache import BuildCancelledError
+from workbench.backends.host import host_figures
+from workbench.errors import BackendError, RunError, StencilError
+from workbench.events import Measured, Planned, ReplanEvent, ReplanListener, Swapped, WishDropped, publish
+from workbench.pipeline import Compiled, build, plan_graph
+from workbench.planning.choices import Choices
+from workbench.planning.cost import bound_seconds, step_cost
+from workbench.planning.plan import Plan
+from workbench.run.memory import check_memory
+from workbench.run.ownership import Owner
+from workbench.run.state import State
+from workbench.run.watching import Watch
+
+Stage = Literal["planning", "compiling", "swapping", "running", "failed", "overtaken", "cancelled"]
+MEASURED_AFTER = 0.1  # seconds of running; before it, first touches of memory and a slice's start weigh too much
+_WATCHED_EVERY = 0.05  # seconds
+_EXIT_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReplanReport:
+    """What has become of a wish so far.
+
+    `seconds` from the wish until its code ran, of which the compiler took `compile_seconds`; `step` is the first step
+    not done by the old code. bound_seconds and expected_seconds as in events.Planned. measured_seconds: a step of the
+    new code, None until it has run for a tenth of a second.
+    """
+
+    wish: int
+    stage: Stage
+    choices: Choices
+    plan: Plan | None = None
+    bound_seconds: float | None = None
+    expected_seconds: float | None = None
+    from_cache: bool | None = None
+    compile_seconds: float | None = None
+    seconds: float | None = None
+    step: int | None = None
+    measured_seconds: float | None = None
+    error: StencilError | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it runs, or never will."""
+        return self.stage not in ("planning", "compiling", "swapping")
+
+    def __str__(self) -> str:
+        """One line."""
+        match self.stage:
+            case "planning":
+                return f"wish {self.wish}: being planned"
+            case "compiling" | "swapping":
+                return f"wish {self.wish}: {self.stage}{_expected(self)}"
+            case "running":
+                return f"wish {self.wish}: runs since step {self.step}, {self.seconds:.2g} s after the wish" + _times(
+                    self
+                )
+            case "failed":
+                return f"wish {self.wish}: failed, the old code goes on\n{self.error}"
+            case "overtaken":
+                return f"wish {self.wish}: overtaken by a newer one"
+            case "cancelled":
+                return f"wish {self.wish}: cancelled"
+
+
+class Replan:
+    """One wish for other code. Any thread may look at `report`, wait for the end, or cancel."""
+
+    def __init__(self, wish: int, choices: Choices, threads: int, listener: ReplanListener | None) -> None:
+        self.threads = threads
+        self.listener = listener
+        self.cancelled = threading.Event()
+        self.begin = time.perf_counter()
+        self._report = ReplanReport(wish, "planning", choices)
+        self._ended = threading.Event()
+
+    @property
+    def report(self) -> ReplanReport:
+        """What has become of it so far."""
+        return self._report
+
+    def cancel(self) -> None:
+        """Want it no more; does nothing once it runs."""
+        self.cancelled.set()
+
+    def wait(self, timeout: float | None = None) -> ReplanReport:
+        """Wait until it runs or never will, at most `timeout` seconds. Raises what it failed with."""
+        self._ended.wait(timeout)
+        if self._report.error is not None:
+            raise self._report.error
+        return self._report
+
+    def note(self, report: ReplanReport) -> Self:
+        """Keep what is known now; called by the replanner only."""
+        self._report = report
+        if report.ended:
+            self._ended.set()
+        return self
+
+    def __repr__(self) -> str:
+        return f"<replan {self._report}>"
+
+
+class Replanner:
+    """Fulfils the wishes for one simulation, the latest only: a newer wish stops the compiler of an older one.
+
+    Its thread lives as long as there is something to do. It touches the state as every other thread does, by asking
+    the owner, so the swap happens at a whole step.
+    """
+
+    def __init__(self, state: State, owner: Owner) -> None:
+        self._state = state
+        self._owner = owner
+        self._lock = threading.Lock()
+        self._count = 0
+        self._next: Replan | None = None
+        self._current: Replan | None = None
+        self._thread: threading.Thread | None = None
+        self._closed = False
+        _living.add(self)
+
+    def wish(self, choices: Choices, threads: int, listener: ReplanListener | None = None) -> Replan:
+        """Ask for another plan; returns at once. Raises RunError for choices that would change results."""
+        if choices.meaning != self._state.compiled.plan.choices.meaning:
+            raise RunError(
+                f"the choices ask for another meaning, {choices.meaning}, and so for other results",
+                advice="Make a new simulation with choices=; a running one changes its plan only.",
+            )
+        with self._lock:
+            if self._closed:
+                raise RunError("the simulation was closed", advice="Make a new one by simulate().")
+            self._count += 1
+            wish = Replan(self._count, choices, threads, listener)
+            overtaken, self._next = self._next, wish
+            if self._current is not None:
+                self._current.cancel()
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="replanning", daemon=True)
+                self._thread.start()
+        if overtaken is not None:
+            self._drop(overtaken, "overtaken")
+        return wish
+
+    def close(self, timeout: float | None = None) -> None:
+        """Drop all wishes and wait for the thread, at most so long."""
+        with self._lock:
+            self._closed = True
+            for wish in (self._next, self._current):
+                if wish is not None:
+                    wish.cancel()
+            thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout)
+
+    # --- in the replanner's thread -----------------------------------------------------------------------------------
+
+    def _run(self) -> None:
+        while True:
+            with self._lock:
+                wish, self._current, self._next = self._next, self._next, None
+                if wish is None:
+                    self._thread = None
+                    return
+            try:
+                self._fulfil(wish)
+            except BuildCancelledError:
+                self._drop(wish, "cancelled" if self._next is None else "overtaken")
+            except Exception as error:  # whatever it is, it belongs to who wished; the old code goes on
+                self._drop(wish, "failed", error)
+
+    def _fulfil(self, wish: Replan) -> None:
+        plan = self._planned(wish)
+        self._check(wish)
+        selection = self._state.compiled.selection
+        program = build(plan, selection, wish.cancelled)
+        self._check(wish)
+        compiled = Compiled(plan.graph, plan, program, selection)
+        wish.note(replace(wish.report, stage="swapping"))
+        check_memory(plan, self._state.extents)
+        instance = program.instantiate(self._state.extents, wish.threads)
+        try:
+            step = self._owner.do(lambda: self._swap(wish, compiled, instance))
+        except BaseException:
+            instance.close()
+            raise
+        seconds = time.perf_counter() - wish.begin
+        report = replace(
+            wish.report,
+            stage="running",
+            from_cache=program.from_cache,
+            compile_seconds=program.compile_seconds,
+            seconds=seconds,
+            step=step,
+        )
+        self._measure(wish)
+        wish.note(report)
+        self._tell(wish, Swapped(self._name, report.wish, step, seconds, program.compile_seconds, program.from_cache))
+
+    def _planned(self, wish: Replan) -> Plan:
+        """The plan, and what it will cost."""
+        state, choices = self._state, wish.report.choices
+        before = state.compiled.plan
+        # The graph has its precisions already: to apply them again would ask for what is there.
+        bare = replace(choices, meaning=replace(choices.meaning, precision=()))
+        plan = replace(plan_graph(before.graph, bare), choices=choices)
+        if plan.graph != before.graph:
+            raise BackendError("the new plan is one of another program", advice="Report this with the program.")
+        figures, extents = host_figures(), state.extents
+        bound = bound_seconds(plan.main.plain, extents, figures)
+        old_bound, measured = bound_seconds(before.main.plain, extents, figures), state.measured_step_seconds
+        expected = measured * bound / old_bound if measured is not None and old_bound > 0 else None
+        wish.note(replace(wish.report, stage="compiling", plan=plan, bound_seconds=bound, expected_seconds=expected))
+        moved = step_cost(plan.main.plain).bytes_moved
+        self._tell(wish, Planned(self._name, wish.report.wish, len(plan.subkernels), moved, bound, expected))
+        return plan
+
+    def _swap(self, wish: Replan, compiled: Compiled, instance: Instance) -> int:
+        """In the owner's thread, at a whole step."""
+        self._check(wish)
+        self._state.take_over(compiled, instance, wish.threads)
+        return self._state.steps
+
+    def _measure(self, wish: Replan) -> None:
+        """Report how long a step takes, once, as soon as enough of them are done."""
+        state, compiled = self._state, self._state.compiled
+
+        def changed() -> None:
+            if state.compiled is not compiled:
+                state.watches.remove(watch)
+            elif state.march_seconds >= MEASURED_AFTER and (seconds := state.measured_step_seconds) is not None:
+                state.watches.remove(watch)
+                wish.note(replace(wish.report, measured_seconds=seconds))
+                self._tell(wish, Measured(self._name, wish.report.wish, seconds))
+
+        watch = Watch(changed, _WATCHED_EVERY)
+        state.watches.add(watch)
+
+    def _check(self, wish: Replan) -> None:
+        if wish.cancelled.is_set():
+            raise BuildCancelledError(self._name)
+
+    def _drop(self, wish: Replan, stage: Stage, error: Exception | None = None) -> None:
+        if error is not None and not isinstance(error, StencilError):
+            error = BackendError(
+                f"{type(error).__name__}: {error}", advice="Report this with the program; the old code goes on."
+            )
+        wish.note(replace(wish.report, stage=stage, error=error))
+        self._tell(wish, WishDropped(self._name, wish.report.wish, "" if error is None else str(error)))
+
+    def _tell(self, wish: Replan, event: ReplanEvent) -> None:
+        if wish.listener is not None:
+            wish.listener(event)
+        publish(event)
+
+    @property
+    def _name(self) -> str:
+        return self._state.graph.name
+
+
+def _expected(report: ReplanReport) -> str:
+    seconds = report.expected_seconds or report.bound_seconds
+    return "" if seconds is None else f", a step is expected to take {seconds:.3g} s"
+
+
+def _times(report: ReplanReport) -> str:
+    measured = report.measured_seconds
+    return "" if measured is None else f", a step takes {measured:.3g} s"
+
+
+_living: weakref.WeakSet[Replanner] = weakref.WeakSet()
+
+
+@atexit.register
+def _close_all() -> None:
+    # Compilers would outlive the interpreter, and their folders with them.
+    for replanner in list(_living):
+        replanner.close(_EXIT_SECONDS)

@@ -85,19 +85,26 @@ def render(plan: Plan, backend: str) -> Source:
     raise BackendError(f"no source is generated for backend {backend!r}", advice=f"Use one of: {named}.")
 
 
+def find_built(plan: Plan, selection: Selection) -> Program | None:
+    """The program of a plan that this process has built lately, None if it has not."""
+    key = (plan, selection.name)
+    with _lock:
+        if key in _programs:
+            _programs.move_to_end(key)
+        return _programs.get(key)
+
+
 def build(plan: Plan, selection: Selection, cancel: threading.Event | None = None) -> Program:
     """Plan -> program. Equal plans are built once for each backend in a process.
 
     Raises BuildCancelledError if `cancel` is set before a compiler has ended.
     """
-    key = (plan, selection.name)
-    with _lock:
-        if key in _programs:
-            _programs.move_to_end(key)
-            return _programs[key]
+    known = find_built(plan, selection)
+    if known is not None:
+        return known
     program = selection.backend.compile(plan, cancel)
     with _lock:
-        _programs[key] = program
+        _programs[(plan, selection.name)] = program
         while len(_programs) > _KEPT_PROGRAMS:
             _programs.popitem(last=False)
     return program

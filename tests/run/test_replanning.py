@@ -78,6 +78,16 @@ def test_other_plan_between_two_runs_keeps_every_bit(backend):
         assert np.array_equal(mine.steps, whole.steps)
 
 
+def test_code_that_is_there_is_not_compiled_again():
+    with WAVE.simulate(**start(16), backend="openmp") as simulation:
+        simulation.replan(manifest(FREE[0])).wait(PATIENCE)
+        simulation.replan(Choices()).wait(PATIENCE)
+        before = wb.pipeline.counters().compiled
+        report = simulation.replan(manifest(FREE[0])).wait(PATIENCE)
+    assert (report.from_cache, report.compile_seconds) == (True, 0.0)
+    assert wb.pipeline.counters().compiled == before
+
+
 def test_layouts_may_differ(backend):
     with COUNT.simulate(u=0.0, shape=50, backend=backend) as simulation:
         other = COUNT.annotate("slope", "manifest")

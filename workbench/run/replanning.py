@@ -14,7 +14,7 @@ from workbench.backends.build_cache import BuildCancelledError
 from workbench.backends.host import host_figures
 from workbench.errors import BackendError, RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, ReplanListener, Swapped, WishDropped, publish
-from workbench.pipeline import Compiled, build, plan_graph
+from workbench.pipeline import Compiled, build, find_built, plan_graph
 from workbench.planning.choices import Choices
 from workbench.planning.cost import bound_seconds, step_cost
 from workbench.planning.plan import Plan
@@ -184,7 +184,9 @@ class Replanner:
         plan = self._planned(wish)
         self._check(wish)
         selection = self._state.compiled.selection
-        program = build(plan, selection, wish.cancelled)
+        known = find_built(plan, selection)
+        program = known or build(plan, selection, wish.cancelled)
+        from_cache, compile_seconds = known is not None or program.from_cache, 0.0 if known else program.compile_seconds
         self._check(wish)
         compiled = Compiled(plan.graph, plan, program, selection)
         wish.note(replace(wish.report, stage="swapping"))
@@ -199,14 +201,14 @@ class Replanner:
         report = replace(
             wish.report,
             stage="running",
-            from_cache=program.from_cache,
-            compile_seconds=program.compile_seconds,
+            from_cache=from_cache,
+            compile_seconds=compile_seconds,
             seconds=seconds,
             step=step,
         )
         self._measure(wish)
         wish.note(report)
-        self._tell(wish, Swapped(self._name, report.wish, step, seconds, program.compile_seconds, program.from_cache))
+        self._tell(wish, Swapped(self._name, report.wish, step, seconds, compile_seconds, from_cache))
 
     def _planned(self, wish: Replan) -> Plan:
         """The plan, and what it will cost."""

@@ -36,13 +36,16 @@ class Traced:
     """What a cell means, and what a card says about how it was read.
 
     captured: names taken from the notebook, frozen. promotions: where a width changed. warnings: what is legal but
-    suspicious. All texts begin with "line N: ".
+    suspicious. All texts begin with "line N: ". lines: the body as it was written, of which the first one is number
+    `first_line` for the reader; empty if nobody knows it.
     """
 
     graph: Graph
     captured: tuple[Captured, ...]
     promotions: tuple[str, ...]
     warnings: tuple[str, ...]
+    lines: tuple[str, ...] = ()
+    first_line: int = 1
 
 
 def trace_cell(
@@ -198,7 +201,8 @@ def _trace(
         except DimensionFoundError as found:
             attempt, fixed = found.dim, found.fixed
         else:
-            return Traced(graph, tuple(captured.values()), tuple(trace.promotions), tuple(trace.warnings))
+            said = tuple(trace.promotions), tuple(trace.warnings)
+            return Traced(graph, tuple(captured.values()), *said, source.lines, source.first_line)
 
 
 def _attempt(trace: Trace, run: Callable[[], None]) -> Graph:

@@ -41,8 +41,9 @@ def lifetimes_of(plan: Plan, kernel: KernelPlan, step: Step) -> tuple[Lifetime, 
 
 
 def live_bytes(plan: Plan, lives: tuple[Lifetime, ...], launch: int) -> int:
-    """Return the bytes a cell of all values that are needed during a launch."""
-    return sum(plan.slots[life.slot].itemsize for life in lives if life.first <= launch <= life.last)
+    """Return the bytes a cell of all arrays that hold something needed during a launch."""
+    slots = {life.slot for life in lives if life.first <= launch <= life.last}
+    return sum(plan.slots[slot].itemsize for slot in slots)
 
 
 def _members(step: Step, launch: Launch) -> Iterator[Fill | Subkernel]:

@@ -7,6 +7,9 @@ import pytest
 
 from tests.skips import EXPECTED_SKIPS, is_expected
 
+# Every graph and plan that a test makes is verified, in its child processes too; WORKBENCH_CHECK=0 switches it off.
+os.environ.setdefault("WORKBENCH_CHECK", "1")
+
 
 def refuse_unexpected_skip(report):
     """Turn the skip that `report` tells of into a failure unless its reason is an expected one."""

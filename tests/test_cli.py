@@ -90,6 +90,13 @@ def test_the_doctor_says_what_works(capsys):
     assert "workbench doctor --measure" in out
 
 
+@pytest.mark.parametrize(("value", "said"), [("1", "on: every graph and plan"), ("0", "off; WORKBENCH_CHECK=1")])
+def test_the_doctor_says_whether_plans_are_verified(value, said, monkeypatch, capsys):
+    monkeypatch.setenv("WORKBENCH_CHECK", value)
+    assert cli.main(["doctor"]) == 0
+    assert f"checks      {said}" in capsys.readouterr().out
+
+
 def test_the_doctor_names_the_one_command(monkeypatch, capsys):
     monkeypatch.setenv("WORKBENCH_CXX", "no-such-compiler")
     assert cli.main(["doctor"]) == 0

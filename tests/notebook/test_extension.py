@@ -3,6 +3,7 @@
 from importlib import metadata
 
 from workbench.notebook import extension
+from workbench.planning.checking import is_checking
 
 
 def state(ip):
@@ -62,3 +63,15 @@ def test_silent_without_it(shell, monkeypatch, capsys):
     extension.load_ipython_extension(shell.ip)
     extension.unload_ipython_extension(shell.ip)
     assert capsys.readouterr().out == ""
+
+
+def test_checks_are_switched_by_a_trait_until_the_extension_goes(loaded, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CHECK", "0")
+    assert not is_checking()
+    loaded.run("%config StencilMagics.check = True")
+    assert is_checking()
+    loaded.run("%config StencilMagics.check = False")
+    assert not is_checking()
+    loaded.run("%config StencilMagics.check = True")
+    loaded.run("%unload_ext workbench")
+    assert not is_checking()

@@ -64,13 +64,18 @@ class _Kernel:
             self.grow()
         for _ in range(3):
             self.join()
+        stored = False
         for static in self.statics:
             if static.role == "field" and self.rng.random() < 0.8:
                 fitting = [v for v, _ in self.locals[-9:] + self.locals[:4] if self.type(v) == static.type]
                 if fitting:
                     self.b.store(static.name, self.rng.choice(fitting))
+                    stored = True
             elif static.role == "scalar" and self.rng.random() < 0.7:
                 self.b.store(static.name, self.rng.choice(self.globals))
+                stored = True
+        if not stored:
+            self.b.store("s", self.globals[0])
         return self.b.finish(name)
 
     def join(self):

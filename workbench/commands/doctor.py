@@ -17,6 +17,7 @@ from workbench.backends.nvrtc import find_compilers
 from workbench.backends.processor import available_threads, processor_text
 from workbench.backends.registry import BACKENDS, get_backend, select_backend
 from workbench.backends.toolchain import Toolchain, find_toolchain, install_command
+from workbench.planning.checking import VARIABLE, is_checking
 
 _LABEL = 12
 _OPTIONAL = ("ipykernel", "jupyterlab", "matplotlib", "xarray", "cupy-cuda13x", "cupy-cuda12x")
@@ -35,6 +36,10 @@ def examine(*, measure: bool = False) -> Iterator[str]:
         yield _line("", "measure them: workbench doctor --measure")
     yield from _library_lines()
     yield from _backend_lines()
+    if is_checking():
+        yield _line("checks", "on: every graph and plan is verified as it is made")
+    else:
+        yield _line("checks", f"off; {VARIABLE}=1 verifies every graph and plan as it is made")
 
 
 def _compiler_lines() -> Iterator[str]:

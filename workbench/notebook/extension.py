@@ -13,6 +13,7 @@ from workbench.frontend import language
 from workbench.machine import Machine
 from workbench.notebook.completion import StencilMatcher
 from workbench.notebook.magics import StencilMagics
+from workbench.planning.checking import set_checking
 
 _FOREIGN = "workbench"  # a distribution on the package index that has nothing to do with this package
 
@@ -47,6 +48,7 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     if loaded is None:
         return
     loaded.matcher.detach(shell.Completer)
+    set_checking(None)
     manager = shell.magics_manager
     for kind, names in loaded.magics.magics.items():
         for name in names:

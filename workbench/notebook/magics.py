@@ -10,7 +10,7 @@ from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_cell_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
-from traitlets import Enum, Unicode
+from traitlets import Bool, Enum, Unicode, default, observe
 
 from workbench.errors import StencilError
 from workbench.machine import Machine
@@ -19,6 +19,7 @@ from workbench.notebook.living import living_text
 from workbench.notebook.options import ARITHMETICS, BACKENDS, OPTIONS
 from workbench.notebook.shown import ShownCard
 from workbench.notebook.slow_notice import SlowNotice
+from workbench.planning.checking import is_checking, set_checking
 
 _HELP = {option.name: f"{option.help}" for option in OPTIONS}
 _FIRST_LINE = 2  # the body's first line as the user counts: the magic itself is line 1
@@ -32,6 +33,15 @@ class StencilMagics(Magics):
     dtype = Enum(("f64", "f32"), default_value="f64", help=_HELP["dtype"]).tag(config=True)
     boundary = Unicode("", help=_HELP["boundary"]).tag(config=True)
     arithmetic = Enum(ARITHMETICS, default_value="ieee", help=_HELP["arithmetic"]).tag(config=True)
+    check = Bool(help="Verify every graph and plan as it is made; off unless WORKBENCH_CHECK=1.").tag(config=True)
+
+    @default("check")
+    def _check_from_environment(self) -> bool:
+        return is_checking()
+
+    @observe("check")
+    def _switch_checking(self, change: dict[str, object]) -> None:
+        set_checking(bool(change["new"]))
 
     @magic_arguments()
     @argument("name", metavar="NAME", nargs="?", help="The machine's name in the notebook.")

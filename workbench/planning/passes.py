@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from workbench.errors import PlanError
 from workbench.graph import Graph, Kernel, Reduce, Store
 from workbench.planning.allocation import choose_allocation
+from workbench.planning.checking import check_graph, check_plan, is_checking
 from workbench.planning.choices import Choices, PlanChoices, names_node
 from workbench.planning.cost import loop_cost
 from workbench.planning.draft import Draft, KernelDraft, StepDraft
@@ -51,14 +52,22 @@ def plan_graph(graph: Graph, choices: Choices | None = None, *, observe: Collect
     """
     draft = Draft(graph, choices or Choices(), frozenset(observe or ()))
     check_choices(draft.choices.plan)
+    checking = is_checking()
+    if checking:
+        check_graph(graph, "before the first pass")
     for each in PASSES:
-        draft = each.run(draft)
+        before, draft = draft.graph, each.run(draft)
+        if checking and draft.graph is not before:
+            check_graph(draft.graph, f"after the pass {each.name}")
     halo = no_margins(graph.dim)
     for kernel in draft.planned:
         for index, storage in enumerate(kernel.storage):
             if storage in (Storage.EXISTING, Storage.MANIFEST):
                 halo = union(halo, kernel.margins[index])
-    return Plan(draft.graph, draft.choices, halo, draft.slots, draft.global_slots, draft.planned)
+    plan = Plan(draft.graph, draft.choices, halo, draft.slots, draft.global_slots, draft.planned)
+    if checking:
+        check_plan(plan)
+    return plan
 
 
 def _retype(draft: Draft) -> Draft:

@@ -97,7 +97,10 @@ def probe_node(graph: Graph, nodes: Sequence[Node], index: int, backend: str) ->
     assert value.space is not None
     loaded = {node.instruction.name for node in body if isinstance(node.instruction, Load)}
     name = _free_name(graph)
-    hidden = Static(name, "scalar" if value.space.is_global else "field", value.value_type, value.space, default=0)
+    if value.space.is_global:
+        hidden = Static(name, "scalar", value.value_type, value.space, value.value_type.numpy.type(0).item())
+    else:
+        hidden = Static(name, "field", value.value_type, value.space)
     store = Node(Store(name), (number[index],), None, None)
     statics = tuple(static for static in graph.statics if static.name in loaded)
     program = Graph(graph.name, graph.space, (*statics, hidden), (Kernel(_HIDDEN, (*body, store)),))

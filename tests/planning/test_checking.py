@@ -1,0 +1,95 @@
+"""With WORKBENCH_CHECK=1 graphs and plans are verified as they are made, and a failed check says whose fault it is."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.planning.faults import FAULTS
+from tests.planning.random_graphs import random_choices, random_graph
+from tests.planning.test_plan_graph import wave
+from workbench.errors import GraphError, PlanError
+from workbench.graph import Kernel, Store
+from workbench.graph.types import F32
+from workbench.planning import passes, plan_graph
+from workbench.planning.checking import check_graph, is_checking, set_checking
+
+
+@pytest.fixture(autouse=True)
+def from_the_environment():
+    yield
+    set_checking(None)
+
+
+@pytest.mark.parametrize(
+    ("text", "on"), [("1", True), ("yes", True), ("0", False), ("", False), ("off", False), (None, False)]
+)
+def test_the_environment_switches_checks(text, on, monkeypatch):
+    monkeypatch.delenv("WORKBENCH_CHECK") if text is None else monkeypatch.setenv("WORKBENCH_CHECK", text)
+    assert is_checking() is on
+    set_checking(not on)
+    assert is_checking() is not on
+    set_checking(None)
+    assert is_checking() is on
+
+
+def test_the_suite_runs_with_checks(monkeypatch):
+    monkeypatch.setattr(passes, "check_plan", lambda plan: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        plan_graph(wave())
+
+
+def of_another_type(graph):
+    """The graph with its first computed value in a type that its operator does not give."""
+    kernel = graph.kernels[0]
+    number = next(i for i, n in enumerate(kernel.nodes) if n.operands and not isinstance(n.instruction, Store))
+    nodes = (*kernel.nodes[:number], replace(kernel.nodes[number], type=F32), *kernel.nodes[number + 1 :])
+    return replace(graph, kernels=(Kernel(kernel.name, nodes), *graph.kernels[1:]))
+
+
+def test_a_pass_that_breaks_the_graph_is_named(monkeypatch):
+    broken = passes.Pass("worsen", lambda draft: replace(draft, graph=of_another_type(draft.graph)))
+    monkeypatch.setattr(passes, "PASSES", (*passes.PASSES[:2], broken, *passes.PASSES[2:]))
+    with pytest.raises(GraphError) as error:
+        plan_graph(wave())
+    first, *_, last = str(error.value).splitlines()
+    assert first.startswith("a check failed on the graph after the pass worsen: kernel step, node %")
+    assert last == "Report this program: the fault is the workbench's. To go on unchecked, set WORKBENCH_CHECK=0."
+    set_checking(False)
+    plan_graph(wave())  # unnoticed
+
+
+def test_a_graph_that_comes_broken_is_noticed_before_the_first_pass():
+    with pytest.raises(GraphError, match="on the graph before the first pass: kernel step"):
+        plan_graph(of_another_type(wave()))
+
+
+def test_a_text_that_reads_back_differently_is_noticed(monkeypatch):
+    from workbench.planning import checking
+
+    real = checking.to_text
+    check_graph(wave(), "as it is")
+    monkeypatch.setattr(checking, "to_text", lambda graph: real(replace(graph, name="another")))
+    with pytest.raises(GraphError, match="the graph renamed reads back as another graph"):
+        check_graph(wave(), "renamed")
+
+
+NOTICED = 17  # the others make plans that keep every promise and mean something else; the executor notices those
+
+
+def test_checks_notice_most_faulty_passes():
+    programs = [(random_graph(seed), random_choices(random_graph(seed), seed)) for seed in range(60)]
+    noticed = {}
+    for fault in FAULTS:
+        with pytest.MonkeyPatch.context() as patch:
+            fault.edit(patch.setattr)
+            for graph, choices in programs:
+                try:
+                    plan_graph(graph, choices)
+                except (PlanError, GraphError) as error:
+                    if "Report this program" in str(error):
+                        noticed[fault.name] = str(error).splitlines()[1]
+                        break
+                except (AssertionError, KeyError, IndexError, ValueError):
+                    continue
+    print(*(f"{name}: {line}" for name, line in noticed.items()), sep="\n")
+    assert len(noticed) >= NOTICED, set(f.name for f in FAULTS) - set(noticed)

@@ -69,27 +69,25 @@ def machine(
 
         start = Conserved(density, momentum, energy)
         gas = State.of(start, gamma, floors)
-        step = np.minimum(cfl * cell.reduce_min(crossing_time(gas, dx)), np.maximum(until - time, 0.0))
+        step = np.minimum(cfl / cell.reduce_max(crossing_rate(gas, dx)), np.maximum(until - time, 0.0))
         middle = advance(start, gas, first, riemann, [0.5 * step / width for width in dx], hint)
         middle = middle.map(lambda u: hint("stage", u))
         end = advance(start, State.of(middle, gamma, floors), second, riemann, [step / width for width in dx], hint)
         density.next, momentum.next, energy.next = end
         time.next, dt.next = time + step, step
 
-        unlimited = State.of(start, gamma)
-        low = (density < floors[0]) | (unlimited.pressure < floors[1])
+        low = (density < floors[0]) | (State.of(start, gamma).pressure < floors[1])  # as they are, not limited
         floored.next = cell.reduce_sum(cell.astype(low, "i64"))
 
     if manifest is None:
         return solver
-    choices = solver.choices
-    return solver.with_choices(replace(choices, plan=replace(choices.plan, preset="as_delayed")))
+    return solver.with_choices(replace(solver.choices, plan=replace(solver.choices.plan, preset="as_delayed")))
 
 
-def crossing_time(gas: State, dx: list[Quantity]) -> Quantity:
-    """The time in which the fastest wave crosses a cell: min over axes of dx_a / (c + |v_a|)."""
-    times = [width / (gas.sound_speed + np.abs(v)) for width, v in zip(dx, gas.velocity, strict=True)]
-    return reduce(np.minimum, times)
+def crossing_rate(gas: State, dx: list[Quantity]) -> Quantity:
+    """One over the time in which the fastest wave crosses a cell: max over axes of (c + |v_a|) / dx_a."""
+    rates = [(gas.sound_speed + np.abs(v)) * (1 / width) for width, v in zip(dx, gas.velocity, strict=True)]
+    return reduce(np.maximum, rates)
 
 
 def advance(
@@ -105,7 +103,7 @@ def advance(
     changes = []
     for axis, ratio in enumerate(ratios):
         flux = face_flux(gas, axis, reconstruction, riemann, hint)
-        changes.append(flux.map(lambda f: ratio * (f - _next(f, axis))))  # noqa: B023  # called in this turn of the loop
+        changes.append(flux.map(lambda f: ratio * (f - f.at(+1, axis))))  # noqa: B023  # called in this turn of the loop
     return start.map(lambda u, *parts: u + reduce(add, parts), *changes)
 
 
@@ -123,10 +121,6 @@ def face_flux(gas: State, axis: int, reconstruction: Reconstruction, riemann: Ri
     right = gas.map(lambda _: next(lowers)[0])
     flux = riemann(left, right, axis)
     return flux.map(lambda f: hint("riemann", f))
-
-
-def _next(flux: Quantity, axis: int) -> Quantity:
-    return flux.at(+1, axis)
 
 
 def _courant(dim: int, cfl: float | None) -> float:

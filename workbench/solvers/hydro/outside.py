@@ -35,8 +35,7 @@ def _one(
     if not callable(given) or given in (reflect, mirror):
         return given
 
-    def value(*index: Quantity) -> Quantity:
-        del index  # the cell's own, as cell_centre takes them
+    def value(*_index: Quantity) -> Quantity:  # the cell's own, as cell_centre takes them
         place = [cell_centre(axis, width) for axis, width in enumerate(dx)]
         density, velocity, pressure = given(*place, time)
         return part(State(gamma, density, components(velocity), pressure).conserved)

@@ -34,12 +34,15 @@ def hllc(left: State, right: State, axis: int) -> Conserved:
         np.where(on_left, left.pressure, right.pressure),
     )
     normal, relative = chosen.velocity[axis], np.where(on_left, slow, fast)
-    mass = chosen.density * relative
     outer = normal + relative
     speed = np.where(on_left, np.minimum(outer, 0.0), np.maximum(outer, 0.0))
-    density = mass / (outer - contact)
+    within = outer - contact
+    inverse = 1.0 / (within * relative)
+    compression = inverse * relative * relative  # (S_K - u_K) / (S_K - S*)
     velocity = [contact if a == axis else v for a, v in enumerate(chosen.velocity)]
-    energy = density * (chosen.energy / chosen.density + (contact - normal) * (contact + chosen.pressure / mass))
+    density = chosen.density * compression
+    work = chosen.density * contact + chosen.pressure * within * inverse
+    energy = compression * (chosen.energy + (contact - normal) * work)
     star = Conserved(density, density * components(velocity), energy)
     return chosen.flux(axis).map(lambda f, s, u: f + speed * (s - u), star, chosen.conserved)
 
@@ -70,7 +73,7 @@ def _wave_speeds(left: State, right: State, axis: int) -> tuple[Quantity, Quanti
     """Speeds of the two outer waves relative to the gas, S_L - u_L < 0 and S_R - u_R > 0, from the pressure estimate.
 
     p* = max(0, (p_L + p_R) / 2 - (u_R - u_L) / 2 * mean rho * mean c); a shock (p* > p_K) is faster than sound by
-    q_K = sqrt(1 + (gamma + 1) / (2 gamma) (p* / p_K - 1)).
+    q_K = sqrt(1 + (gamma + 1) / (2 gamma) (p* / p_K - 1)). With c_K inside the root no pressure is divided by.
     """
     mean_density = 0.5 * (left.density + right.density)
     mean_speed = 0.5 * (left.sound_speed + right.sound_speed)
@@ -79,6 +82,7 @@ def _wave_speeds(left: State, right: State, axis: int) -> tuple[Quantity, Quanti
     factor = (left.gamma + 1) / (2 * left.gamma)
 
     def speed(side: State) -> Quantity:
-        return side.sound_speed * np.sqrt(1.0 + factor * np.maximum(middle / side.pressure - 1.0, 0.0))
+        shocked = side.pressure + factor * np.maximum(middle - side.pressure, 0.0)
+        return np.sqrt(side.gamma * side.volume * shocked)
 
     return -speed(left), speed(right)

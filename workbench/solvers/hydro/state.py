@@ -47,11 +47,16 @@ class State:
         density, momentum, energy = conserved
         if floors is not None:
             density = np.maximum(density, floors[0])
-        velocity = momentum / density
+        velocity = momentum * (1.0 / density)
         pressure = (gamma - 1) * (energy - 0.5 * dot(momentum, velocity))
         if floors is not None:
             pressure = np.maximum(pressure, floors[1])
         return cls(gamma, density, velocity, pressure)
+
+    @cached_property
+    def volume(self) -> Quantity:
+        """1 / rho, the volume of a unit of mass: one division where several would divide by rho."""
+        return 1.0 / self.density
 
     @cached_property
     def momentum(self) -> Vector:
@@ -61,12 +66,12 @@ class State:
     @cached_property
     def energy(self) -> Quantity:
         """E = p / (gamma - 1) + rho v² / 2."""
-        return self.pressure / (self.gamma - 1) + 0.5 * self.density * dot(self.velocity, self.velocity)
+        return self.pressure * (1.0 / (self.gamma - 1)) + 0.5 * self.density * dot(self.velocity, self.velocity)
 
     @cached_property
     def sound_speed(self) -> Quantity:
         """c = sqrt(gamma p / rho)."""
-        return np.sqrt(self.gamma * self.pressure / self.density)
+        return np.sqrt(self.gamma * self.pressure * self.volume)
 
     @property
     def conserved(self) -> Conserved:

@@ -12,7 +12,8 @@ import workbench as wb
 from workbench.errors import FieldError, RunError
 from workbench.run.watching import unwatch, watch
 from workbench.views.field import Look, plain_axes
-from workbench.views.field_view import LIVE_ADVICE, MIME, FieldView
+from workbench.views.field_view import FieldView
+from workbench.views.live import LIVE_ADVICE, MIME
 from workbench.views.opening import axes_of, open_field_view
 from workbench.views.registry import VIEWS
 

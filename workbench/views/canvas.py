@@ -1,4 +1,4 @@
-"""Canvas: the kernel process's end of the widget that draws fields; the only file that speaks to a page."""
+"""Canvas: the kernel process's end of the widgets on a page; the only file that speaks to a page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from workbench._version import __version__
 from workbench.views.messages import Message
 
 MODULE = "stencil-workbench"
-CHANNEL = "stencil-workbench.field"
+CHANNEL = "stencil-workbench.page"
 
 
 class Listener(Protocol):
@@ -30,22 +30,23 @@ class Listener(Protocol):
         """A message."""
 
 
-class FieldCanvas(DOMWidget):  # type: ignore[misc]  # ipywidgets carries no annotations
-    """One field on a page. Frames go out over the widget's own comm, which the kernel process opened.
+class Canvas(DOMWidget):  # type: ignore[misc]  # ipywidgets carries no annotations
+    """One view on a page. Messages go out over the widget's own comm, which the kernel process opened.
 
     What the page says comes in over a second comm that the page opens and on which this end never sends: ipykernel
     answers a comm in the thread that last sent on it, and so these messages are handled while a cell runs.
     """
 
-    _model_name = Unicode("FieldModel").tag(sync=True)
+    _model_name = Unicode().tag(sync=True)
     _model_module = Unicode(MODULE).tag(sync=True)
     _model_module_version = Unicode(f"^{__version__}").tag(sync=True)
-    _view_name = Unicode("FieldView").tag(sync=True)
+    _view_name = Unicode().tag(sync=True)
     _view_module = Unicode(MODULE).tag(sync=True)
     _view_module_version = Unicode(f"^{__version__}").tag(sync=True)
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, kind: str = "Field") -> None:
+        """`kind` names the classes of the front end, FieldModel and FieldView."""
+        super().__init__(_model_name=f"{kind}Model", _view_name=f"{kind}View")
         self.listener: Listener | None = None
         self.channels: set[str] = set()
         self.on_msg(lambda _, content, buffers: self.hear(content))
@@ -66,7 +67,7 @@ class FieldCanvas(DOMWidget):  # type: ignore[misc]  # ipywidgets carries no ann
             self.listener.receive(content)
 
 
-_canvases: weakref.WeakValueDictionary[str, FieldCanvas] = weakref.WeakValueDictionary()
+_canvases: weakref.WeakValueDictionary[str, Canvas] = weakref.WeakValueDictionary()
 
 
 def _opened(comm: Any, message: Mapping[str, Any]) -> None:  # noqa: ANN401  # comm.base_comm.BaseComm
@@ -80,7 +81,7 @@ def _opened(comm: Any, message: Mapping[str, Any]) -> None:  # noqa: ANN401  # c
     comm.on_close(lambda _: _left(canvas, comm.comm_id))
 
 
-def _left(canvas: FieldCanvas, channel: str) -> None:
+def _left(canvas: Canvas, channel: str) -> None:
     canvas.channels.discard(channel)
     if not canvas.channels and canvas.listener is not None:
         canvas.listener.leave()

@@ -23,15 +23,17 @@ class Feeder:
     nothing that handles messages touches arrays.
     """
 
-    def __init__(self, show: Callable[[int], None], tell: Command, fail: Callable[[str], None]) -> None:
-        """Starts at once."""
+    def __init__(
+        self, show: Callable[[int], None], tell: Command, fail: Callable[[str], None], name: str = "field view"
+    ) -> None:
+        """Starts at once; the thread is called `name`."""
         self._show, self._tell, self._fail = show, tell, fail
         self._flow = Flow()
         self._woken = threading.Condition()
         self._commands: deque[Command] = deque()
         self._changed = False
         self._ended = False
-        self._thread = threading.Thread(target=self._run, name="field view", daemon=True)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
     def changed(self) -> None:

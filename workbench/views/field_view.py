@@ -30,12 +30,11 @@ from workbench.views.controls import (
 )
 from workbench.views.feeder import Feeder
 from workbench.views.field import AxisLabel, FieldSummary, Look, describe, summarise
+from workbench.views.live import LIVE_ADVICE, MIME
 from workbench.views.messages import Message, frame_message, opening_message, point_message, status_message
 from workbench.views.palettes import PALETTES
 from workbench.views.picture import png_of
 
-MIME = "application/vnd.stencil-workbench.view+json"
-LIVE_ADVICE = "For a live view type: pip install 'stencil-workbench[lab]'"
 SLICE_SECONDS = 1 / 120  # of a run that is looked at; a frame waits for the end of one
 
 

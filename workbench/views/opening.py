@@ -30,10 +30,10 @@ def open_field_view(
     axes = axes_of(simulation)
     if find_spec("ipywidgets") is None:
         return FieldView(simulation, name, axes, look)
-    from workbench.views.canvas import FieldCanvas
+    from workbench.views.canvas import Canvas
 
     view = FieldView(simulation, name, axes, look)  # refuses before there is a page
-    page = FieldCanvas()
+    page = Canvas()
     page.listener = view
     view.attach(page)
     return view

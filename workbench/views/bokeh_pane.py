@@ -1,0 +1,296 @@
+"""BokehPane: a Bokeh figure or layout on a page, changed in one message at a time; a picture and words elsewhere.
+
+    pane = BokehPane(figure, label="memory over the step", picture=draw, text=words)
+    pane.patch(lambda: source.data.update(y=values))      # any thread; what changed inside goes out as one message
+    figure.on_event("doubletap", lambda event: ...)       # Bokeh's own events, called in the pane's thread
+    pane.on_key(lambda key: ...); pane.on_theme(lambda dark: ...)
+
+BokehJS comes from the installed bokeh over the widget's connection, once a page: no CDN, and always the same version.
+"""
+
+from __future__ import annotations
+
+import base64
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import bokeh
+from bokeh.core.json_encoder import serialize_json
+from bokeh.document import Document
+from bokeh.document.events import DocumentPatchedEvent
+from bokeh.embed.util import standalone_docs_json_and_render_items
+from bokeh.protocol import Protocol
+from bokeh.resources import Resources
+from bokeh.themes import Theme
+
+from workbench.views.canvas import Canvas
+from workbench.views.drawing import Drawing, to_png, to_svg
+from workbench.views.feeder import Feeder
+from workbench.views.live import MIME
+from workbench.views.messages import Message
+
+Key = str
+"""As pages name keys: "Enter", "ArrowLeft", "z"; with "Control+", "Shift+" in front where they are held."""
+
+
+class BokehPane:
+    """One Bokeh document, on any number of pages. `close()` frees page, thread and document.
+
+    All work on the document happens under one lock; with a page, in the pane's own thread. Changes go out when the
+    page has drawn the earlier ones, combined, so that a slow page is never behind. Without a page `patch` works at
+    once and in the caller's thread.
+    """
+
+    def __init__(
+        self,
+        root: Any,  # noqa: ANN401  # a Bokeh layout or figure
+        *,
+        label: str,
+        picture: Callable[[], Drawing],
+        text: Callable[[], str],
+        keys: tuple[Key, ...] = (),
+    ) -> None:
+        """`root` belongs to the pane from now on.
+
+        label: what a screen reader says. picture, text: what is shown where no page draws it; called when asked for.
+        keys: those that `on_key` wants and the page must not use otherwise.
+        """
+        self._document = root.document or Document()
+        if root.document is None:
+            self._document.add_root(root)
+        self._document.theme = _theme(dark=False)
+        self._root, self._label, self._picture, self._text, self._keys = root, label, picture, text, keys
+        self._lock = threading.RLock()
+        self._changes: list[DocumentPatchedEvent] = []
+        self._document.on_change(self._collect)
+        self._key_callbacks: list[Callable[[Key], None]] = []
+        self._theme_callbacks: list[Callable[[bool], None]] = []
+        self._feeder: Feeder | None = None
+        self._closed = False
+        self._status = ""
+        self._page: Canvas | None = Canvas("Pane")
+        self._page.listener = self
+
+    # --- for views ----------------------------------------------------------------------------------------------------
+
+    @property
+    def widget(self) -> Canvas:
+        """The widget itself, for containers of ipywidgets."""
+        assert self._page is not None, "the pane is closed"
+        return self._page
+
+    @property
+    def live(self) -> bool:
+        """Whether some page shows it."""
+        return self._feeder is not None
+
+    def patch(self, change: Callable[[], None]) -> None:
+        """Call `change()`, which may do anything to the document, and send what came of it as one message."""
+        feeder = self._feeder
+        if feeder is None:
+            self._locked(change)
+        else:
+            feeder.post(lambda: self._locked(change))
+
+    def say(self, text: str) -> None:
+        """Show a line below the drawing, which screen readers speak."""
+        self._status = text
+        feeder = self._feeder
+        if feeder is not None:
+            feeder.post(lambda: self._send(Message({"type": "status", "text": text})))
+
+    def on_key(self, callback: Callable[[Key], None]) -> None:
+        """Call with every key of `keys` that is pressed while the drawing has the focus."""
+        self._key_callbacks.append(callback)
+
+    def on_theme(self, callback: Callable[[bool], None]) -> None:
+        """Call with True when the page is dark and with False when it is light; figures themselves are seen to."""
+        self._theme_callbacks.append(callback)
+
+    def close(self) -> None:
+        """Off the page, thread ended, document freed. Closing twice does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        self.leave()
+        page, self._page = self._page, None
+        if page is not None:
+            page.listener = None
+            page.close()
+        with self._lock:
+            self._document.remove_on_change(self._collect)
+            self._document.clear()
+            self._changes.clear()
+
+    # --- what the page says; returns at once --------------------------------------------------------------------------
+
+    def ready(self) -> None:
+        """A page that says no more than this; those of this version say "opened"."""
+
+    def leave(self) -> None:
+        """No page is left."""
+        feeder, self._feeder = self._feeder, None
+        if feeder is not None:
+            feeder.end()
+
+    def receive(self, message: Mapping[str, object]) -> None:
+        """A message of the page; one that cannot be read is ignored."""
+        if self._closed:
+            return
+        with self._lock:
+            if self._feeder is None or not self._feeder.alive:
+                if message.get("type") != "opened":
+                    return
+                self._feeder = Feeder(self._show, lambda: None, self._fail, name="bokeh pane")
+            feeder = self._feeder
+        number = message.get("number")
+        if message.get("type") == "drawn" and isinstance(number, int):
+            feeder.acknowledge(number)
+        else:
+            feeder.post(lambda: self._obey(message))
+
+    # --- in the pane's thread -----------------------------------------------------------------------------------------
+
+    def _obey(self, message: Mapping[str, object]) -> None:
+        match message.get("type"):
+            case "opened":
+                self._locked(lambda: self._set_theme(bool(message.get("dark"))))
+                self._open(str(message.get("view")), str(message.get("bokeh")))
+            case "theme":
+                self._locked(lambda: self._set_theme(bool(message.get("dark"))))
+            case "key":
+                for callback in self._key_callbacks:
+                    callback(str(message.get("key")))
+            case "patch":
+                patch = message.get("patch")
+                if isinstance(patch, dict):
+                    self._locked(lambda: self._document.apply_json_patch(patch, setter=self))
+            case _:
+                pass
+
+    def _open(self, view: str, version: str) -> None:
+        """Bring one page up to date: library if it has another one, then the document as it is now."""
+        if version != bokeh.__version__:
+            source = "\n".join(Resources(mode="inline", minified=True, components=["bokeh"]).js_raw)
+            self._send(Message({"type": "library", "version": bokeh.__version__}, (source.encode(),)))
+        with self._lock:
+            self._show(0)  # other pages must not get twice what this document holds already
+            documents, _ = standalone_docs_json_and_render_items([self._root], suppress_callback_warning=True)
+            content = {
+                "type": "document",
+                "view": view,
+                "version": bokeh.__version__,
+                "root": self._root.id,
+                "label": self._label,
+                "keys": list(self._keys),
+                "status": self._status,
+            }
+            body = serialize_json(next(iter(documents.values()))).encode()
+            self._send(Message(content, (body,)))
+
+    def _show(self, number: int) -> None:
+        """Send what has changed; number 0 is not acknowledged."""
+        with self._lock:
+            changes, self._changes = self._changes, []
+            if changes:
+                patch = Protocol().create("PATCH-DOC", changes)
+                names = [buffer.ref["id"] for buffer in patch.buffers]
+                content = {"type": "patch", "number": number, "content": patch.content_json, "names": names}
+                self._send(Message(content, tuple(buffer.to_bytes() for buffer in patch.buffers)))
+        feeder = self._feeder
+        if not changes and feeder is not None and number:
+            feeder.acknowledge(number)
+
+    def _locked(self, change: Callable[[], None]) -> None:
+        with self._lock:
+            if not self._closed:
+                change()
+        feeder = self._feeder
+        if feeder is not None and self._changes:
+            feeder.changed()
+
+    def _collect(self, event: DocumentPatchedEvent) -> None:
+        """Keep what the page does not know yet."""
+        if getattr(event, "setter", None) is self or not hasattr(event, "combine"):
+            return
+        if not any(earlier.combine(event) for earlier in self._changes):
+            self._changes.append(event)
+
+    def _set_theme(self, dark: bool) -> None:
+        self._document.theme = _theme(dark)
+        for callback in self._theme_callbacks:
+            callback(dark)
+
+    def _fail(self, text: str) -> None:
+        self.say(text)
+
+    def _send(self, message: Message) -> None:
+        page = self._page
+        if page is not None:
+            page.send_message(message)
+
+    # --- without a page -----------------------------------------------------------------------------------------------
+
+    @property
+    def svg(self) -> str:
+        """The picture as an SVG file's text."""
+        return to_svg(self._picture())
+
+    @property
+    def png(self) -> bytes:
+        """The picture as a PNG file."""
+        return to_png(self._picture())
+
+    def __repr__(self) -> str:
+        return self._text()
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
+        """Live where the page has the extension, a picture elsewhere, and words."""
+        bundle: dict[str, object] = {
+            "text/plain": self._text(),
+            "image/png": base64.b64encode(self.png).decode("ascii"),
+        }
+        if self._page is not None:
+            bundle[MIME] = {"version": 1, "model_id": self._page.model_id}
+        return bundle
+
+
+_THEMES: dict[bool, Theme] = {}
+
+
+def _theme(dark: bool) -> Theme:
+    """Figures without a background of their own, with words and lines that can be read on the page's."""
+    if dark not in _THEMES:
+        ink, faint, paper = ("#e0e0e0", "#4a4a4a", "#1e1e1e") if dark else ("#212121", "#dddddd", "#ffffff")
+        words = {"text_color": ink}
+        axis = {
+            "axis_label_text_color": ink,
+            "major_label_text_color": ink,
+            "axis_line_color": ink,
+            "major_tick_line_color": ink,
+            "minor_tick_line_color": None,
+            "axis_label_text_font_style": "normal",
+        }
+        _THEMES[dark] = Theme(
+            json={
+                "attrs": {
+                    "Plot": {
+                        "background_fill_alpha": 0.0,
+                        "border_fill_alpha": 0.0,
+                        "outline_line_color": faint,
+                    },
+                    "Axis": axis,
+                    "Grid": {"grid_line_color": faint},
+                    "Title": words,
+                    "Legend": {
+                        "label_text_color": ink,
+                        "background_fill_color": paper,
+                        "background_fill_alpha": 0.9,
+                        "border_line_color": faint,
+                    },
+                    "ColorBar": {"major_label_text_color": ink, "background_fill_alpha": 0.0, "title_text_color": ink},
+                }
+            }
+        )
+    return _THEMES[dark]

@@ -29,7 +29,7 @@ export class FieldModel extends DOMWidgetModel {
 export class FieldView extends DOMWidgetView {
   override render(): void {
     super.render();
-    this.el.classList.add('swb-field');
+    this.el.classList.add('swb-field', 'swb-live');
     this.el.dataset['lmSuppressShortcuts'] = 'true';
     this.el.addEventListener('keydown', (event: KeyboardEvent) => {
       if (!event.ctrlKey && !event.metaKey && !event.altKey && obeyKey(event.target, event.key)) {
@@ -62,7 +62,7 @@ export class FieldView extends DOMWidgetView {
 
   private async connect(): Promise<void> {
     const manager = this.model.widget_manager as unknown as { kernel?: Kernel.IKernelConnection };
-    const channel = await openChannel(manager.kernel, this.model.model_id, message => this.send({ ...message }));
+    const channel = await openChannel<ToKernel>(manager.kernel, this.model.model_id, message => this.send({ ...message }));
     if (this.gone) {
       channel.close();
       return;
@@ -201,7 +201,7 @@ export class FieldView extends DOMWidgetView {
   private readonly values = element('div', 'swb-values');
   private readonly status = element('div', 'swb-status');
   private readonly trouble = element('div', 'swb-trouble');
-  private channel: Channel | null = null;
+  private channel: Channel<ToKernel> | null = null;
   private opening: Opening | null = null;
   private frame: Frame | null = null;
   private palette = '';

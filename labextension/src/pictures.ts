@@ -54,7 +54,7 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
 
   /** Live as soon as a view is there; a model may come later, when the kernel process is connected. */
   private choose(): void {
-    const found = this.live.node.querySelector('.swb-field') !== null;
+    const found = this.live.node.querySelector('.swb-live') !== null;
     this.live.node.hidden = !found;
     this.picture.hidden = found || !this.picture.src;
   }

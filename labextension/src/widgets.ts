@@ -1,3 +1,4 @@
 // The widgets: all that a page may find by name in this module, one file each.
 
 export { FieldModel, FieldView } from './fieldWidget';
+export { PaneModel, PaneView } from './paneWidget';

@@ -2,8 +2,8 @@
 
     pane = BokehPane(figure, label="memory over the step", picture=draw, text=words)
     pane.patch(lambda: source.data.update(y=values))      # any thread; what changed inside goes out as one message
-    figure.on_event("doubletap", lambda event: ...)       # Bokeh's own events, called in the pane's thread
-    pane.on_key(lambda key: ...); pane.on_theme(lambda dark: ...)
+    pane.on_event(figure, "doubletap", lambda event: ...) # Bokeh's own events, called in the pane's thread
+    pane.on_key(lambda key: ...); pane.on_tool(lambda name, value: ...); pane.on_theme(lambda dark: ...)
 
 BokehJS comes from the installed bokeh over the widget's connection, once a page: no CDN, and always the same version.
 """
@@ -11,9 +11,11 @@ BokehJS comes from the installed bokeh over the widget's connection, once a page
 from __future__ import annotations
 
 import base64
+import re
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
 
 import bokeh
 from bokeh.core.json_encoder import serialize_json
@@ -29,6 +31,34 @@ from workbench.views.drawing import Drawing, to_png, to_svg
 from workbench.views.feeder import Feeder
 from workbench.views.live import MIME
 from workbench.views.messages import Message
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A control above the drawing; `title` explains it. A "search" and a "choice" say their text with their name."""
+
+    name: str
+    label: str
+    title: str = ""
+    kind: Literal["button", "choice", "search"] = "button"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolState:
+    """What a control shows now. pressed: of a button that stays down, else None. An empty label stays as it was."""
+
+    name: str
+    disabled: bool = False
+    pressed: bool | None = None
+    label: str = ""
+    value: str = ""
+    options: tuple[str, ...] = ()
+
+
+SAVING = (
+    Tool("save-svg", "SVG", "Save the picture as an SVG file"),
+    Tool("save-png", "PNG", "Save the picture as a PNG file"),
+)
 
 Key = str
 """As pages name keys: "Enter", "ArrowLeft", "z"; with "Control+", "Shift+" in front where they are held."""
@@ -50,21 +80,25 @@ class BokehPane:
         picture: Callable[[], Drawing],
         text: Callable[[], str],
         keys: tuple[Key, ...] = (),
+        tools: tuple[Tool, ...] = (),
     ) -> None:
         """`root` belongs to the pane from now on.
 
         label: what a screen reader says. picture, text: what is shown where no page draws it; called when asked for.
-        keys: those that `on_key` wants and the page must not use otherwise.
+        keys: those that `on_key` wants and the page must not use otherwise. tools: controls; saving is added.
         """
         self._document = root.document or Document()
         if root.document is None:
             self._document.add_root(root)
         self._document.theme = _theme(dark=False)
-        self._root, self._label, self._picture, self._text, self._keys = root, label, picture, text, keys
+        self._root, self._label, self._picture, self._text = root, label, picture, text
+        self._keys, self._tools = keys, (*tools, *SAVING)
+        self._states: dict[str, ToolState] = {}
         self._lock = threading.RLock()
         self._changes: list[DocumentPatchedEvent] = []
         self._document.on_change(self._collect)
         self._key_callbacks: list[Callable[[Key], None]] = []
+        self._tool_callbacks: list[Callable[[str, str], None]] = []
         self._theme_callbacks: list[Callable[[bool], None]] = []
         self._feeder: Feeder | None = None
         self._closed = False
@@ -100,9 +134,28 @@ class BokehPane:
         if feeder is not None:
             feeder.post(lambda: self._send(Message({"type": "status", "text": text})))
 
+    def on_event(self, model: Any, name: str, callback: Callable[[Any], None]) -> None:  # noqa: ANN401  # Bokeh's
+        """Call with every event of a model: "tap", "doubletap", "rangesupdate"; its fields are those of Bokeh's."""
+        with self._lock:
+            model.on_event(name, callback)
+            # Bokeh does this when a model enters a document, and not for what is asked for later.
+            self._document.callbacks.subscribe(name, model)
+
     def on_key(self, callback: Callable[[Key], None]) -> None:
         """Call with every key of `keys` that is pressed while the drawing has the focus."""
         self._key_callbacks.append(callback)
+
+    def on_tool(self, callback: Callable[[str, str], None]) -> None:
+        """Call with the name and the text of every control that is used."""
+        self._tool_callbacks.append(callback)
+
+    def show_tools(self, *states: ToolState) -> None:
+        """What controls show from now on."""
+        changed = tuple(state for state in states if self._states.get(state.name) != state)
+        self._states.update({state.name: state for state in changed})
+        feeder = self._feeder
+        if changed and feeder is not None:
+            feeder.post(lambda: self._send_states(changed))
 
     def on_theme(self, callback: Callable[[bool], None]) -> None:
         """Call with True when the page is dark and with False when it is light; figures themselves are seen to."""
@@ -162,6 +215,8 @@ class BokehPane:
             case "key":
                 for callback in self._key_callbacks:
                     callback(str(message.get("key")))
+            case "tool":
+                self._use_tool(str(message.get("name")), str(message.get("value")))
             case "patch":
                 patch = message.get("patch")
                 if isinstance(patch, dict):
@@ -169,9 +224,25 @@ class BokehPane:
             case _:
                 pass
 
-    def _open(self, view: str, version: str) -> None:
+    def _use_tool(self, name: str, value: str) -> None:
+        if name == "save-svg":
+            self._send_file("svg", "image/svg+xml", self.svg.encode())
+        elif name == "save-png":
+            self._send_file("png", "image/png", self.png)
+        else:
+            for callback in self._tool_callbacks:
+                callback(name, value)
+
+    def _send_file(self, ending: str, mime: str, body: bytes) -> None:
+        name = re.sub(r"\W+", "-", self._label).strip("-")[:60]
+        self._send(Message({"type": "file", "name": f"{name}.{ending}", "mime": mime}, (body,)))
+
+    def _send_states(self, states: tuple[ToolState, ...]) -> None:
+        self._send(Message({"type": "tools", "states": [asdict(state) for state in states]}))
+
+    def _open(self, view: str, versions: str) -> None:
         """Bring one page up to date: library if it has another one, then the document as it is now."""
-        if version != bokeh.__version__:
+        if bokeh.__version__ not in versions.split():
             source = "\n".join(Resources(mode="inline", minified=True, components=["bokeh"]).js_raw)
             self._send(Message({"type": "library", "version": bokeh.__version__}, (source.encode(),)))
         with self._lock:
@@ -181,13 +252,14 @@ class BokehPane:
                 "type": "document",
                 "view": view,
                 "version": bokeh.__version__,
-                "root": self._root.id,
                 "label": self._label,
                 "keys": list(self._keys),
-                "status": self._status,
+                "tools": [asdict(tool) for tool in self._tools],
             }
             body = serialize_json(next(iter(documents.values()))).encode()
             self._send(Message(content, (body,)))
+        self._send_states(tuple(self._states.values()))
+        self._send(Message({"type": "status", "text": self._status}))
 
     def _show(self, number: int) -> None:
         """Send what has changed; number 0 is not acknowledged."""
@@ -211,8 +283,8 @@ class BokehPane:
             feeder.changed()
 
     def _collect(self, event: DocumentPatchedEvent) -> None:
-        """Keep what the page does not know yet."""
-        if getattr(event, "setter", None) is self or not hasattr(event, "combine"):
+        """Keep what a page does not know yet; one that comes later gets the whole document."""
+        if self._feeder is None or getattr(event, "setter", None) is self or not hasattr(event, "combine"):
             return
         if not any(earlier.combine(event) for earlier in self._changes):
             self._changes.append(event)

@@ -200,7 +200,7 @@ def _write(canvas: Canvas, label: Label) -> None:
         left, top = round(x - height / 2), round(y - width + along)
     else:
         left, top = round(x - along), round(y - height / 2)
-    found = np.argwhere(mask) + (top, left)
+    found = np.argwhere(mask) + np.array([top, left])
     rows, columns = canvas.shape[:2]
     keep = (found >= 0).all(axis=1) & (found[:, 0] < rows) & (found[:, 1] < columns)
     canvas[found[keep, 0], found[keep, 1]] = _rgb(label.colour)

@@ -8,7 +8,9 @@ from base64 import b64decode
 import numpy as np
 import numpy.typing as npt
 
-CHARACTERS = " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~°²³µ·½×éπ–—…→−≤≥"
+CHARACTERS = (
+    " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~°²³µ·½×éπ–—…→−≤≥"
+)
 """What can be written; anything else becomes a question mark."""
 
 CHARACTER_WIDTH = 14

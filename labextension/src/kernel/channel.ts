@@ -2,22 +2,21 @@
 // it: ipykernel handles a comm in the thread that last sent on it, so these messages are served while a cell runs.
 
 import type { Kernel } from '@jupyterlab/services';
-import type { ToKernel } from './protocol';
 
-const TARGET = 'stencil-workbench.field';
+const TARGET = 'stencil-workbench.page';
 const SUBSHELL_TIMEOUT = 1000; // milliseconds; an old kernel process never says that it has one
 
-export interface Channel {
-  send(message: ToKernel): void;
+export interface Channel<Message extends object> {
+  send(message: Message): void;
   close(): void;
 }
 
 /** A channel of our own where the page gives us its kernel connection, else the widget's (VS Code). */
-export async function openChannel(
+export async function openChannel<Message extends object>(
   kernel: Kernel.IKernelConnection | undefined,
   modelId: string,
-  fallback: (message: ToKernel) => void
-): Promise<Channel> {
+  fallback: (message: Message) => void
+): Promise<Channel<Message>> {
   if (!kernel) {
     return { send: fallback, close: () => undefined };
   }
@@ -32,7 +31,7 @@ export async function openChannel(
   return {
     send: message => {
       if (!comm.isDisposed) {
-        void comm.send({ ...message });
+        void comm.send({ ...message } as unknown as Parameters<typeof comm.send>[0]);
       }
     },
     close: () => {

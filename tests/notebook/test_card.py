@@ -73,6 +73,18 @@ def test_extents_size_memory():
     assert card.memory_bytes == memory_bytes(machine(HELLO).plan(), (1000,))
 
 
+def test_halo_bytes_are_those_of_the_fills_at_the_extents_of_the_card():
+    walls = machine('u = field("u", dtype="f32", boundary="outflow")\nu.next = u[+2, 0] + u[-1, 0] + u[0, +1]')
+    card = summary(walls, extents=(100, 10))
+    # 2 rows above and 1 below, 1 column to the right, with its corners, 4 bytes each
+    assert card.kernels[0].halo_bytes == 4 * ((2 + 100 + 1) * (10 + 1) - 100 * 10)
+    assert "ghost cells recomputed: none, filled: 532 bytes a step" in " ".join(card_text(card).split())
+    assert "532 bytes a step" in card_html(card)
+    assert "filled: none" in " ".join(card_text(summary(machine(HELLO))).split())
+    large = summary(walls, extents=(1024, 1024))
+    assert large.kernels[0].halo_bytes > card.kernels[0].halo_bytes
+
+
 def test_fields_scalars_params_and_the_next_cell():
     card = summary(machine(TWO_KERNELS))
     assert [(r.name, r.type, r.note) for r in card.fields] == [

@@ -32,6 +32,7 @@ def test_text_of_table_3():
         "  %1 y: Manifest\n"
         "  %2 add (value 2): Manifest (its array becomes field density)\n"
         "  every step\n"
+        "    halo at 1048576 cells: 0 bytes filled, 0 % of the cells recomputed outside\n"
         "    loop step_0_y 0+0: reads %0 in 0\n"
         "      1 operations; a cell: 16 bytes, 1 flops, 1 loads\n"
         "      stores %1 y in slot 0\n"
@@ -45,3 +46,11 @@ def test_text_of_table_3():
 def test_text_is_the_same_for_the_same_plan():
     assert plan_text(plan_graph(wave())) == plan_text(plan_graph(wave()))
     assert "observed step" in plan_text(plan_graph(wave()))
+
+
+def test_text_lists_reach_and_what_ghost_cells_cost():
+    text = plan_text(plan_graph(wave()))
+    plain, observed = text.split("  observed step\n")
+    assert "    halo at 1048576 cells: 32 bytes filled, 9.5e-05 % of the cells recomputed outside\n" in plain
+    assert "    halo at 1048576 cells: 32 bytes filled, " in observed
+    assert "needed 1+1 outside" in plain

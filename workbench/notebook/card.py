@@ -19,8 +19,9 @@ class KernelRow:
     """One kernel of the plan.
 
     `subkernels` are the names of its loop nests, `passes` the launches of an observed step. `recomputed` is the share
-    of cells outside the domain among all cells computed, for the extents on the card. Bytes and operations are per
-    cell and step; `bound` is the predicted number of cells a second.
+    of cells outside the domain that are computed, among those of the domain, and `halo_bytes` what the fills of ghost
+    cells write in a step, both for the extents on the card. Other bytes and operations are per cell and step; `bound`
+    is the predicted number of cells a second.
     """
 
     name: str
@@ -30,6 +31,7 @@ class KernelRow:
     subkernels: tuple[str, ...]
     launches: int
     recomputed: float
+    halo_bytes: int
     bytes_moved: float
     flops: float
     bound: float
@@ -109,3 +111,8 @@ def share_text(share: float) -> str:
     if percent == 0:
         return "none"
     return f"{percent:.2g} %" if percent >= 0.01 else "< 0.01 %"
+
+
+def filled_text(kernel: KernelRow) -> str:
+    """What the fills of a kernel write: "16 KiB a step", or "none"."""
+    return f"{memory_text(kernel.halo_bytes)} a step" if kernel.halo_bytes else "none"

@@ -9,6 +9,7 @@ from workbench.notebook.card import (
     KernelRow,
     StaticRow,
     counted,
+    filled_text,
     memory_text,
     scaled,
     shape_text,
@@ -49,7 +50,7 @@ def _tiles(card: CardSummary) -> str:
         ("arithmetic", f"{kernel.flops:.3g} flops", "a cell and step"),
         ("sub-kernels", str(len(kernel.subkernels)), f"launches a step: {kernel.launches}"),
         ("memory", memory_text(card.memory_bytes), f"for {cells} cells"),
-        ("ghost cells", share_text(kernel.recomputed), f"recomputed; halo {card.halo}"),
+        ("halo", filled_text(kernel), f"filled; width {card.halo}; {share_text(kernel.recomputed)} recomputed"),
     )
     return f'<div class="swb-tiles">{"".join(_tile(*tile) for tile in tiles)}</div>'
 

@@ -9,6 +9,7 @@ from workbench.notebook.card import (
     KernelRow,
     StaticRow,
     counted,
+    filled_text,
     memory_text,
     scaled,
     shape_text,
@@ -50,7 +51,7 @@ def kernel_texts(kernel: KernelRow) -> tuple[str, ...]:
         f"{counted(len(kernel.subkernels), 'sub-kernel')}: {', '.join(kernel.subkernels)}; "
         f"launches a step: {kernel.launches}",
         f"{kernel.bytes_moved:.3g} bytes and {kernel.flops:.3g} flops a cell and step; "
-        f"ghost cells recomputed: {share_text(kernel.recomputed)}",
+        f"ghost cells recomputed: {share_text(kernel.recomputed)}, filled: {filled_text(kernel)}",
     )
 
 

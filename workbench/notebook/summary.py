@@ -12,10 +12,16 @@ from workbench.graph import Graph, Kernel, Static
 from workbench.graph.diagnostics import diagnostic_stores
 from workbench.notebook.card import CardSummary, KernelRow, StaticRow
 from workbench.pipeline import Compiled
-from workbench.planning.cost import HostFigures, bound_seconds, ghost_percent, memory_bytes, step_cost
+from workbench.planning.cost import (
+    HostFigures,
+    bound_seconds,
+    default_extents,
+    ghost_percent,
+    halo_bytes,
+    memory_bytes,
+    step_cost,
+)
 from workbench.planning.plan import KernelPlan, Plan, Storage
-
-_CELLS = 1 << 20  # of a card's figures when no shape was given
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +72,6 @@ def summarise(
     )
 
 
-def default_extents(dim: int) -> tuple[int, ...]:
-    """A cube of about a million cells: the size of the figures when none was asked for."""
-    return (max(2, round(_CELLS ** (1 / dim))),) * dim
-
-
 def next_cell(name: str, graph: Graph) -> str:
     """Two lines to copy: a simulation with a value for each field and param, and a run."""
     initialised = {store for kernel in graph.kernels if kernel.name == "init" for store, _ in kernel.stores()}
@@ -114,6 +115,7 @@ def _kernel_row(kernel: KernelPlan, cells: tuple[int, ...], figures: HostFigures
         subkernels=tuple(subkernel_label(kernel, subkernel.name) for subkernel in step.subkernels),
         launches=len(kernel.plain.launches),
         recomputed=ghost_percent(kernel.plain, cells) / 100,
+        halo_bytes=halo_bytes(kernel.plain, kernel.kernel, cells),
         bytes_moved=cost.bytes_moved,
         flops=cost.flops,
         bound=math.prod(cells) / seconds if seconds > 0 else 0.0,

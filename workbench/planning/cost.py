@@ -11,6 +11,13 @@ from workbench.planning.layout import lay_out_on_host
 from workbench.planning.plan import Cost, Home, Plan, Step
 from workbench.planning.reach import recomputed_percent
 
+_CELLS = 1 << 20  # of a plan's figures when nobody says how many there are
+
+
+def default_extents(dim: int) -> tuple[int, ...]:
+    """A cube of about a million cells: the size of the figures when none was asked for."""
+    return (max(2, round(_CELLS ** (1 / dim))),) * dim
+
 
 @dataclass(frozen=True, slots=True)
 class HostFigures:

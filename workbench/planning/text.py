@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.graph import Kernel
+from workbench.planning.cost import default_extents, ghost_percent, halo_bytes
 from workbench.planning.plan import KernelPlan, Launch, Margins, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins, value_name
 
@@ -15,11 +16,11 @@ def plan_text(plan: Plan) -> str:
     for number in plan.global_slots:
         lines.append(f"global {number.index}: {number.type} {number.role} {number.name}")
     for kernel in plan.kernels:
-        lines += _kernel_lines(kernel)
+        lines += _kernel_lines(kernel, default_extents(plan.graph.dim))
     return "\n".join(lines) + "\n"
 
 
-def _kernel_lines(kernel: KernelPlan) -> list[str]:
+def _kernel_lines(kernel: KernelPlan, extents: tuple[int, ...]) -> list[str]:
     lines = [f"kernel {kernel.kernel.name}"]
     for index, node in enumerate(kernel.kernel.nodes):
         if node.is_local:
@@ -28,14 +29,14 @@ def _kernel_lines(kernel: KernelPlan) -> list[str]:
             why = f" ({kernel.forced[index]})" if kernel.forced[index] else ""
             name = value_name(kernel.kernel, index)
             lines.append(f"  %{index} {name}: {kernel.storage[index].value}{why}{reach}")
-    lines += _step_lines(kernel, kernel.plain, "plain" if kernel.has_diagnostics else "every")
+    lines += _step_lines(kernel, kernel.plain, "plain" if kernel.has_diagnostics else "every", extents)
     if kernel.has_diagnostics:
-        lines += _step_lines(kernel, kernel.observed, "observed")
+        lines += _step_lines(kernel, kernel.observed, "observed", extents)
     return lines
 
 
-def _step_lines(kernel: KernelPlan, step: Step, variant: str) -> list[str]:
-    lines = [f"  {variant} step"]
+def _step_lines(kernel: KernelPlan, step: Step, variant: str, extents: tuple[int, ...]) -> list[str]:
+    lines = [f"  {variant} step", f"    {_ghost_line(kernel.kernel, step, extents)}"]
     for launch in step.launches:
         lines += [f"    {line}" for line in _launch_lines(kernel.kernel, step, launch)]
     for store in step.scalar_stores:
@@ -43,6 +44,13 @@ def _step_lines(kernel: KernelPlan, step: Step, variant: str) -> list[str]:
     moves = [f"{slot} <- {source}" for slot, source in enumerate(step.rotation) if slot != source]
     lines.append(f"    rotate {', '.join(moves)}" if moves else "    rotate nothing")
     return lines
+
+
+def _ghost_line(kernel: Kernel, step: Step, extents: tuple[int, ...]) -> str:
+    """What ghost cells cost a step, filled by rules and computed anew, at these extents."""
+    cells = " x ".join(map(str, extents))
+    filled, percent = halo_bytes(step, kernel, extents), ghost_percent(step, extents)
+    return f"halo at {cells} cells: {filled} bytes filled, {percent:.2g} % of the cells recomputed outside"
 
 
 def _launch_lines(kernel: Kernel, step: Step, launch: Launch) -> list[str]:

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_b8f3a5bc14d613d9 {
+namespace plan_fff2521c668010b6 {
 
 // Outside of v
 struct outside_v {
@@ -119,6 +119,7 @@ static void run_step(Run<1>& run, int rank) {
     {
         const double* const source = run.array<double>(1);
         double* const target = run.array<double>(1);
+        const Part part(run, rank, 1);
         const Blocks<1> blocks = cut_rows(shape, outside_v::grown, team.size);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             const Block block = blocks[task];
@@ -128,13 +129,14 @@ static void run_step(Run<1>& run, int rank) {
     {
         const double* const source = run.array<double>(0);
         double* const target = run.array<double>(0);
+        const Part part(run, rank, 2);
         const Blocks<1> blocks = cut_rows(shape, outside_v::grown, team.size);
         share(team, rank, 1, blocks.count(), [&](int64_t task) {
             const Block block = blocks[task];
             fill_rows<outside_v>(shape, globals, source, target, block.first_row, block.last_row);
         });
     }
-    meet(team, [] {});
+    meet(team, [&] { lap(run, 0); });
     {
         const Blocks<1> blocks = cut(shape, sweep_step_0_u1_grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
@@ -144,7 +146,7 @@ static void run_step(Run<1>& run, int rank) {
                 run.array<double>(0));
         });
     }
-    meet(team, [] {});
+    meet(team, [&] { lap(run, 3); });
     {
         const Blocks<1> blocks = cut(shape, sweep_step_1_v1_grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
@@ -155,6 +157,7 @@ static void run_step(Run<1>& run, int rank) {
         });
     }
     meet(team, [&] {
+        lap(run, 4);
         end_step(run, run_step_rotation);
     });
 }
@@ -169,6 +172,7 @@ static void run_step_observed(Run<1>& run, int rank) {
     {
         const double* const source = run.array<double>(1);
         double* const target = run.array<double>(1);
+        const Part part(run, rank, 6);
         const Blocks<1> blocks = cut_rows(shape, outside_v::grown, team.size);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             const Block block = blocks[task];
@@ -178,13 +182,14 @@ static void run_step_observed(Run<1>& run, int rank) {
     {
         const double* const source = run.array<double>(0);
         double* const target = run.array<double>(0);
+        const Part part(run, rank, 7);
         const Blocks<1> blocks = cut_rows(shape, outside_v::grown, team.size);
         share(team, rank, 1, blocks.count(), [&](int64_t task) {
             const Block block = blocks[task];
             fill_rows<outside_v>(shape, globals, source, target, block.first_row, block.last_row);
         });
     }
-    meet(team, [] {});
+    meet(team, [&] { lap(run, 5); });
     {
         const Blocks<1> blocks = cut(shape, sweep_step_0_u1_grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
@@ -194,7 +199,7 @@ static void run_step_observed(Run<1>& run, int rank) {
                 run.array<double>(0));
         });
     }
-    meet(team, [] {});
+    meet(team, [&] { lap(run, 8); });
     {
         const Blocks<1> blocks = cut(shape, sweep_step_1_v1_grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
@@ -204,7 +209,7 @@ static void run_step_observed(Run<1>& run, int rank) {
                 run.array<double>(2));
         });
     }
-    meet(team, [] {});
+    meet(team, [&] { lap(run, 9); });
     {
         const Blocks<1> blocks = cut(shape, sweep_step_observed_2_reduce_grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
@@ -216,7 +221,9 @@ static void run_step_observed(Run<1>& run, int rank) {
         });
     }
     meet(team, [&] {
+        lap(run, 10);
         write_global(globals, 2, reduce_partials(shape, run.partials<double>(0), combine_add()));
+        lap(run, 11);
         const auto& shape = run.shape;
         (void)shape;
         const double new_energy = read_global<double>(globals, 2);
@@ -225,12 +232,12 @@ static void run_step_observed(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_b8f3a5bc14d613d9
+}  // namespace plan_fff2521c668010b6
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_b8f3a5bc14d613d9(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_fff2521c668010b6(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_b8f3a5bc14d613d9;
+    using namespace stencil::plan_fff2521c668010b6;
     switch (march->kernel) {
     case 0:
         return run_march<1>(*march, 2, [](Run<1>& run, int rank) {

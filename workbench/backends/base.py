@@ -89,6 +89,23 @@ class MarchResult:
     observed: tuple[Array, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class LaunchTime:
+    """Seconds that a fill, sub-kernel or finisher took in a step, on average over `steps` steps that were timed.
+
+    `launch` indexes the launches of the step of `kernel`, the observed one or the plain one; `member` its fills,
+    sub-kernels or finishers, as the launch's kind says. Members of one launch share its time by the clock in
+    proportion to the work that the threads did for each; finishers of one launch share it equally.
+    """
+
+    kernel: str
+    observed: bool
+    launch: int
+    member: int
+    seconds: float
+    steps: int
+
+
 class Instance(Protocol):
     """The state of one simulation in one backend's memory. Not thread-safe: one thread at a time."""
 
@@ -117,6 +134,9 @@ class Instance(Protocol):
 
     def device_view(self, name: str) -> Any:  # noqa: ANN401  # numpy or cupy array
         """The live domain of a field (strided, no copy), valid until the next march."""
+
+    def launch_times(self) -> tuple[LaunchTime, ...]:
+        """What was timed so far, of each launch in order; empty where this backend times nothing or nothing yet."""
 
     def close(self) -> None:
         """Free the memory."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from workbench.backends.base import Array, Condition, MarchRequest, MarchResult, Number
+from workbench.backends.base import Array, Condition, LaunchTime, MarchRequest, MarchResult, Number
 from workbench.backends.launch_sequence import DeviceLaunch, launches_of, partial_count, shape_bytes
 from workbench.codegen.device import KernelLaunches, StepLaunches
 from workbench.errors import BackendError, FieldError, ShapeError
@@ -128,6 +128,10 @@ class DeviceInstance(ABC):
         """The live domain of a field, strided, valid until the next march."""
         with self._on_device():
             return self._domain(name)
+
+    def launch_times(self) -> tuple[LaunchTime, ...]:
+        """None, unless the device says otherwise."""
+        return ()
 
     def close(self) -> None:
         """Free the memory; the instance cannot be used afterwards."""

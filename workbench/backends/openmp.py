@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from threading import Event
@@ -11,12 +12,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from workbench.backends.base import Array, Availability, MarchRequest, MarchResult, Number
+from workbench.backends.base import Array, Availability, LaunchTime, MarchRequest, MarchResult, Number
 from workbench.backends.build_cache import BuildCache
 from workbench.backends.cache_folder import default_cache
 from workbench.backends.compile_pool import Built, Compiler, build
 from workbench.backends.compile_pool import Source as Unit
 from workbench.backends.processor import available_threads
+from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.toolchain import Missing, find_toolchain
 from workbench.codegen.render import openmp_headers, render_openmp
 from workbench.codegen.source import Source
@@ -40,12 +42,12 @@ class _March(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("kernel", "steps", "first_step", "observe_every", "observe_last")),
         *((name, ctypes.c_int64) for name in ("always_observe", "threads", "tile")),
-        *((name, ctypes.c_int64) for name in ("conditions", "scalars", "scratch_stride")),
+        *((name, ctypes.c_int64) for name in ("conditions", "scalars", "scratch_stride", "sample", "lap_stride")),
         *((name, ctypes.c_void_p) for name in ("condition_rows", "condition_values", "scalar_slots", "stop")),
         ("seconds", ctypes.c_double),
         *((name, ctypes.c_void_p) for name in ("shape", "slots", "tags", "globals", "scratch")),
         *((name, ctypes.c_int64) for name in ("done", "ended", "current", "observed")),
-        *((name, ctypes.c_void_p) for name in ("observed_steps", "observed_values")),
+        *((name, ctypes.c_void_p) for name in ("observed_steps", "observed_values", "laps", "timed")),
     )
 
 
@@ -171,6 +173,7 @@ class OpenmpInstance:
         reductions = max((_reductions(k) for k in plan.kernels), default=0)
         self._scratch_stride = rows * -(-self.extents[-1] // _CHUNK) * 8
         self._scratch = self._allocate(max(reductions * self._scratch_stride, 8))
+        self._stopwatch = Stopwatch(plan, self.threads)
         self._shape: Array = self._shape_words()
         self._scalar_slots: Array = np.array([plan.global_slot(s.name).index for s in plan.graph.scalars], np.int64)
         for static in (*plan.graph.params, *plan.graph.scalars):
@@ -212,6 +215,10 @@ class OpenmpInstance:
         """The live domain of a field, strided, valid until the next march."""
         return self._view(name)
 
+    def launch_times(self) -> tuple[LaunchTime, ...]:
+        """Seconds of each launch and member, on average over the steps that were timed so far."""
+        return self._stopwatch.times()
+
     def close(self) -> None:
         """Free the memory; the instance cannot be used afterwards."""
         self._blocks.clear()
@@ -243,8 +250,9 @@ class OpenmpInstance:
         )
         values: Array = np.array([c.value for c in request.until], np.float64)
         diagnostic = _diagnostic_slots(kernel)
+        march_kernel = names.index(request.kernel)
         march = _March(
-            kernel=names.index(request.kernel),
+            kernel=march_kernel,
             steps=steps,
             first_step=request.first_step,
             observe_every=every,
@@ -255,6 +263,8 @@ class OpenmpInstance:
             conditions=len(request.until),
             scalars=len(scalars),
             scratch_stride=self._scratch_stride,
+            sample=self._stopwatch.sample,
+            lap_stride=self._stopwatch.laps.shape[1],
             condition_rows=rows.ctypes.data,
             condition_values=values.ctypes.data,
             scalar_slots=self._scalar_slots.ctypes.data,
@@ -267,8 +277,12 @@ class OpenmpInstance:
             scratch=self._scratch.cells.ctypes.data,
             observed_steps=observed_steps.ctypes.data,
             observed_values=observed.ctypes.data,
+            laps=self._stopwatch.laps.ctypes.data,
+            timed=self._stopwatch.timed[march_kernel].ctypes.data,
         )
+        begin = time.perf_counter()
         status = self._program.entry(ctypes.byref(march))
+        self._stopwatch.choose_sample(march.done, time.perf_counter() - begin)
         if status != 0:
             raise BackendError("there is no memory left for the threads of a march", advice="Use fewer threads.")
         count = march.observed

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from workbench.backends.base import Availability, Condition, MarchRequest, MarchResult, Number
+from workbench.backends.base import Availability, Condition, LaunchTime, MarchRequest, MarchResult, Number
 from workbench.backends.interpreter import KernelInterpreter
 from workbench.errors import FieldError, ShapeError
 from workbench.graph import Graph, Static
@@ -108,6 +108,10 @@ class ReferenceInstance:
     def device_view(self, name: str) -> Any:  # noqa: ANN401  # as the protocol says
         """The live array of a field, valid until the next march."""
         return self._state[self._field(name).name]
+
+    def launch_times(self) -> tuple[LaunchTime, ...]:
+        """None: an interpreter has no launches."""
+        return ()
 
     def close(self) -> None:
         """Forget the state."""

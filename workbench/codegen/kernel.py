@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from workbench.codegen.expressions import CellCode, Scope, Statement, display_name, emit_cell, emit_globals
+from workbench.codegen.laps import Lap, number_laps
 from workbench.codegen.loops import (
     Array,
     Combine,
@@ -63,6 +64,7 @@ class KernelWriter:
         # Tags differ between kernels: no kernel has more rules than nodes.
         before = plan.kernels[: [k.kernel.name for k in plan.kernels].index(name)]
         self.first_tag = sum(len(k.kernel.nodes) * 2 for k in before)
+        self.laps = {lap: number for number, lap in enumerate(number_laps(plan))}
         self.combines: dict[Region, Combine] = {}
         self.rules: list[Rules] = []
         self.sweeps: list[Sweep] = []
@@ -92,24 +94,34 @@ class KernelWriter:
     def _step(self, step: Step, name: str) -> StepCode:
         buffers = {r: b for b, r in enumerate(r for s in step.subkernels for r in s.reductions)}
         phases: list[Phase] = []
-        for launch in step.launches:
+        for number, launch in enumerate(step.launches):
+            lap = self._lap(step, number)
+            members = tuple(self._lap(step, number, m) for m in launch.members) if len(launch.members) > 1 else ()
             match launch.kind:
                 case "fill":
                     calls = tuple(self._fill(step.fills[m]) for m in launch.members)
-                    phases.append(Phase(calls, (), (), tuple((c.target, c.tag) for c in calls)))
+                    tags = tuple((c.target, c.tag) for c in calls)
+                    phases.append(Phase(calls, (), (), tags, lap=lap, member_laps=members))
                 case "subkernel":
-                    members = [step.subkernels[m] for m in launch.members]
-                    sweeps = tuple(self._sweep(s, buffers) for s in members)
-                    beyond = [h.slot for s in members if any(map(any, s.margins)) for h in s.outputs]
-                    phases.append(Phase((), sweeps, (), tuple((slot, 0) for slot in dict.fromkeys(beyond))))
+                    loops = [step.subkernels[m] for m in launch.members]
+                    sweeps = tuple(self._sweep(s, buffers) for s in loops)
+                    beyond = [h.slot for s in loops if any(map(any, s.margins)) for h in s.outputs]
+                    tags = tuple((slot, 0) for slot in dict.fromkeys(beyond))
+                    phases.append(Phase((), sweeps, (), tags, lap=lap, member_laps=members))
                 case "finisher":
                     done = tuple(
                         self._finisher(step.finishers[m].node, step.finishers[m].slot, buffers) for m in launch.members
                     )
                     if not phases:
                         phases.append(Phase((), (), ()))
-                    phases[-1] = replace(phases[-1], finishers=(*phases[-1].finishers, *done))
+                    phases[-1] = replace(phases[-1], finishers=(*phases[-1].finishers, *done), finish_lap=lap)
         return StepCode(name, tuple(phases) or (Phase((), (), ()),), self._scalars(step), step.rotation)
+
+    def _lap(self, step: Step, launch: int, member: int | None = None) -> int:
+        """The number under which a launch or one of its members is timed, -1 if it is not."""
+        observed = self.kernel.has_diagnostics and step is self.kernel.observed
+        kind = step.launches[launch].kind
+        return self.laps.get(Lap(self.kernel.kernel.name, observed, launch, kind, member), -1)
 
     # ---- sweeps
 

@@ -114,13 +114,18 @@ class FinisherCall:
 class Phase:
     """What runs between two meetings of the team, and what one thread does at the meeting.
 
-    `tags`: (slot, tag) for each array whose ghost cells the phase wrote; 0 where they are no lasting ones.
+    `tags`: (slot, tag) for each array whose ghost cells the phase wrote; 0 where they are no lasting ones. `lap` and
+    `finish_lap` are the numbers under which the phase and its finishers are timed (-1: not at all), `member_laps`
+    those of its fills or sweeps, where it has several.
     """
 
     fills: tuple[FillCall, ...]
     sweeps: tuple[SweepCall, ...]
     finishers: tuple[FinisherCall, ...]
     tags: tuple[tuple[int, int], ...] = ()
+    lap: int = -1
+    finish_lap: int = -1
+    member_laps: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

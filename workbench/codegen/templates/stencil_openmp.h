@@ -21,7 +21,7 @@ enum Ending { DONE, UNTIL, STOPPED, TIME };
 // What the caller asks for and gets back; the layout is known to the Python side (workbench/backends/openmp.py).
 struct March {
     int64_t kernel, steps, first_step, observe_every, observe_last, always_observe, threads, tile;
-    int64_t conditions, scalars, scratch_stride;
+    int64_t conditions, scalars, scratch_stride, sample, lap_stride;
     const int64_t* condition_rows;  // slot, storage type, comparison
     const double* condition_values;
     const int64_t* scalar_slots;
@@ -35,6 +35,8 @@ struct March {
     int64_t done, ended, current, observed;
     int64_t* observed_steps;
     uint64_t* observed_values;
+    double* laps;  // seconds of timed steps: a row of lap_stride numbers for each thread, whole launches in the first
+    int64_t* timed;  // how many plain and observed steps were timed
 };
 
 template <int D> struct Run {
@@ -42,7 +44,8 @@ template <int D> struct Run {
     March& march;
     Team& team;
     double begin;
-    bool observed, listed, running;
+    bool observed, listed, running, timed;
+    double lap_begin;
 
     template <class T> T* array(int slot) const { return static_cast<T*>(march.slots[slot]); }
     template <class T> T* partials(int reduction) const {
@@ -83,11 +86,38 @@ inline bool holds(double a, int64_t comparison, double b) {
     }
 }
 
+// Seconds since the last meeting, noted by the one thread that acts at this one.
+template <int D> inline void lap(Run<D>& run, int number) {
+    if (!run.timed) return;
+    const double now = monotonic_seconds();
+    run.march.laps[number] += now - run.lap_begin;
+    run.lap_begin = now;
+}
+
+// Seconds that one thread works on one of several members of a launch, noted in the thread's own row.
+template <int D> struct Part {
+    const Run<D>& run;
+    double* const seconds;
+    const double begin;
+
+    Part(const Run<D>& run, int rank, int number)
+        : run(run), seconds(run.march.laps + rank * run.march.lap_stride + number), begin(run.timed ? monotonic_seconds() : 0.0) {}
+    ~Part() {
+        if (run.timed) *seconds += monotonic_seconds() - begin;
+    }
+};
+
 template <int D> inline void begin_step(Run<D>& run) {
-    const March& march = run.march;
+    March& march = run.march;
     const int64_t number = march.first_step + march.done + 1;
     run.listed = march.observe_every > 0 && number % march.observe_every == 0;
     run.observed = run.listed || march.always_observe || (march.observe_last && march.done + 1 == march.steps);
+    // The last of each `sample` steps: the first one of a march has to wake the threads.
+    run.timed = march.sample > 0 && (march.done + 1) % march.sample == 0;
+    if (run.timed) {
+        ++march.timed[run.observed];
+        run.lap_begin = monotonic_seconds();
+    }
 }
 
 template <int D> inline void record(Run<D>& run) {
@@ -157,7 +187,7 @@ template <int D, class StepOf> inline int32_t run_march(March& march, int member
     if (*march.stop || march.steps <= 0) return 0;
     Team team = {1, members, nullptr, 0, 0};
     const int threads = march.threads < 1 ? 1 : int(march.threads);
-    Run<D> run = {read_shape<D>(march.shape), march, team, monotonic_seconds(), false, false, true};
+    Run<D> run = {read_shape<D>(march.shape), march, team, monotonic_seconds(), false, false, true, false, 0.0};
     begin_step(run);
     if (threads == 1) {
         while (run.running) step(run, 0);

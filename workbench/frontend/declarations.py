@@ -34,6 +34,7 @@ RESERVED = frozenset(
         "steps",
         "evaluate",
         "record",
+        "replan",
         "save",
         "restore",
         "device",

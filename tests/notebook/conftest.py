@@ -62,11 +62,11 @@ def loaded(shell):
 class Kernel:
     """A client of one kernel process."""
 
-    def __init__(self, client):
-        self.client = client
+    def __init__(self, client, manager):
+        self.client, self.manager = client, manager
 
-    def run(self, code):
-        """Run a cell; its output messages' (type, content) in order."""
+    def run(self, code, on_first=None):
+        """Run a cell; its output messages' (type, content) in order. Interrupts it at the first message `on_first`."""
         request = self.client.execute(code)
         found, end = [], time.monotonic() + SECONDS
         while time.monotonic() < end:
@@ -79,8 +79,11 @@ class Kernel:
             kind, content = message["msg_type"], message["content"]
             if kind == "status" and content["execution_state"] == "idle":
                 return found
-            if kind in ("stream", "display_data", "execute_result", "error"):
+            if kind in ("stream", "display_data", "execute_result", "error", "update_display_data"):
                 found.append((kind, content))
+            if kind == on_first:
+                self.manager.interrupt_kernel()
+                on_first = None
         raise TimeoutError(code)
 
     def complete(self, code, cursor=None):
@@ -103,7 +106,7 @@ def kernel(tmp_path_factory):
         "WORKBENCH_CACHE": str(folder / "cache"),
     }
     manager, client = start_new_kernel(kernel_name="python3", env=environment, startup_timeout=SECONDS)
-    found = Kernel(client)
+    found = Kernel(client, manager)
     assert found.run("%load_ext workbench") == []
     yield found
     client.stop_channels()

@@ -1,4 +1,4 @@
-"""The IPython extension: `%load_ext workbench` brings the magics and their completion, `%unload_ext` takes all away."""
+"""The IPython extension: `%load_ext workbench` brings magics, completion and progress; `%unload_ext` takes all away."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from workbench.frontend import language
 from workbench.machine import Machine
 from workbench.notebook.completion import StencilMatcher
 from workbench.notebook.magics import StencilMagics
+from workbench.notebook.run_progress import ProgressDisplays
 from workbench.planning.checking import set_checking
+from workbench.run.progress import set_listener_factory
 
 _FOREIGN = "workbench"  # a distribution on the package index that has nothing to do with this package
 
@@ -30,7 +32,7 @@ _loaded: WeakKeyDictionary[Any, Loaded] = WeakKeyDictionary()
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """Add `%%stencil`, `%stencil` and their completion; called by `%load_ext workbench`."""
+    """Add `%%stencil`, `%stencil`, their completion and progress in cells; called by `%load_ext workbench`."""
     unload_ipython_extension(shell)  # a second load without an unload must not leave two matchers
     foreign = foreign_text()
     if foreign:
@@ -39,6 +41,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     shell.register_magics(magics)
     matcher = StencilMatcher(shell.user_ns, Machine, tuple(language.__all__))
     matcher.attach(shell.Completer)
+    set_listener_factory(ProgressDisplays(shell).new_listener)
     _loaded[shell] = Loaded(magics, matcher)
 
 
@@ -48,6 +51,7 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     if loaded is None:
         return
     loaded.matcher.detach(shell.Completer)
+    set_listener_factory(None)
     set_checking(None)
     manager = shell.magics_manager
     for kind, names in loaded.magics.magics.items():

@@ -1,13 +1,27 @@
 """Solvers: programs in the language of a cell that are ready to run, each a module with `machine(...)`.
 
-`hydro` (ideal gas), `advection`, `burgers`, `heat`, `wave` in any dimension; `life` in two. `gas_states` and
-`exact_riemann` give exact solutions of the gas. Each is imported on first use: `workbench.solvers.heat.machine(dim=3)`.
+`hydro` (ideal gas), `advection`, `burgers`, `gray_scott`, `heat`, `wave` in any dimension; `maxwell` in up to three;
+`shallow_water` in one or two; `life` in two. `gas_states` and `exact_riemann` give exact solutions of the gas,
+`exact_dam_break` of shallow water. Each is imported on first use: `workbench.solvers.heat.machine(dim=3)`.
 """
 
 from importlib import import_module
 from types import ModuleType
 
-NAMES = ("advection", "burgers", "exact_riemann", "gas_states", "heat", "hydro", "life", "wave")
+NAMES = (
+    "advection",
+    "burgers",
+    "exact_dam_break",
+    "exact_riemann",
+    "gas_states",
+    "gray_scott",
+    "heat",
+    "hydro",
+    "life",
+    "maxwell",
+    "shallow_water",
+    "wave",
+)
 
 __all__ = ["NAMES"]
 

@@ -17,6 +17,7 @@ from workbench.backends.build_cache import BuildCache
 from workbench.backends.cache_folder import default_cache
 from workbench.backends.compile_pool import Built, Compiler, build
 from workbench.backends.compile_pool import Source as Unit
+from workbench.backends.loaded_library import load_library
 from workbench.backends.processor import available_threads
 from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.toolchain import Missing, find_toolchain
@@ -115,7 +116,7 @@ class OpenmpProgram:
         self.plan = plan
         self.source = source
         self.built = built
-        library = ctypes.CDLL(str(built.path))  # calls through CDLL release Python's lock
+        library = load_library(built.path, self)
         self.entry = library[source.entry]
         self.entry.argtypes = (ctypes.POINTER(_March),)
         self.entry.restype = ctypes.c_int32

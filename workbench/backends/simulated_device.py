@@ -10,12 +10,14 @@ import ctypes
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, cast
 
 import numpy as np
 
 from workbench.backends.compile_pool import Source
+from workbench.backends.loaded_library import load_library
 
 INCLUDE = Path(__file__).parent / "include"
 PRELUDE = "cuda_prelude.h"
@@ -138,7 +140,8 @@ class SimulatedDevice:
     """One device's memory of launches over a loaded library; owned by one thread at a time, but for `cancel`."""
 
     def __init__(self, library: Path) -> None:
-        self._library = ctypes.CDLL(str(library))
+        self._context = ctypes.c_void_p()
+        self._library = load_library(library, self, partial(_destroy, self._context))
         for name, result in (
             ("create", ctypes.c_void_p),
             ("errors", ctypes.c_char_p),
@@ -151,15 +154,13 @@ class SimulatedDevice:
             ("forget_arrays", None),
         ):
             getattr(self._library, f"stencil_sim_{name}").restype = result
-        self._context = ctypes.c_void_p(self._library.stencil_sim_create())
+        self._context.value = self._library.stencil_sim_create()
         if not self._context:
             raise MemoryError("no memory for a simulated device")
 
     def close(self) -> None:
         """Give its memory back; a second call does nothing."""
-        if self._context:
-            self._library.stencil_sim_destroy(self._context)
-            self._context = ctypes.c_void_p()
+        _destroy(self._context, self._library)
 
     def launch(
         self,
@@ -212,6 +213,12 @@ class SimulatedDevice:
     def forget_arrays(self) -> None:
         """Forget which cells hold values; call it when host memory was freed or filled anew."""
         self._library.stencil_sim_forget_arrays(self._context)
+
+
+def _destroy(context: ctypes.c_void_p, library: ctypes.CDLL) -> None:
+    if context:
+        library.stencil_sim_destroy(context)
+        context.value = None
 
 
 def _slot(argument: ArrayArgument | ValueArgument) -> _Slot:

@@ -44,6 +44,8 @@ MEANING_FLAGS = (
 # saturating cast avoids the pattern. Clang assumes both from the start.
 BIT_NEUTRAL_FLAGS = ("-fno-math-errno", "-fno-trapping-math")
 LIBRARY_FLAGS = ("-fPIC", "-shared", "-fvisibility=hidden")
+# gcc's unique symbols, of which the standard library has some, keep a library loaded until the process ends.
+UNLOADING_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": ("-fno-gnu-unique",), "clang": ()}
 
 _PROBE_SOURCE = """
 #ifdef _OPENMP
@@ -238,6 +240,7 @@ def _probe(command: tuple[str, ...]) -> Toolchain | str:
             # to 8 % slower in the second (loads that straddle lines), even in memory. `Source.flags` can say otherwise.
             wide = ("-mprefer-vector-width=512",) if "avx512f" in features.split() else ()
             base = ("-std=c++17", "-O3", *cpu, *wide, *MEANING_FLAGS, *BIT_NEUTRAL_FLAGS, *LIBRARY_FLAGS)
+            base += UNLOADING_FLAGS[kind]
             for openmp in (*_openmp_flags(), ()):
                 flags = (*base, *(openmp or ("-fopenmp-simd",)))
                 problem = _try(command, flags, source)

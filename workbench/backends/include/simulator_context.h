@@ -143,6 +143,7 @@ struct Context {
   std::uint32_t threads_per_block = 0;
   const char* kernel = "";
   FiberPool* fibers = nullptr;  // set while a kernel with barriers runs
+  std::shared_ptr<FiberPool> pool;  // its stacks are freed with the context
   bool stopped = false;
   std::atomic<bool> cancelled{false};
   std::vector<std::pair<std::uint32_t, std::uint32_t>> block_phases;  // (first phase, block) in the order run

@@ -200,14 +200,15 @@ inline void launch_bound(Context& c, void (*kernel)(P...), bool uses_barrier, co
     kernel(std::get<K>(values)...);
   };
   auto body = [](void* closure) { (*static_cast<decltype(call)*>(closure))(); };
-  static thread_local FiberPool pool;
   if (uses_barrier) {
+    if (!c.pool) c.pool = std::make_shared<FiberPool>();
+    FiberPool& pool = *c.pool;
     if (!pool.reserve(c.threads_per_block)) return bad_launch(c, "no memory for the stacks of a block's threads");
     pool.body = body;
     pool.closure = &call;
     c.fibers = &pool;
   }
-  run_blocks(c, config, uses_barrier ? &pool : nullptr, body, &call);
+  run_blocks(c, config, c.fibers, body, &call);
   c.fibers = nullptr;
   for (const Buffer& b : c.buffers) {
     c.counters.loads += b.loads;

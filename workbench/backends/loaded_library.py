@@ -1,0 +1,32 @@
+"""Loaded libraries: compiled code leaves the process with the object that calls it.
+
+Whoever searches many plans loads thousands of libraries in one process; each has some mappings, of which the system
+grants a process 65,530, and memory of its own.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+
+_UNLOAD = ctypes.CDLL(None).dlclose
+_UNLOAD.argtypes, _UNLOAD.restype = (ctypes.c_void_p,), ctypes.c_int
+
+
+def load_library(path: Path, owner: object, before: Callable[[ctypes.CDLL], object] | None = None) -> ctypes.CDLL:
+    """Load the library, to be unloaded when `owner` is gone; calls through it release Python's lock.
+
+    `owner` must outlive every call. `before` is called with the library just before that and must not refer to
+    `owner`. At the end of the process nothing is unloaded: a thread may still be inside.
+    """
+    library = ctypes.CDLL(str(path))
+    weakref.finalize(owner, _unload, library, before).atexit = False
+    return library
+
+
+def _unload(library: ctypes.CDLL, before: Callable[[ctypes.CDLL], object] | None) -> None:
+    if before is not None:
+        before(library)
+    _UNLOAD(library._handle)

@@ -21,11 +21,9 @@ from workbench.planning.plan import Plan
 from workbench.run.memory import check_memory
 from workbench.run.ownership import Owner
 from workbench.run.state import State
-from workbench.run.watching import Watch
+from workbench.run.timing import StepTime, once_timed
 
 Stage = Literal["planning", "compiling", "swapping", "running", "failed", "overtaken", "cancelled"]
-MEASURED_AFTER = 0.1  # seconds of running; before it, first touches of memory and a slice's start weigh too much
-_WATCHED_EVERY = 0.05  # seconds
 _EXIT_SECONDS = 2.0
 
 
@@ -236,18 +234,12 @@ class Replanner:
 
     def _measure(self, wish: Replan) -> None:
         """Report how long a step takes, once, as soon as enough of them are done."""
-        state, compiled = self._state, self._state.compiled
 
-        def changed() -> None:
-            if state.compiled is not compiled:
-                state.watches.remove(watch)
-            elif state.march_seconds >= MEASURED_AFTER and (seconds := state.measured_step_seconds) is not None:
-                state.watches.remove(watch)
-                wish.note(replace(wish.report, measured_seconds=seconds))
-                self._tell(wish, Measured(self._name, wish.report.wish, seconds))
+        def told(time: StepTime) -> None:
+            wish.note(replace(wish.report, measured_seconds=time.seconds))
+            self._tell(wish, Measured(self._name, wish.report.wish, time.seconds))
 
-        watch = Watch(changed, _WATCHED_EVERY)
-        state.watches.add(watch)
+        once_timed(self._state, told)
 
     def _check(self, wish: Replan) -> None:
         if wish.cancelled.is_set():

@@ -1,0 +1,107 @@
+"""Following: the simulation of an inspection takes every plan that the inspection makes, while it goes on running."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from workbench.errors import StencilError
+from workbench.events import Measured, Planned, ReplanEvent, Swapped, WishDropped
+from workbench.run.simulation import Simulation
+from workbench.run.timing import StepTime, once_timed
+from workbench.run.watching import is_closed
+from workbench.views.inspection import Inspection, Measurement, Status
+from workbench.views.plan import seconds_text
+
+
+class Following:
+    """Makes what is flipped in a view run, and tells the views what is expected, what goes on and what was measured.
+
+    Listeners of the inspection are called in the thread that replans or runs. `close()` ends it; the simulation goes on
+    with the plan it has.
+    """
+
+    def __init__(self, inspection: Inspection) -> None:
+        """Follows at once: a simulation that runs another plan is given the plan of now."""
+        self._inspection = inspection
+        self._lock = threading.Lock()
+        self._closed = False
+        self._stop_timing: Callable[[], None] = _nothing
+        self._leave = (inspection.on("plan", self._follow), inspection.on("simulation", self._meet))
+        self._meet(inspection)
+
+    def close(self) -> None:
+        """Follow no more."""
+        with self._lock:
+            self._closed = True
+        for leave in self._leave:
+            leave()
+        self._stop_timing()
+
+    def _meet(self, inspection: Inspection) -> None:
+        """Another simulation, or none."""
+        self._stop_timing()
+        simulation = inspection.simulation
+        if simulation is None or is_closed(simulation):
+            return
+        if simulation.compiled.plan.choices == inspection.choices:
+            self._time(simulation)
+        else:
+            self._follow(inspection)
+
+    def _follow(self, inspection: Inspection) -> None:
+        """Ask for the plan of now; returns at once."""
+        simulation = inspection.simulation
+        if simulation is None:
+            return
+        if is_closed(simulation):
+            inspection.report_status(Status("the simulation was closed; make a new one by simulate()", problem=True))
+            return
+        inspection.report_status(Status("planning", busy=True))
+        try:
+            simulation.replan(inspection.choices, progress=lambda event: self._hear(event, simulation))
+        except StencilError as error:
+            inspection.report_status(Status(str(error), problem=True))
+
+    def _hear(self, event: ReplanEvent, simulation: Simulation) -> None:
+        """In the thread that replans, or in the one that runs."""
+        if self._closed:
+            return
+        inspection = self._inspection
+        match event:
+            case Planned():
+                inspection.report_status(Status(_expectation(event), busy=True))
+            case Swapped(steps=steps, seconds=seconds, from_cache=cached, compile_seconds=compiling):
+                how = "from the cache" if cached else f"the compiler took {compiling:.2f} s"
+                inspection.report_status(
+                    Status(f"new code runs since step {steps}, {seconds:.2f} s after the wish, {how}")
+                )
+                self._time(simulation)
+            case Measured():
+                pass  # timed with its sub-kernels in _time
+            case WishDropped(text=text):
+                if text:
+                    inspection.report_status(Status(f"the old code goes on: {text}", problem=True))
+
+    def _time(self, simulation: Simulation) -> None:
+        self._stop_timing()
+        self._stop_timing = once_timed(simulation._state, lambda time: self._timed(time, simulation))
+
+    def _timed(self, time: StepTime, simulation: Simulation) -> None:
+        if not self._closed:
+            parts = time.subkernels(simulation.compiled)
+            self._inspection.report_measured(Measurement(time.choices, time.backend, time.extents, time.seconds, parts))
+
+
+def _expectation(event: Planned) -> str:
+    """What is known before the compiler has ended."""
+    expected = event.expected_seconds
+    figure = (
+        f"about {seconds_text(expected)}" if expected is not None else f"at least {seconds_text(event.bound_seconds)}"
+    )
+    loops = "1 sub-kernel" if event.subkernels == 1 else f"{event.subkernels} sub-kernels"
+    return f"compiling {loops}, {event.bytes_per_cell:g} bytes a cell: a step will take {figure}"
+
+
+def _nothing() -> None:
+    """There is no timing to end."""

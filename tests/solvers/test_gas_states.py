@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from workbench.solvers import hydro
-from workbench.solvers.gas_states import coaxial, entropy_wave, oblique, sound_wave
+from workbench.solvers.exact_riemann import SOD_LEFT, SOD_RIGHT, solve_riemann
+from workbench.solvers.gas_states import coaxial, entropy_wave, oblique, sod, sound_wave
 
 
 def centres(cells, dim):
@@ -57,3 +58,23 @@ def test_placing():
     turned = oblique(entropy_wave, 90.0)(x, 2 * x, 0.25)
     np.testing.assert_allclose(turned[0], entropy_wave(2 * x, 0.25)[0], atol=1e-12)
     np.testing.assert_allclose(turned[1], (0.0, 1.0), atol=1e-12)
+
+
+def test_sod_is_the_exact_riemann_solution_from_its_start_on():
+    x = (np.arange(64) + 0.5) / 64
+    density, (velocity,), pressure = sod(x, 0.0)
+    np.testing.assert_array_equal(density, np.where(x < 0.5, 1.0, 0.125))
+    np.testing.assert_array_equal(velocity, 0.0 * x)
+    np.testing.assert_array_equal(pressure, np.where(x < 0.5, 1.0, 0.1))
+    wanted = solve_riemann(SOD_LEFT, SOD_RIGHT, (x - 0.5) / 0.125)
+    density, (velocity,), pressure = sod(x, 0.125)
+    for got, exact in zip((density, velocity, pressure), wanted, strict=True):
+        np.testing.assert_array_equal(got, exact)
+
+
+def test_oblique_sod_with_exact_gas_outside():
+    flow = oblique(sod)
+    coarse, fine = (error(flow, n, dim=2, end=0.125, boundary=flow) for n in (32, 64))
+    print("oblique Sod", coarse, fine, np.log2(coarse / fine))
+    assert fine < 0.012
+    assert np.log2(coarse / fine) >= 0.7

@@ -11,7 +11,7 @@ from workbench.solvers import hydro
 from workbench.solvers.exact_riemann import SOD_LEFT, SOD_RIGHT, solve_riemann
 
 RIEMANN = (hydro.hllc, hydro.hlle, hydro.rusanov)
-RECONSTRUCTIONS = (hydro.minmod, hydro.mc, hydro.weno_z, hydro.constant)
+RECONSTRUCTIONS = (hydro.minmod, hydro.mc, hydro.ppm, hydro.weno_z, hydro.constant)
 
 
 def centres(cells):
@@ -56,7 +56,7 @@ def sod_error(cells, **options):
 
 
 @pytest.mark.parametrize("riemann", RIEMANN)
-@pytest.mark.parametrize("reconstruction", [hydro.minmod, hydro.mc, hydro.weno_z])
+@pytest.mark.parametrize("reconstruction", [hydro.minmod, hydro.mc, hydro.ppm, hydro.weno_z])
 def test_sod_converges_to_the_exact_solution(riemann, reconstruction):
     coarse, fine = (sod_error(n, riemann=riemann, reconstruction=reconstruction) for n in (128, 256))
     assert fine < 0.005
@@ -80,6 +80,7 @@ def entropy_error(cells, **options):
         ({"reconstruction": hydro.minmod}, 1.9),
         ({"reconstruction": hydro.mc}, 1.95),
         ({"reconstruction": hydro.weno_z}, 1.95),
+        ({"reconstruction": hydro.ppm}, 1.95),
         ({"order": 1}, 0.9),
         ({"reconstruction": hydro.mc, "riemann": hydro.hlle}, 1.95),
         ({"reconstruction": hydro.mc, "riemann": hydro.rusanov}, 1.95),

@@ -2,7 +2,8 @@
 
 `hydro` (ideal gas), `advection`, `burgers`, `gray_scott`, `heat`, `wave` in any dimension; `maxwell` in up to three;
 `shallow_water` in one or two; `life` in two. `gas_states` and `exact_riemann` give exact solutions of the gas,
-`exact_dam_break` of shallow water. Each is imported on first use: `workbench.solvers.heat.machine(dim=3)`.
+`exact_dam_break` of shallow water; `gas_flows` are initial states worth a picture. Each is imported on first
+use: `workbench.solvers.heat.machine(dim=3)`.
 """
 
 from importlib import import_module
@@ -13,6 +14,7 @@ NAMES = (
     "burgers",
     "exact_dam_break",
     "exact_riemann",
+    "gas_flows",
     "gas_states",
     "gray_scott",
     "heat",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from workbench.errors import StencilError
 
 Array = NDArray[np.float64]
+Quantity = Any  # a traced value, an array or a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +31,19 @@ def solve_riemann(left: Gas, right: Gas, speed: ArrayLike, gamma: float = 1.4) -
 
     Raises StencilError for states that are not positive or that leave a vacuum between them (Toro eq. 4.40).
     """
+    density, velocity, pressure = riemann_flow(left, right, np.asarray(speed, np.float64), gamma)
+    return density, velocity, pressure
+
+
+def riemann_flow(left: Gas, right: Gas, speed: Quantity, gamma: float = 1.4) -> tuple[Quantity, Quantity, Quantity]:
+    """The same for a traced `speed`, so that the solution can stand in a cell, such as in a boundary rule."""
     if min(left.density, right.density, left.pressure, right.pressure) <= 0:
         raise StencilError("a state of the Riemann problem is not positive", advice="Pass positive states.")
     pressure, velocity = star_region(left, right, gamma)
-    s = np.asarray(speed, np.float64)
-    on_left = s < velocity
+    on_left = speed < velocity
     sides = (
-        _side(left, pressure, velocity, s, gamma, -1.0),
-        _side(right, pressure, velocity, s, gamma, +1.0),
+        _side(left, pressure, velocity, speed, gamma, -1.0),
+        _side(right, pressure, velocity, speed, gamma, +1.0),
     )
     density, flow, force = (np.where(on_left, a, b) for a, b in zip(*sides, strict=True))
     return density, flow, force
@@ -75,7 +82,13 @@ def _jump(gas: Gas, p: float, gamma: float) -> float:
     return float(2 * _sound(gas, gamma) / (gamma - 1) * ((p / gas.pressure) ** power - 1))
 
 
-def _side(gas: Gas, p: float, u: float, s: Array, gamma: float, sign: float) -> tuple[Array, Array, Array]:
+def _power(base: Quantity, exponent: float) -> Quantity:
+    """base ** exponent; by multiplication where the exponent is a whole number, which rounds alike everywhere."""
+    whole = round(exponent)
+    return base**whole if abs(exponent - whole) < 1e-9 else base**exponent
+
+
+def _side(gas: Gas, p: float, u: float, s: Quantity, gamma: float, sign: float) -> tuple[Quantity, Quantity, Quantity]:
     """The solution on one side of the contact; sign -1 for the left, +1 for the right (Toro §4.5)."""
     sound, ratio = _sound(gas, gamma), p / gas.pressure
     g = (gamma - 1) / (gamma + 1)
@@ -94,7 +107,7 @@ def _side(gas: Gas, p: float, u: float, s: Array, gamma: float, sign: float) -> 
     fan = np.maximum(2 / (gamma + 1) - sign * g / sound * (gas.velocity - s), 0.0)  # of c to the sound speed ahead
     flow = 2 / (gamma + 1) * (-sign * sound + (gamma - 1) / 2 * gas.velocity + s)
     return (
-        np.where(ahead, gas.density, np.where(after, behind, gas.density * fan ** (2 / (gamma - 1)))),
+        np.where(ahead, gas.density, np.where(after, behind, gas.density * _power(fan, 2 / (gamma - 1)))),
         np.where(ahead, gas.velocity, np.where(after, u, flow)),
-        np.where(ahead, gas.pressure, np.where(after, p, gas.pressure * fan ** (2 * gamma / (gamma - 1)))),
+        np.where(ahead, gas.pressure, np.where(after, p, gas.pressure * _power(fan, 2 * gamma / (gamma - 1)))),
     )

@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.solvers.exact_riemann import SOD_LEFT, SOD_RIGHT, riemann_flow
+
 Quantity = Any  # a traced value, an array or a number
 Flow = tuple[Quantity, tuple[Quantity, ...], Quantity]
 GAMMA = 1.4
@@ -35,6 +37,13 @@ def sound_wave(x: Quantity, time: Quantity = 0.0, amplitude: float = 1e-5) -> Fl
     sound = 1.0 + 0.5 * (GAMMA - 1) * velocity
     isentropic = np.exp(2 / (GAMMA - 1) * np.log(sound))
     return GAMMA * isentropic, (velocity,), np.exp(2 * GAMMA / (GAMMA - 1) * np.log(sound))
+
+
+def sod(x: Quantity, time: Quantity = 0.0) -> Flow:
+    """Sod's shock tube (Sod 1978): (1, 0, 1) left and (0.125, 0, 0.1) right of the diaphragm at x = 0.5."""
+    speed = (x - 0.5) / np.maximum(time, 1e-30)
+    density, velocity, pressure = riemann_flow(SOD_LEFT, SOD_RIGHT, np.minimum(np.maximum(speed, -9.0), 9.0), GAMMA)
+    return density, (velocity,), pressure
 
 
 def coaxial(state: Callable[..., Flow], dim: int) -> Callable[..., Flow]:

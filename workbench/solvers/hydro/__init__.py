@@ -9,8 +9,9 @@
 those here are examples of what one may write in a cell.
 """
 
+from workbench.solvers.high_order import ppm, weno_z
 from workbench.solvers.hydro.midpoint import machine
-from workbench.solvers.hydro.reconstruction import constant, mc, minmod, weno_z
+from workbench.solvers.hydro.reconstruction import constant, mc, minmod
 from workbench.solvers.hydro.riemann import hllc, hlle, rusanov
 from workbench.solvers.hydro.state import Conserved, State, conserved, primitive
 
@@ -24,6 +25,7 @@ __all__ = [
     "machine",
     "mc",
     "minmod",
+    "ppm",
     "primitive",
     "rusanov",
     "weno_z",

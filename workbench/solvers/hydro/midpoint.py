@@ -14,7 +14,7 @@ import workbench.language as cell
 from workbench.errors import StencilError
 from workbench.machine import Machine, stencil
 from workbench.solvers.hydro import reconstruction as reconstructions
-from workbench.solvers.hydro.outside import Boundary, rule_of
+from workbench.solvers.hydro.outside import Boundary, has_outside, rule_of
 from workbench.solvers.hydro.reconstruction import Reconstruction
 from workbench.solvers.hydro.riemann import RiemannSolver, hllc
 from workbench.solvers.hydro.state import Conserved, Quantity, State
@@ -69,7 +69,10 @@ def machine(
 
         start = Conserved(density, momentum, energy)
         gas = State.of(start, gamma, floors)
-        step = np.minimum(cfl / cell.reduce_max(crossing_rate(gas, dx)), np.maximum(until - time, 0.0))
+        rate = crossing_rate(gas, dx)
+        if has_outside(boundary):  # gas that is about to enter may be faster than all that is inside
+            rate = reduce(np.maximum, [rate, *(rate.at(s, a) for a in range(dim) for s in (-1, +1))])
+        step = np.minimum(cfl / cell.reduce_max(rate), np.maximum(until - time, 0.0))
         middle = advance(start, gas, first, riemann, [0.5 * step / width for width in dx], hint)
         middle = middle.map(lambda u: hint("stage", u))
         end = advance(start, State.of(middle, gamma, floors), second, riemann, [step / width for width in dx], hint)

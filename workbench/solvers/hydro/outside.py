@@ -25,6 +25,12 @@ def rule_of(
     return _one(boundary, part, dx, time, gamma)
 
 
+def has_outside(boundary: Boundary) -> bool:
+    """Whether some side is given as an Outside, by which gas enters that the domain need not hold yet."""
+    sides = boundary.values() if isinstance(boundary, Mapping) else (boundary,)
+    return any(callable(given) and given not in (reflect, mirror) for given in sides)
+
+
 def _one(
     given: Any,  # noqa: ANN401  # a rule or an Outside
     part: Callable[[Conserved], Quantity],

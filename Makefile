@@ -31,7 +31,7 @@ LAB_BUILT := workbench/labextension/package.json
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lab check check-style check-format check-types check-imports check-architecture format proof clean \
-    labextension check-typescript browser wheel
+    labextension check-typescript browser wheel check-wheel
 
 help:
 	@echo "make demo    run the quickstart on real input, print its figures"
@@ -41,6 +41,7 @@ help:
 	@echo "make check-typescript  the gates of the front end; brings its own node"
 	@echo "make browser a real JupyterLab in Chromium (apt install chromium)"
 	@echo "make wheel   one wheel with the front end in it, in dist/"
+	@echo "make check-wheel  that wheel, built without node, is small, complete and found by JupyterLab"
 	@echo "make proof   the long proofs: many random programs and plans"
 	@echo "make format  put the code into the format that check wants"
 	@echo "make clean   remove what was generated"
@@ -135,6 +136,9 @@ browser: $(LAB_BUILT) $(TEST_INSTALLED)
 wheel: | $(BIN)/python
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	@ls -l dist/*.whl
+
+check-wheel: $(TEST_INSTALLED)
+	$(BIN)/python -m pytest -n 0 -m packaging tests/packaging
 
 clean:
 	rm -rf workbench/labextension workbench/nbextension labextension/node_modules labextension/lib labextension/.yarn

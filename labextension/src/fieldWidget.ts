@@ -3,14 +3,23 @@
 import { DOMWidgetModel, DOMWidgetView } from '@jupyter-widgets/base';
 import type { Kernel } from '@jupyterlab/services';
 import { readTable } from './field/colours';
+import { keepFile, rasterise, showCharts } from './field/charts';
 import { Controls } from './field/controls';
 import { obeyKey } from './field/keys';
 import { Latest } from './field/latest';
 import { short } from './field/numbers';
 import { element, Picture } from './field/picture';
+import { cellOf } from './field/places';
 import { openChannel, type Channel } from './kernel/channel';
-import { readMessage, type Frame, type FromKernel, type Opening, type ToKernel } from './kernel/protocol';
+import { readMessage, type Frame, type FromKernel, type HandedFile, type Opening, type Point, type ToKernel } from './kernel/protocol';
 import { MODULE, VERSION } from './version';
+
+/** The cell that arrow keys have moved to. */
+interface Cursor {
+  plane: number;
+  column: number;
+  row: number;
+}
 
 export class FieldModel extends DOMWidgetModel {
   override defaults(): Record<string, unknown> {
@@ -40,10 +49,10 @@ export class FieldView extends DOMWidgetView {
     this.status.setAttribute('role', 'status');
     this.trouble.setAttribute('role', 'alert');
     this.controls.palette.addEventListener('change', () => this.choosePalette(this.controls.palette.value));
-    this.picture.canvas.addEventListener('pointermove', event => this.point(event));
-    this.picture.canvas.addEventListener('pointerleave', () => this.unpoint());
-    this.picture.canvas.addEventListener('keydown', event => this.pointByKey(event));
-    this.el.append(this.title, this.picture.node, this.values, this.status, this.trouble, this.controls.node);
+    this.controls.node.addEventListener('swb-charts', () => this.wantCharts());
+    this.controls.node.addEventListener('swb-save', event => this.save((event as CustomEvent<string>).detail));
+    this.sized.observe(this.charts);
+    this.el.append(this.title, this.pictureArea, this.values, this.status, this.trouble, this.controls.node, this.charts);
     this.listenTo(this.model, 'msg:custom', (content: unknown, buffers: DataView[]) => this.hear(content, buffers));
     this.listenTo(this.model, 'comm_live_update', () => {
       if (!this.model.comm_live) {
@@ -55,6 +64,7 @@ export class FieldView extends DOMWidgetView {
 
   override remove(): void {
     this.gone = true;
+    this.sized.disconnect();
     this.latest.clear();
     this.channel?.close();
     super.remove();
@@ -69,6 +79,7 @@ export class FieldView extends DOMWidgetView {
     }
     this.channel = channel;
     this.ask({ type: 'ready' });
+    this.wantCharts();
   }
 
   private ask(message: ToKernel): void {
@@ -86,9 +97,17 @@ export class FieldView extends DOMWidgetView {
         break;
       case 'status':
         this.controls.showStatus(message);
+        this.probes = message.probes;
+        this.mark();
         break;
       case 'point':
-        this.status.textContent = message.text ? `${this.pointed}: ${message.text.replace('-', '\u2212')}` : '';
+        this.status.textContent = this.told(message);
+        break;
+      case 'charts':
+        showCharts(this.charts, message.charts);
+        break;
+      case 'file':
+        this.keep(message);
         break;
       case 'error':
         this.trouble.textContent = message.text;
@@ -108,7 +127,9 @@ export class FieldView extends DOMWidgetView {
       this.choosePalette(frame.palette, false);
     }
     this.frame = frame;
-    this.picture.draw(frame);
+    this.arrange(frame);
+    frame.planes.forEach((plane, number) => this.pictures[number]?.draw(frame, plane));
+    this.mark();
     this.controls.showFrame(frame);
     this.describe(frame);
     this.ask({ type: 'drawn', number: frame.number });
@@ -116,79 +137,145 @@ export class FieldView extends DOMWidgetView {
     this.el.dataset['drawn'] = String(Number(this.el.dataset['drawn'] ?? 0) + 1);
   }
 
+  /** As many pictures as the frame has planes. */
+  private arrange(frame: Frame): void {
+    if (this.pictures.length === frame.planes.length) {
+      return;
+    }
+    this.pictures = frame.planes.map((_, number) => this.newPicture(number));
+    this.pictureArea.replaceChildren(...this.pictures.map(picture => picture.node));
+    this.pictureArea.classList.toggle('swb-volume', frame.planes.length > 1);
+    this.el.classList.toggle('swb-wide', frame.planes.length > 1);
+    this.choosePalette(frame.palette, false);
+    this.cursor = null;
+  }
+
+  private newPicture(number: number): Picture {
+    const picture = new Picture();
+    const { canvas } = picture;
+    canvas.addEventListener('pointermove', event => this.point(event, number, 'point'));
+    canvas.addEventListener('click', event => this.point(event, number, 'follow'));
+    canvas.addEventListener('pointerleave', () => (this.status.textContent = ''));
+    canvas.addEventListener('blur', () => this.moveCursor(null));
+    canvas.addEventListener('keydown', event => this.pointByKey(event, number));
+    return picture;
+  }
+
   private describe(frame: Frame): void {
     const time = frame.time === null ? '' : `, t = ${short(frame.time)}`;
     this.title.textContent = `${frame.name}${this.opening ? ` of ${this.opening.machine}` : ''}, step ${frame.step}${time}`;
+    const { planes } = frame;
     const unit = frame.unit ? ` ${frame.unit}` : '';
-    const cuts = frame.cuts.map(cut => `${cut.label.name} = cell ${cut.index}`).join(', ');
-    const range =
-      frame.minimum === null || frame.maximum === null
-        ? 'no finite value'
-        : `min ${short(frame.minimum)}, max ${short(frame.maximum)}${unit}`;
-    const wrong = frame.notNumbers + frame.infinite;
-    const flags = wrong ? `; ${frame.notNumbers} NaN, ${frame.infinite} infinite` : '';
-    this.values.textContent = `${range}${flags}${cuts ? `; ${cuts}` : ''}`;
-    this.values.classList.toggle('swb-wrong', wrong > 0);
-    const label = `${frame.name}: ${frame.across.name} to the right, ${frame.up ? frame.up.name : frame.name} up`;
-    this.picture.canvas.setAttribute('aria-label', `${label}. Arrow keys read the value of a cell.`);
+    const cuts = new Map(planes.flatMap(plane => plane.cuts.map(cut => [cut.label.name, cut.index] as const)));
+    const places = [...cuts].map(([name, index]) => `${name} = cell ${index}`).join(', ');
+    const least = planes.flatMap(plane => plane.minimum ?? []);
+    const greatest = planes.flatMap(plane => plane.maximum ?? []);
+    const range = least.length
+      ? `min ${short(Math.min(...least))}, max ${short(Math.max(...greatest))}${unit}`
+      : 'no finite value';
+    const counts = planes.map(plane => [plane.notNumbers, plane.infinite] as const);
+    const [notNumbers, infinite] = counts.reduce(([a, b], [c, d]) => [a + c, b + d]);
+    const flags = notNumbers + infinite ? `; ${notNumbers} NaN, ${infinite} infinite shown` : '';
+    const wrong = frame.wrong ? `; ${frame.wrong}` : '';
+    this.values.textContent = `${range}${places ? `; ${places}` : ''}${flags}${wrong}`;
+    this.values.classList.toggle('swb-wrong', frame.wrong !== null || flags !== '');
+    planes.forEach((plane, number) => {
+      const label = `${frame.name}: ${plane.across.name} to the right, ${plane.up ? plane.up.name : frame.name} up`;
+      const keys = 'Arrow keys read the value of a cell, Enter follows it.';
+      this.pictures[number]?.canvas.setAttribute('aria-label', `${label}. ${keys}`);
+    });
   }
 
   private choosePalette(name: string, tell = true): void {
     const table = this.opening?.palettes[name];
     if (table) {
       this.palette = name;
-      this.picture.table = readTable(table);
+      this.pictures.forEach(picture => (picture.table = readTable(table)));
       if (tell) {
         this.ask({ type: 'palette', value: name });
       }
     }
   }
 
-  private point(event: PointerEvent): void {
-    const cell = this.frame && this.picture.cellAt(this.frame, event.clientX, event.clientY);
-    if (cell) {
-      this.read(cell.column, cell.row);
+  private mark(): void {
+    const { frame } = this;
+    if (!frame) {
+      return;
+    }
+    const cuts = new Map(frame.planes.length > 1 ? frame.planes.flatMap(p => p.cuts.map(c => [c.axis, c.index] as const)) : []);
+    frame.planes.forEach((plane, number) => {
+      const { cursor } = this;
+      const cell = cursor && cursor.plane === number ? cellOf(plane, cursor.column, cursor.row) : null;
+      this.pictures[number]?.mark(plane, this.probes, cell, cuts);
+    });
+  }
+
+  private moveCursor(cursor: Cursor | null): void {
+    this.cursor = cursor;
+    this.mark();
+  }
+
+  private point(event: PointerEvent | MouseEvent, number: number, type: 'point' | 'follow'): void {
+    const { frame } = this;
+    const plane = frame?.planes[number];
+    const cell = frame && plane && this.pictures[number]?.cellAt(frame.kind, plane, event.clientX, event.clientY);
+    const now = performance.now();
+    if (cell && (type === 'follow' || now - this.asked > 50)) {
+      this.asked = now;
+      this.ask({ type, ...cell, plane: number });
     }
   }
 
-  private pointByKey(event: KeyboardEvent): void {
-    const move = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
-    if (!move || !this.frame) {
+  private pointByKey(event: KeyboardEvent, number: number): void {
+    const move = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], Enter: [0, 0] }[event.key];
+    const plane = this.frame?.planes[number];
+    if (!move || !plane) {
       return;
     }
     event.preventDefault();
     event.stopPropagation();
-    const { columns, rows, kind } = this.frame;
     const far = event.shiftKey ? 10 : 1;
-    const column = Math.min(columns - 1, Math.max(0, this.cell.column + far * (move[0] ?? 0)));
-    const row = kind === 'line' ? 0 : Math.min(rows - 1, Math.max(0, this.cell.row + far * (move[1] ?? 0)));
-    this.read(column, row);
+    const from = this.cursor?.plane === number ? this.cursor : { column: 0, row: plane.rows - 1 };
+    const line = this.frame?.kind === 'line';
+    const column = Math.min(plane.columns - 1, Math.max(0, from.column + far * (move[0] ?? 0)));
+    const row = line ? 0 : Math.min(plane.rows - 1, Math.max(0, from.row + far * (move[1] ?? 0)));
+    this.moveCursor({ plane: number, column, row });
+    this.ask({ type: event.key === 'Enter' ? 'follow' : 'point', column, row, plane: number });
   }
 
-  /** Ask for the exact value of a cell; a frame holds only its level. */
-  private read(column: number, row: number): void {
-    const frame = this.frame;
-    const now = performance.now();
-    if (!frame || (column === this.cell.column && row === this.cell.row) || now - this.asked < 50) {
+  /** The exact value of a cell; a frame holds only its level. */
+  private told(point: Point): string {
+    const axes = this.opening?.axes ?? [];
+    const places = point.cell.map((index, axis) => `${axes[axis]?.name ?? axis} cell ${index}`).join(', ');
+    return `${this.frame?.name ?? ''} at ${places}: ${point.text.replace('-', '\u2212')}`;
+  }
+
+  private wantCharts(): void {
+    const width = Math.round(this.charts.clientWidth) || 480;
+    this.ask({ type: 'charts', groups: this.controls.groups(), width });
+  }
+
+  private save(kind: string): void {
+    this.rasterising = kind === 'png';
+    this.ask({ type: 'export', value: this.rasterising ? 'svg' : kind });
+  }
+
+  private keep(file: HandedFile): void {
+    if (this.rasterising && file.kind === 'image/svg+xml') {
+      this.rasterising = false;
+      rasterise(file).then(
+        png => keepFile(file.name.replace(/svg$/, 'png'), png),
+        (error: unknown) => (this.trouble.textContent = `The picture cannot be saved: ${String(error)}`)
+      );
       return;
     }
-    this.asked = now;
-    this.cell = { column, row };
-    const lowest = (frame.rows - 1) * frame.stride;
-    const places = [`${frame.across.name} cell ${column * frame.stride}`];
-    if (frame.up) {
-      places.push(`${frame.up.name} cell ${lowest - row * frame.stride}`);
-    }
-    this.pointed = `${frame.name} at ${places.join(', ')}`;
-    this.ask({ type: 'point', column, row });
+    keepFile(file.name, new Blob([file.data.slice()], { type: file.kind }));
   }
 
-  private unpoint(): void {
-    this.status.textContent = '';
-    this.cell = { column: 0, row: 0 };
-  }
-
-  private readonly picture = new Picture();
+  private pictures: Picture[] = [];
+  private readonly pictureArea = element('div', 'swb-pictures');
+  private readonly charts = element('div', 'swb-charts');
+  private readonly sized = new ResizeObserver(() => this.wantCharts());
   private readonly controls = new Controls(message => {
     this.trouble.textContent = ''; // it belonged to what was asked before
     this.ask(message);
@@ -206,7 +293,8 @@ export class FieldView extends DOMWidgetView {
   private frame: Frame | null = null;
   private palette = '';
   private gone = false;
-  private cell = { column: 0, row: 0 };
-  private pointed = '';
+  private cursor: Cursor | null = null;
+  private probes: number[][] = [];
+  private rasterising = false;
   private asked = 0;
 }

@@ -5,6 +5,7 @@ import { paint, readTable } from '../lib/field/colours.js';
 import { stepsOf } from '../lib/field/keys.js';
 import { Latest } from '../lib/field/latest.js';
 import { short, ticks } from '../lib/field/numbers.js';
+import { cellOf, placeOf } from '../lib/field/places.js';
 import { rangeOf } from '../lib/field/range.js';
 
 const hexadecimal = Array.from({ length: 256 }, (_, code) => code.toString(16).padStart(2, '0') + '80ff').join('');
@@ -83,4 +84,21 @@ test('a slider holds its first value', () => {
 
 test('keys move a slider the way browsers do', () => {
   assert.deepEqual(['ArrowLeft', 'ArrowUp', 'PageUp', 'Home', 'a'].map(stepsOf), [-1, 1, 10, -Infinity, 0]);
+});
+
+const label = { name: 'z', unit: '', cells: 9, first: 0, last: 8 };
+const thinned = { rows: 4, columns: 5, stride: 2, shown: [2, 0], cuts: [{ axis: 1, index: 3, label }] };
+
+test('a cell of a picture is a cell of the domain, row 0 on top', () => {
+  assert.deepEqual(cellOf(thinned, 1, 3), [0, 3, 2]);
+  assert.deepEqual(cellOf(thinned, 0, 0), [6, 3, 0]);
+});
+
+test('a cell lies where it is drawn, and nowhere in a plane that is cut elsewhere', () => {
+  assert.deepEqual(placeOf(thinned, cellOf(thinned, 1, 3)), { across: 0.3, up: 0.125 });
+  assert.equal(placeOf(thinned, [0, 4, 2]), null);
+});
+
+test('the cells of a line lie at half height', () => {
+  assert.deepEqual(placeOf({ rows: 1, columns: 4, stride: 1, shown: [0], cuts: [] }, [2]), { across: 0.625, up: 0.5 });
 });

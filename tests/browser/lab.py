@@ -87,6 +87,15 @@ def trust(folder, path):
     subprocess.run([sys.executable, "-m", "jupyter", "trust", str(path)], check=True, env=environment)
 
 
+def open_notebook(lab, page, name, *cells):
+    address, folder = lab
+    write_notebook(folder / name, *cells)
+    notebook = NotebookPage(page, address, name)
+    for cell in range(len(cells)):
+        notebook.run(cell)
+    return notebook
+
+
 class NotebookPage:
     """One notebook in one page."""
 
@@ -151,6 +160,14 @@ class NotebookPage:
                 return new Set(new Uint32Array(data.buffer)).size;
             }"""
         )
+
+    def theme(self, name):
+        """Light or Dark; the page keeps it for all later pages of this server."""
+        self.page.evaluate(
+            f"window.jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {name}'}})"
+        )
+        light = "true" if name == "Light" else "false"
+        self.page.wait_for_selector(f'body[data-jp-theme-light="{light}"]', state="attached")
 
     def picture(self, name):
         ARTEFACTS.mkdir(parents=True, exist_ok=True)

@@ -4,30 +4,10 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.browser.lab import NotebookPage, trust, write_notebook
+from tests.browser.lab import NotebookPage, open_notebook, trust, write_notebook
+from tests.browser.programs import WAVE
 
 pytestmark = pytest.mark.browser
-
-WAVE = '''\
-import numpy as np
-import workbench as wb
-wave = wb.trace("""
-u, v = fields("u v", boundary="periodic")
-c = param("c", 1.0)
-v1 = v + 0.1 * c * (u[+1, 0] + u[-1, 0] + u[0, +1] + u[0, -1] - 4 * u)
-u.next, v.next = u + 0.1 * v1, v1
-""", name="wave")
-x, y = np.meshgrid(np.linspace(0, 1, 256), np.linspace(0, 1, 192), indexing="ij")
-sim = wave.simulate(u=np.exp(-100 * ((x - 0.3)**2 + (y - 0.6)**2)), v=0.0)'''
-
-
-def open_notebook(lab, page, name, *cells):
-    address, folder = lab
-    write_notebook(folder / name, *cells)
-    notebook = NotebookPage(page, address, name)
-    for cell in range(len(cells)):
-        notebook.run(cell)
-    return notebook
 
 
 def test_field_is_drawn_streams_and_obeys(lab, page):
@@ -108,14 +88,14 @@ def test_view_says_what_to_do_after_a_restart(lab, page):
 def test_dark_and_narrow(lab, page):
     notebook = open_notebook(lab, page, "dark.ipynb", WAVE, "sim.run(300); sim.view('u', palette='RdBu')")
     notebook.wait_drawn(1, before=0)
-    page.evaluate("window.jupyterapp?.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
-    page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
+    notebook.theme("Dark")
     notebook.picture("field-wide-dark")
     page.set_viewport_size({"width": 700, "height": 1000})
     page.wait_for_timeout(300)
     notebook.picture("field-narrow-dark")
     view = page.locator(".swb-field")
     assert view.evaluate("node => node.scrollWidth <= node.clientWidth")
+    notebook.theme("Light")
 
 
 def test_line_and_slice(lab, page):
@@ -139,6 +119,6 @@ three.view("T", palette="cividis")"""
     page.wait_for_function(
         "[...document.querySelectorAll('.swb-values')].some(n => n.textContent.includes('z = cell 11'))"
     )
-    page.get_by_label("slice").select_option("1,2")
+    page.get_by_label("slice").last.select_option("1,2")
     page.wait_for_function("[...document.querySelectorAll('.swb-across-name')].some(n => n.textContent === 'y')")
     notebook.picture("field-slice")

@@ -105,15 +105,15 @@ def test_words_name_step_time_and_colours():
 def test_frame_is_json_and_as_long_as_it_says():
     message = frame_message(3, summary_of([[1.0, np.nan, np.inf], [0.0, 2.0, 3.0]], t=math.inf))
     content = json.loads(json.dumps(message.content, allow_nan=False))
-    assert len(message.buffers[0]) == content["rows"] * content["columns"] == 6
+    assert len(message.buffers[0]) == content["planes"][0]["rows"] * content["planes"][0]["columns"] == 6
     assert content["time"] is None
     line = frame_message(1, summary_of(np.array([1.0, 2.0])))
     assert np.frombuffer(line.buffers[0], "<f4").tolist() == [1.0, 2.0]
 
 
 def test_points_are_told_exactly():
-    assert point_message(0, 0, 0.1 + 0.2).content["text"] == "0.30000000000000004"
-    assert point_message(9, 9, None).content["text"] == ""
+    assert point_message((0, 0), 0.1 + 0.2).content["text"] == "0.30000000000000004"
+    assert point_message((9, 9), None).content["text"] == ""
 
 
 @pytest.mark.parametrize("name", PALETTES)

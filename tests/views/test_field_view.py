@@ -121,7 +121,7 @@ def test_step_of_a_paused_run_stays_paused(view, page, simulation):
 
 def test_changes_from_the_notebook_are_seen(page, simulation):
     simulation["u"] = 5.0
-    page.wait("frame", lambda m: m["minimum"] == m["maximum"] == 5.0)
+    page.wait("frame", lambda m: m["planes"][0]["minimum"] == m["planes"][0]["maximum"] == 5.0)
 
 
 def test_page_that_does_not_answer_slows_nobody(view, simulation):
@@ -182,12 +182,13 @@ def test_closed_simulation_ends_the_view(view, page, simulation):
 
 def test_point_limits_and_palette(view, page, simulation):
     view.receive({"type": "point", "column": 0, "row": 7})
-    assert page.wait("point", lambda m: True)["text"] == repr(float(simulation.u[0, 0]))
+    assert page.wait("point", lambda m: True)["cell"] == [0, 0]
+    assert page.of("point")[0]["text"] == repr(float(simulation.u[0, 0]))
     view.receive({"type": "hold", "value": True})
     page.wait("status", lambda m: m["held"])
     low = view.summary.low
     simulation["u"] = 100.0
-    page.wait("frame", lambda m: m["minimum"] == 100.0 and m["low"] == low)
+    page.wait("frame", lambda m: m["planes"][0]["minimum"] == 100.0 and m["low"] == low)
     view.receive({"type": "palette", "value": "RdBu"})
     page.wait("frame", lambda m: m["palette"] == "RdBu")
 

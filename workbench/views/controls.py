@@ -77,14 +77,89 @@ class Colours:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Tell the exact value in this cell of the picture."""
+    """Tell the exact value in this cell of a picture; of a volume's pictures, the one with this number."""
 
     column: int
     row: int
+    plane: int = 0
 
 
-Control = Play | Pause | Step | Reset | Pace | SetParam | Cutting | Turn | HoldLimits | Colours | Point
-_PLAIN: Mapping[str, Control] = {"play": Play(), "pause": Pause(), "step": Step(), "reset": Reset()}
+@dataclass(frozen=True, slots=True)
+class Follow:
+    """Probe this cell of a picture from now on."""
+
+    column: int
+    row: int
+    plane: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Forget:
+    """Probe no cell any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """Show the three planes through one cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """Show another value."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseCharts:
+    """Draw the charts of these groups, so many pixels wide."""
+
+    groups: frozenset[str]
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Begin a recording, or end it and hand the file over."""
+
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """Hand over a file of this kind, of what is seen."""
+
+    kind: str
+
+
+Control = (
+    Play
+    | Pause
+    | Step
+    | Reset
+    | Pace
+    | SetParam
+    | Cutting
+    | Turn
+    | HoldLimits
+    | Colours
+    | Point
+    | Follow
+    | Forget
+    | Volume
+    | Switch
+    | ChooseCharts
+    | Record
+    | Export
+)
+_PLAIN: Mapping[str, Control] = {
+    "play": Play(),
+    "pause": Pause(),
+    "step": Step(),
+    "reset": Reset(),
+    "forget": Forget(),
+    "volume": Volume(),
+}
 
 
 def read_control(message: Mapping[str, object]) -> Control | None:
@@ -106,7 +181,12 @@ def _read_with_values(kind: object, message: Mapping[str, object]) -> Control | 
         "turn": lambda: Turn(_whole(message["across"]), _whole(message["up"])),
         "hold": lambda: HoldLimits(bool(message["value"])),
         "palette": lambda: Colours(str(message["value"])),
-        "point": lambda: Point(_whole(message["column"]), _whole(message["row"])),
+        "point": lambda: Point(*_place(message)),
+        "follow": lambda: Follow(*_place(message)),
+        "switch": lambda: Switch(str(message["name"])),
+        "charts": lambda: ChooseCharts(_words(message["groups"]), min(2000, max(200, _whole(message["width"])))),
+        "record": lambda: Record(bool(message["value"])),
+        "export": lambda: Export(str(message["value"])),
     }
     reader = readers.get(kind) if isinstance(kind, str) else None
     return reader() if reader else None
@@ -131,6 +211,16 @@ def steer(simulation: Simulation, watch: Watch, control: Play | Pause | Step | P
             if static is None:
                 raise RunError(f"{name} is not a param", advice="Move a slider of a param.")
             simulation.set(**{name: value if static.type.is_float else round(value)})
+
+
+def _place(message: Mapping[str, object]) -> tuple[int, int, int]:
+    return _whole(message["column"]), _whole(message["row"]), _whole(message.get("plane", 0))
+
+
+def _words(value: object) -> frozenset[str]:
+    if not isinstance(value, list):
+        raise TypeError(value)
+    return frozenset(map(str, value))
 
 
 def _number(value: object) -> float:

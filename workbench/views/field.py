@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from workbench.errors import FieldError
 from workbench.graph.spaces import axis_name
 from workbench.run.snapshots import Snapshot
+from workbench.views.flags import Wrong
 from workbench.views.palettes import DEFAULT, LEVELS, NOT_A_NUMBER
 
 LARGEST_SIDE = 1024  # cells; more than a screen shows, and one frame stays below 1 MiB
@@ -36,13 +37,17 @@ class AxisLabel:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How to look: colours; fixed limits (None: those of the data); the two axes shown; where the others are cut."""
+    """How to look: colours; fixed limits (None: those of the data); the two axes shown; where the others are cut.
+
+    volume: show the three planes through one cell of a volume, which is the one at which each axis is cut.
+    """
 
     palette: str = DEFAULT
     limits: tuple[float, float] | None = None
     across: int = 0
     up: int = 1
     cuts: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
+    volume: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,8 @@ class FieldSummary:
     A plane is shown with its first axis to the right and its second one up: `codes` has shape (rows, columns), row 0
     on top, and holds levels 0 ... 254 between `low` and `high` or 255 for NaN. A line has `points`, one value a cell.
     Every `stride`-th cell is shown. minimum and maximum are those of the finite values shown (None: there are none).
+    `others` are the other two planes of a volume: they share limits and colours. `wrong`, if a value of the whole
+    field is or was no number, says since when.
     """
 
     name: str
@@ -83,52 +90,86 @@ class FieldSummary:
     codes: Codes
     points: Numbers
     values: Numbers
+    shown: tuple[int, ...] = (0, 1)
+    others: tuple[FieldSummary, ...] = ()
+    wrong: Wrong | None = None
+
+    @property
+    def planes(self) -> tuple[FieldSummary, ...]:
+        """All pictures there are: this one and the others."""
+        return (self, *self.others)
 
     def value_at(self, column: int, row: int) -> float | None:
         """The exact value shown in a cell of the picture (row 0 on top; a line has row 0 only), None outside."""
         rows, columns = self.values.shape
         return float(self.values[row, column]) if 0 <= row < rows and 0 <= column < columns else None
 
+    def cell_at(self, column: int, row: int) -> tuple[int, ...] | None:
+        """The cell of the domain, one index an axis, that a cell of the picture shows; None outside."""
+        rows, columns = self.values.shape
+        if not (0 <= row < rows and 0 <= column < columns):
+            return None
+        at = {cut.axis: cut.index for cut in self.cuts} | {self.shown[0]: column * self.stride}
+        if len(self.shown) == 2:
+            at[self.shown[1]] = (rows - 1 - row) * self.stride
+        return tuple(at[axis] for axis in range(len(self.shape)))
+
 
 def summarise(
-    snapshot: Snapshot, axes: tuple[AxisLabel, ...], unit: str = "", look: Look | None = None
+    snapshot: Snapshot,
+    axes: tuple[AxisLabel, ...],
+    unit: str = "",
+    look: Look | None = None,
+    wrong: Wrong | None = None,
 ) -> FieldSummary:
     """What is to be seen of a snapshot. Raises FieldError for a number and for a vector, which have no picture."""
     look = look or Look()
     values = snapshot.values
     check_pictured(snapshot.name, values, len(axes))
-    shown: tuple[int, ...] = (look.across,) if len(axes) == 1 else (look.across, look.up)
-    cuts = tuple(
-        Cut(axis, label, min(max(look.cuts.get(axis, label.cells // 2), 0), label.cells - 1))
-        for axis, label in enumerate(axes)
-        if axis not in shown
-    )
-    plane, stride = _thinned(_section(values, shown, cuts))
-    minimum, maximum, not_numbers, infinite = _extremes(plane)
-    low, high = look.limits or (minimum or 0.0, maximum or 0.0)
+    sections = tuple(_section(values, axes, shown, look.cuts) for shown in _shown(look, len(axes)))
+    least = [section.minimum for section in sections if section.minimum is not None]
+    greatest = [section.maximum for section in sections if section.maximum is not None]
+    limits = look.limits or (min(least, default=0.0), max(greatest, default=0.0))
     time = snapshot.numbers.get(TIME)
-    return FieldSummary(
-        name=snapshot.name,
-        unit=unit,
-        kind="line" if len(axes) == 1 else "plane",
-        step=snapshot.steps,
-        time=None if time is None or isinstance(time, bool) else float(time),
-        shape=tuple(axis.cells for axis in axes),
-        across=axes[shown[0]],
-        up=None if len(axes) == 1 else axes[shown[1]],
-        cuts=cuts,
-        stride=stride,
-        minimum=minimum,
-        maximum=maximum,
-        not_numbers=not_numbers,
-        infinite=infinite,
-        low=low,
-        high=high,
-        palette=look.palette,
-        codes=np.ascontiguousarray(quantise(plane.T, low, high).T),  # in memory order; only the bytes are turned
-        points=plane[0] if len(axes) == 1 else np.empty(0),
-        values=plane,
-    )
+    pictures = [
+        FieldSummary(
+            name=snapshot.name,
+            unit=unit,
+            kind="line" if len(axes) == 1 else "plane",
+            step=snapshot.steps,
+            time=None if time is None or isinstance(time, bool) else float(time),
+            shape=tuple(axis.cells for axis in axes),
+            across=axes[section.shown[0]],
+            up=None if len(axes) == 1 else axes[section.shown[1]],
+            cuts=section.cuts,
+            stride=section.stride,
+            minimum=section.minimum,
+            maximum=section.maximum,
+            not_numbers=section.not_numbers,
+            infinite=section.infinite,
+            low=limits[0],
+            high=limits[1],
+            palette=look.palette,
+            codes=np.ascontiguousarray(quantise(section.plane.T, *limits).T),  # in memory order, then turned
+            points=section.plane[0] if len(axes) == 1 else np.empty(0),
+            values=section.plane,
+            shown=section.shown,
+            wrong=wrong,
+        )
+        for section in sections
+    ]
+    return replace(pictures[0], others=tuple(pictures[1:]))
+
+
+def _shown(look: Look, dim: int) -> tuple[tuple[int, ...], ...]:
+    """Which axes each picture shows: one line, one plane, or three planes that share their axes pairwise."""
+    if dim == 1:
+        return ((0,),)
+    main = (look.across, look.up)
+    if dim != 3 or not look.volume:
+        return (main,)
+    (third,) = {0, 1, 2} - set(main)
+    return (main, (third, look.up), (look.across, third))
 
 
 def check_pictured(name: str, values: npt.NDArray[np.generic], dim: int) -> None:
@@ -171,9 +212,13 @@ def describe(summary: FieldSummary) -> str:
     else:
         lines.append(f"{summary.across.name} to the right, {summary.up.name} up")
         lines[-1] += f"; colours {summary.palette}, {summary.low:.6g} to {summary.high:.6g}"
+    if summary.others:
+        lines += [f"and the planes {p.across.name}-{p.up.name}" for p in summary.others if p.up is not None]
     lines += [f"cut at {cut.label.name} = cell {cut.index} of {cut.label.cells}" for cut in summary.cuts]
     if summary.not_numbers or summary.infinite:
         lines.append(f"{summary.not_numbers} NaN, {summary.infinite} infinite")
+    if summary.wrong is not None:
+        lines.append(str(summary.wrong))
     return "\n".join(lines)
 
 
@@ -182,14 +227,37 @@ def plain_axes(shape: tuple[int, ...]) -> tuple[AxisLabel, ...]:
     return tuple(AxisLabel(axis_name(axis), "", cells, 0.0, float(cells - 1)) for axis, cells in enumerate(shape))
 
 
-def _section(values: npt.NDArray[np.generic], shown: tuple[int, ...], cuts: tuple[Cut, ...]) -> Numbers:
-    """The line (one row) or plane as it is seen: first shown axis to the right, second up, row 0 on top."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Section:
+    """One line (a single row) or plane of values as it is seen: row 0 on top."""
+
+    shown: tuple[int, ...]
+    cuts: tuple[Cut, ...]
+    plane: Numbers
+    stride: int
+    minimum: float | None
+    maximum: float | None
+    not_numbers: int
+    infinite: int
+
+
+def _section(
+    values: npt.NDArray[np.generic], axes: tuple[AxisLabel, ...], shown: tuple[int, ...], wanted: Mapping[int, int]
+) -> _Section:
+    """First shown axis to the right, second up, the others cut where that is wanted, else in their middle."""
+    cuts = tuple(
+        Cut(axis, label, min(max(wanted.get(axis, label.cells // 2), 0), label.cells - 1))
+        for axis, label in enumerate(axes)
+        if axis not in shown
+    )
     at: dict[int, int] = {cut.axis: cut.index for cut in cuts}
     taken = values[tuple(at.get(axis, slice(None)) for axis in range(values.ndim))]
     if len(shown) == 1:
-        return np.asarray(taken, np.float64)[np.newaxis, :]
-    upright = taken.T if shown[0] < shown[1] else taken
-    return np.asarray(upright[::-1], np.float64)
+        whole = np.asarray(taken, np.float64)[np.newaxis, :]
+    else:
+        whole = np.asarray((taken.T if shown[0] < shown[1] else taken)[::-1], np.float64)
+    plane, stride = _thinned(whole)
+    return _Section(shown, cuts, plane, stride, *_extremes(plane))
 
 
 def _extremes(plane: Numbers) -> tuple[float | None, float | None, int, int]:

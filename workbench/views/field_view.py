@@ -3,38 +3,63 @@
 from __future__ import annotations
 
 import base64
+import os
 import threading
+import time
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Protocol
+from pathlib import Path
+from typing import Protocol, Self
 
+from workbench.run.progress import silent
 from workbench.run.rewinding import remember, rewind
 from workbench.run.simulation import Simulation
-from workbench.run.snapshots import take_snapshot
 from workbench.run.watching import Watch, is_closed, unwatch, watch
+from workbench.views.animation import Recorder, check_pillow
 from workbench.views.controls import (
+    ChooseCharts,
     Colours,
     Control,
     Cutting,
+    Export,
+    Follow,
+    Forget,
     HoldLimits,
     Pace,
     Pause,
     Play,
     Point,
+    Record,
     Reset,
     SetParam,
     Step,
+    Switch,
     Turn,
+    Volume,
     read_control,
     steer,
 )
+from workbench.views.curves import Chart
 from workbench.views.feeder import Feeder
-from workbench.views.field import AxisLabel, FieldSummary, Look, describe, summarise
+from workbench.views.field import AxisLabel, FieldSummary, Look, describe
+from workbench.views.figure import svg_of
+from workbench.views.files import KINDS, write_file
 from workbench.views.live import LIVE_ADVICE, MIME
-from workbench.views.messages import Message, frame_message, opening_message, point_message, status_message
-from workbench.views.palettes import PALETTES
+from workbench.views.looking import Looking, adjust, pictured_names
+from workbench.views.messages import (
+    Message,
+    Status,
+    charts_message,
+    file_message,
+    frame_message,
+    opening_message,
+    point_message,
+    status_message,
+)
 from workbench.views.picture import png_of
 
+GROUPS = frozenset({"scalars", "probes", "profiles"})
+CHART_WIDTH = 480  # pixels, until the page says how wide it is
+CHART_SECONDS = 0.2  # between two drawings of the charts; curves are read, not watched
 SLICE_SECONDS = 1 / 120  # of a run that is looked at; a frame waits for the end of one
 
 
@@ -61,11 +86,8 @@ class FieldView:
 
     def __init__(self, simulation: Simulation, name: str, axes: tuple[AxisLabel, ...], look: Look) -> None:
         """Looks once at the present state; raises FieldError if that has no picture."""
-        self._simulation, self._name, self._axes = simulation, name, axes
-        self._unit = next((s.unit for s in simulation.graph.statics if s.name == name), "")
-        self._look = look
-        self._snapshot = take_snapshot(simulation, name)
-        self._summary = summarise(self._snapshot, axes, self._unit, look)
+        self._simulation = simulation
+        self._looking = Looking(simulation, name, axes, look)
         self._start = remember(simulation)
         self._page: Page | None = None
         self._lock = threading.Lock()
@@ -73,18 +95,79 @@ class FieldView:
         self._watch: Watch | None = None
         self._pace: float | None = None
         self._told: Message | None = None
+        self._charts = ChooseCharts(frozenset({"probes"}), CHART_WIDTH)
+        self._charts_sent = 0.0
+        self._charts_due = False
+        self._drawn: Message | None = None
         self._closed = False
 
     @property
     def summary(self) -> FieldSummary:
         """What was seen last."""
-        return self._summary
+        return self._looking.summary
 
     @property
     def png(self) -> bytes:
         """The present state as a PNG file."""
-        self._look_again()
-        return png_of(self._summary)
+        return png_of(self._looking.again())
+
+    @property
+    def svg(self) -> str:
+        """The present state with axes and numbers, and all charts, as SVG text."""
+        return svg_of(self._looking.again(), self.charts)
+
+    @property
+    def charts(self) -> tuple[Chart, ...]:
+        """Curves of what was seen so far: scalars and probed cells over time, profiles through the last probe."""
+        return self._looking.charts(GROUPS)
+
+    def probe(self, *cell: int) -> Self:
+        """Follow the value in this cell, one index for each axis; profiles go through it. Returns the view."""
+        self._looking.probe(tuple(map(int, cell)))
+        self._stir()
+        return self
+
+    def look(
+        self,
+        *,
+        name: str | None = None,
+        cuts: Mapping[int, int] | None = None,
+        plane: tuple[int, int] | None = None,
+        volume: bool = False,
+        limits: tuple[float, float] | None = None,
+    ) -> Self:
+        """Show another value; cut axes at cells; show two axes (right, up) or three planes of a volume; hold limits."""
+        if name is not None:
+            self._looking.switch(name)
+        for axis, index in (cuts or {}).items():
+            self._looking.cut(axis, index)
+        if plane is not None:
+            self._looking.turn(*plane)
+        if volume:
+            self._looking.show_volume()
+        if limits is not None:
+            self._looking.hold_limits(limits)
+        self._looking.again()
+        self._stir()
+        return self
+
+    def save(self, path: str | os.PathLike[str]) -> Self:
+        """Write what is seen now: .png and .svg pictures, .npy all values exactly, .csv the curves of all charts."""
+        summary = self._looking.again()
+        kind = Path(path).suffix.removeprefix(".").lower()
+        Path(path).write_bytes(write_file(kind, self._looking.snapshot, summary, self.charts))
+        return self
+
+    def record(self, path: str | os.PathLike[str], frames: int, every: int = 1) -> Self:
+        """Run `frames` times `every` steps and write the pictures between them as a GIF file; needs pillow."""
+        check_pillow()
+        recorder = Recorder()
+        recorder.append(self._looking.again())
+        for _ in range(frames):
+            self._simulation.run(every, progress=silent)
+            recorder.append(self._looking.again())
+        Path(path).write_bytes(recorder.gif())
+        return self
 
     def attach(self, page: Page) -> None:
         """Be live on this page as soon as it says that it is ready."""
@@ -137,24 +220,26 @@ class FieldView:
     # --- in the feeder's thread --------------------------------------------------------------------------------------
 
     def _do(self, control: Control) -> None:
+        looking = self._looking
         match control:
             case Play() | Pause() | Step() | Pace() | SetParam():
                 self._steer(control)
             case Reset():
                 rewind(self._simulation, self._start)
-            case Cutting(axis, index):
-                self._look = replace(self._look, cuts={**self._look.cuts, axis: index})
-            case Turn(across, up):
-                if across != up and {across, up} <= set(range(len(self._axes))):
-                    self._look = replace(self._look, across=across, up=up)
-            case HoldLimits(hold):
-                limits = (self._summary.low, self._summary.high) if hold else None
-                self._look = replace(self._look, limits=limits)
-            case Colours(palette):
-                if palette in PALETTES:
-                    self._look = replace(self._look, palette=palette)
-            case Point(column, row):
-                self._send(point_message(column, row, self._summary.value_at(column, row)))
+                looking.start_over()
+            case Cutting() | Turn() | Volume() | Switch() | HoldLimits() | Colours() | Forget():
+                adjust(looking, control)
+            case Point() | Follow():
+                self._point(control)
+            case Forget():
+                looking.forget()
+            case ChooseCharts():
+                self._charts = control
+            case Record(on):
+                self._record(on)
+            case Export(kind):
+                self._export(kind)
+        self._charts_due = True
 
     def _steer(self, control: Play | Pause | Step | Pace | SetParam) -> None:
         watched = self._watch
@@ -162,30 +247,67 @@ class FieldView:
             steer(self._simulation, watched, control)
             self._pace = watched.pace
 
-    def _open(self) -> None:
-        self._told = None
-        self._send(opening_message(self._simulation.graph, self._snapshot, self._axes))
+    def _point(self, control: Point | Follow) -> None:
+        planes = self.summary.planes
+        plane = planes[min(max(control.plane, 0), len(planes) - 1)]
+        cell = plane.cell_at(control.column, control.row)
+        if cell is None:
+            return
+        if isinstance(control, Follow):
+            self._looking.probe(cell)
+        self._send(point_message(cell, plane.value_at(control.column, control.row)))
 
-    def _look_again(self) -> None:
-        self._snapshot = take_snapshot(self._simulation, self._name)
-        self._summary = summarise(self._snapshot, self._axes, self._unit, self._look)
+    def _record(self, on: bool) -> None:
+        if on:
+            check_pillow()
+            self._looking.record()
+            return
+        recorder = self._looking.recording()
+        if recorder is not None:
+            self._send(file_message(f"{self.summary.name}.gif", "image/gif", recorder.gif()))
+
+    def _export(self, kind: str) -> None:
+        summary = self._looking.again()
+        charts = self._looking.charts(GROUPS if kind == "csv" else self._charts.groups)
+        data = write_file(kind, self._looking.snapshot, summary, charts)
+        self._send(file_message(f"{summary.name}-step-{summary.step}.{kind}", KINDS[kind].media_type, data))
+
+    def _open(self) -> None:
+        self._told = self._drawn = None
+        self._charts_due = True
+        graph, looking = self._simulation.graph, self._looking
+        self._send(opening_message(graph, looking.snapshot, looking.axes, pictured_names(graph)))
 
     def _show(self, number: int) -> None:
-        self._look_again()
-        self._send(frame_message(number, self._summary))
+        self._send(frame_message(number, self._looking.again()))
+        self._charts_due = True
         self._tell()
 
     def _tell(self) -> None:
-        """Say what the run does, if that is new."""
-        simulation = self._simulation
-        told = status_message(simulation.running, simulation.paused, self._numbers(), self._look.limits is not None)
+        """Say what the run does, if that is new, and draw the charts, now and then."""
+        simulation, looking = self._simulation, self._looking
+        status = Status(simulation.running and not simulation.paused, looking.held, looking.recorded, looking.probes)
+        told = status_message(status, self._numbers())
         if told != self._told:
             self._told = told
             self._send(told)
+        now = time.monotonic()
+        if self._charts_due and now - self._charts_sent > CHART_SECONDS:
+            self._charts_sent, self._charts_due = now, False
+            drawn = charts_message(looking.charts(self._charts.groups), self._charts.width)
+            if drawn != self._drawn:
+                self._drawn = drawn
+                self._send(drawn)
 
     def _numbers(self) -> Mapping[str, bool | int | float]:
         params = {static.name for static in self._simulation.graph.params}
-        return {name: value for name, value in self._snapshot.numbers.items() if name in params}
+        return {name: value for name, value in self._looking.snapshot.numbers.items() if name in params}
+
+    def _stir(self) -> None:
+        """Something is looked at in another way: show it, if a page looks."""
+        feeder = self._feeder
+        if feeder is not None:
+            feeder.changed()
 
     def _fail(self, text: str) -> None:
         self._send(Message({"type": "error", "text": text}))
@@ -201,13 +323,13 @@ class FieldView:
     # --- without a page ----------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return describe(self._summary)
+        return describe(self.summary)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
         """A live view where the page has the extension, a picture elsewhere, and words."""
         bundle: dict[str, object] = {
-            "text/plain": describe(self._summary),
-            "image/png": base64.b64encode(png_of(self._summary)).decode("ascii"),
+            "text/plain": describe(self.summary),
+            "image/png": base64.b64encode(png_of(self.summary)).decode("ascii"),
         }
         if self._page is None:
             bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"

@@ -9,7 +9,9 @@ import numpy as np
 
 from workbench.graph import Graph
 from workbench.run.snapshots import Snapshot
+from workbench.views.curves import Chart
 from workbench.views.field import AxisLabel, FieldSummary
+from workbench.views.figure import chart_svg, chart_words
 from workbench.views.palettes import PALETTES, colour_table
 
 
@@ -18,11 +20,11 @@ class Message:
     """A JSON object (NaN and infinity are not JSON: None and text stand for them), and bytes beside it."""
 
     content: Mapping[str, object]
-    buffers: tuple[bytes, ...] = ()
+    buffers: tuple[bytes | memoryview, ...] = ()
 
 
-def opening_message(graph: Graph, snapshot: Snapshot, axes: tuple[AxisLabel, ...]) -> Message:
-    """What does not change: names, axes, params with their types, colour tables as hexadecimal text."""
+def opening_message(graph: Graph, snapshot: Snapshot, axes: tuple[AxisLabel, ...], names: tuple[str, ...]) -> Message:
+    """What does not change: names that have pictures, axes, params with their types, colour tables as hexadecimal."""
     params = [
         {
             "name": param.name,
@@ -37,7 +39,8 @@ def opening_message(graph: Graph, snapshot: Snapshot, axes: tuple[AxisLabel, ...
         {
             "type": "opening",
             "machine": graph.name,
-            "name": snapshot.name,
+            "names": list(names),
+            "scalars": len(graph.scalars) > 0,
             "axes": [_axis(axis) for axis in axes],
             "params": params,
             "palettes": {name: colour_table(name).hex() for name in PALETTES},
@@ -46,46 +49,83 @@ def opening_message(graph: Graph, snapshot: Snapshot, axes: tuple[AxisLabel, ...
 
 
 def frame_message(number: int, summary: FieldSummary) -> Message:
-    """One picture: codes (u8, rows from top) or the points of a line (f32, little endian)."""
-    rows, columns = summary.codes.shape
-    line = summary.kind == "line"
+    """The pictures: codes (u8, rows from top; one body for each plane) or the points of a line (f32, little endian)."""
     content = {
         "type": "frame",
         "number": number,
         "kind": summary.kind,
-        "rows": rows,
-        "columns": columns,
         "name": summary.name,
         "unit": summary.unit,
         "step": summary.step,
         "time": None if summary.time is None else _json_number(summary.time),
         "low": _json_number(summary.low),
         "high": _json_number(summary.high),
+        "palette": summary.palette,
+        "wrong": None if summary.wrong is None else str(summary.wrong),
+        "planes": [_plane(plane) for plane in summary.planes],
+    }
+    with np.errstate(over="ignore"):
+        line = summary.kind == "line"
+        bodies = [plane.points.astype("<f4") if line else plane.codes for plane in summary.planes]
+    return Message(content, tuple(body.data.cast("B") for body in bodies))
+
+
+def _plane(summary: FieldSummary) -> dict[str, object]:
+    rows, columns = summary.codes.shape
+    return {
+        "rows": rows,
+        "columns": columns,
         "minimum": summary.minimum,
         "maximum": summary.maximum,
         "notNumbers": summary.not_numbers,
         "infinite": summary.infinite,
-        "palette": summary.palette,
         "stride": summary.stride,
+        "shown": list(summary.shown),
         "across": _axis(summary.across),
         "up": None if summary.up is None else _axis(summary.up),
         "cuts": [{"axis": cut.axis, "index": cut.index, "label": _axis(cut.label)} for cut in summary.cuts],
     }
-    with np.errstate(over="ignore"):
-        body = summary.points.astype("<f4").tobytes() if line else summary.codes.tobytes()
-    return Message(content, (body,))
 
 
-def status_message(running: bool, paused: bool, params: Mapping[str, bool | int | float], held: bool) -> Message:
-    """What the run does now, what the params are, and whether the limits are held."""
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What the run does, whether limits are held, how many frames are recorded (None: no recording), probed cells."""
+
+    running: bool
+    held: bool
+    recorded: int | None
+    probes: tuple[tuple[int, ...], ...]
+
+
+def status_message(status: Status, params: Mapping[str, bool | int | float]) -> Message:
+    """What the run does now, and what the params are."""
     values = {name: _json_number(value) for name, value in params.items()}
-    return Message({"type": "status", "running": running and not paused, "held": held, "params": values})
+    return Message(
+        {
+            "type": "status",
+            "running": status.running,
+            "held": status.held,
+            "recorded": status.recorded,
+            "probes": [list(cell) for cell in status.probes],
+            "params": values,
+        }
+    )
 
 
-def point_message(column: int, row: int, value: float | None) -> Message:
-    """The exact value in one cell of the picture."""
-    text = "" if value is None else repr(value)
-    return Message({"type": "point", "column": column, "row": row, "text": text})
+def charts_message(charts: tuple[Chart, ...], width: float) -> Message:
+    """Charts as SVG text in the colour of the text around them, each with words that say the same."""
+    drawn = [{"svg": chart_svg(chart, width), "words": chart_words(chart)} for chart in charts]
+    return Message({"type": "charts", "charts": drawn})
+
+
+def file_message(name: str, kind: str, data: bytes) -> Message:
+    """A file for the user's disk; `kind` is its media type."""
+    return Message({"type": "file", "name": name, "kind": kind}, (data,))
+
+
+def point_message(cell: tuple[int, ...], value: float | None) -> Message:
+    """The exact value in one cell of the domain."""
+    return Message({"type": "point", "cell": list(cell), "text": "" if value is None else repr(value)})
 
 
 def _axis(axis: AxisLabel) -> dict[str, object]:

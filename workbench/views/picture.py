@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 
 from workbench.views.field import Codes, FieldSummary
-from workbench.views.palettes import LEVELS, NOT_A_NUMBER, colour_table
+from workbench.views.palettes import LEVELS, colour_table
 
 SMALLEST_SIDE = 256  # pixels; fewer cells are shown larger
 LINE_ROWS = 200  # pixels of a line's picture
@@ -20,20 +20,47 @@ _LINE_TABLE = bytes.fromhex("ffffff 0072b2".replace(" ", ""))
 
 
 def png_of(summary: FieldSummary) -> bytes:
-    """The picture with its colour bar (lowest value below), or the line; NaN has a colour no table holds."""
+    """The pictures side by side with their colour bar (lowest value below), or the line.
+
+    NaN has a colour that no table holds.
+    """
     if summary.kind == "line":
-        return encode_png(_drawn_line(summary), _LINE_TABLE)
-    rows, columns = summary.codes.shape
-    scale = max(1, -(-SMALLEST_SIDE // max(rows, columns)))
-    image = np.repeat(np.repeat(summary.codes, scale, axis=0), scale, axis=1)
-    # An indexed PNG has 256 colours, all of which are taken; the gap is white, so the file holds true colours.
-    bar = np.linspace(LEVELS - 1, 0, image.shape[0]).astype(np.uint8)
-    gap = np.full((image.shape[0], _GAP_PIXELS), NOT_A_NUMBER, np.uint8)
-    pixels = np.hstack([image, gap, np.repeat(bar[:, np.newaxis], _BAR_PIXELS, axis=1)])
+        return encode_png(*line_pixels(summary))
+    # An indexed PNG has 256 colours, all of which are taken; the gaps are white, so the file holds true colours.
     table = np.frombuffer(colour_table(summary.palette), np.uint8).reshape(-1, 3)
-    colours = table[pixels]
-    colours[:, image.shape[1] : image.shape[1] + _GAP_PIXELS] = 255
-    return encode_rgb(colours)
+    scale = _scale(summary)
+    images = [table[_repeated(plane.codes, scale)] for plane in summary.planes]
+    rows = max(image.shape[0] for image in images)
+    bar = table[np.linspace(LEVELS - 1, 0, rows).astype(np.uint8)][:, np.newaxis]
+    parts: list[Codes] = []
+    for image in images:
+        parts += [_white(rows, image.shape[1]), _white(rows, _GAP_PIXELS)]
+        parts[-2][rows - image.shape[0] :] = image  # pictures stand on one line
+    return encode_rgb(np.hstack([*parts, np.repeat(bar, _BAR_PIXELS, axis=1)]))
+
+
+def enlarged(summary: FieldSummary) -> tuple[Codes, bytes]:
+    """Codes and colour table of the picture itself, few cells shown larger."""
+    return _repeated(summary.codes, _scale(summary)), colour_table(summary.palette)
+
+
+def line_pixels(summary: FieldSummary) -> tuple[Codes, bytes]:
+    """Codes and colour table of a line."""
+    return _drawn_line(summary), _LINE_TABLE
+
+
+def _scale(summary: FieldSummary) -> int:
+    rows, columns = summary.codes.shape
+    scale: int = max(1, -(-SMALLEST_SIDE // max(rows, columns)))
+    return scale
+
+
+def _repeated(codes: Codes, scale: int) -> Codes:
+    return codes if scale == 1 else np.repeat(np.repeat(codes, scale, axis=0), scale, axis=1)
+
+
+def _white(rows: int, columns: int) -> Codes:
+    return np.full((rows, columns, 3), 255, np.uint8)
 
 
 def encode_png(codes: Codes, table: bytes) -> bytes:

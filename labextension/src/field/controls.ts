@@ -14,6 +14,16 @@ const PACES: readonly [string, number | null][] = [
   ['1 step/s', 1]
 ];
 
+const VOLUME = 'volume';
+
+/** Kinds of files; the page makes a PNG of the SVG, because only a page can write text into pixels. */
+const FILES: readonly [string, string][] = [
+  ['png', 'picture (PNG)'],
+  ['svg', 'picture (SVG)'],
+  ['npy', 'all values (NumPy)'],
+  ['csv', 'curves (CSV)']
+];
+
 export class Controls {
   readonly node = element('div', 'swb-controls');
 
@@ -24,10 +34,13 @@ export class Controls {
     const step = button('Step', 'one step', () => ask({ type: 'step' }));
     const reset = button('Reset', 'back to the state that the view was opened with', () => ask({ type: 'reset' }));
     this.hold.addEventListener('change', () => ask({ type: 'hold', value: this.hold.checked }));
+    this.value.addEventListener('change', () => ask({ type: 'switch', name: this.value.value }));
+    this.plane.addEventListener('change', () => this.choosePlane());
+    this.choices.append(this.shown, this.turned, this.cuts);
     const buttons = element('div', 'swb-row');
     buttons.append(this.play, step, reset, this.pace(), this.palette, labelled('hold limits', this.hold));
-    this.node.append(buttons, this.cuts, this.params);
-    this.showStatus({ type: 'status', running: false, held: false, params: {} });
+    this.node.append(buttons, this.choices, this.params, this.more());
+    this.showStatus({ type: 'status', running: false, held: false, recorded: null, probes: [], params: {} });
   }
 
   /** Make the choices that this simulation offers. */
@@ -35,9 +48,15 @@ export class Controls {
     this.palette.replaceChildren(...Object.keys(opening.palettes).map(name => new Option(name, name)));
     this.inputs.clear();
     this.params.replaceChildren(...opening.params.map(param => this.slider(param)));
+    this.value.replaceChildren(...opening.names.map(name => new Option(name, name)));
+    this.shown.hidden = opening.names.length < 2;
     this.cuts.replaceChildren();
     this.cutKey = '';
     this.axes = opening.axes.map(axis => axis.name);
+    this.plane.replaceChildren(...this.planes());
+    this.turned.hidden = this.axes.length < 3;
+    this.scalars.parentElement?.toggleAttribute('hidden', !opening.scalars);
+    this.profiles.parentElement?.toggleAttribute('hidden', this.axes.length < 2);
   }
 
   showStatus(status: Status): void {
@@ -45,6 +64,10 @@ export class Controls {
     this.play.textContent = status.running ? 'Pause' : 'Play';
     this.play.title = status.running ? 'hold the run at a whole step' : 'run until paused';
     this.hold.checked = status.held;
+    this.recording = status.recorded !== null;
+    this.record.textContent = this.recording ? `Save GIF (${status.recorded} frames)` : 'Record GIF';
+    this.record.setAttribute('aria-pressed', String(this.recording));
+    this.forget.hidden = status.probes.length === 0;
     for (const [name, value] of Object.entries(status.params)) {
       this.inputs.get(name)?.(value);
     }
@@ -56,15 +79,58 @@ export class Controls {
     }
     this.palette.parentElement?.classList.toggle('swb-line', frame.kind === 'line');
     this.palette.hidden = frame.kind === 'line';
-    const key = frame.cuts.map(cut => cut.axis).join();
+    if (document.activeElement !== this.value) {
+      this.value.value = frame.name;
+    }
+    const cuts = cutsOf(frame);
+    const key = cuts.map(cut => cut.axis).join();
     if (key !== this.cutKey) {
       this.cutKey = key;
-      this.cuts.replaceChildren(...(frame.cuts.length ? [this.turn(frame), ...frame.cuts.map(cut => this.cutSlider(cut))] : []));
+      this.plane.value = frame.planes.length > 1 ? VOLUME : frame.planes[0].shown.join();
+      this.cutSlides.clear();
+      this.cuts.replaceChildren(...cuts.map(cut => this.cutSlider(cut)));
     }
+    for (const cut of cuts) {
+      const slide = this.cutSlides.get(cut.axis);
+      if (slide && document.activeElement !== slide) {
+        slide.value = String(cut.index);
+      }
+    }
+  }
+
+  /** Charts that the user wants; probes are always drawn. */
+  groups(): string[] {
+    return ['probes', ...(this.scalars.checked ? ['scalars'] : []), ...(this.profiles.checked ? ['profiles'] : [])];
   }
 
   /** The palette has a listener of its own, because the picture can change before the kernel process answers. */
   readonly palette = element('select', 'swb-select');
+
+  /** What one needs less often, behind one line: curves, recording, files. */
+  private more(): HTMLElement {
+    const row = element('div', 'swb-row');
+    for (const box of [this.scalars, this.profiles]) {
+      box.addEventListener('change', () => this.node.dispatchEvent(new Event('swb-charts')));
+    }
+    this.record.title = 'pictures of what is seen from now on, as one file';
+    this.record.addEventListener('click', () => this.ask({ type: 'record', value: !this.recording }));
+    this.forget.addEventListener('click', () => this.ask({ type: 'forget' }));
+    const file = element('select', 'swb-select');
+    file.append(new Option('Save as \u2026', ''), ...FILES.map(([kind, what]) => new Option(what, kind)));
+    file.setAttribute('aria-label', 'save as');
+    file.addEventListener('change', () => {
+      const kind = file.value;
+      file.value = '';
+      if (kind) {
+        this.node.dispatchEvent(new CustomEvent('swb-save', { detail: kind }));
+      }
+    });
+    row.append(labelled('scalars over time', this.scalars), labelled('profiles', this.profiles), this.forget, this.record, file);
+    const hint = element('div', 'swb-hint', 'Click a cell, or press Enter on it, to follow its value.');
+    const more = element('details', 'swb-more');
+    more.append(element('summary', 'swb-summary', 'Curves and files'), hint, row);
+    return more;
+  }
 
   private pace(): HTMLSelectElement {
     const select = element('select', 'swb-select');
@@ -121,28 +187,25 @@ export class Controls {
   private cutSlider(cut: Cut): HTMLElement {
     const slide = slideOf(0, cut.label.cells - 1, 1, cut.index);
     slide.addEventListener('input', () => this.ask({ type: 'cut', axis: cut.axis, index: Number(slide.value) }));
+    this.cutSlides.set(cut.axis, slide);
     return labelled(`cut at ${cut.label.name}`, slide);
   }
 
   /** Which two axes are shown, where there are more. */
-  private turn(frame: Frame): HTMLElement {
-    const select = element('select', 'swb-select');
-    this.axes.forEach((across, first) =>
-      this.axes.forEach((up, second) => {
-        if (first < second) {
-          select.append(new Option(`${across}-${up} plane`, `${first},${second}`));
-        }
-      })
+  private planes(): HTMLOptionElement[] {
+    const options = this.axes.flatMap((across, first) =>
+      this.axes.slice(first + 1).map((up, more) => new Option(`${across}-${up} plane`, `${first},${first + 1 + more}`))
     );
-    const shown = this.axes.map((_, axis) => axis).filter(axis => !frame.cuts.some(cut => cut.axis === axis));
-    select.value = shown.join();
-    select.addEventListener('change', () => {
-      const [across, up] = select.value.split(',').map(Number);
-      if (across !== undefined && up !== undefined) {
-        this.ask({ type: 'turn', across, up });
-      }
-    });
-    return labelled('slice', select);
+    return this.axes.length === 3 ? [...options, new Option('three planes', VOLUME)] : options;
+  }
+
+  private choosePlane(): void {
+    const [across, up] = this.plane.value.split(',').map(Number);
+    if (this.plane.value === VOLUME) {
+      this.ask({ type: 'volume' });
+    } else if (across !== undefined && up !== undefined) {
+      this.ask({ type: 'turn', across, up });
+    }
   }
 
   private running = false;
@@ -153,6 +216,26 @@ export class Controls {
   private readonly hold = checkbox();
   private readonly params = element('div', 'swb-params');
   private readonly cuts = element('div', 'swb-params');
+  private readonly cutSlides = new Map<number, HTMLInputElement>();
+  private recording = false;
+  private readonly record = button('Record GIF', '', () => undefined);
+  private readonly forget = button('Clear probes', 'follow no cell any more', () => undefined);
+  private readonly scalars = checkbox();
+  private readonly profiles = checkbox();
+  private readonly value = element('select', 'swb-select');
+  private readonly plane = element('select', 'swb-select');
+  private readonly shown = labelled('value', this.value);
+  private readonly turned = labelled('slice', this.plane);
+  private readonly choices = element('div', 'swb-params');
+}
+
+/** Each axis at which some picture is cut, once, in the order of axes. */
+function cutsOf(frame: Frame): Cut[] {
+  const found = new Map<number, Cut>();
+  for (const plane of frame.planes) {
+    plane.cuts.forEach(cut => found.set(cut.axis, cut));
+  }
+  return [...found.values()].sort((one, other) => one.axis - other.axis);
 }
 
 function button(text: string, title: string, click: () => void): HTMLButtonElement {
@@ -181,6 +264,7 @@ function slideOf(low: number, high: number, step: number, value: number): HTMLIn
 
 function labelled(text: string, input: HTMLElement): HTMLLabelElement {
   const label = element('label', 'swb-label');
+  input.setAttribute('aria-label', text); // else the name of a select would hold all its options
   label.append(element('span', 'swb-label-text', text), input);
   return label;
 }

@@ -9,8 +9,9 @@ export function obeyKey(target: EventTarget | null, key: string): boolean {
   if (target instanceof HTMLSelectElement) {
     return choose(target, key);
   }
-  const presses = key === ' ' || (key === 'Enter' && target instanceof HTMLButtonElement);
-  const pressable = target instanceof HTMLButtonElement || (target instanceof HTMLInputElement && target.type === 'checkbox');
+  const summary = target instanceof HTMLElement && target.tagName === 'SUMMARY';
+  const presses = key === ' ' || (key === 'Enter' && (summary || target instanceof HTMLButtonElement));
+  const pressable = summary || target instanceof HTMLButtonElement || (target instanceof HTMLInputElement && target.type === 'checkbox');
   if (presses && pressable) {
     target.click();
     return true;

@@ -2,7 +2,8 @@
 
 import { paint } from './colours';
 import { short, ticks } from './numbers';
-import type { Axis, Frame } from '../kernel/protocol';
+import { placeOf, type Place } from './places';
+import type { Axis, Frame, Plane } from '../kernel/protocol';
 
 const LINE_WIDTH = 640;
 const LINE_HEIGHT = 320;
@@ -18,29 +19,64 @@ export class Picture {
     this.bar.width = 1;
     this.bar.height = 255;
     this.bar.setAttribute('aria-hidden', 'true');
-    this.node.append(this.upName, this.upNumbers, this.canvas, this.bar, this.barNumbers, this.acrossNumbers, this.acrossName);
+    this.overlay.setAttribute('aria-hidden', 'true');
+    this.node.append(this.upName, this.upNumbers, this.canvas, this.overlay, this.bar, this.barNumbers, this.acrossNumbers, this.acrossName);
   }
 
-  draw(frame: Frame): void {
+  draw(frame: Frame, plane: Plane): void {
     this.node.classList.toggle('swb-line', frame.kind === 'line');
     if (frame.kind === 'line') {
-      this.drawLine(frame);
+      this.drawLine(frame, plane);
     } else {
-      this.drawPlane(frame);
+      this.drawPlane(plane);
     }
-    this.drawAxes(frame);
+    this.drawAxes(frame, plane);
+  }
+
+  /** Mark cells of the domain that this picture shows, and where the other planes of a volume cut this one. */
+  mark(plane: Plane, probes: readonly number[][], cursor: readonly number[] | null, cuts: ReadonlyMap<number, number>): void {
+    const key = JSON.stringify([plane.rows, plane.columns, plane.stride, plane.shown, plane.cuts, probes, cursor, [...cuts]]);
+    if (key === this.marksKey) {
+      return;
+    }
+    this.marksKey = key;
+    const nodes: HTMLElement[] = [];
+    for (const [axis, index] of cuts) {
+      const across = axis === plane.shown[0];
+      if (across || axis === plane.shown[1]) {
+        const line = element('div', across ? 'swb-cut swb-cut-upright' : 'swb-cut');
+        const cells = across ? plane.columns : plane.rows;
+        const place = (Math.floor(index / plane.stride) + 0.5) / cells;
+        line.style[across ? 'left' : 'bottom'] = `${100 * place}%`;
+        nodes.push(line);
+      }
+    }
+    probes.forEach((cell, number) => this.putMark(nodes, placeOf(plane, cell), `swb-probe swb-probe-${number % 8}`));
+    if (cursor) {
+      this.putMark(nodes, placeOf(plane, cursor), 'swb-cursor');
+    }
+    this.overlay.replaceChildren(...nodes);
+  }
+
+  private putMark(nodes: HTMLElement[], place: Place | null, className: string): void {
+    if (place) {
+      const node = element('div', className);
+      node.style.left = `${100 * place.across}%`;
+      node.style.bottom = `${100 * place.up}%`;
+      nodes.push(node);
+    }
   }
 
   /** Column and row (0 on top) of the cell at a place on the screen, or null outside. */
-  cellAt(frame: Frame, clientX: number, clientY: number): { column: number; row: number } | null {
+  cellAt(kind: Frame['kind'], frame: Plane, clientX: number, clientY: number): { column: number; row: number } | null {
     const box = this.canvas.getBoundingClientRect();
     const column = Math.floor(((clientX - box.left) / box.width) * frame.columns);
-    const row = frame.kind === 'line' ? 0 : Math.floor(((clientY - box.top) / box.height) * frame.rows);
+    const row = kind === 'line' ? 0 : Math.floor(((clientY - box.top) / box.height) * frame.rows);
     const inside = column >= 0 && column < frame.columns && row >= 0 && row < frame.rows;
     return inside ? { column, row } : null;
   }
 
-  private drawPlane(frame: Frame): void {
+  private drawPlane(frame: Plane): void {
     const context = this.context(frame.columns, frame.rows);
     if (!this.table) {
       return;
@@ -66,7 +102,7 @@ export class Picture {
     }
   }
 
-  private drawLine(frame: Frame): void {
+  private drawLine(frame: Frame, plane: Plane): void {
     const context = this.context(LINE_WIDTH, LINE_HEIGHT);
     const style = getComputedStyle(this.node);
     context.clearRect(0, 0, LINE_WIDTH, LINE_HEIGHT);
@@ -78,8 +114,8 @@ export class Picture {
     context.lineJoin = 'round';
     context.beginPath();
     let pen = false;
-    frame.points.forEach((value, index) => {
-      const x = ((index + 0.5) / frame.points.length) * LINE_WIDTH;
+    plane.points.forEach((value, index) => {
+      const x = ((index + 0.5) / plane.points.length) * LINE_WIDTH;
       const y = LINE_HEIGHT - 4 - ((value - low) / height) * (LINE_HEIGHT - 8);
       if (!Number.isFinite(value)) {
         pen = false;
@@ -93,25 +129,25 @@ export class Picture {
     context.stroke();
   }
 
-  private drawAxes(frame: Frame): void {
+  private drawAxes(frame: Frame, plane: Plane): void {
     const narrow = this.canvas.clientWidth < 300;
-    const key = JSON.stringify([frame.across, frame.up, frame.low, frame.high, frame.kind, narrow]);
+    const key = JSON.stringify([plane.across, plane.up, frame.low, frame.high, frame.kind, narrow]);
     if (key === this.axesKey) {
       return;
     }
     this.axesKey = key;
     const few = narrow ? 4 : 6;
-    this.acrossName.textContent = titled(frame.across);
-    this.acrossNumbers.replaceChildren(...marks(frame.across.first, frame.across.last, few, 'left', frame.across.cells));
-    if (frame.kind === 'line' || !frame.up) {
+    this.acrossName.textContent = titled(plane.across);
+    this.acrossNumbers.replaceChildren(...marks(plane.across.first, plane.across.last, few, 'left', plane.across.cells));
+    if (frame.kind === 'line' || !plane.up) {
       const span = frame.high > frame.low;
       this.upName.textContent = frame.unit ? `${frame.name} (${frame.unit})` : frame.name;
       this.upNumbers.replaceChildren(...marks(span ? frame.low : frame.low - 0.5, span ? frame.high : frame.low + 0.5, 5, 'bottom'));
       this.barNumbers.replaceChildren();
       return;
     }
-    this.upName.textContent = titled(frame.up);
-    this.upNumbers.replaceChildren(...marks(frame.up.first, frame.up.last, few, 'bottom', frame.up.cells));
+    this.upName.textContent = titled(plane.up);
+    this.upNumbers.replaceChildren(...marks(plane.up.first, plane.up.last, few, 'bottom', plane.up.cells));
     this.barNumbers.replaceChildren(...barMarks(frame.low, frame.high));
   }
 
@@ -137,6 +173,8 @@ export class Picture {
   private image: ImageData | null = null;
   private barTable: Uint32Array | null = null;
   private axesKey = '';
+  private marksKey = '';
+  private readonly overlay = element('div', 'swb-overlay');
 }
 
 export function element<Name extends keyof HTMLElementTagNameMap>(

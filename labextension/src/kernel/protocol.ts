@@ -19,7 +19,9 @@ export interface Param {
 export interface Opening {
   type: 'opening';
   machine: string;
-  name: string;
+  /** Values that have a picture. */
+  names: string[];
+  scalars: boolean;
   axes: Axis[];
   params: Param[];
   palettes: Record<string, string>;
@@ -31,24 +33,17 @@ export interface Cut {
   label: Axis;
 }
 
-export interface Frame {
-  type: 'frame';
-  number: number;
-  kind: 'line' | 'plane';
+/** One picture: a plane, or a line with one row. */
+export interface Plane {
   rows: number;
   columns: number;
-  name: string;
-  unit: string;
-  step: number;
-  time: number | null;
-  low: number;
-  high: number;
   minimum: number | null;
   maximum: number | null;
   notNumbers: number;
   infinite: number;
-  palette: string;
   stride: number;
+  /** The axes to the right and up. */
+  shown: number[];
   across: Axis;
   up: Axis | null;
   cuts: Cut[];
@@ -58,18 +53,56 @@ export interface Frame {
   points: Float32Array;
 }
 
+export interface Frame {
+  type: 'frame';
+  number: number;
+  kind: 'line' | 'plane';
+  name: string;
+  unit: string;
+  step: number;
+  time: number | null;
+  low: number;
+  high: number;
+  palette: string;
+  /** Since when and where a value is no finite number. */
+  wrong: string | null;
+  /** One picture, or the three planes of a volume, which share limits and colours. */
+  planes: [Plane, ...Plane[]];
+}
+
 export interface Status {
   type: 'status';
   running: boolean;
   held: boolean;
+  /** Frames recorded so far; null: nothing is recorded. */
+  recorded: number | null;
+  /** Cells that are followed, one index an axis. */
+  probes: number[][];
   params: Record<string, number>;
 }
 
 export interface Point {
   type: 'point';
-  column: number;
-  row: number;
+  cell: number[];
   text: string;
+}
+
+export interface ChartDrawing {
+  svg: string;
+  words: string;
+}
+
+export interface Charts {
+  type: 'charts';
+  charts: ChartDrawing[];
+}
+
+export interface HandedFile {
+  type: 'file';
+  name: string;
+  /** Its media type. */
+  kind: string;
+  data: Uint8Array;
 }
 
 export interface Failure {
@@ -77,19 +110,23 @@ export interface Failure {
   text: string;
 }
 
-export type FromKernel = Opening | Frame | Status | Point | Failure;
+export type FromKernel = Opening | Frame | Status | Point | Charts | HandedFile | Failure;
 
 export type ToKernel =
   | { type: 'ready' }
   | { type: 'drawn'; number: number }
-  | { type: 'play' | 'pause' | 'step' | 'reset' }
+  | { type: 'play' | 'pause' | 'step' | 'reset' | 'forget' | 'volume' }
   | { type: 'pace'; value: number | null }
   | { type: 'set'; name: string; value: number | boolean }
   | { type: 'cut'; axis: number; index: number }
   | { type: 'turn'; across: number; up: number }
   | { type: 'hold'; value: boolean }
   | { type: 'palette'; value: string }
-  | { type: 'point'; column: number; row: number };
+  | { type: 'switch'; name: string }
+  | { type: 'charts'; groups: string[]; width: number }
+  | { type: 'record'; value: boolean }
+  | { type: 'export'; value: string }
+  | { type: 'point' | 'follow'; column: number; row: number; plane: number };
 
 type Fields = Record<string, unknown>;
 
@@ -102,18 +139,17 @@ export function readMessage(content: unknown, buffers: readonly ArrayBufferView[
     case 'opening':
       return readOpening(content);
     case 'frame':
-      return readFrame(content, buffers[0]);
+      return readFrame(content, buffers);
     case 'status':
-      return isFields(content['params'])
-        ? {
-            type: 'status',
-            running: content['running'] === true,
-            held: content['held'] === true,
-            params: content['params'] as Record<string, number>
-          }
-        : null;
+      return readStatus(content);
     case 'point':
-      return { type: 'point', column: whole(content, 'column'), row: whole(content, 'row'), text: text(content, 'text') };
+      return isList(content['cell'], isWhole) ? { type: 'point', cell: content['cell'], text: text(content, 'text') } : null;
+    case 'charts':
+      return isList(content['charts'], isDrawing) ? { type: 'charts', charts: content['charts'] } : null;
+    case 'file':
+      return buffers[0]
+        ? { type: 'file', name: text(content, 'name'), kind: text(content, 'kind'), data: bytes(buffers[0]) }
+        : null;
     case 'error':
       return { type: 'error', text: text(content, 'text') };
     default:
@@ -122,52 +158,91 @@ export function readMessage(content: unknown, buffers: readonly ArrayBufferView[
 }
 
 function readOpening(content: Fields): Opening | null {
-  const { axes, params, palettes } = content;
-  if (!Array.isArray(axes) || !Array.isArray(params) || !isFields(palettes)) {
+  const { axes, params, palettes, names } = content;
+  if (!isList(names, isText) || !Array.isArray(axes) || !Array.isArray(params) || !isFields(palettes)) {
     return null;
   }
   return {
     type: 'opening',
     machine: text(content, 'machine'),
-    name: text(content, 'name'),
+    names,
+    scalars: content['scalars'] === true,
     axes: axes as Axis[],
     params: params as Param[],
     palettes: palettes as Record<string, string>
   };
 }
 
-function readFrame(content: Fields, body: ArrayBufferView | undefined): Frame | null {
-  const rows = whole(content, 'rows');
-  const columns = whole(content, 'columns');
+function readStatus(content: Fields): Status | null {
+  const { params, probes, recorded } = content;
+  if (!isFields(params) || !isList(probes, (cell): cell is number[] => isList(cell, isWhole))) {
+    return null;
+  }
+  return {
+    type: 'status',
+    running: content['running'] === true,
+    held: content['held'] === true,
+    recorded: numberOrNull(recorded),
+    probes,
+    params: params as Record<string, number>
+  };
+}
+
+function readFrame(content: Fields, bodies: readonly ArrayBufferView[]): Frame | null {
   const line = content['kind'] === 'line';
-  const bytes = line ? 4 * columns : rows * columns;
-  if (!body || body.byteLength !== bytes || !isFields(content['across']) || !Array.isArray(content['cuts'])) {
+  const described = content['planes'];
+  if (!Array.isArray(described)) {
+    return null;
+  }
+  const [first, ...others] = described.map((plane, number) => readPlane(plane, bodies[number], line));
+  if (!first || others.some(plane => plane === null)) {
     return null;
   }
   return {
     type: 'frame',
     number: whole(content, 'number'),
     kind: line ? 'line' : 'plane',
-    rows,
-    columns,
     name: text(content, 'name'),
     unit: text(content, 'unit'),
     step: whole(content, 'step'),
     time: numberOrNull(content['time']),
     low: numberOrNull(content['low']) ?? 0,
     high: numberOrNull(content['high']) ?? 0,
+    palette: text(content, 'palette'),
+    wrong: typeof content['wrong'] === 'string' ? content['wrong'] : null,
+    planes: [first, ...(others as Plane[])]
+  };
+}
+
+function readPlane(content: unknown, body: ArrayBufferView | undefined, line: boolean): Plane | null {
+  if (!isFields(content) || !body || !isFields(content['across']) || !Array.isArray(content['cuts'])) {
+    return null;
+  }
+  const rows = whole(content, 'rows');
+  const columns = whole(content, 'columns');
+  const { shown } = content;
+  if (body.byteLength !== (line ? 4 * columns : rows * columns) || !isList(shown, isWhole)) {
+    return null;
+  }
+  return {
+    rows,
+    columns,
     minimum: numberOrNull(content['minimum']),
     maximum: numberOrNull(content['maximum']),
     notNumbers: whole(content, 'notNumbers'),
     infinite: whole(content, 'infinite'),
-    palette: text(content, 'palette'),
     stride: whole(content, 'stride'),
+    shown,
     across: content['across'] as unknown as Axis,
     up: isFields(content['up']) ? (content['up'] as unknown as Axis) : null,
     cuts: content['cuts'] as Cut[],
-    codes: line ? new Uint8Array(0) : new Uint8Array(body.buffer, body.byteOffset, bytes),
+    codes: line ? new Uint8Array(0) : bytes(body),
     points: line ? floats(body) : new Float32Array(0)
   };
+}
+
+function bytes(body: ArrayBufferView): Uint8Array {
+  return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
 }
 
 /** Floats need an offset that is a multiple of four; a message's body may lie anywhere. */
@@ -177,6 +252,22 @@ function floats(body: ArrayBufferView): Float32Array {
 
 function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isList<Item>(value: unknown, holds: (item: unknown) => item is Item): value is Item[] {
+  return Array.isArray(value) && value.every(holds);
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function isWhole(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value);
+}
+
+function isDrawing(value: unknown): value is ChartDrawing {
+  return isFields(value) && isText(value['svg']) && isText(value['words']);
 }
 
 function text(content: Fields, key: string): string {

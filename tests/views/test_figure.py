@@ -1,0 +1,170 @@
+"""Pictures as SVG text, GIF and other files."""
+
+import io
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.errors import RunError
+from workbench.run.snapshots import Snapshot
+from workbench.views.animation import MOST_FRAMES, Recorder
+from workbench.views.curves import Chart, Curve
+from workbench.views.field import Look, plain_axes, summarise
+from workbench.views.figure import chart_svg, chart_words, short, svg_of, ticks
+from workbench.views.palettes import colour_table
+from workbench.views.picture import png_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def summary_of(values, look=None, unit="m", step=7):
+    return summarise(Snapshot("u", np.asarray(values, float), {}, step, step), plain_axes(np.shape(values)), unit, look)
+
+
+def texts(svg):
+    return [node.text for node in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def images(svg):
+    return list(ElementTree.fromstring(svg).iter(f"{SVG}image"))
+
+
+def chart_of(*curves, group="probes"):
+    made = tuple(Curve(name, np.asarray(places, float), np.asarray(values, float)) for name, places, values in curves)
+    return Chart(group, "u <here>", "t", "s", "u", "m", made)
+
+
+def test_plane_has_picture_colour_bar_numbers_and_names():
+    svg = svg_of(summary_of(np.arange(200.0).reshape(20, 10)))
+    assert len(images(svg)) == 2
+    assert {"u, step 7", "x", "y", "m", "0", "10", "100"} <= set(texts(svg))
+
+
+def test_line_is_a_path_and_nan_breaks_it():
+    svg = svg_of(summary_of([0.0, 1.0, np.nan, 3.0, 2.0]))
+    (path,) = [node for node in ElementTree.fromstring(svg).iter(f"{SVG}path")]
+    assert path.get("d").count("M") == 2
+    assert not images(svg)
+
+
+def test_volume_has_three_pictures_and_one_bar():
+    summary = summary_of(np.random.default_rng(1).random((4, 3, 2)), Look(volume=True, cuts={0: 3}))
+    assert [plane.shown for plane in summary.planes] == [(0, 1), (2, 1), (0, 2)]
+    assert len(images(svg_of(summary))) == 4
+    assert "x = cell 3" in texts(svg_of(summary))
+
+
+def test_planes_of_a_volume_share_limits_and_show_their_cells():
+    values = np.random.default_rng(2).random((5, 4, 3))
+    summary = summary_of(values, Look(volume=True, cuts={0: 1, 1: 2, 2: 0}))
+    for plane in summary.planes:
+        assert (plane.low, plane.high) == (summary.low, summary.high)
+        rows, columns = plane.values.shape
+        for column, row in ((0, 0), (columns - 1, rows - 1), (1, 1)):
+            assert plane.value_at(column, row) == values[plane.cell_at(column, row)]
+        assert plane.cell_at(columns, 0) is None
+    assert summary.low == min(plane.minimum for plane in summary.planes)
+
+
+def test_chart_has_legend_with_last_values_and_escapes_names():
+    svg = chart_svg(chart_of(("a & b", [0, 1], [2, 3]), ("c", [0, 1], [4, np.nan])), 400)
+    assert {"u <here>", "a & b: 3", "c: NaN", "t (s)", "u (m)"} <= set(texts(svg))
+    assert "a & b now 3" in chart_words(chart_of(("a & b", [0, 1], [2, 3])))
+
+
+@pytest.mark.parametrize("places", [[], [3.0]])
+def test_chart_of_little_is_drawn_too(places):
+    svg = chart_svg(chart_of(("c", places, places)), 300)
+    assert len(list(ElementTree.fromstring(svg).iter(f"{SVG}circle"))) == len(places)
+
+
+def test_values_without_a_finite_one_are_drawn():
+    assert "no finite value" in svg_of(summary_of(np.full((2, 2), np.nan)))
+    ElementTree.fromstring(svg_of(summary_of(np.full(3, np.inf))))
+
+
+def test_ticks_and_numbers_are_those_of_the_page():
+    assert ticks(0, 511, 6) == [0, 200, 400]
+    assert ticks(1, -1, 5) == [-1, -0.5, 0, 0.5, 1]
+    assert ticks(3, 3, 5) == [3]
+    assert ticks(np.nan, np.nan, 5) == []
+    written = [short(value) for value in (0, 0.1 + 0.2, -1234.6, 1e20, 1.25e-7, 12346)]
+    assert written == ["0", "0.3", "\u22121235", "1e20", "1.25e\u22127", "12350"]
+
+
+def test_png_of_a_volume_holds_its_pictures_side_by_side():
+    from_one = png_of(summary_of(np.zeros((4, 3, 2))))
+    from_three = png_of(summary_of(np.zeros((4, 3, 2)), Look(volume=True)))
+    wide = [int.from_bytes(png[16:20], "big") for png in (from_one, from_three)]
+    assert wide[1] > 2 * wide[0]
+
+
+def test_gif_has_the_colours_of_the_view():
+    image_module = pytest.importorskip("PIL.Image", reason="pillow is not installed")
+    recorder = Recorder()
+    for step in range(3):
+        recorder.append(summary_of(np.eye(300) * step, Look(limits=(0, 2)), step=step))
+    with image_module.open(io.BytesIO(recorder.gif())) as gif:
+        assert gif.n_frames == 3
+        gif.seek(2)
+        pixels = np.asarray(gif.convert("RGB"))
+    table = np.frombuffer(colour_table("viridis"), np.uint8).reshape(-1, 3)
+    assert (pixels[299, 0] == table[254]).all()
+    assert (pixels[0, 0] == table[0]).all()
+
+
+def test_long_recordings_are_thinned_and_one_step_counts_once():
+    recorder = Recorder()
+    for step in range(3 * MOST_FRAMES):
+        recorder.append(summary_of(np.zeros((2, 2)), step=step // 2))
+    assert MOST_FRAMES / 2 <= len(recorder) < MOST_FRAMES
+    with pytest.raises(RunError, match="nothing was recorded"):
+        Recorder().gif()
+
+
+def test_gif_without_pillow_names_the_extra(monkeypatch):
+    recorder = Recorder()
+    recorder.append(summary_of(np.zeros((2, 2))))
+    monkeypatch.setattr("workbench.views.animation.find_spec", lambda name: None)
+    with pytest.raises(RunError, match=r"pip install 'stencil-workbench\[lab\]'"):
+        recorder.gif()
+
+
+@pytest.fixture
+def view():
+    text = (
+        "u = field('u', boundary='periodic')\nenergy = scalar('energy')\nu.next = u[+1, 0]\nenergy.next = reduce_sum(u)"
+    )
+    with wb.trace(text).simulate(u=np.arange(6.0).reshape(3, 2), backend="reference") as simulation:
+        made = simulation.view("u")
+        yield made
+        made.close()
+
+
+def test_view_writes_files_by_their_ending(view, tmp_path):
+    view.probe(1, 1)
+    for name in ("u.png", "u.svg", "u.npy", "u.csv"):
+        view.save(tmp_path / name)
+    assert (tmp_path / "u.png").read_bytes().startswith(b"\x89PNG")
+    assert "u in probed cells" in texts((tmp_path / "u.svg").read_text())
+    assert np.load(tmp_path / "u.npy").tolist() == [[0, 1], [2, 3], [4, 5]]
+    lines = (tmp_path / "u.csv").read_text().splitlines()
+    assert lines[0] == "chart,curve,place,value"
+    assert '"u in probed cells","(1, 1)",0.0,3.0' in lines
+    with pytest.raises(RunError, match=r"no 'jpg' files\nUse one of \.png"):
+        view.save(tmp_path / "u.jpg")
+
+
+def test_view_records_a_gif_while_it_runs(view, tmp_path):
+    image_module = pytest.importorskip("PIL.Image", reason="pillow is not installed")
+    view.record(tmp_path / "u.gif", frames=4, every=2)
+    with image_module.open(tmp_path / "u.gif") as gif:
+        assert gif.n_frames >= 2  # equal pictures become one
+
+
+def test_view_shows_what_it_is_told_to(view):
+    assert view.look(limits=(0.0, 9.0), plane=(1, 0)).summary.high == 9.0
+    assert view.summary.across.name == "y"
+    assert len(view.charts) == 3

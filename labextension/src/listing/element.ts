@@ -1,0 +1,56 @@
+// Elements: the few lines of DOM that every part of a listing needs.
+
+export function element<Name extends keyof HTMLElementTagNameMap>(
+  name: Name,
+  className: string,
+  text = ''
+): HTMLElementTagNameMap[Name] {
+  const node = document.createElement(name);
+  node.className = className;
+  node.textContent = text;
+  return node;
+}
+
+export function button(label: string, title: string, pressed: () => void): HTMLButtonElement {
+  const node = element('button', 'swb-button', label);
+  node.type = 'button';
+  node.title = title;
+  node.addEventListener('click', pressed);
+  return node;
+}
+
+/** A list to choose from, with its words in front. */
+export function chooser(
+  label: string,
+  options: readonly { value: string; label: string }[],
+  value: string,
+  chosen: (value: string) => void
+): { node: HTMLElement; select: HTMLSelectElement } {
+  const node = element('label', 'swb-label', label);
+  const select = element('select', 'swb-select');
+  for (const option of options) {
+    const item = element('option', '', option.label);
+    item.value = option.value;
+    select.append(item);
+  }
+  select.value = value;
+  select.addEventListener('change', () => chosen(select.value));
+  node.append(select);
+  return { node, select };
+}
+
+/** Put a text on the clipboard; pages that may not do so themselves select it and ask the browser. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const area = element('textarea', 'swb-copying');
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand('copy');
+    area.remove();
+    return done;
+  }
+}

@@ -18,6 +18,7 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     this.addClass('swb-view');
     this.picture.className = 'swb-fallback';
     this.addWidget(new Widget({ node: this.picture }));
+    this.addWidget(this.page);
     this.addWidget(this.live);
     this.observer.observe(this.live.node, { childList: true, subtree: true });
   }
@@ -36,10 +37,23 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     if (typeof png === 'string') {
       this.picture.src = `data:image/png;base64,${png}`;
     }
+    if (typeof png !== 'string' && model.data['text/html'] !== undefined) {
+      await this.renderPage(model);
+    }
     const view = model.data[MIME] as { model_id?: unknown } | undefined;
     if (typeof view?.model_id === 'string') {
       await this.renderLive(view.model_id);
     }
+  }
+
+  /** A view whose static form is a page: drawn by the notebook's own renderer, which trusts it or not. */
+  private async renderPage(model: IRenderMime.IMimeModel): Promise<void> {
+    const page = this.renderers.createRenderer('text/html');
+    while (this.page.widgets.length) {
+      this.page.widgets[0]?.dispose();
+    }
+    this.page.addWidget(page);
+    await page.renderModel(model);
   }
 
   private async renderLive(modelId: string): Promise<void> {
@@ -57,10 +71,12 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     const found = this.live.node.querySelector('.swb-live') !== null;
     this.live.node.hidden = !found;
     this.picture.hidden = found || !this.picture.src;
+    this.page.node.hidden = found;
   }
 
   private inner: IRenderMime.IRenderer | null = null;
   private readonly picture = document.createElement('img');
   private readonly live = new Panel();
+  private readonly page = new Panel();
   private readonly observer = new MutationObserver(() => this.choose());
 }

@@ -27,8 +27,17 @@ def test_a_line_selects_the_value_it_makes_and_back(backend):
     b = value_named(machine.plan(), "b")
     lines = [summary.text.lines[number - 1] for number in summary.lines_of(b)]
     assert any("b = " in line.text for line in lines)
+    assert [line for line in summary.text.lines if line.values and not line.makes] == []
     assert all(line.makes == b and 4 in line.cell_lines for line in lines)
     assert all("b" in line.label for line in lines)
+
+
+def test_a_value_read_at_an_offset_is_the_value_itself():
+    """`b_xp1 = ...` computes b for a neighbour: it selects b, not the shift."""
+    machine = trade_off()
+    summary = summary_of(machine, "openmp")
+    (line,) = [line for line in summary.text.lines if "b_xp1 = " in line.text]
+    assert line.makes == value_named(machine.plan(), "b")
 
 
 def test_a_line_of_the_cell_leads_to_lines_of_the_text_and_values():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, Protocol
 
 from workbench.views.feeder import Feeder
@@ -24,6 +25,15 @@ class ListingPage(Protocol):
 
     def close(self) -> None:
         """Take it off the page and free it."""
+
+
+def listing_page() -> ListingPage | None:
+    """A new page's end; None where the library that speaks to pages is not installed."""
+    if find_spec("ipywidgets") is None:
+        return None
+    from workbench.views.canvas import Canvas
+
+    return Canvas("Listing")
 
 
 class Listing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from workbench.views.messages import Message
@@ -147,6 +147,6 @@ def _line(line: SourceLine) -> tuple[object, ...]:
     return line.number, pieces, line.cell_lines, line.label, line.makes is not None
 
 
-def _with_body(kind: str, body: dict[str, object]) -> Message:
+def _with_body(kind: str, body: Mapping[str, object]) -> Message:
     """Large ones travel as bytes, which nothing on the way parses."""
     return Message({"type": kind}, (json.dumps(body, separators=(",", ":")).encode(),))

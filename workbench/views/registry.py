@@ -8,6 +8,8 @@ from typing import Any
 
 from workbench.views.field import summarise
 from workbench.views.opening import open_field_view
+from workbench.views.source import summarise_source
+from workbench.views.source_view import open_source_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,4 +24,5 @@ class ViewKind:
 
 VIEWS: dict[str, ViewKind] = {
     "field": ViewKind("field", "a value of a simulation, live: line, picture or slice", summarise, open_field_view),
+    "source": ViewKind("source", "generated text, linked with values and cell", summarise_source, open_source_view),
 }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from workbench.codegen.source import Source
-from workbench.graph import Store
+from workbench.graph import Broadcast, Extend, Shift, Store
 from workbench.planning.plan import Plan
 from workbench.planning.reach import value_name
 from workbench.views.difference import Fold, Row, compare_lines, count_changes, folds_of
@@ -152,10 +152,20 @@ def _text_of(plan: Plan, source: Source, title: str, reports: Mapping[str, str])
         found = origins.get(number, ())
         values = tuple(sorted({ValueRef(o.kernel, node) for o in found for node in o.nodes}))
         cell_lines = tuple(sorted({line for o in found for line in o.cell_lines}))
-        # Nodes are in the order of computation, so the last one is what the line is there for.
-        makes = values[-1] if values else None
-        lines.append(SourceLine(number, pieces, values, makes, cell_lines, _label(plan, values)))
+        lines.append(SourceLine(number, pieces, values, _made_by(plan, values), cell_lines, _label(plan, values)))
     return SourceText(title, source.language, tuple(lines), functions_of(source, reports))
+
+
+def _made_by(plan: Plan, values: tuple[ValueRef, ...]) -> ValueRef | None:
+    """The value that a line is there for: the last one in the order of computation.
+
+    One that only moves or repeats another value counts where there is nothing else.
+    """
+    moving = (Shift, Extend, Broadcast)
+    nodes = ((value, plan.kernel(value.kernel).kernel.nodes[value.node]) for value in values)
+    computed = [value for value, node in nodes if not isinstance(node.instruction, moving)]
+    found = computed or list(values)
+    return found[-1] if found else None
 
 
 def _label(plan: Plan, values: tuple[ValueRef, ...]) -> str:
@@ -201,7 +211,5 @@ def _cell_lines(plan: Plan, cell: tuple[tuple[int, str], ...]) -> tuple[SourceLi
     lines = []
     for (number, _), pieces in zip(cell, coloured, strict=True):
         values = tuple(written.get(number, ()))
-        lines.append(
-            SourceLine(number, pieces, values, values[-1] if values else None, (number,), _label(plan, values))
-        )
+        lines.append(SourceLine(number, pieces, values, _made_by(plan, values), (number,), _label(plan, values)))
     return tuple(lines)

@@ -13,19 +13,15 @@ from workbench.views.source import Function, SourceLine, SourceSummary, short_na
 MOST_LINES = 400  # of a text; longer ones are cut, because notebooks keep them for ever
 
 _STYLE = """<style>
-.swb-static-source { --ink: #1f2328; --soft: #59636e; --paper: #ffffff; --tint: #f0f2f5; --rule: #d0d7de;
-  --keyword: #0550ae; --type: #0550ae; --function: #8250df; --number: #953800; --string: #116329; --comment: #59636e;
-  --meta: #7a3e9d; font: 12px/1.45 var(--jp-code-font-family, ui-monospace, "DejaVu Sans Mono", monospace);
-  color: var(--jp-content-font-color1, var(--ink)); max-width: 100%; overflow-x: auto; }
-@media (prefers-color-scheme: dark) { .swb-static-source { --ink: #e6edf3; --soft: #9198a1; --paper: #0d1117;
-  --tint: #21262d; --rule: #3d444d; --keyword: #79c0ff; --type: #79c0ff; --function: #d2a8ff; --number: #ffa657;
-  --string: #7ee787; --comment: #9198a1; --meta: #d2a8ff; } }
-.swb-static-source table { border-collapse: collapse; table-layout: auto; margin: 0; font: inherit; width: 100%; }
-.swb-static-source td, .swb-static-source th { border: 0; padding: 0 6px; text-align: left; vertical-align: top;
-  white-space: pre-wrap; overflow-wrap: anywhere; background: none; color: inherit; font-weight: normal; }
-.swb-static-source .n { color: var(--jp-content-font-color2, var(--soft)); text-align: right; width: 1%;
-  white-space: nowrap; user-select: none; }
-.swb-static-source caption, .swb-static-source .r { text-align: left; color: inherit; padding: 4px 6px; }
+.swb-static-source { --ink: #1f2328; --soft: #59636e; --tint: #f0f2f5; --keyword: #0550ae; --function: #8250df;
+  --number: #953800; --string: #116329; --comment: #59636e; --meta: #7a3e9d; max-width: 100%; overflow-x: auto;
+  color: var(--jp-content-font-color1, var(--ink)); font-size: 12px; line-height: 1.45; }
+@media (prefers-color-scheme: dark) { .swb-static-source { --ink: #e6edf3; --soft: #9198a1; --tint: #21262d;
+  --keyword: #79c0ff; --function: #d2a8ff; --number: #ffa657; --string: #7ee787; --comment: #9198a1;
+  --meta: #d2a8ff; } }
+.swb-static-source pre { font: inherit; font-family: var(--jp-code-font-family, ui-monospace, "DejaVu Sans Mono",
+  monospace); margin: 0; white-space: pre; background: none; color: inherit; }
+.swb-static-source .n { color: var(--jp-content-font-color2, var(--soft)); user-select: none; }
 .swb-static-source .r { background: var(--jp-layout-color2, var(--tint)); }
 .swb-static-source .gone { background: color-mix(in srgb, #d55e00 20%, transparent); }
 .swb-static-source .new { background: color-mix(in srgb, #0072b2 22%, transparent); }
@@ -40,62 +36,66 @@ _STYLE = """<style>
 
 
 def source_html(summary: SourceSummary) -> str:
-    """A table of numbered lines, or of two texts side by side with equal stretches left out."""
+    """Numbered lines, or the lines that another text has (with −) and has not (with +); equal stretches left out.
+
+    Made of `pre` and `span` alone: a page that does not trust the notebook takes the colours away, not the lines.
+    """
     text = summary.text
-    rows = _alone(summary) if summary.before is None else _beside(summary)
+    rows = _alone(summary) if summary.before is None else _compared(summary)
+    if len(rows) > MOST_LINES:
+        rows = [*rows[:MOST_LINES], f"… {len(rows) - MOST_LINES} more lines"]
     caption = f"{text.title}: {len(text.lines)} lines of {'CUDA' if text.language == 'cuda' else 'C++'}"
-    return (
-        f'{_STYLE}<div class="swb-static-source"><table aria-label="{escape(caption, quote=True)}">'
-        f"<caption>{escape(caption)}</caption>{''.join(rows)}</table></div>"
-    )
+    body = "\n".join(rows)
+    return f'{_STYLE}<div class="swb-static-source"><p>{escape(caption)}</p><pre>{body}</pre></div>'
 
 
 def _alone(summary: SourceSummary) -> list[str]:
     starts = {function.first: function for function in summary.text.functions}
     rows = []
-    for line in summary.text.lines[:MOST_LINES]:
-        rows += _report(starts.get(line.number), 2)
-        title = f' title="{escape(line.label, quote=True)}"' if line.label else ""
-        rows.append(f"<tr{title}>{_cells(line, '')}</tr>")
-    left = len(summary.text.lines) - MOST_LINES
-    if left > 0:
-        rows.append(f'<tr><td class="n">…</td><td>{left} more lines</td></tr>')
+    for line in summary.text.lines:
+        rows += _report(starts.get(line.number))
+        rows.append(_line(line, " ", ""))
     return rows
 
 
-def _beside(summary: SourceSummary) -> list[str]:
+def _compared(summary: SourceSummary) -> list[str]:
     assert summary.before is not None
     starts = {function.first: function for function in summary.text.functions}
     hidden = {row for fold in summary.folds for row in range(fold.first, fold.last + 1)}
     first = {fold.first: fold for fold in summary.folds}
-    rows = [f'<tr><th colspan="2">{escape(summary.before.title)}</th><th colspan="2">{escape(summary.text.title)}</th></tr>']
+    rows = [f"− {escape(summary.before.title)}, + {escape(summary.text.title)}"]
+    gone: list[str] = []
+    new: list[str] = []
     for index, row in enumerate(summary.rows):
+        if row.kind == "same":
+            rows += [*gone, *new]
+            gone, new = [], []
         if index in first:
-            count = first[index].last - first[index].first + 1
-            rows.append(f'<tr><td class="r" colspan="4">{count} equal lines</td></tr>')
+            rows.append(f'<span class="r">      {first[index].last - first[index].first + 1} equal lines</span>')
         if index in hidden:
             continue
-        rows += _report(starts.get(row.after), 4)
-        old = summary.before.lines[row.before - 1] if row.before else None
-        new = summary.text.lines[row.after - 1] if row.after else None
-        same = row.kind == "same"
-        rows.append(f"<tr>{_cells(old, '' if same else 'gone')}{_cells(new, '' if same else 'new')}</tr>")
-    return rows
+        if row.kind == "same":
+            rows += _report(starts.get(row.after))
+            rows.append(_line(summary.text.lines[row.after - 1], " ", ""))
+            continue
+        if row.before:
+            gone.append(_line(summary.before.lines[row.before - 1], "−", "gone"))
+        if row.after:
+            new += _report(starts.get(row.after))
+            new.append(_line(summary.text.lines[row.after - 1], "+", "new"))
+    return [*rows, *gone, *new]
 
 
-def _report(function: Function | None, columns: int) -> list[str]:
+def _report(function: Function | None) -> list[str]:
     if function is None or not function.report:
         return []
-    said = escape(f"{short_name(function.name)}: {function.report}")
-    return [f'<tr><td class="r" colspan="{columns}">{said}</td></tr>']
+    return [f'<span class="r">      {escape(f"{short_name(function.name)}: {function.report}")}</span>']
 
 
-def _cells(line: SourceLine | None, change: str) -> str:
-    if line is None:
-        return "<td></td><td></td>"
-    mark = {"": "", "gone": "− ", "new": "+ "}[change]
+def _line(line: SourceLine, mark: str, change: str) -> str:
     body = "".join(_piece(piece) for piece in line.pieces)
-    return f'<td class="n">{line.number}</td><td class="{change}">{mark}{body}</td>'
+    title = f' title="{escape(line.label, quote=True)}"' if line.label else ""
+    return f'<span class="{change}"{title}><span class="n">{line.number:5d}</span> {mark} {body}</span>'
 
 
 def _piece(piece: Piece) -> str:

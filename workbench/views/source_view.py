@@ -6,15 +6,15 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from workbench.errors import PlanError
+from workbench.errors import PlanError, RunError
 from workbench.frontend.cell import Traced
 from workbench.planning.plan import Plan, Storage
 from workbench.planning.reach import value_name
 from workbench.views.compiler_report import CompilerReport, known_report, report_of
-from workbench.views.inspection import Inspection
-from workbench.views.listing import Listing, ListingPage
+from workbench.views.inspection import Inspection, Program
+from workbench.views.listing import Listing, ListingPage, listing_page
 from workbench.views.listing_messages import Button, Choice, Option, text_message
-from workbench.views.live import MIME
+from workbench.views.live import LIVE_ADVICE, MIME
 from workbench.views.messages import Message
 from workbench.views.selection import CellLine, Selection, SubkernelRef, ValueRef, cell_lines_of
 from workbench.views.source import SourceSummary, describe_source, summarise_source
@@ -41,6 +41,7 @@ class SourceView:
         """Without a page it is static."""
         self.inspection = inspection
         self._beside: Beside = "change"
+        self._made: tuple[object, SourceSummary] | None = None  # the last summary, because colouring takes a while
         self._page = page
         self._asking = threading.Lock()
         self._listing = Listing(page, opened=self._everything, obey=self._obey, name="source view")
@@ -59,15 +60,17 @@ class SourceView:
         source = self.inspection.source_of(plan)
         old = self._other_plan()
         before = None if old is None else self.inspection.source_of(old)
+        if before is not None and before.text == source.text:
+            before = None
         found = known_report(source)
-        return summarise_source(
-            plan,
-            source,
-            backend=self.inspection.language,
-            cell=self._cell(),
-            before=None if before is None or before.text == source.text else before,
-            reports=None if found is None else found.functions,
-        )
+        language = self.inspection.language
+        key = (language, source, before, found)
+        known = self._made
+        if known is None or known[0] != key:
+            reports = None if found is None else found.functions
+            made = summarise_source(plan, source, backend=language, cell=self._cell(), before=before, reports=reports)
+            known = self._made = (key, made)
+        return known[1]
 
     def report(self) -> CompilerReport:
         """What the compiler says; compiles if nobody has asked for this text before, which may take long."""
@@ -188,7 +191,7 @@ class SourceView:
             case "choice", _, "backend":
                 self.inspection.show_backend(str(value))
             case "choice", _, "beside" if value in _BESIDE:
-                self.beside(value)  # type: ignore[arg-type]
+                self.beside(value)
             case "button", _, str(pressed):
                 self._press(pressed)
             case _:
@@ -227,9 +230,24 @@ class SourceView:
         """Live where the page has the extension, static HTML elsewhere, and words."""
         summary = self.summary
         bundle: dict[str, object] = {"text/plain": describe_source(summary), "text/html": source_html(summary)}
-        if self._page is not None:
+        if self._page is None:
+            bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
+        else:
             bundle[MIME] = {"version": 1, "model_id": self._page.model_id}
         return bundle
+
+
+def open_source_view(looked_at: Program | Inspection, *, backend: str = "") -> SourceView:
+    """A view of a machine's generated text, or one more view of an inspection; live where a page can draw it.
+
+    backend: "openmp", "cuda" or "cuda-sim"; default what the inspection looks at. Raises RunError for another one.
+    """
+    if backend and backend not in BACKENDS:
+        raise RunError(f"no source is generated for backend {backend!r}", advice=f"Use one of {', '.join(BACKENDS)}.")
+    inspection = looked_at if isinstance(looked_at, Inspection) else Inspection(looked_at)
+    if backend:
+        inspection.show_backend(backend)
+    return SourceView(inspection, listing_page())
 
 
 def describe_selection(plan: Plan, selection: Selection | None) -> str:

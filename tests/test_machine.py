@@ -8,6 +8,7 @@ import pytest
 import workbench as wb
 from tests.programs.hello import TEXT as HELLO
 from tests.programs.wave import TEXT as WAVE
+from workbench.errors import RunError
 from workbench.language import field
 from workbench.machine import CapturedNameWarning
 from workbench.planning.plan import Storage
@@ -160,3 +161,12 @@ def test_vector_components_are_stacked():
     assert np.array_equal(simulation.momentum, 2 * (given + np.arange(2.0)[:, None, None]))
     with pytest.raises(wb.StencilError, match=r"momentum has components of shape \(2,\)"):
         simulation.set(momentum=given[:1])
+
+
+def test_a_machine_has_views_of_its_own():
+    machine = wb.trace("u = field('u', boundary='periodic')\nu.next = u[+1]")
+    view = machine.view("source", backend="openmp")
+    assert "sweep_step_0" in repr(view)
+    view.close()
+    with pytest.raises(RunError, match="no view 'field'"):
+        machine.view("field")

@@ -9,6 +9,7 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import FunctionType
+from typing import Any
 
 import numpy as np
 
@@ -70,6 +71,18 @@ class Machine:
     def source(self, backend: str = "openmp") -> Source:
         """The generated text ("openmp", "cuda") with the user's names; maps lines to nodes and cell lines."""
         return render(self.plan(), backend)
+
+    def view(self, kind: str, **options: Any) -> Any:  # noqa: ANN401  # every kind has its own
+        """A view of the machine, live where a page can draw it: "source" (with backend=), ...
+
+        Raises RunError for a kind that there is not, or that looks at simulations.
+        """
+        from workbench.views.registry import VIEWS  # loaded when somebody looks
+
+        known = [name for name, row in VIEWS.items() if row.of == "machine"]
+        if kind not in known:
+            raise RunError(f"a machine has no view {kind!r}", advice=f"Use one of {', '.join(known)}.")
+        return VIEWS[kind].open(self, **options)
 
     def with_choices(self, choices: Choices) -> Machine:
         """The same program, planned by other choices."""

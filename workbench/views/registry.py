@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from workbench.views.field import summarise
 from workbench.views.opening import open_field_view
@@ -14,15 +14,19 @@ from workbench.views.source_view import open_source_view
 
 @dataclass(frozen=True, slots=True)
 class ViewKind:
-    """`summary`: records -> frozen record, tested; `open`: what users hold."""
+    """`of`: what is looked at; `summary`: records -> frozen record, tested; `open`: what users hold."""
 
     name: str
+    of: Literal["simulation", "machine"]
     what: str
     summary: Callable[..., object]
     open: Callable[..., Any]
 
 
 VIEWS: dict[str, ViewKind] = {
-    "field": ViewKind("field", "a value of a simulation, live: line, picture or slice", summarise, open_field_view),
-    "source": ViewKind("source", "generated text, linked with values and cell", summarise_source, open_source_view),
+    row.name: row
+    for row in (
+        ViewKind("field", "simulation", "a value, live: line, picture or slice", summarise, open_field_view),
+        ViewKind("source", "machine", "generated text, linked both ways", summarise_source, open_source_view),
+    )
 }

@@ -84,11 +84,27 @@ class WishDropped:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class SimulationOpened:
+    """A simulation was made, of these extents."""
+
+    name: str
+    backend: str
+    extents: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SimulationClosed:
+    """Its memory was freed by close()."""
+
+    name: str
+
+
 ReplanEvent = Planned | Swapped | Measured | WishDropped
 ReplanListener = Callable[[ReplanEvent], None]
 """Called in the thread that plans, or between two slices in the one that runs; returns at once, must not raise."""
 
-Event = RunEvent | ReplanEvent
+Event = RunEvent | ReplanEvent | SimulationOpened | SimulationClosed
 Subscriber = Callable[[Event], None]
 
 _subscribers: list[Subscriber] = []
@@ -96,7 +112,7 @@ _lock = threading.Lock()
 
 
 def subscribe(subscriber: Subscriber) -> Callable[[], None]:
-    """Hear of the ends of all runs and of all new code in this process; call the result to hear no more.
+    """Hear of all simulations, ends of runs and new code in this process; call the result to hear no more.
 
     It is called in whatever thread the event comes from and must return at once; what it raises is lost.
     """

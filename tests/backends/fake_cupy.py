@@ -78,6 +78,11 @@ class FakeModule:
         )
 
     def get_function(self, name):
+        launch = self.launcher(name)
+        launch.ptr = name
+        return launch
+
+    def launcher(self, name):
         def launch(grid, block, arguments):
             assert self.fake.streams, "launched outside of the instance's stream"
             stream = self.fake.streams[-1]
@@ -101,6 +106,17 @@ class FakeModule:
         assert self.device.launch(name, LaunchShape(grid, block, seed=3), passed) == 0, self.device.faults()
 
 
+class FakeEvent:
+    """Notes how many entries the log had; a millisecond an entry."""
+
+    def __init__(self, fake):
+        self.fake = fake
+
+    def record(self, stream):
+        assert stream.captured is None
+        self.at = len(self.fake.log)
+
+
 class FakeCupy:
     """What backends/cuda.py uses of CuPy."""
 
@@ -113,7 +129,12 @@ class FakeCupy:
             Stream=lambda: FakeStream(self),
             memory=SimpleNamespace(OutOfMemoryError=errors["memory"]),
             runtime=SimpleNamespace(CUDARuntimeError=errors["runtime"], getDeviceCount=lambda: devices),
-            driver=SimpleNamespace(CUDADriverError=errors["driver"]),
+            driver=SimpleNamespace(
+                CUDADriverError=errors["driver"],
+                funcGetAttribute=lambda attribute, name: {4: 40, 3: 16, 1: 256}[attribute],
+            ),
+            Event=lambda: FakeEvent(self),
+            get_elapsed_time=lambda first, last: float(last.at - first.at),
             compiler=SimpleNamespace(CompileException=errors["compiler"]),
         )
 

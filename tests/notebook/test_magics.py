@@ -163,6 +163,7 @@ def test_the_list_of_what_is_alive(loaded):
     text = loaded.run("%stencil").text
     assert "heat         1-D, fields u; 1 sub-kernel" in text
     assert "rod          of heat, 64 cells on reference, 3 steps, idle" in text
+    assert "a step; interpreted" in text
     assert "builds" in text
     loaded.run("rod.close()")
     assert "rod " not in loaded.run("%stencil").text

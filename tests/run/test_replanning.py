@@ -259,11 +259,14 @@ def test_subscribers_hear_of_new_code_and_of_ends():
     events.subscribe(lambda event: 1 / 0)
     with WAVE.simulate(**start(16), backend="reference") as simulation:
         simulation.replan(manifest(FREE[0])).wait(PATIENCE)
-        wait_for(lambda: len(heard) == 2)
+        wait_for(lambda: len(heard) == 3)
         simulation.run(3)
+        simulation.close()
         unsubscribe()
-        simulation.run(3)
-    assert [type(event) for event in heard] == [events.Planned, events.Swapped, events.RunEnded]
+    WAVE.simulate(**start(16), backend="reference").close()
+    assert heard[0] == events.SimulationOpened("wave", "reference", (16,))
+    assert [type(event) for event in heard[1:4]] == [events.Planned, events.Swapped, events.RunEnded]
+    assert heard[4:] == [events.SimulationClosed("wave")]
 
 
 def test_plan_that_cannot_be_is_refused(slow):

@@ -135,6 +135,9 @@ class Instance(Protocol):
     def device_view(self, name: str) -> Any:  # noqa: ANN401  # numpy or cupy array
         """The live domain of a field (strided, no copy), valid until the next march."""
 
+    def time_launches(self, wanted: bool) -> None:
+        """Time launches from now on, or no longer; does nothing where they are timed always, or never."""
+
     def launch_times(self) -> tuple[LaunchTime, ...]:
         """What was timed so far, of each launch in order; empty where this backend times nothing or nothing yet."""
 

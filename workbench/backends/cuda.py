@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench.backends.base import Array, Availability, MarchRequest
+from workbench.backends.base import Array, Availability, LaunchTime, MarchRequest
 from workbench.backends.device_instance import DeviceInstance, checked_extents, layout_of
+from workbench.backends.event_clock import EventClock
 from workbench.backends.launch_sequence import DeviceLaunch, index_type
-from workbench.backends.nvrtc import IEEE_FLAGS, with_prelude
+from workbench.backends.nvrtc import IEEE_FLAGS, KernelResources, with_prelude
 from workbench.codegen.device import StepLaunches
 from workbench.codegen.render_cuda import CudaText, inlined, render_cuda
 from workbench.codegen.source import Source
@@ -142,6 +143,16 @@ class CudaProgram:
         """Whether this process had the binary already."""
         return self._module.from_cache
 
+    def resources(self) -> tuple[KernelResources, ...]:
+        """Registers and static shared memory of every kernel, as the driver says; what spills is its local memory."""
+        driver = self._backend.library().cuda.driver
+        shared, local, registers = 1, 3, 4  # CUfunction_attribute
+        found = []
+        for name, function in self._module.functions.items():
+            numbers = [int(driver.funcGetAttribute(number, function.ptr)) for number in (registers, local, shared)]
+            found.append(KernelResources(name, numbers[0], numbers[1], 0, numbers[2]))
+        return tuple(found)
+
     def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> CudaInstance:
         """Allocate a state; `threads` is not used. Arrays of 2^31 elements need a second binary, made here."""
         del threads
@@ -168,6 +179,8 @@ class CudaInstance(DeviceInstance):
         self._paces: dict[tuple[str, int], _Pace] = {}
         self._pace: _Pace | None = None  # of the batch that runs
         self._batch_begin = 0.0
+        self._clock: EventClock | None = None
+        self._times: tuple[LaunchTime, ...] = ()
         super().__init__(program.plan, program.text.kernels, extents, cupy)
         self._shape_argument = np.frombuffer(self.shape, np.dtype([("words", np.int64, (len(self.shape) // 8,))]))
         self._is_short = prod(self.extents) <= SHORT_CELLS
@@ -176,6 +189,17 @@ class CudaInstance(DeviceInstance):
     def graphs(self) -> int:
         """How many CUDA graphs were captured."""
         return len(self._graphs)
+
+    def time_launches(self, wanted: bool) -> None:
+        """Time one step of every batch by events around its launches, which then are no part of a graph."""
+        if wanted and self._clock is None:
+            self._clock = EventClock(self._cupy.cuda, self.plan)
+        elif not wanted:
+            self._clock = None
+
+    def launch_times(self) -> tuple[LaunchTime, ...]:
+        """Seconds on the device of the steps that were timed so far; empty unless `time_launches` asked for them."""
+        return self._times
 
     def close(self) -> None:
         """Free the memory; the instance cannot be used afterwards."""
@@ -210,11 +234,18 @@ class CudaInstance(DeviceInstance):
 
     def _wait(self) -> None:
         self._stream.synchronize()
+        if self._clock is not None:
+            self._times = self._clock.read()
         if self._pace is not None:
             self._pace.measured(time.monotonic() - self._batch_begin)
             self._pace = None
 
     def _run(self, step: StepLaunches, count: int) -> None:
+        if self._clock is not None and count:
+            kernel = next(k for k in self._kernels.values() if step is k.plain or step is k.observed)
+            self._clock.begin(kernel.name, step is not kernel.plain, self._stream)
+            self._launch_all(step, self._clock)
+            count -= 1
         many = _steps_in_graph(step)
         if self._is_short and count >= 2 * many:
             graph = self._graph(step, many)
@@ -236,9 +267,11 @@ class CudaInstance(DeviceInstance):
             self._graphs[key] = graph
         return self._graphs[key]
 
-    def _launch_all(self, step: StepLaunches) -> None:
+    def _launch_all(self, step: StepLaunches, clock: EventClock | None = None) -> None:
         for launch in self.sequence(step):
             self._functions[launch.kernel](launch.grid, launch.block, self._arguments(launch))
+            if clock is not None:
+                clock.mark(launch.code, self._stream)
         self.rotate(step)
 
     def _arguments(self, launch: DeviceLaunch) -> tuple[Any, ...]:

@@ -129,6 +129,10 @@ class DeviceInstance(ABC):
         with self._on_device():
             return self._domain(name)
 
+    def time_launches(self, wanted: bool) -> None:
+        """Nothing, unless the device says otherwise."""
+        del wanted
+
     def launch_times(self) -> tuple[LaunchTime, ...]:
         """None, unless the device says otherwise."""
         return ()

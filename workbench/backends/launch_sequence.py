@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from workbench.codegen.device import ArrayOperand, LaunchCode, StepLaunches
@@ -22,7 +22,8 @@ _MOST_BLOCKS, _MOST_BLOCKS_DOWN = 2**31 - 1, 65535
 class DeviceLaunch:
     """One kernel launch. Its arguments: the arrays, the Globals block, then `numbers` (int64 each) or else the shape.
 
-    `undefined` lists the arrays, by number, whose cells hold no value before the launch.
+    `undefined` lists the arrays, by number, whose cells hold no value before the launch; `code` is the number of the
+    launch in the step's text, of which there may be several here, or none.
     """
 
     kernel: str
@@ -31,6 +32,7 @@ class DeviceLaunch:
     arrays: tuple[ArrayOperand, ...]
     numbers: tuple[int, ...] = ()
     undefined: tuple[int, ...] = ()
+    code: int = 0
 
 
 def launches_of(step: StepLaunches, layout: Layout, choices: PlanChoices) -> tuple[DeviceLaunch, ...]:
@@ -41,8 +43,8 @@ def launches_of(step: StepLaunches, layout: Layout, choices: PlanChoices) -> tup
             advice=f"Give 1 to {MOST_THREADS} threads a block, and 0 or more blocks.",
         )
     made: list[DeviceLaunch] = []
-    for code in step.launches:
-        made += _launches(code, layout.extents, choices)
+    for number, code in enumerate(step.launches):
+        made += [replace(launch, code=number) for launch in _launches(code, layout.extents, choices)]
     return tuple(made)
 
 

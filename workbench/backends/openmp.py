@@ -216,6 +216,9 @@ class OpenmpInstance:
         """The live domain of a field, strided, valid until the next march."""
         return self._view(name)
 
+    def time_launches(self, wanted: bool) -> None:
+        """Nothing: they are timed always."""
+
     def launch_times(self) -> tuple[LaunchTime, ...]:
         """Seconds of each launch and member, on average over the steps that were timed so far."""
         return self._stopwatch.times()

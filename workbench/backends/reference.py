@@ -109,6 +109,9 @@ class ReferenceInstance:
         """The live array of a field, valid until the next march."""
         return self._state[self._field(name).name]
 
+    def time_launches(self, wanted: bool) -> None:
+        """Nothing: an interpreter has no launches."""
+
     def launch_times(self) -> tuple[LaunchTime, ...]:
         """None: an interpreter has no launches."""
         return ()

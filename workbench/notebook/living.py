@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from workbench.backends.cache_folder import default_cache
-from workbench.errors import RunError
 from workbench.machine import Machine
 from workbench.notebook.card import counted, memory_text, shape_text
 from workbench.pipeline import counters
 from workbench.run import alive
 from workbench.run.simulation import Simulation
+from workbench.views.living import detail_lines, summarise_living
 
 
 def living_text(names: Mapping[str, object]) -> str:
@@ -25,7 +25,7 @@ def living_text(names: Mapping[str, object]) -> str:
         lines.append("  none: define one with %%stencil NAME")
     simulations = [value for value in alive.simulations() if isinstance(value, Simulation)]
     rows = [row for row in (_simulation_row(simulation, names) for simulation in simulations) if row is not None]
-    lines += ["simulations", *(text for text, _ in rows)]
+    lines += ["simulations", *(line for text, _ in rows for line in text)]
     if not rows:
         lines.append("  none: make one with NAME.simulate(...)")
     total = sum(memory for _, memory in rows)
@@ -39,18 +39,16 @@ def living_text(names: Mapping[str, object]) -> str:
     return "\n".join(lines)
 
 
-def _simulation_row(simulation: Simulation, names: Mapping[str, object]) -> tuple[str, int] | None:
-    """Its line and its bytes; None for one that was closed, maybe just now by another thread."""
-    state = "running" if simulation.running else "paused" if simulation.paused else "idle"
-    try:
-        memory, shape = simulation.memory_bytes, shape_text(simulation.shape)
-    except RunError:
+def _simulation_row(simulation: Simulation, names: Mapping[str, object]) -> tuple[tuple[str, ...], int] | None:
+    """Its lines and its bytes; None for one that was closed, maybe just now by another thread."""
+    living = summarise_living(simulation)
+    if living is None:
         return None
     text = (
-        f"  {_name_of(simulation, names):<12} of {simulation.graph.name}, {shape} cells on {simulation.backend}, "
-        f"{counted(simulation.steps, 'step')}, {state}, {memory_text(memory)}"
+        f"  {_name_of(simulation, names):<12} of {simulation.graph.name}, {shape_text(living.extents)} cells on "
+        f"{living.backend}, {counted(living.steps, 'step')}, {living.state}, {memory_text(living.memory)}"
     )
-    return text, memory
+    return (text, *(f"{'':15}{line}" for line in detail_lines(living))), living.memory
 
 
 def _name_of(simulation: Simulation, names: Mapping[str, object]) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.backends.base import Array, Condition, MarchRequest, Number
 from workbench.errors import FieldError, RunError
-from workbench.events import Listener, ReplanListener
+from workbench.events import Listener, ReplanListener, SimulationOpened, publish
 from workbench.graph import Graph
 from workbench.pipeline import Compiled
 from workbench.planning.choices import Choices
@@ -50,6 +50,7 @@ class Simulation:
         self._march: March | None = None
         self._probes: dict[str, Probe] = {}
         alive.register_simulation(self)
+        publish(SimulationOpened(state.graph.name, state.compiled.selection.name, state.extents))
 
     # --- what it is -------------------------------------------------------------------------------------------------
 

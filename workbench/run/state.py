@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.backends.base import Array, Instance, MarchRequest, MarchResult, Number
 from workbench.errors import RunError
+from workbench.events import SimulationClosed, publish
 from workbench.graph import Graph, Static
 from workbench.graph.diagnostics import diagnostic_stores
 from workbench.pipeline import Compiled
@@ -38,7 +39,9 @@ class State:
         self.observed_step = steps
         self.records: tuple[Record, ...] = ()
         self.step_seconds = 0.0  # of the last march; 0: unknown
-        self.march_steps = 0  # done by the present program
+        self.timing = False
+        self.kernel_steps: dict[str, int] = {}  # of each kernel, by the present program
+        self.march_steps = 0  # of the kernel step
         self.march_seconds = 0.0
         self.watches = Watches()
         self._instance: Instance | None = instance
@@ -73,6 +76,7 @@ class State:
         if self._instance is not None:
             self._instance.close()
             self._instance = None
+            publish(SimulationClosed(self.graph.name))
 
     def take_over(self, compiled: Compiled, instance: Instance, threads: int) -> None:
         """Go on with another plan of the same program: copy the whole state into its instance and free the old one."""
@@ -84,8 +88,15 @@ class State:
                 instance.write_global(static.name, old.read_global(static.name))
         self.compiled, self._instance, self.threads = compiled, instance, threads
         self.step_seconds, self.march_steps, self.march_seconds = 0.0, 0, 0.0
+        self.kernel_steps = {}
+        instance.time_launches(self.timing)
         old.close()
         self.watches.tell()
+
+    def time_launches(self, wanted: bool) -> None:
+        """Time the launches of this and later programs, where that is not done always."""
+        self.timing = wanted
+        self.instance.time_launches(wanted)
 
     @property
     def measured_step_seconds(self) -> float | None:
@@ -96,6 +107,7 @@ class State:
         """Advance, count and record. Field records are taken where the march ends."""
         begin = time.perf_counter()
         result = self.instance.march(request)
+        self.kernel_steps[request.kernel] = self.kernel_steps.get(request.kernel, 0) + result.steps
         if request.kernel == STEP:
             self._count(result, time.perf_counter() - begin)
         self.watches.tell()

@@ -1,0 +1,54 @@
+"""Events around launches: every launch once a batch, on demand, and the same values as without."""
+
+import numpy as np
+
+from tests.backends.fake_cupy import FakeCupy
+from tests.backends.test_cuda_sim import cell_plan
+from tests.programs.wave import TEXT as WAVE
+from workbench.backends.base import MarchRequest
+from workbench.backends.cuda import CudaBackend
+
+PLAN = cell_plan(WAVE, 1)
+
+
+def instance(timed):
+    made = CudaBackend(FakeCupy()).compile(PLAN).instantiate((40,))
+    made.write_field("u", np.sin(np.arange(40.0)))
+    made.time_launches(timed)
+    return made
+
+
+def test_launches_are_timed_on_demand_and_bits_stay():
+    plain, timed = instance(False), instance(True)
+    for each in (plain, timed):
+        each.march(MarchRequest("step", 50, observe_every=10))
+    for name in ("u", "v"):
+        assert np.array_equal(plain.read_field(name), timed.read_field(name))
+    assert plain.launch_times() == ()
+    times = timed.launch_times()
+    for observed, step in ((False, PLAN.main.plain), (True, PLAN.main.observed)):
+        mine = [t for t in times if t.observed == observed]
+        places = [(number, member) for number, launch in enumerate(step.launches) for member in launch.members]
+        assert [(t.launch, t.member) for t in mine] == places
+        assert len({t.steps for t in mine}) == 1
+        # The log of the fake device gets one entry a launch, a millisecond each; a tree may take several launches.
+        loops = [t.seconds for t in mine if step.launches[t.launch].kind != "finisher"]
+        assert loops == [0.001] * len(loops)
+    assert {t.kernel for t in times} == {"step"}
+
+
+def test_timing_ends_when_asked():
+    timed = instance(True)
+    timed.march(MarchRequest("step", 5))
+    before = timed.launch_times()
+    timed.time_launches(False)
+    timed.march(MarchRequest("step", 5))
+    assert timed.launch_times() == before != ()
+
+
+def test_driver_tells_registers_and_spills():
+    resources = CudaBackend(FakeCupy()).compile(PLAN).resources()
+    assert {r.kernel for r in resources} >= {"sweep_step_0_u1", "sweep_step_1_v1"}
+    assert {(r.registers, r.spill_store_bytes, r.spill_load_bytes, r.shared_bytes) for r in resources} == {
+        (40, 16, 0, 256)
+    }

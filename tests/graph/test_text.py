@@ -33,6 +33,7 @@ from workbench.graph import (
     Wall,
     grid_space,
 )
+from workbench.graph.limits import Limits
 from workbench.graph.parse import parse
 from workbench.graph.spaces import AffineExtent, ConstantExtent, MinimumExtent, NamedExtent
 from workbench.graph.text import KEYWORDS, to_text
@@ -48,7 +49,8 @@ def gather():
         Static("e", "scalar", F64, GLOBAL, -0.0, unit="J/m³"),
         Static("c", "param", F32, GLOBAL, math.inf),
         Static("flag", "param", BOOL, GLOBAL, True),
-        Static("n", "param", I64, GLOBAL, -7),
+        Static("n", "param", I64, GLOBAL, -7, limits=Limits(None, -8, 5)),
+        Static("r", "param", F64, GLOBAL, 0.5, limits=Limits(above=0.0, warn_above=math.inf)),
     )
     b = KernelBuilder(space, statics)
     u = b.extend(

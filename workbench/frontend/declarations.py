@@ -18,6 +18,7 @@ from workbench.frontend.tensors import MOST_COMPONENTS, Index, Tensor, component
 from workbench.frontend.trace import CoordinateState, KernelState, Number, Term, Trace, current_trace
 from workbench.frontend.value import Value, operand
 from workbench.graph import GLOBAL, Static, StorageType
+from workbench.graph.limits import NO_LIMITS, Limits
 from workbench.graph.types import BOOL, F64
 
 # Methods and keywords of a simulation: a field of that name would hide them.
@@ -231,12 +232,31 @@ def scalar(name: str, default: Number = 0, dtype: object = "f64", unit: str = ""
     return _declare_global(name, "scalar", default, dtype, unit)
 
 
-def param(name: str, default: Number, dtype: object = "f64", unit: str = "") -> Value:
-    """Declare a parameter: an input that may change between runs without a rebuild; f64 unless dtype says else."""
-    return _declare_global(name, "param", default, dtype, unit)
+def param(
+    name: str,
+    default: Number,
+    dtype: object = "f64",
+    unit: str = "",
+    *,
+    above: float | None = None,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    warn_above: float | None = None,
+) -> Value:
+    """Declare a parameter: an input that may change between runs without a rebuild; f64 unless dtype says else.
+
+    above, at_least, at_most: what is given must be within; warn_above: a larger value is allowed, with a warning.
+    """
+    limits = Limits(above, at_least, at_most, warn_above)
+    for bound_name, bound in limits.named:
+        if isinstance(bound, bool) or not isinstance(bound, int | float) or bound != bound:
+            raise TraceError(f"{bound_name}={bound!r} of param {name!r} is no number", advice=f"Write {bound_name}=0.")
+    return _declare_global(name, "param", default, dtype, unit, limits)
 
 
-def _declare_global(name: str, role: str, default: object, dtype: object, unit: str) -> Value:
+def _declare_global(
+    name: str, role: str, default: object, dtype: object, unit: str, limits: Limits = NO_LIMITS
+) -> Value:
     trace = current_trace(role)
     type_ = parse_type(dtype)
     _check_name(name, role)
@@ -252,7 +272,13 @@ def _declare_global(name: str, role: str, default: object, dtype: object, unit: 
         )
     exact = _exact_default(trace, given, type_)
     kind = "param" if role == "param" else "scalar"
-    trace.declare(Static(name, kind, type_, GLOBAL, default=exact, unit=str(unit), span=trace.here()))  # type: ignore[arg-type]  # mypy widens the literal
+    if not limits.allows(exact):
+        raise TraceError(
+            f"the default of param {name!r} is {exact!r}, but must be {limits}", advice="Choose another default."
+        )
+    trace.declare(
+        Static(name, kind, type_, GLOBAL, default=exact, unit=str(unit), span=trace.here(), limits=limits)  # type: ignore[arg-type]  # mypy widens the literal
+    )
     return Value(trace.emit(lambda pool: pool.load(name)), name)
 
 

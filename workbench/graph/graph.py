@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from workbench.graph.instructions import Instruction, Load, Store
+from workbench.graph.limits import NO_LIMITS, Limits
 from workbench.graph.spaces import Space
 from workbench.graph.types import StorageType
 
@@ -110,6 +111,7 @@ class Static:
     group: str = ""  # the vector or tensor that this component belongs to
     component: tuple[int, ...] = ()
     span: Span = Span(0)
+    limits: Limits = NO_LIMITS  # of a param: what may be given to it
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import fields
 from typing import Literal, cast
 
 from workbench.errors import GraphError
@@ -31,6 +32,7 @@ from workbench.graph.instructions import (
     Value,
     Wall,
 )
+from workbench.graph.limits import Limits
 from workbench.graph.operators import OPERATORS
 from workbench.graph.spaces import (
     GLOBAL,
@@ -47,6 +49,7 @@ from workbench.graph.types import BY_NAME, StorageType
 
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[(),:=]|[^\s(),:="]+)')
 _PLAIN_RULES: dict[str, SideRule] = {"undefined": Undefined(), "periodic": Periodic(), "outflow": Outflow()}
+BOUNDS = tuple(field.name for field in fields(Limits))
 _NUMBERED_RULES: dict[str, type[Reflect | Mirror | Wall | Value | Fixed | Neumann]] = {
     "reflect": Reflect,
     "mirror": Mirror,
@@ -252,6 +255,7 @@ class _Parser:
             face_axes=line.integers() if line.accept("faces") else (),
             group=line.name() if line.accept("group") else "",
             component=line.integers() if line.accept("component") else (),
+            limits=Limits(*(line.number_value() if line.accept(bound) else None for bound in BOUNDS)),
             span=line.span() if line.accept("at") else Span(0),
         )
         line.end()

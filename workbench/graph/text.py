@@ -37,7 +37,8 @@ KEYWORDS = frozenset(
     re.findall(
         r"\w+",
         """graph axis static kernel region coordinate at hint line manifest delayed sync_before sync_after default unit
-        boundary faces group component global local space affine minimum over to identity none true false inf nan""",
+        boundary faces group component above at_least at_most
+        warn_above global local space affine minimum over to identity none true false inf nan""",
     )
 )
 """Words that a bare name may not be; a name that is one of them is quoted."""
@@ -152,6 +153,8 @@ def _static_text(static: Static, local: Space) -> str:
         text += f" group {name_text(static.group)}"
     if static.component:
         text += f" component {_tuple_text(static.component)}"
+    if static.limits:
+        text += "".join(f" {name} {number_text(bound)}" for name, bound in static.limits.named)
     return text if static.span == Span(0) else f"{text} at {span_text(static.span)}"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import warnings
 from collections.abc import Iterable
 
 import numpy as np
@@ -11,6 +12,10 @@ from workbench.backends.base import Array, Number
 from workbench.errors import FieldError, RunError, ShapeError
 from workbench.graph import Graph, Static, StorageType
 from workbench.run.arrays import to_host
+
+
+class ParamWarning(UserWarning):
+    """A param was given a value that is allowed but unwise."""
 
 
 def field_values(static: Static, value: object, dim: int) -> Array:
@@ -33,6 +38,17 @@ def number(static: Static, value: object) -> Number:
             advice=f"Pass one number, or declare {static.name} as a field.",
         )
     result: Number = fit(static.name, array, static.type).item()
+    if not static.limits.allows(result):
+        raise FieldError(
+            f"{static.name} is {result!r}, but must be {static.limits or 'a number'}",
+            advice=f"Pass a number {static.limits}: {static.name}={static.default!r} is the default.",
+        )
+    if static.limits.warns(result):
+        warnings.warn(
+            f"{static.name}={result!r} is above {static.limits.warn_above:g}, up to which it is known to work",
+            ParamWarning,
+            stacklevel=2,
+        )
     return result
 
 

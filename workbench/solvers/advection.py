@@ -28,8 +28,8 @@ def machine(
 
     @stencil(dim, name="advection", dtype=dtype)
     def solver() -> None:
-        u, cfl = field("u", boundary=boundary), param("cfl", 0.5)
-        dx = [param(f"dx{axis}", 1.0) for axis in range(dim)]
+        u, cfl = field("u", boundary=boundary), param("cfl", 0.5, above=0, warn_above=1.0)
+        dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
         velocity = [param(f"velocity{axis}", 1.0) for axis in range(dim)]
         step = tick(courant_step(velocity, dx, cfl))
 

@@ -24,8 +24,8 @@ def machine(
 
     @stencil(dim, name="burgers", dtype=dtype)
     def solver() -> None:
-        u, cfl = field("u", boundary=boundary), param("cfl", 0.5)
-        dx = [param(f"dx{axis}", 1.0) for axis in range(dim)]
+        u, cfl = field("u", boundary=boundary), param("cfl", 0.5, above=0, warn_above=1.0)
+        dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
         step = tick(courant_step(u, dx, cfl))
 
         def godunov(left: Any, right: Any, axis: int) -> Any:  # noqa: ANN401  # traced values

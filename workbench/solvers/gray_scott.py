@@ -7,6 +7,7 @@ from typing import Any
 from workbench.language import field, laplacian, maximum, midpoint, minimum, param
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
+from workbench.solvers.heat import stable
 
 
 def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtype: object = "f64") -> Machine:
@@ -24,9 +25,9 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
     def solver() -> None:
         u, v = field("u", boundary=boundary), field("v", boundary=boundary)
         feed, kill = param("feed", 0.04), param("kill", 0.06)
-        spread_u, spread_v = param("diffusion_u", 2e-5), param("diffusion_v", 1e-5)
-        dx = [param(f"dx{axis}", 2.5 / 256) for axis in range(dim)]
-        cfl, longest = param("cfl", 0.2), param("longest_step", 1.0)
+        spread_u, spread_v = param("diffusion_u", 2e-5, at_least=0), param("diffusion_v", 1e-5, at_least=0)
+        dx = [param(f"dx{axis}", 2.5 / 256, above=0) for axis in range(dim)]
+        cfl, longest = param("cfl", 0.2, above=0, warn_above=stable(order)), param("longest_step", 1.0, above=0)
         step = tick(minimum(cfl / (maximum(spread_u, spread_v) * sum(1 / width**2 for width in dx)), longest))
 
         def rates(u: Any, v: Any) -> tuple[Any, Any]:  # noqa: ANN401  # traced values

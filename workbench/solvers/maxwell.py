@@ -55,8 +55,8 @@ def machine(
 
     @stencil(dim, name="maxwell", dtype=dtype)
     def solver() -> None:
-        c, cfl = param("c", 1.0), param("cfl", 0.9)
-        dx = [param(f"dx{axis}", 1.0) for axis in range(dim)]
+        c, cfl = param("c", 1.0, above=0), param("cfl", 0.9, above=0, warn_above=1.0)
+        dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
         step = tick(cfl / (c * sum(1 / width**2 for width in dx) ** 0.5))
         electric = _declare("electric", electric_parts, dim, boundary)
         magnetic = _declare("magnetic", magnetic_parts, dim, boundary)

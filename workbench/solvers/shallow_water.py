@@ -77,8 +77,9 @@ def machine(
     def solver() -> None:
         depth, momentum = field("depth", boundary=boundary), vector("momentum", boundary=boundary)
         bed = field("bed", boundary=boundary)
-        gravity, dry, cfl = param("gravity", 9.81), param("dry", 1e-9), param("cfl", 0.45)
-        dx = [param(f"dx{axis}", 1.0) for axis in range(dim)]
+        gravity, dry = param("gravity", 9.81, above=0), param("dry", 1e-9, at_least=0)
+        cfl = param("cfl", 0.45, above=0, warn_above=1.0)
+        dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
         speeds = [absolute(v) + sqrt(gravity * maximum(depth, 0.0)) for v in _velocity(depth, momentum, dry)]
         step = tick(courant_step(speeds, dx, cfl))
 

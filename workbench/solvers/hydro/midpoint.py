@@ -58,9 +58,10 @@ def machine(
 
     @stencil(dim, name="hydro", dtype=dtype)
     def solver() -> None:
-        gamma, cfl, until = cell.param("gamma", 1.4), cell.param("cfl", courant), cell.param("until", cell.inf)
-        dx = [cell.param(f"dx{axis}", 1.0) for axis in range(dim)]
-        floors = cell.param("density_floor", 1e-10), cell.param("pressure_floor", 1e-10)
+        gamma, until = cell.param("gamma", 1.4, above=1), cell.param("until", cell.inf)
+        cfl = cell.param("cfl", courant, above=0, warn_above=1 / dim)
+        dx = [cell.param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
+        floors = cell.param("density_floor", 1e-10, above=0), cell.param("pressure_floor", 1e-10, above=0)
         time, dt, floored = cell.scalar("time"), cell.scalar("dt"), cell.scalar("floored", dtype="i64")
         surroundings = (dx, time, gamma)
         density = cell.field("density", boundary=rule_of(boundary, lambda u: u.density, *surroundings))

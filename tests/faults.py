@@ -58,7 +58,7 @@ OF_PASSES = (
           "tuple(s or Storage.DELAYED for s in wanted)", "tuple(s or Storage.MANIFEST for s in wanted)",
           f"{PLAN}:test_table_3_delayed_is_one_loop_and_one_more_array"),
     Fault("a hint wins over a choice", "allocation", "planning.allocation",
-          "choice or _hinted(kernel, index)", "_hinted(kernel, index) or choice",
+          "asked = choice or hint", "asked = hint or choice",
           "planning.test_allocation:test_a_hint_wins_over_the_preset_and_a_choice_over_the_hint"),
     Fault("a stored value may be Delayed", "allocation", "planning.allocation",
           "elif index in stored:", "elif index in stored and False:",

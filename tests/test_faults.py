@@ -8,12 +8,13 @@ import pytest
 
 from tests.fault import check, installed
 from tests.faults import OF_PASSES, OF_THE_REST
+from tests.faults_by_brute_force import OF_BRUTE_FORCE
 from tests.faults_in_code import OF_CODE, OF_DEVICE_CODE
 from tests.planning.faults import FAULTS as OF_PLANS
 from tests.test_agreement import COMPARED
 from workbench.planning import PASSES
 
-TABLE = (*OF_PASSES, *OF_THE_REST, *OF_CODE, *OF_DEVICE_CODE)
+TABLE = (*OF_PASSES, *OF_BRUTE_FORCE, *OF_THE_REST, *OF_CODE, *OF_DEVICE_CODE)
 ROOMS = (
     *("retype", "simplify", "allocation", "reach", "grouping", "variants", "memory", "cost", "launch order", "genome"),
     *("spelling", "expressions", "fills", "reductions", "rotation", "line map"),

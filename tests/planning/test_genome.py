@@ -91,6 +91,7 @@ def test_json_round_trip():
         ('{"format": 1, "plan": {"speed": 3}}', "'speed' is no choice of plan"),
         ('{"format": 1, "plan": {"tile": "3"}}', "tile is '3'"),
         ('{"format": 1, "plan": {"tile": -3}}', "tile is -3"),
+        ('{"format": 1, "plan": {"hints": 1}}', "hints is 1\nGive true or false"),
         ('{"format": 1, "plan": {"preset": "fast"}}', "preset 'fast'"),
         ('{"format": 1, "plan": {"manifest": ["a"], "delayed": ["a"]}}', "both Manifest and Delayed"),
         ('{"format": 1, "meaning": {"precision": ["u"]}}', "pairs"),

@@ -70,13 +70,18 @@ def choose_allocation(
     arrays, Shifts are Delayed (unless stored). Unlike Paraiso a Reduce does not make its operand Manifest, because
     sub-kernels accumulate without storing. Choices win over hints, hints over the preset. `plain` are the nodes of a
     step without diagnostics, whose cost counts where it differs. Raises PlanError for what cannot be honoured.
+
+    The preset "cost" decides value by value and never again. Counted as bytes moved plus operations / BALANCE, every
+    stored value in a loop of its own, that is never worse than the other two presets; of small programs tried in all
+    ways it found the best in three of four and was at most 1.5 times the best (tests/planning/test_brute_allocation).
     """
     forced = forced_storage(kernel)
     keys = kernel.keys()
     wanted: list[Storage | None] = []
     for index, (storage, reason) in enumerate(forced):
         choice = _chosen(kernel, index, keys[index], choices)
-        asked = choice or _hinted(kernel, index)
+        hint = _hinted(kernel, index) if choices.hints else None
+        asked = choice or hint
         if asked is not None and storage is not None:
             _refuse_unless_met(kernel, index, asked, (storage, reason))
         wanted.append(storage if storage is not None else asked)

@@ -27,7 +27,8 @@ class PlanChoices:
     allocation: preset for the values that nobody names. manifest and delayed: structural keys of nodes set by hand,
     either `key` (wherever a kernel has such a node) or `kernel/key`. sync_before and sync_after: keys of nodes with a
     barrier at the sub-kernels that evaluate them. grid_size and block_size: CUDA blocks (0: one thread a cell) and
-    threads a block. threads: CPU threads, 0 for all available. tile: rows a task on the CPU, 0 for automatic.
+    threads a block. threads: CPU threads, 0 for all available. tile: rows a task on the CPU, 0 for automatic. hints:
+    whether what the cell asks for counts; a genome says everything itself, so choices made from one set it to False.
     """
 
     preset: Preset = "cost"
@@ -40,6 +41,7 @@ class PlanChoices:
     threads: int = 0
     tile: int = 0
     schedule: Literal["stepwise"] = "stepwise"
+    hints: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from workbench.planning.genome import genome_sites
 
 FORMAT = 1
 _KEY_SETS = ("manifest", "delayed", "sync_before", "sync_after")
+_KINDS = {int: "a number", bool: "true or false", str: "a text"}
 _NUMBERS = ("grid_size", "block_size", "threads", "tile")
 
 
@@ -99,9 +100,9 @@ def _plan(record: dict[str, Any]) -> PlanChoices:
                 raise PlanError(f"{name} is no list of keys", advice="Give a list of texts.")
             values[name] = frozenset(value)
         else:
-            expected = int if name in _NUMBERS else str
+            expected = int if name in _NUMBERS else bool if name == "hints" else str
             if type(value) is not expected:
-                raise PlanError(f"{name} is {value!r}", advice=f"Give {'a number' if expected is int else 'a text'}.")
+                raise PlanError(f"{name} is {value!r}", advice=f"Give {_KINDS[expected]}.")
             values[name] = value
     return check_choices(PlanChoices(**values))
 

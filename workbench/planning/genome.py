@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from workbench.errors import GenomeError, PlanError
 from workbench.graph import Graph, Kernel
+from workbench.graph.graph import NO_HINT
 from workbench.planning.allocation import forced_storage
 from workbench.planning.choices import Choices, PlanChoices, names_node
 from workbench.planning.plan import Plan, Storage
@@ -60,7 +61,7 @@ def genome_of(plan: Plan) -> str:
         keys = kernel.kernel.keys()
         name = kernel.kernel.name
         for index, _, _ in _values(kernel.kernel):
-            hint = kernel.kernel.nodes[index].hint
+            hint = kernel.kernel.nodes[index].hint if choices.hints else NO_HINT
             before = hint.sync_before or names_node(choices.sync_before, name, keys[index])
             after = hint.sync_after or names_node(choices.sync_after, name, keys[index])
             bits += f"{before:d}{after:d}"
@@ -95,6 +96,7 @@ def choices_of(genome: str, graph: Graph, base: Choices | None = None) -> Choice
         sync_after=frozenset(chosen["sync_after"]),
         grid_size=int(bits[:_NUMBER_BITS], 2),
         block_size=int(bits[_NUMBER_BITS : 2 * _NUMBER_BITS], 2),
+        hints=False,
     )
     return replace(base, plan=plan)
 

@@ -196,7 +196,7 @@ def _syncs(each: KernelDraft, step: StepDraft, group: int, choices: PlanChoices)
     if not (
         choices.sync_before
         or choices.sync_after
-        or any(n.hint.sync_before or n.hint.sync_after for n in each.kernel.nodes)
+        or (choices.hints and any(n.hint.sync_before or n.hint.sync_after for n in each.kernel.nodes))
     ):
         return False, False
     emission = step.emissions[group]
@@ -204,8 +204,9 @@ def _syncs(each: KernelDraft, step: StepDraft, group: int, choices: PlanChoices)
     touched |= set(step.groups[group].roots)
     keys = each.kernel.keys()
     nodes = [(each.kernel.nodes[i], keys[i]) for i in sorted(touched)]
-    before = any(n.hint.sync_before or names_node(choices.sync_before, each.kernel.name, k) for n, k in nodes)
-    after = any(n.hint.sync_after or names_node(choices.sync_after, each.kernel.name, k) for n, k in nodes)
+    name, hints = each.kernel.name, choices.hints
+    before = any((hints and n.hint.sync_before) or names_node(choices.sync_before, name, k) for n, k in nodes)
+    after = any((hints and n.hint.sync_after) or names_node(choices.sync_after, name, k) for n, k in nodes)
     return before, after
 
 

@@ -7,6 +7,7 @@ from typing import Literal
 
 from workbench.errors import PlanError
 from workbench.graph import Arith
+from workbench.graph.graph import NO_HINT
 from workbench.pipeline import plan_graph
 from workbench.planning.choices import Choices, PlanChoices
 from workbench.planning.plan import Plan, Storage
@@ -78,8 +79,8 @@ def has_sync(plan: Plan, value: ValueRef) -> tuple[bool, bool]:
     """Whether a barrier is asked for before and after the value, by a choice or by a hint in the cell."""
     key = _key(plan, value)
     names = {key, key.partition("/")[2]}
-    hint = node_of(plan, value).hint
     choices = plan.choices.plan
+    hint = node_of(plan, value).hint if choices.hints else NO_HINT
     return bool(names & choices.sync_before) or hint.sync_before, bool(names & choices.sync_after) or hint.sync_after
 
 

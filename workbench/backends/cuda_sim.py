@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from threading import Event
@@ -20,6 +20,7 @@ from workbench.backends.simulated_device import (
     ArrayArgument,
     Fault,
     LaunchShape,
+    SectorCount,
     SimulatedDevice,
     ValueArgument,
     simulator_source,
@@ -160,6 +161,10 @@ class CudaSimProgram:
         return self._wide
 
 
+Recorder = Callable[[DeviceLaunch, np.ndarray[Any, np.dtype[np.void]], tuple[SectorCount, ...]], None]
+"""Gets every access of each launch (TRACE_DTYPE, in the order simulated) and how warps touch memory."""
+
+
 class CudaSimInstance(DeviceInstance):
     """The state of one simulation in the host's memory, with a simulated device of its own."""
 
@@ -170,6 +175,7 @@ class CudaSimInstance(DeviceInstance):
         self._seed = program.seed
         self._written = set(range(len(self._memory)))  # arrays that the host has filled since a kernel saw them
         self.device = SimulatedDevice(library.path)
+        self.recorder: Recorder | None = None
 
     def write_field(self, name: str, values: Array) -> None:
         """Copy `values` into the field's domain; FieldError or ShapeError if dtype or shape differ."""
@@ -218,7 +224,12 @@ class CudaSimInstance(DeviceInstance):
         seed = self._seed
         self._seed += seed > 0
         shape = LaunchShape(launch.grid, launch.block, seed)
-        if self.device.launch(f"{self._prefix}{launch.kernel}", shape, arguments):
+        recorder, kernel = self.recorder, f"{self._prefix}{launch.kernel}"
+        faults = self.device.launch(kernel, shape, arguments, trace=recorder is not None, sectors=recorder is not None)
+        if recorder is not None and not faults:
+            recorder(launch, self.device.trace(), self.device.sectors())
+            self.device.reset()
+        if faults:
             fault = self.device.faults()[0]
             self.device.reset()
             kernel = fault["kernel"].removeprefix(self._prefix)

@@ -58,8 +58,11 @@ class Following:
             inspection.report_status(Status("the simulation was closed; make a new one by simulate()", problem=True))
             return
         inspection.report_status(Status("planning", busy=True))
+        wanted, running = inspection.choices, simulation.compiled.plan.choices
+        # What the launch view says now wins over what simulate() was told.
+        threads = wanted.plan.threads if wanted.plan.threads != running.plan.threads else None
         try:
-            simulation.replan(inspection.choices, progress=lambda event: self._hear(event, simulation))
+            simulation.replan(wanted, threads=threads, progress=lambda event: self._hear(event, simulation))
         except StencilError as error:
             inspection.report_status(Status(str(error), problem=True))
 

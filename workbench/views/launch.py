@@ -1,0 +1,259 @@
+"""Launch: how a plan's loops are spread over threads; grids, occupancy, who touches which cell. A frozen summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Literal
+
+from workbench.backends.device_instance import layout_of
+from workbench.backends.launch_sequence import DeviceLaunch, launches_of
+from workbench.backends.launch_trace import LaunchTrace
+from workbench.backends.nvrtc import KernelResources
+from workbench.backends.occupancy import DeviceLimits, Occupancy, device_limits, occupancy
+from workbench.codegen.render_cuda import render_cuda
+from workbench.planning.plan import Plan
+
+ASSUMED_REGISTERS = 32  # of a thread, until a compiler has said
+MOST_REGISTERS = 255
+CAPABILITY = "9.0"
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchRow:
+    """One launch of a step.
+
+    On a device: grid and block, `items` cells a thread, and what limits the occupancy (None where the device is not
+    looked at). On CPU threads: `tasks` that the threads share, 0 if the code decides when it runs.
+    """
+
+    name: str
+    cells: int
+    grid: tuple[int, int, int] = (1, 1, 1)
+    block: tuple[int, int, int] = (1, 1, 1)
+    items: float = 0.0
+    tasks: int = 0
+    registers: int = 0
+    shared: int = 0
+    spills: int = 0
+    occupancy: Occupancy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Occupancy (0 to 1) against one thing that may be changed; `at` is where the launch is now."""
+
+    what: Literal["threads a block", "registers a thread", "shared memory a block"]
+    points: tuple[tuple[int, float], ...]
+    at: tuple[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What compiler and simulator have said of a plan's CUDA text; `told` names the compiler, "" before it has spoken.
+
+    traces: of one step over `trace_extents` cells. problem: why something is not known.
+    """
+
+    resources: tuple[KernelResources, ...] = ()
+    told: str = ""
+    traces: tuple[LaunchTrace, ...] = ()
+    trace_extents: tuple[int, ...] = ()
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSummary:
+    """What a launch view shows of a plain step of the main kernel.
+
+    threads, tile, block_size, grid_size as in PlanChoices. rows: on a device all launches, on CPU threads the loops.
+    shown: number of the row that the curves are of. told: who says how many registers there are, "" if nobody has yet
+    and ASSUMED_REGISTERS are taken. traces: recorded by the simulator on `trace_extents` cells.
+    """
+
+    machine: str
+    backend: str
+    extents: tuple[int, ...]
+    threads: int
+    tile: int
+    block_size: int
+    grid_size: int
+    schedule: str
+    rows: tuple[LaunchRow, ...]
+    device: DeviceLimits | None = None
+    shown: int = 0
+    curves: tuple[Curve, ...] = ()
+    told: str = ""
+    traces: tuple[LaunchTrace, ...] = ()
+    trace_extents: tuple[int, ...] = ()
+    problem: str = ""
+
+    @property
+    def trace(self) -> LaunchTrace | None:
+        """What was recorded of the row that is shown."""
+        name = self.rows[self.shown].name if self.rows else ""
+        return next((trace for trace in self.traces if trace.kernel == name), None)
+
+
+def summarise_launch(
+    plan: Plan,
+    *,
+    extents: tuple[int, ...],
+    backend: str = "openmp",
+    threads: int = 0,
+    capability: str = CAPABILITY,
+    shown: str = "",
+    findings: Findings | None = None,
+) -> LaunchSummary:
+    """The summary of a plan on a backend.
+
+    threads: on the CPU, as they were asked for. shown: the name of the launch that curves are of, "" for the first
+    that does cells. Raises PlanError for a block that no device has, KeyError for an unknown capability.
+    """
+    choices, found = plan.choices.plan, findings or Findings()
+    numbers = (threads or choices.threads, choices.tile, choices.block_size, choices.grid_size, choices.schedule)
+    if backend not in ("cuda", "cuda-sim"):
+        return LaunchSummary(
+            plan.graph.name, backend, extents, *numbers, _cpu_rows(plan, extents), problem=found.problem
+        )
+    device = device_limits(capability)
+    known = {each.kernel: each for each in found.resources}
+    launches = _device_launches(plan, extents)
+    rows = tuple(_device_row(launch, extents, device, known) for launch in launches)
+    names = [row.name for row in rows]
+    wanted = [n for n, name in enumerate(names) if name == shown or (shown and name.endswith(f"_{shown}"))]
+    first = next((n for n, name in enumerate(names) if name.startswith("sweep_")), 0)
+    number = wanted[0] if wanted else first
+    curves = _curves(rows[number], device) if rows else ()
+    return LaunchSummary(
+        plan.graph.name,
+        backend,
+        extents,
+        *numbers,
+        rows,
+        device,
+        number,
+        curves,
+        found.told,
+        found.traces,
+        found.trace_extents,
+        found.problem,
+    )
+
+
+def _cpu_rows(plan: Plan, extents: tuple[int, ...]) -> tuple[LaunchRow, ...]:
+    """The loops over cells; a tile of 0 is decided by the code, which knows its threads."""
+    tile = plan.choices.plan.tile
+    rows = []
+    for subkernel in plan.subkernels:
+        sizes = [below + n + above for (below, above), n in zip(subkernel.margins, extents, strict=True)]
+        lines = prod(sizes[:-1])
+        rows.append(LaunchRow(subkernel.name, prod(sizes), tasks=-(-lines // tile) if tile else 0))
+    return tuple(rows)
+
+
+def _device_launches(plan: Plan, extents: tuple[int, ...]) -> tuple[DeviceLaunch, ...]:
+    text = render_cuda(plan)
+    kernel = next(k for k in text.kernels if k.name == plan.main.kernel.name)
+    return launches_of(kernel.plain, layout_of(plan, extents), plan.choices.plan)
+
+
+def _device_row(
+    launch: DeviceLaunch, extents: tuple[int, ...], device: DeviceLimits, known: Mapping[str, KernelResources]
+) -> LaunchRow:
+    block, threads = prod(launch.block), prod(launch.block) * prod(launch.grid)
+    found = known.get(launch.kernel)
+    registers, shared = (found.registers, found.shared_bytes) if found else (ASSUMED_REGISTERS, 0)
+    spills = found.spill_store_bytes + found.spill_load_bytes if found else 0
+    cells = prod(extents) if launch.kernel.startswith("sweep_") else 0
+    return LaunchRow(
+        launch.kernel,
+        cells,
+        launch.grid,
+        launch.block,
+        cells / threads,
+        0,
+        registers,
+        shared,
+        spills,
+        occupancy(device, block, registers, shared),
+    )
+
+
+def _curves(row: LaunchRow, device: DeviceLimits) -> tuple[Curve, ...]:
+    """Each with all else as it is now."""
+    block, registers, shared = prod(row.block), row.registers, row.shared
+    here = occupancy(device, block, registers, shared).share
+    blocks = tuple((n, occupancy(device, n, registers, shared).share) for n in range(32, device.block_threads + 1, 32))
+    by_registers = tuple((n, occupancy(device, block, n, shared).share) for n in range(8, MOST_REGISTERS + 1))
+    step = max(device.shared_block // 128, 1)
+    by_shared = tuple(
+        (n, occupancy(device, block, registers, n).share) for n in range(0, device.shared_block + 1, step)
+    )
+    return (
+        Curve("threads a block", blocks, (block, here)),
+        Curve("registers a thread", by_registers, (registers, here)),
+        Curve("shared memory a block", by_shared, (shared, here)),
+    )
+
+
+def describe_launch(summary: LaunchSummary) -> str:
+    """In words: the choices, every launch, what limits it, and what was recorded."""
+    cells = " x ".join(map(str, summary.extents))
+    lines = [f"launches of {summary.machine}, {cells} cells, {summary.backend}, schedule {summary.schedule}"]
+    if summary.device is None:
+        threads = str(summary.threads) if summary.threads else "automatic"
+        tile = f"{summary.tile} rows" if summary.tile else "automatic, about 16384 cells"
+        lines.append(f"  threads {threads}; a task: {tile}")
+        lines += [f"  {row.name}: {row.cells} cells{_tasks_text(row)}" for row in summary.rows]
+    else:
+        grid = str(summary.grid_size) if summary.grid_size else "as many blocks as there is work for"
+        lines.append(f"  {summary.block_size} threads a block; grid {grid}; {device_text(summary.device)}")
+        lines.append(f"  registers {summary.told or f'not known yet, {ASSUMED_REGISTERS} assumed'}")
+        lines += [f"  {row_text(row)}" for row in summary.rows]
+        if summary.trace is not None:
+            lines += trace_lines(summary.trace, summary.trace_extents)
+    if summary.problem:
+        lines.append(f"  {summary.problem}")
+    return "\n".join(lines)
+
+
+def device_text(device: DeviceLimits) -> str:
+    """Its capability and a card that has it."""
+    return f"compute capability {device.capability} ({device.example})"
+
+
+def row_text(row: LaunchRow) -> str:
+    """One launch on a device."""
+    shape = f"grid {_shape(row.grid)}, block {_shape(row.block)}"
+    items = f", {row.items:.3g} cells a thread" if row.cells else ""
+    held = row.occupancy
+    if held is None:
+        return f"{row.name}: {shape}{items}"
+    spills = f", {row.spills} bytes spilled" if row.spills else ""
+    return (
+        f"{row.name}: {shape}{items}; {row.registers} registers{spills}, {row.shared} bytes shared; "
+        f"occupancy {held.share:.0%} ({held.blocks} blocks, {held.warps} warps; limit: {held.limit})"
+    )
+
+
+def trace_lines(trace: LaunchTrace, extents: tuple[int, ...]) -> list[str]:
+    """What the simulator has recorded, in words."""
+    cells = " x ".join(map(str, extents))
+    lines = [f"  recorded on {cells} cells: {trace.kernel} stores {trace.items} cells a thread at most"]
+    for access in trace.accesses:
+        kind = "store" if access.store else "load"
+        lines.append(
+            f"    line {access.line}: {kind} {access.array}, {access.warp_accesses} warps, {access.sectors} sectors, "
+            f"coalesced {access.efficiency:.0%}"
+        )
+    return lines
+
+
+def _tasks_text(row: LaunchRow) -> str:
+    return f" in {row.tasks} tasks" if row.tasks else ""
+
+
+def _shape(numbers: tuple[int, int, int]) -> str:
+    return " x ".join(str(n) for n in numbers)

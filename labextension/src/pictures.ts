@@ -5,6 +5,8 @@ import { Panel, Widget } from '@lumino/widgets';
 
 export const MIME = 'application/vnd.stencil-workbench.view+json';
 const WIDGET_MIME = 'application/vnd.jupyter.widget-view+json';
+const FIRST_WAIT = 500; // milliseconds before looking again for a model, then twice as long and so on
+const LAST_WAIT = 16_000;
 
 /** The notebook's own renderers, of which ipywidgets' is the one that finds models. */
 export interface Renderers {
@@ -25,6 +27,7 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
 
   override dispose(): void {
     this.observer.disconnect();
+    window.clearTimeout(this.timer);
     super.dispose();
   }
 
@@ -42,7 +45,7 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     }
     const view = model.data[MIME] as { model_id?: unknown } | undefined;
     if (typeof view?.model_id === 'string') {
-      await this.renderLive(view.model_id);
+      this.renderLive(view.model_id, FIRST_WAIT);
     }
   }
 
@@ -56,24 +59,34 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     await page.renderModel(model);
   }
 
-  private async renderLive(modelId: string): Promise<void> {
+  /** Look for the model; when a page is loaded, ipywidgets may come later than this, and then knows nothing of it. */
+  private renderLive(modelId: string, wait: number): void {
     this.inner?.dispose();
     const inner = this.renderers.createRenderer(WIDGET_MIME);
     this.inner = inner;
     this.live.addWidget(inner);
     const data = { [WIDGET_MIME]: { version_major: 2, version_minor: 0, model_id: modelId } };
-    await inner.renderModel(this.renderers.createModel({ data, trusted: true }));
+    void inner.renderModel(this.renderers.createModel({ data, trusted: true })).then(() => this.choose());
     this.choose();
+    window.clearTimeout(this.timer);
+    if (wait <= LAST_WAIT) {
+      this.timer = window.setTimeout(() => {
+        if (!this.isDisposed && this.live.isHidden) {
+          this.renderLive(modelId, 2 * wait);
+        }
+      }, wait);
+    }
   }
 
   /** Live as soon as a view is there; a model may come later, when the kernel process is connected. */
   private choose(): void {
     const found = this.live.node.querySelector('.swb-live') !== null;
-    this.live.node.hidden = !found;
+    this.live.setHidden(!found);
     this.picture.hidden = found || !this.picture.src;
     this.page.node.hidden = found;
   }
 
+  private timer = 0;
   private inner: IRenderMime.IRenderer | null = null;
   private readonly picture = document.createElement('img');
   private readonly live = new Panel();

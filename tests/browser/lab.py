@@ -22,8 +22,11 @@ def chromium():
 
 
 @contextmanager
-def running_lab(folder):
-    """The address of a JupyterLab that serves `folder` with this checkout's extension."""
+def running_lab(folder, python=sys.executable, application="jupyterlab"):
+    """The address of a JupyterLab, or of another front end, that serves `folder` with this checkout's extension.
+
+    `python` is that of the environment with the front end; the kernel process runs there too.
+    """
     assert (BUILT / "package.json").exists(), "the front end is not built; type: make labextension"
     extensions = folder / "share" / "labextensions"
     extensions.mkdir(parents=True)
@@ -42,8 +45,9 @@ def running_lab(folder):
     settings = folder / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"]
-    command += ["--LabApp.expose_app_in_browser=True"]
+    command = [str(python), "-m", application, "--no-browser", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"]
+    exposing = {"jupyterlab": "LabApp", "notebook": "JupyterNotebookApp"}[application]
+    command += [f"--{exposing}.expose_app_in_browser=True"]
     command += ["--allow-root", f"--ServerApp.root_dir={folder}", f"--IdentityProvider.token={TOKEN}"]
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
@@ -87,10 +91,10 @@ def trust(folder, path):
     subprocess.run([sys.executable, "-m", "jupyter", "trust", str(path)], check=True, env=environment)
 
 
-def open_notebook(lab, page, name, *cells):
+def open_notebook(lab, page, name, *cells, place="lab/tree"):
     address, folder = lab
     write_notebook(folder / name, *cells)
-    notebook = NotebookPage(page, address, name)
+    notebook = NotebookPage(page, address, name, place)
     for cell in range(len(cells)):
         notebook.run(cell)
     return notebook
@@ -99,9 +103,13 @@ def open_notebook(lab, page, name, *cells):
 class NotebookPage:
     """One notebook in one page."""
 
-    def __init__(self, page, address, name):
+    def __init__(self, page, address, name, place="lab/tree"):
         self.page = page
-        page.goto(f"{address}lab/tree/{name}?token={TOKEN}&reset")
+        page.goto(f"{address}{place}/{name}?token={TOKEN}&reset")
+        self.wait_loaded()
+
+    def wait_loaded(self):
+        page = self.page
         page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
         page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=60_000)
 

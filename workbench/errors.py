@@ -123,3 +123,26 @@ class BuildError(BackendError):
 
 class RunError(StencilError):
     """A simulation cannot go on, or was asked for something its state does not allow."""
+
+
+class NonFiniteError(RunError):
+    """A field became infinite or not a number; the simulation stands at the last step at which it was not.
+
+    `field`, `cell` and `step` say where; `node` is the node of the kernel that made it, None if the value was given so
+    or if the reference backend does not make it.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        advice: str,
+        field: str,
+        cell: tuple[int, ...],
+        step: int,
+        node: int | None = None,
+        line: int | None = None,
+    ) -> None:
+        """`what` names all of them in words."""
+        super().__init__(what, advice=advice, line=line)
+        self.field, self.cell, self.step, self.node = field, cell, step, node

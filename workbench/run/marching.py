@@ -6,7 +6,9 @@ import time
 from dataclasses import dataclass
 
 from workbench.backends.base import Condition, MarchRequest, StopFlag
+from workbench.errors import RunError
 from workbench.events import Listener, Progress, RunEnd, RunEnded, publish
+from workbench.run.finiteness import Finiteness, lost_scalars, warn_of_lost_scalars
 from workbench.run.ownership import Owner
 from workbench.run.recording import observe_every, steps_to_border
 from workbench.run.state import STEP, State
@@ -30,7 +32,7 @@ class March:
     by a command.
     """
 
-    def __init__(self, state: State, owner: Owner, goal: Goal, listener: Listener) -> None:
+    def __init__(self, state: State, owner: Owner, goal: Goal, listener: Listener, finite: bool = False) -> None:
         self.stop = StopFlag()
         self.paused = False
         self.done = 0
@@ -39,13 +41,16 @@ class March:
         self._goal = goal
         self._listener = listener
         self._reached = False
+        self._finiteness = Finiteness(state) if finite else None
         self._begin = time.perf_counter()
 
     def advance(self) -> RunEnded:
         """Run to the goal; what happens between slices is the same for runs in front and in the background."""
         reason: RunEnd = "failed"
+        lost, begin = lost_scalars(self._state), self._state.steps
         try:
             reason = self._slices()
+            warn_of_lost_scalars(self._state, lost, begin)
             return self._ended(reason)
         finally:
             ended = self._ended(reason)
@@ -107,9 +112,27 @@ class March:
             self._march(MarchRequest(STEP, 1, first_step=self._state.steps, observe_last=True, until=self._goal.until))
 
     def _march(self, request: MarchRequest) -> None:
+        watch, before = self._finiteness, self._state.steps
+        if watch is not None:
+            watch.keep()
         result = self._state.march(request)
-        self.done += result.steps
         self._reached = result.ended == "until"
+        try:
+            if watch is not None:
+                watch.check()
+            self._refuse_lost_time()
+        finally:
+            self.done += self._state.steps - before
+
+    def _refuse_lost_time(self) -> None:
+        """A condition on a scalar that is not a number can never hold: the run would not end."""
+        for condition in self._goal.until if not self._reached else ():
+            if self._state.instance.read_global(condition.scalar) != self._state.instance.read_global(condition.scalar):
+                raise RunError(
+                    f"{condition.scalar} is nan at step {self._state.steps} of {self._state.graph.name}, so that "
+                    f"{condition.scalar} {condition.comparison} {condition.value:g} never holds",
+                    advice="Begin again and pass finite=True to run: it stops where the first value is not a number.",
+                )
 
     def _border(self) -> None:
         """Between two slices: tell, serve, and stay here while paused."""

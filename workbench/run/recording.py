@@ -49,6 +49,11 @@ class Record:
         if len(steps):
             self._parts.append((steps, values))
 
+    def forget_after(self, step: int) -> None:
+        """Drop what was recorded after a step, to which the simulation went back."""
+        kept = [(steps <= step, steps, values) for steps, values in self._parts]
+        self._parts = [(steps[mine], values[mine]) for mine, steps, values in kept if mine.any()]
+
     def __len__(self) -> int:
         return sum(len(steps) for steps, _ in tuple(self._parts))
 

@@ -104,16 +104,19 @@ class Simulation:
         time: str = "t",
         at_most: int | None = None,
         progress: Listener | None = None,
+        finite: bool = False,
     ) -> Self:
         """Advance by `steps` steps, or until a time or condition; returns the simulation.
 
         until=1.0: the first whole step at which the scalar `time` is at least 1.0 (none if it is already); a param
         named "until" has this value meanwhile. until=lambda s: s.residual < 1e-6: the first step after which this
         holds; at_most limits the steps. progress receives the events of workbench.events; by default a line on stderr
-        appears after a second. Ctrl-C ends the run at a whole step and raises KeyboardInterrupt.
+        appears after a second. Ctrl-C ends the run at a whole step and raises KeyboardInterrupt. finite=True: where a
+        field becomes infinite or not a number, stop before that step and raise NonFiniteError with field, cell, step
+        and what made it; looks, and copies the state, about every 50 ms.
         """
         goal = self._goal(steps, until, time, at_most)
-        march = March(self._state, self._owner, goal, progress or new_listener())
+        march = March(self._state, self._owner, goal, progress or new_listener(), finite)
         with interruptible(march.stop):
             self._owner.reserve(self.graph.name)
             self._owner.adopt()
@@ -133,12 +136,13 @@ class Simulation:
         time: str = "t",
         at_most: int | None = None,
         progress: Listener | None = None,
+        finite: bool = False,
     ) -> Self:
         """The same as `run` in a thread of its own; without arguments until `stop`. Resumes a paused run."""
         if steps is None and until is None and self.paused:
             return self._resume()
         goal = Goal(at_most) if steps is None and until is None else self._goal(steps, until, time, at_most)
-        march = March(self._state, self._owner, goal, progress or silent)
+        march = March(self._state, self._owner, goal, progress or silent, finite)
         self._background = BackgroundRun(march, self._owner, self.graph.name, ParamSet(self._state, _end_time(until)))
         self._march = march
         return self

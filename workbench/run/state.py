@@ -180,6 +180,11 @@ class State:
         """Fill the record from now on; records that were stopped are forgotten."""
         self.records = (*(r for r in self.records if r.active), record)
 
+    def forget_records(self) -> None:
+        """Drop what was recorded after the present step."""
+        for record in self.records:
+            record.forget_after(self.steps)
+
     def _stacked(self, members: tuple[Static, ...]) -> Array:
         shape, parts = group_shape(members), {member: self.read(member.name) for member in members}
         stacked = [parts[group_member(members, index)] for index in np.ndindex(shape)]

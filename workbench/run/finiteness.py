@@ -1,0 +1,301 @@
+"""Finiteness: the first value of a run that is infinite or not a number, and the node and cell that made it.
+
+A run that watches keeps a copy of the state at each slice border. When a field is no longer finite at the next border,
+the slice is repeated step by step from the copy, and the step that made it is traced backwards by the reference: from
+the bad cell to the operand that is bad, until all operands are good.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.backends.base import Array, MarchRequest, Number
+from workbench.backends.interpreter import Evaluation
+from workbench.errors import NonFiniteError
+from workbench.graph import (
+    Arith,
+    Broadcast,
+    Extend,
+    Fixed,
+    Graph,
+    Imm,
+    Kernel,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Mirror,
+    Neumann,
+    Node,
+    Outflow,
+    Periodic,
+    Reduce,
+    Reflect,
+    Shift,
+    SideRule,
+    Store,
+    Undefined,
+    Value,
+    Wall,
+)
+from workbench.graph.instructions import VALUE_RULES
+from workbench.run.probe import write
+from workbench.run.state import STEP, State
+
+Cell = tuple[int, ...]
+
+
+class NonFiniteWarning(UserWarning):
+    """A scalar ceased to be a number during a run, and with it most likely the fields that it depends on."""
+
+
+def lost_scalars(state: State) -> frozenset[str]:
+    """Names of the scalars that are not numbers."""
+    found = ((s.name, state.instance.read_global(s.name)) for s in state.graph.scalars)
+    return frozenset(name for name, value in found if value != value)
+
+
+def warn_of_lost_scalars(state: State, before: frozenset[str], step: int) -> None:
+    """Warn of scalars that are not numbers, unless they were none `before`, at an earlier step."""
+    lost = sorted(lost_scalars(state) - before)
+    if lost:
+        warnings.warn(
+            f"{state.graph.name}: {', '.join(lost)} became nan between step {step} and step {state.steps}; "
+            "begin again and pass finite=True to run, which stops where that happens and says why",
+            NonFiniteWarning,
+            stacklevel=4,
+        )
+
+
+class Finiteness:
+    """Watches the fields of one run. Costs a copy of all fields and a look at each of them every slice."""
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._kept: dict[str, Array | Number] = {}
+        self._step = state.steps
+
+    def keep(self) -> None:
+        """Copy the state; raises NonFiniteError if a field is bad already."""
+        state = self._state
+        self._step = state.steps
+        self._kept = {s.name: state.instance_value(s) for s in state.graph.statics if s.role != "param"}
+        bad = _find(state.graph, self._kept)
+        if bad is not None:
+            name, cell, value = bad
+            raise NonFiniteError(
+                f"{name} is {value} in cell {cell} at step {state.steps}, before the run begins",
+                advice="Correct the initial state.",
+                field=name,
+                cell=cell,
+                step=state.steps,
+            )
+
+    def check(self) -> None:
+        """Raise NonFiniteError if a field is bad now; the state is then that of the last good step."""
+        if self._find() is None:
+            return
+        state, end = self._state, self._state.steps
+        self._go_back(0)
+        done = 0
+        while self._find() is None and self._step + done < end:
+            self._march(1, done)
+            done += 1
+        bad = self._find()
+        assert bad is not None, "a step that is repeated gives other bits"
+        self._go_back(done - 1)
+        state.steps = state.observed_step = self._step + done - 1
+        state.forget_records()
+        raise locate(state, *bad)
+
+    def _find(self) -> tuple[str, Cell, float] | None:
+        fields = self._state.graph.fields
+        return _find(self._state.graph, {s.name: self._state.instance_value(s) for s in fields})
+
+    def _go_back(self, steps: int) -> None:
+        """The kept state and `steps` steps."""
+        for static in self._state.graph.statics:
+            if static.role != "param":
+                write(self._state.instance, static, self._kept[static.name])
+        if steps:
+            self._march(steps, 0)
+
+    def _march(self, steps: int, done: int) -> None:
+        self._state.instance.march(MarchRequest(STEP, steps, first_step=self._step + done))
+
+
+def _find(graph: Graph, values: Mapping[str, Array | Number]) -> tuple[str, Cell, float] | None:
+    """The first field, in order of declaration, with a bad cell, the first such cell, and what it holds."""
+    for static in graph.fields:
+        array = np.asarray(values[static.name])
+        cell = first_bad(array) if static.type.is_float else None
+        if cell is not None:
+            return static.name, cell, float(array[cell])
+    return None
+
+
+def first_bad(values: Array) -> Cell | None:
+    """The first cell, in order of memory, that is infinite or not a number."""
+    good = np.isfinite(values)
+    return None if good.all() else tuple(int(i) for i in np.unravel_index(int(np.argmin(good)), values.shape))
+
+
+def locate(state: State, field: str, cell: Cell, value: float) -> NonFiniteError:
+    """The error for a field that the next step of `state` makes bad."""
+    graph, step = state.graph, state.steps + 1
+    kernel = graph.kernel(STEP)
+    what = f"{field} becomes {value} in cell {cell} at step {step} of {graph.name}"
+    values = {s.name: np.asarray(state.instance_value(s), s.type.numpy) for s in graph.statics}
+    with np.errstate(all="ignore"):
+        origin = trace_back(graph, state.extents, values, field, cell)
+    advice = f"Look at the state before: sim[{field!r}] at step {state.steps}; take shorter steps or limit the value."
+    if origin is None:
+        what += "; the reference backend computes a finite value there"
+        return NonFiniteError(what, advice=advice, field=field, cell=cell, step=step)
+    spans = kernel.nodes[origin.node].spans
+    return NonFiniteError(
+        f"{what}: {_described(kernel, origin)}",
+        advice=advice,
+        field=field,
+        cell=cell,
+        step=step,
+        node=origin.node,
+        line=spans[0].line if spans else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The node that first gives a bad value, in which cell (empty: one number for all), from which operands.
+
+    `named` is the value with a name nearest to it on the way to the field.
+    """
+
+    node: int
+    cell: Cell
+    value: float
+    operands: tuple[float, ...]
+    named: str
+
+
+def trace_back(graph: Graph, extents: Cell, values: dict[str, Array], field: str, cell: Cell) -> Origin | None:
+    """Follow bad operands from a field's next value to the node that made the first; None if it is good."""
+    kernel = graph.kernel(STEP)
+    at = _Place(kernel.nodes, Evaluation(kernel, extents, values), extents)
+    index, place, named = dict(kernel.stores())[field], cell, ""
+    value = at.value(index, place)
+    if np.isfinite(value):
+        return None
+    while True:
+        named = next(iter(kernel.nodes[index].names), named)
+        further = at.bad_operand(index, place, value)
+        if further is None:
+            operands = at.operands(index, place)
+            return Origin(index, place, value, tuple(at.value(i, p) for i, p in operands), named)
+        index, place = further
+        value = at.value(index, place)
+
+
+class _Place:
+    """Values of single nodes in single cells, by the reference's interpreter."""
+
+    def __init__(self, nodes: tuple[Node, ...], evaluation: Evaluation, extents: Cell) -> None:
+        self.nodes, self.evaluation, self.extents = nodes, evaluation, extents
+
+    def value(self, index: int, cell: Cell) -> float:
+        """The node's value in a cell, or as a Global."""
+        if self.nodes[index].is_global:
+            return float(self.evaluation.number(index))
+        return float(self.evaluation.local(index, tuple((i, i + 1) for i in cell)).flat[0])
+
+    def bad_operand(self, index: int, cell: Cell, value: float) -> tuple[int, Cell] | None:
+        """The operand (and its cell) to which a bad value goes back; an infinite one that gives nan is where it ends.
+
+        What is infinite by intention, such as a param, gives no nan in a minimum or a comparison.
+        """
+        found = [(i, p) for i, p in self.operands(index, cell) if not np.isfinite(self.value(i, p))]
+        alike = [(i, p) for i, p in found if np.isnan(self.value(i, p)) == np.isnan(value)]
+        computed = [(i, p) for i, p in found if not isinstance(self.nodes[i].instruction, Load | Imm)]
+        return next(iter(alike or computed), None)
+
+    def operands(self, index: int, cell: Cell) -> list[tuple[int, Cell]]:
+        """The operands that decide the value, each with the cell in which it is read."""
+        node = self.nodes[index]
+        match node.instruction:
+            case Imm() | Load() | LoadIndex() | LoadSize():
+                return []
+            case Arith("select"):
+                condition, yes, no = node.operands
+                return [(yes if self.value(condition, cell) else no, cell)]
+            case Arith() | Store():
+                return [(i, cell) for i in node.operands]
+            case Broadcast():
+                return [(node.operands[0], ())]
+            case Shift(offset):
+                return [(node.operands[0], tuple(i - o for i, o in zip(cell, offset, strict=True)))]
+            case Reduce():
+                values = self.evaluation.local(node.operands[0], self.evaluation.domain)
+                bad = first_bad(values) if values.dtype.kind == "f" else None
+                return [(node.operands[0], bad or (0,) * values.ndim)]
+            case Extend(sides):
+                return self._extended(node, sides, cell)
+
+    def _extended(self, node: Node, sides: tuple[tuple[SideRule, SideRule], ...], cell: Cell) -> list[tuple[int, Cell]]:
+        """What a ghost cell is made of: boundary values, and the cell of the domain that it mirrors."""
+        found: list[tuple[int, Cell]] = []
+        while True:
+            outside = [
+                (axis, sides[axis][0 if i < 0 else 1])
+                for axis, (i, n) in enumerate(zip(cell, self.extents, strict=True))
+                if not 0 <= i < n
+            ]
+            if not outside:
+                return [*found, (node.operands[0], cell)]
+            axis, rule = next(((a, r) for a, r in outside if isinstance(r, VALUE_RULES)), outside[0])
+            if isinstance(rule, Value | Fixed | Neumann):
+                found.append((node.operands[rule.operand], cell))
+            if isinstance(rule, Value):
+                return found
+            cell = (*cell[:axis], _mapped(rule, cell[axis], self.extents[axis]), *cell[axis + 1 :])
+
+
+def _mapped(rule: SideRule, i: int, n: int) -> int:
+    """The cell along one axis from which a ghost cell takes its value, one reflection at a time."""
+    match rule:
+        case Periodic():
+            return i % n
+        case Outflow() | Neumann():
+            return min(max(i, 0), n - 1)
+        case Reflect() | Fixed():
+            return -1 - i if i < 0 else 2 * n - 1 - i
+        case Mirror():
+            return 0 if n == 1 else -i if i < 0 else 2 * n - 2 - i
+        case Wall():
+            return n - 1 if i == n else -i if i < 0 else 2 * n - i
+        case Undefined() | Value():
+            raise AssertionError(f"{rule} maps nothing")
+
+
+def _described(kernel: Kernel, origin: Origin) -> str:
+    """What the node does, on what, and where."""
+    node = kernel.nodes[origin.node]
+    match node.instruction:
+        case Arith(operator):
+            doing = operator
+        case Load(name):
+            doing = f"{name}, which is {origin.value:g}"
+        case Imm(value):
+            doing = f"the number {value}"
+        case Reduce(operator):
+            doing = f"reduce_{operator}" if isinstance(operator, str) else "a reduction"
+        case Broadcast() | Shift() | LoadIndex() | LoadSize() | Extend() | Store():
+            doing = type(node.instruction).__name__.lower()
+    text = f"first made by {doing}"
+    if origin.operands:
+        text += f" of {', '.join(f'{v:g}' for v in origin.operands)}"
+    if origin.named:
+        text += f" in {origin.named}" if origin.named in node.names else f" on the way to {origin.named}"
+    return f"{text}, in cell {origin.cell}" if origin.cell else text

@@ -30,7 +30,6 @@ from workbench.run.simulation import Simulation
 from workbench.run.verification import Verification
 from workbench.run.verification import verify as verify_graph
 
-
 class CapturedNameWarning(UserWarning):
     """A name that the cell took from the notebook has another value now; the machine keeps the old one."""
 
@@ -72,8 +71,8 @@ class Machine:
         """The generated text ("openmp", "cuda") with the user's names; maps lines to nodes and cell lines."""
         return render(self.plan(), backend)
 
-    def view(self, kind: str, **options: Any) -> Any:  # noqa: ANN401  # every kind has its own
-        """A view of the machine, live where a page can draw it: "source" (with backend=), ...
+    def view(self, kind: str = "graph", **options: Any) -> Any:  # noqa: ANN401  # every kind has its own
+        """A view of the machine, live where a page can draw it: "graph" (kernel=), "source" (backend=), ...
 
         Raises RunError for a kind that there is not, or that looks at simulations.
         """

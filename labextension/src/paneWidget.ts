@@ -36,7 +36,9 @@ export class PaneView extends DOMWidgetView {
     this.status.setAttribute('role', 'status');
     this.trouble.className = 'swb-trouble';
     this.trouble.setAttribute('role', 'alert');
-    this.el.append(this.toolbar.node, this.drawing, this.status, this.trouble);
+    this.legend.className = 'swb-legend';
+    this.legend.setAttribute('aria-label', 'Key');
+    this.el.append(this.toolbar.node, this.drawing, this.status, this.trouble, this.legend);
     this.listenTo(this.model, 'msg:custom', (content: unknown, buffers: DataView[]) => this.hear(content, buffers));
     this.listenTo(this.model, 'comm_live_update', () => {
       if (!this.model.comm_live) {
@@ -112,6 +114,7 @@ export class PaneView extends DOMWidgetView {
     this.keys = new Set(message.keys);
     this.toolbar.open(message.tools, message.label);
     this.drawing.setAttribute('aria-label', message.label);
+    this.legend.replaceChildren(...message.legend.map(entry => legendItem(entry.text, entry.picture)));
     const opened = bokeh.require('document').Document.from_json(message.json);
     this.document = opened;
     const outgoing = new Outgoing<BokehEvent>(
@@ -167,6 +170,7 @@ export class PaneView extends DOMWidgetView {
   private readonly drawing = document.createElement('div');
   private readonly status = document.createElement('div');
   private readonly trouble = document.createElement('div');
+  private readonly legend = document.createElement('ul');
   private readonly theme = new MutationObserver(() => this.ask({ type: 'theme', dark: isDark() }));
   private channel: Channel<FromPane> | null = null;
   private document: BokehDocument | null = null;
@@ -174,6 +178,16 @@ export class PaneView extends DOMWidgetView {
   private keys = new Set<string>();
   private saving = false;
   private gone = false;
+}
+
+/** The picture is an image, not markup, so that nothing in it can act. */
+function legendItem(words: string, svg: string): HTMLElement {
+  const item = document.createElement('li');
+  const image = document.createElement('img');
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  image.alt = '';
+  item.append(image, words);
+  return item;
 }
 
 function removeAll(views: BokehViews): void {

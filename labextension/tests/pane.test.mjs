@@ -18,6 +18,7 @@ test('a document is read from its bytes', () => {
     label: 'a graph',
     keys: ['f'],
     tools: [],
+    legend: [],
     json: { roots: [] }
   });
 });

@@ -64,7 +64,7 @@ def test_flip_changes_no_other_value(name):
 
 
 def test_forced_value_refuses_and_says_why(hello):
-    assert hello.refusal("z") == "it is Manifest, because its array becomes field density"
+    assert hello.refusal("z") == "its array becomes field density"
     before = hello.plan
     with pytest.raises(
         PlanError, match=r"z cannot be flipped: it is Manifest, because its array becomes field density"

@@ -81,11 +81,13 @@ class BokehPane:
         text: Callable[[], str],
         keys: tuple[Key, ...] = (),
         tools: tuple[Tool, ...] = (),
+        legend: tuple[tuple[str, Drawing], ...] = (),
     ) -> None:
         """`root` belongs to the pane from now on.
 
         label: what a screen reader says. picture, text: what is shown where no page draws it; called when asked for.
         keys: those that `on_key` wants and the page must not use otherwise. tools: controls; saving is added.
+        legend: words and small pictures, shown below the drawing.
         """
         self._document = root.document or Document()
         if root.document is None:
@@ -93,6 +95,7 @@ class BokehPane:
         self._document.theme = _theme(dark=False)
         self._root, self._label, self._picture, self._text = root, label, picture, text
         self._keys, self._tools = keys, (*tools, *SAVING)
+        self._legend = legend
         self._states: dict[str, ToolState] = {}
         self._lock = threading.RLock()
         self._changes: list[DocumentPatchedEvent] = []
@@ -255,6 +258,7 @@ class BokehPane:
                 "label": self._label,
                 "keys": list(self._keys),
                 "tools": [asdict(tool) for tool in self._tools],
+                "legend": [{"text": words, "picture": to_svg(drawing)} for words, drawing in self._legend],
             }
             body = serialize_json(next(iter(documents.values()))).encode()
             self._send(Message(content, (body,)))
@@ -323,9 +327,12 @@ class BokehPane:
             "text/plain": self._text(),
             "image/png": base64.b64encode(self.png).decode("ascii"),
         }
-        if self._page is not None:
-            bundle[MIME] = {"version": 1, "model_id": self._page.model_id}
-        return bundle
+        return bundle | self.mime
+
+    @property
+    def mime(self) -> dict[str, object]:
+        """The entry of a mime bundle by which a notebook finds the pane; none once it is closed."""
+        return {} if self._page is None else {MIME: {"version": 1, "model_id": self._page.model_id}}
 
 
 _THEMES: dict[bool, Theme] = {}

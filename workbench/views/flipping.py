@@ -9,7 +9,7 @@ from workbench.errors import PlanError
 from workbench.graph import Arith
 from workbench.graph.graph import NO_HINT
 from workbench.pipeline import plan_graph
-from workbench.planning.choices import Choices, PlanChoices
+from workbench.planning.choices import Choices, PlanChoices, names_node
 from workbench.planning.plan import Plan, Storage
 from workbench.planning.reach import value_name
 from workbench.views.selection import ValueRef, node_of
@@ -24,7 +24,7 @@ def refusal(plan: Plan, value: ValueRef) -> str:
     kernel = plan.kernel(value.kernel)
     storage, reason = kernel.storage[value.node], kernel.forced[value.node]
     if reason:
-        return f"it is {storage.value}, because {reason}"
+        return reason
     hint = kernel.kernel.nodes[value.node].hint
     if hint.allocation and storage not in (Storage.MANIFEST, Storage.DELAYED):
         return f"the cell asks for {hint.allocation} in line {hint.line}"
@@ -47,7 +47,8 @@ def flipped(plan: Plan, value: ValueRef) -> Plan:
     why = refusal(plan, value)
     name = value_name(plan.kernel(value.kernel).kernel, value.node)
     if why:
-        raise PlanError(f"{name} cannot be flipped: {why}", advice=_ADVICE)
+        storage = plan.kernel(value.kernel).storage[value.node]
+        raise PlanError(f"{name} cannot be flipped: it is {storage.value}, because {why}", advice=_ADVICE)
     now = plan.kernel(value.kernel).storage[value.node]
     other = Storage.DELAYED if now is Storage.MANIFEST else Storage.MANIFEST
     wanted = {value: other}
@@ -75,13 +76,20 @@ def with_sync(plan: Plan, value: ValueRef, side: Side) -> Plan:
     return plan_graph(plan.graph, replace(plan.choices, plan=choices))
 
 
-def has_sync(plan: Plan, value: ValueRef) -> tuple[bool, bool]:
-    """Whether a barrier is asked for before and after the value, by a choice or by a hint in the cell."""
-    key = _key(plan, value)
-    names = {key, key.partition("/")[2]}
+def sync_marks(plan: Plan, kernel: str) -> tuple[tuple[bool, bool], ...]:
+    """For each node of a kernel whether a barrier is asked for before and after it, by a choice or in the cell."""
+    nodes = plan.kernel(kernel).kernel
     choices = plan.choices.plan
-    hint = node_of(plan, value).hint if choices.hints else NO_HINT
-    return bool(names & choices.sync_before) or hint.sync_before, bool(names & choices.sync_after) or hint.sync_after
+    hints = tuple(node.hint if choices.hints else NO_HINT for node in nodes.nodes)
+    if not choices.sync_before and not choices.sync_after:
+        return tuple((hint.sync_before, hint.sync_after) for hint in hints)
+    return tuple(
+        (
+            hint.sync_before or names_node(choices.sync_before, kernel, key),
+            hint.sync_after or names_node(choices.sync_after, kernel, key),
+        )
+        for hint, key in zip(hints, nodes.keys(), strict=True)
+    )
 
 
 def storage_changes(one: Plan, other: Plan) -> tuple[tuple[ValueRef, Storage, Storage], ...]:

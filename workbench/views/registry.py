@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from workbench.views.field import summarise
+from workbench.views.graph import summarise_graph
+from workbench.views.graph_view import open_graph_view
 from workbench.views.opening import open_field_view
 from workbench.views.source import summarise_source
 from workbench.views.source_view import open_source_view
@@ -27,6 +29,7 @@ VIEWS: dict[str, ViewKind] = {
     row.name: row
     for row in (
         ViewKind("field", "simulation", "a value, live: line, picture or slice", summarise, open_field_view),
+        ViewKind("graph", "machine", "values, sub-kernels and their choices", summarise_graph, open_graph_view),
         ViewKind("source", "machine", "generated text, linked both ways", summarise_source, open_source_view),
     )
 }

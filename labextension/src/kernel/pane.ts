@@ -17,6 +17,12 @@ export interface ToolState {
   options: string[];
 }
 
+export interface LegendEntry {
+  text: string;
+  /** An SVG file's text. */
+  picture: string;
+}
+
 export interface LibraryMessage {
   type: 'library';
   version: string;
@@ -31,6 +37,7 @@ export interface DocumentMessage {
   label: string;
   keys: string[];
   tools: Tool[];
+  legend: LegendEntry[];
   json: object;
 }
 
@@ -109,6 +116,7 @@ function readDocument(content: Fields, body: ArrayBufferView): DocumentMessage |
     label: text(content, 'label'),
     keys: keys as string[],
     tools: tools as Tool[],
+    legend: Array.isArray(content['legend']) ? (content['legend'] as LegendEntry[]) : [],
     json
   };
 }

@@ -1,0 +1,108 @@
+"""The graph view in a real JupyterLab."""
+
+import pytest
+
+from tests.browser.test_field_view import open_notebook
+from tests.views.test_inspection import HELLO
+from workbench.machine import trace
+from workbench.views.graph import summarise_graph
+from workbench.views.graph_layout import lay_out_graph
+
+pytestmark = pytest.mark.browser
+
+SETUP = f'import workbench as wb\nhello = wb.trace("""{HELLO}""", name="hello")\nview = hello.view()\nview'
+
+
+def wait_graph(page):
+    page.wait_for_selector('.swb-pane[data-opened="true"]', timeout=30_000)
+    page.locator(".swb-pane canvas").first.wait_for()
+    page.wait_for_timeout(300)
+
+
+def place_on_page(page, node):
+    """Where a node of the opened hello graph is drawn."""
+    layout = lay_out_graph(summarise_graph(trace(HELLO, name="hello").plan(), (1 << 20,)))
+    x, y = layout.node_place(node)
+    width, height = layout.size
+    across, down = max(width + 80, 620), max(height + 80, 260)
+    box = page.locator(".swb-pane canvas").first.bounding_box()
+    left, top = width / 2 - across / 2, height / 2 - down / 2
+    return box["x"] + box["width"] * (x - left) / across, box["y"] + box["height"] * (y - top) / down
+
+
+def test_node_is_flipped_by_mouse_and_by_keyboard(lab, page):
+    notebook = open_notebook(lab, page, "graph.ipynb", SETUP)
+    wait_graph(page)
+    notebook.wait_text(".swb-pane-status", "hello: 1 sub-kernel;")
+    notebook.picture("graph-light")
+    x, y = place_on_page(page, 1)
+    page.mouse.move(x, y)
+    page.wait_for_timeout(500)
+    notebook.picture("graph-hover")
+    page.mouse.click(x, y)
+    notebook.wait_text(".swb-pane-status", "y = density * density: Delayed")
+    page.mouse.dblclick(x, y)
+    notebook.wait_text(".swb-pane-status", "now: hello: 2 sub-kernels")
+    page.wait_for_timeout(500)
+    notebook.picture("graph-flipped")
+
+    page.locator(".swb-drawing").focus()
+    page.keyboard.press("Control+z")
+    notebook.wait_text(".swb-pane-status", "hello: 1 sub-kernel;")
+    page.keyboard.press("Escape")
+    page.keyboard.press("ArrowRight")
+    notebook.wait_text(".swb-pane-status", "density = density")
+    page.keyboard.press("ArrowRight")
+    notebook.wait_text(".swb-pane-status", "y = density * density")
+    page.keyboard.press("f")
+    notebook.wait_text(".swb-pane-status", "now: hello: 2 sub-kernels")
+    page.keyboard.press("s")
+    notebook.wait_text(".swb-pane-status", "barrier after it")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Enter")
+    notebook.wait_text(
+        ".swb-pane-status", "z cannot be flipped: it is Manifest, because its array becomes field density"
+    )
+    page.get_by_role("button", name="Undo").click()
+    notebook.wait_text(".swb-pane-status", "before: hello: 1 sub-kernel")
+    page.get_by_label("Find").fill("y")
+    page.get_by_label("Find").press("Enter")
+    notebook.wait_text(".swb-pane-status", "y = density * density")
+    page.get_by_label("Compare").select_option("all Delayed")
+    notebook.wait_text(".swb-pane-status", "all Delayed: hello: 1 sub-kernel")
+
+
+WAVE = '''\
+import workbench as wb
+wave = wb.trace("""
+u, v   = fields("u v", boundary="periodic")
+energy = scalar("energy")
+c      = param("c", 3.43)
+dx = 2 * pi / size(0)
+dt = dx / c
+u1 = u + dt * v
+a = c**2 / dx**2 * (u1[+1] - 2 * u1 + u1[-1])
+v1 = v + dt * a
+u.next, v.next = u1, v1
+energy.next = reduce_sum(0.5 * (c**2 * ((u1[+1] - u1[-1]) / (2 * dx))**2 + ((v + v1) / 2)**2) * dx)
+""", name="wave")
+wave.view()'''
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [480, 1400])
+def test_graph_is_readable(lab, page, theme, width):
+    notebook = open_notebook(lab, page, f"look-{theme}-{width}.ipynb", WAVE)
+    wait_graph(page)
+    page.set_viewport_size({"width": width, "height": 1000})  # a narrow page hides what opening a notebook waits for
+    if width < 600:
+        page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
+    if theme == "dark":
+        page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+        page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
+    page.wait_for_timeout(1500)
+    box = page.locator(".swb-pane canvas").first.bounding_box()
+    assert box["width"] > 0.4 * width
+    notebook.picture(f"graph-{theme}-{width}")
+    page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
+    page.wait_for_selector('body[data-jp-theme-light="true"]', state="attached")

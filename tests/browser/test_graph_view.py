@@ -24,7 +24,7 @@ def place_on_page(page, node):
     layout = lay_out_graph(summarise_graph(trace(HELLO, name="hello").plan(), (1 << 20,)))
     x, y = layout.node_place(node)
     width, height = layout.size
-    across, down = max(width + 80, 620), max(height + 80, 260)
+    across, down = max(width + 120, 620), max(height + 120, 260)
     box = page.locator(".swb-pane canvas").first.bounding_box()
     left, top = width / 2 - across / 2, height / 2 - down / 2
     return box["x"] + box["width"] * (x - left) / across, box["y"] + box["height"] * (y - top) / down

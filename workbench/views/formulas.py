@@ -20,7 +20,7 @@ from workbench.graph import (
 from workbench.graph.spaces import axis_name
 
 LONGEST = 160  # characters of a formula; more is no help
-_DEEPEST = 3  # operators of values without a name that are written out
+_DEEPEST = 4  # operators of values without a name that are written out
 
 
 def formula(kernel: Kernel, index: int) -> str:

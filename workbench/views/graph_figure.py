@@ -32,9 +32,9 @@ from workbench.views.graph_marks import (
 )
 from workbench.views.graph_words import details_text, storage_text
 
-HEIGHT = 440  # pixels
-_NARROWEST, _LOWEST = 620.0, 260.0  # of what is shown: a small graph is not blown up
-_MARGIN = 40.0
+LOWEST, HIGHEST = 260, 460  # pixels
+_NARROWEST, _SHALLOWEST = 620.0, 260.0  # of what is shown: a small graph is not blown up
+_MARGIN = 60.0
 _NODE_PIXELS = 34.0
 
 _TOOLTIP = """
@@ -54,8 +54,8 @@ if (!(scale > 0)) return;
 const size = Math.max(3, Math.min(PIXELS, 0.85 * 46 * scale));
 marks.size = {value: size};
 rings.size = {value: size + 10};
-if (symbols.visible !== scale > 0.55) symbols.visible = scale > 0.55;
-if (titles.visible !== scale > 0.4) titles.visible = scale > 0.4;
+if (symbols.visible !== scale > 0.45) symbols.visible = scale > 0.45;
+if (titles.visible !== scale > 0.35) titles.visible = scale > 0.35;
 if (captions.visible !== scale > 0.12) captions.visible = scale > 0.12;
 """
 
@@ -63,7 +63,8 @@ if (captions.visible !== scale > 0.12) captions.visible = scale > 0.12;
 class GraphFigure:
     """One Bokeh figure; `show` changes what it draws. Whoever calls holds the document's lock."""
 
-    def __init__(self) -> None:
+    def __init__(self, layout: GraphLayout) -> None:
+        """As high as this layout needs, within limits."""
         self.nodes = ColumnDataSource(_node_columns(()))
         self._links = ColumnDataSource({"xs": [], "ys": []})
         self._near = ColumnDataSource({"xs": [], "ys": []})
@@ -73,7 +74,7 @@ class GraphFigure:
         self._barriers = ColumnDataSource({"x": [], "y": [], "text": []})
         self._fitted: tuple[float, float, float, float] | None = None
         self.plot: Any = figure(
-            height=HEIGHT,
+            height=round(min(max(layout.size[1] + 2 * _MARGIN, LOWEST), HIGHEST)),
             sizing_mode="stretch_width",
             toolbar_location=None,
             tools=[],
@@ -193,7 +194,7 @@ class GraphFigure:
         """Look at all of it."""
         width, height = layout.size
         across = max(width + 2 * _MARGIN, _NARROWEST)
-        down = max(height + 2 * _MARGIN, _LOWEST)
+        down = max(height + 2 * _MARGIN, _SHALLOWEST)
         x, y = width / 2, height / 2
         self._look(x - across / 2, x + across / 2, y + down / 2, y - down / 2)
         self._fitted = self._view()

@@ -50,7 +50,7 @@ class GraphPane:
 
     def __init__(self, view: GraphView) -> None:
         self._view = view
-        self._figure = GraphFigure()
+        self._figure = GraphFigure(view.layout)
         self._kernels = view.summary.kernels
         tools = (*_TOOLS, _KERNEL) if len(self._kernels) > 1 else _TOOLS
         summary = view.summary

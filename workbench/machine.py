@@ -30,6 +30,7 @@ from workbench.run.simulation import Simulation
 from workbench.run.verification import Verification
 from workbench.run.verification import verify as verify_graph
 
+
 class CapturedNameWarning(UserWarning):
     """A name that the cell took from the notebook has another value now; the machine keeps the old one."""
 

@@ -88,7 +88,7 @@ def test_keys_move_search_and_jump(lab, page):
             break
     page.keyboard.press("Enter")
     wait_heard(page, "b: Delayed", ".swb-selection")
-    page.get_by_label("for", exact=True).select_option("cuda")
+    page.get_by_label("backend", exact=True).select_option("cuda")
     wait_heard(page, "__global__")
 
 

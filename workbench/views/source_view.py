@@ -121,7 +121,7 @@ class SourceView:
 
     def _choices(self) -> tuple[Choice, ...]:
         return (
-            Choice("backend", "for", self.inspection.language, tuple(Option(name, name) for name in BACKENDS)),
+            Choice("backend", "backend", self.inspection.language, tuple(Option(name, name) for name in BACKENDS)),
             Choice("beside", "beside", self._beside, tuple(Option(key, text) for key, text in _BESIDE.items())),
         )
 

@@ -33,6 +33,7 @@ export function chooser(
     item.value = option.value;
     select.append(item);
   }
+  select.setAttribute('aria-label', label);
   select.value = value;
   select.addEventListener('change', () => chosen(select.value));
   node.append(select);

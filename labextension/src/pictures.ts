@@ -40,8 +40,12 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     if (typeof png === 'string') {
       this.picture.src = `data:image/png;base64,${png}`;
     }
-    if (typeof png !== 'string' && model.data['text/html'] !== undefined) {
+    if (model.data['text/html'] !== undefined) {
       await this.renderPage(model);
+      if (model.trusted) {
+        this.picture.removeAttribute('src'); // the page has its own pictures
+        this.picture.hidden = true;
+      }
     }
     const view = model.data[MIME] as { model_id?: unknown } | undefined;
     if (typeof view?.model_id === 'string') {
@@ -82,7 +86,7 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
   private choose(): void {
     const found = this.live.node.querySelector('.swb-live') !== null;
     this.live.setHidden(!found);
-    this.picture.hidden = found || !this.picture.src;
+    this.picture.hidden = found || !this.picture.getAttribute('src');
     this.page.node.hidden = found;
   }
 

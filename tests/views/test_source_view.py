@@ -1,10 +1,8 @@
 """The source view, with a page that only listens."""
 
-import json
-import threading
-
 import pytest
 
+from tests.views.ear import Ear, body
 from tests.views.machines import trade_off
 from workbench.errors import PlanError, RunError
 from workbench.views.inspection import Inspection
@@ -12,38 +10,6 @@ from workbench.views.live import LIVE_ADVICE, MIME
 from workbench.views.registry import VIEWS
 from workbench.views.selection import CellLine, SubkernelRef, value_named
 from workbench.views.source_view import SourceView, describe_selection, open_source_view
-
-SECONDS = 60
-
-
-class Ear:
-    """A page that hears."""
-
-    model_id = "m1"
-
-    def __init__(self):
-        self.heard, self.more, self.listener, self.closed = [], threading.Condition(), None, False
-
-    def send_message(self, message):
-        with self.more:
-            self.heard.append(message)
-            self.more.notify_all()
-
-    def close(self):
-        self.closed = True
-
-    def of(self, kind):
-        return [m for m in self.heard if m.content["type"] == kind]
-
-    def wait(self, kind, fits=lambda message: True):
-        with self.more:
-            found = self.more.wait_for(lambda: next((m for m in self.of(kind) if fits(m)), None), SECONDS)
-            assert found, f"no such {kind} was sent"
-            return found
-
-
-def body(message):
-    return json.loads(message.buffers[0])
 
 
 @pytest.fixture

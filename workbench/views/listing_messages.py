@@ -88,12 +88,15 @@ def text_message(summary: SourceSummary, choices: Sequence[Choice], buttons: Seq
     return _with_body("text", body)
 
 
-def table_message(summary: PlanSummary, choices: Sequence[Choice], values: Sequence[Option]) -> Message:
+def table_message(
+    summary: PlanSummary, choices: Sequence[Choice], buttons: Sequence[Button], values: Sequence[Option]
+) -> Message:
     """The table of sub-kernels; `values` are those of which one may ask why they are together or apart."""
     body = {
         "title": f"Plan of {summary.machine}",
         "caption": caption_of(summary),
         "choices": [asdict(choice) for choice in choices],
+        "buttons": [asdict(button) for button in buttons],
         "columns": [asdict(column) for column in COLUMNS],
         "rows": [{"name": row.ref.name, "cells": cells_of(row)} for row in summary.rows],
         "notes": list(notes_of(summary)),

@@ -10,6 +10,8 @@ from workbench.views.field import summarise
 from workbench.views.graph import summarise_graph
 from workbench.views.graph_view import open_graph_view
 from workbench.views.opening import open_field_view
+from workbench.views.plan import summarise_plan
+from workbench.views.plan_view import open_plan_view
 from workbench.views.source import summarise_source
 from workbench.views.source_view import open_source_view
 
@@ -30,6 +32,7 @@ VIEWS: dict[str, ViewKind] = {
     for row in (
         ViewKind("field", "simulation", "a value, live: line, picture or slice", summarise, open_field_view),
         ViewKind("graph", "machine", "values, sub-kernels and their choices", summarise_graph, open_graph_view),
+        ViewKind("plan", "machine", "sub-kernels, memory, roofline", summarise_plan, open_plan_view),
         ViewKind("source", "machine", "generated text, linked both ways", summarise_source, open_source_view),
     )
 }

@@ -88,6 +88,7 @@ export interface Table {
   title: string;
   caption: string;
   choices: Choice[];
+  buttons: Button[];
   columns: Column[];
   rows: TableRow[];
   notes: string[];
@@ -196,6 +197,7 @@ function readTable(found: Fields | null): Table | null {
     title: text(found, 'title'),
     caption: text(found, 'caption'),
     choices: list<Choice>(found, 'choices'),
+    buttons: list<Button>(found, 'buttons'),
     columns: list<Column>(found, 'columns'),
     rows: list<TableRow>(found, 'rows'),
     notes: list<string>(found, 'notes'),

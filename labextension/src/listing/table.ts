@@ -23,7 +23,8 @@ export class Table {
         chooser(choice.label, choice.options, choice.value, value => this.ask({ type: 'choice', name: choice.name, value }))
           .node
     );
-    this.tools.replaceChildren(...choices, button('Copy', 'copy the table', () => void this.copy()));
+    const buttons = table.buttons.map(tool => button(tool.label, tool.title, () => this.ask({ type: 'button', name: tool.name })));
+    this.tools.replaceChildren(...choices, ...buttons, button('Copy', 'copy the table', () => void this.copy()));
     this.scroller.setAttribute('aria-label', table.title);
     this.scroller.replaceChildren(this.drawn(table));
     this.notes.replaceChildren(...table.notes.map(note => element('div', 'swb-plan-note', note)));

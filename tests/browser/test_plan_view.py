@@ -1,0 +1,76 @@
+"""The plan view in a real JupyterLab."""
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from tests.browser.lab import NotebookPage, trust, write_notebook
+from tests.browser.test_field_view import open_notebook
+from tests.browser.test_source_view import MACHINE, wait_heard
+
+pytestmark = pytest.mark.browser
+
+PLAN = (
+    f"{MACHINE}\nfrom workbench.views.plan_view import open_plan_view\n"
+    'inspection.flip("b")\nplan = open_plan_view(inspection)'
+)
+CHARTS = '.swb-pane[data-opened="true"]'
+
+
+def test_table_charts_and_questions(lab, page):
+    notebook = open_notebook(lab, page, "plan.ipynb", PLAN, "plan", 'inspection.flip("b")')
+    page.set_viewport_size({"width": 1400, "height": 1400})
+    page.wait_for_selector(CHARTS, timeout=30_000)
+    wait_heard(page, "1 sub-kernels")
+    page.evaluate("void 0")
+    page.locator(".swb-pane canvas").first.wait_for()
+    notebook.picture("plan-after-flip-wide-light")
+
+
+def test_rows_are_chosen_by_keys_and_reasons_told(lab, page):
+    notebook = open_notebook(lab, page, "plan-keys.ipynb", PLAN, "plan")
+    page.set_viewport_size({"width": 1400, "height": 1400})
+    page.wait_for_selector(CHARTS, timeout=30_000)
+    wait_heard(page, "2 sub-kernels")
+    row = page.get_by_role("button", name="step_1_add")
+    row.focus()
+    page.keyboard.press("Enter")
+    wait_heard(page, "sub-kernel step_1_add", ".swb-selection")
+    assert row.get_attribute("aria-pressed") == "true"
+    page.get_by_role("button", name="Explain").click()
+    wait_heard(page, "needs", ".swb-answer")
+    page.wait_for_timeout(500)
+    notebook.picture("plan-wide-light")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="SVG").click()
+    assert download.value.suggested_filename.endswith(".svg")
+
+
+def test_dark_and_narrow(lab, page):
+    notebook = open_notebook(lab, page, "plan-dark.ipynb", PLAN, "plan")
+    page.wait_for_selector(CHARTS, timeout=30_000)
+    page.evaluate("window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
+    page.set_viewport_size({"width": 1400, "height": 1400})
+    page.wait_for_timeout(1000)
+    notebook.picture("plan-wide-dark")
+    page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
+    page.set_viewport_size({"width": 480, "height": 1400})
+    page.wait_for_timeout(1000)
+    notebook.picture("plan-narrow-dark")
+    assert page.locator(".swb-listing").evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
+def test_a_saved_notebook_shows_table_and_charts_without_its_kernel_process(lab, page):
+    address, folder = lab
+    path = folder / "plan-saved.ipynb"
+    write_notebook(path, PLAN, "plan")
+    notebook = nbformat.read(path, 4)
+    NotebookClient(notebook, kernel_name="python3", timeout=60).execute()
+    nbformat.write(notebook, path)
+    trust(folder, path)
+    opened = NotebookPage(page, address, path.name)
+    page.locator(".swb-static-plan svg").wait_for()
+    page.get_by_text("step_1_add").first.wait_for()
+    assert not page.get_by_text("model not found").is_visible()
+    opened.picture("plan-reopened")

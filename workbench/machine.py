@@ -73,7 +73,7 @@ class Machine:
         return render(self.plan(), backend)
 
     def view(self, kind: str = "graph", **options: Any) -> Any:  # noqa: ANN401  # every kind has its own
-        """A view of the machine, live where a page can draw it: "graph" (kernel=), "source" (backend=), ...
+        """A view of the machine, live where a page can draw it: "graph" (kernel=), "plan", "source" (backend=), ...
 
         Raises RunError for a kind that there is not, or that looks at simulations.
         """

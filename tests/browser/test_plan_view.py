@@ -22,7 +22,6 @@ def test_table_charts_and_questions(lab, page):
     page.set_viewport_size({"width": 1400, "height": 1400})
     page.wait_for_selector(CHARTS, timeout=30_000)
     wait_heard(page, "1 sub-kernels")
-    page.evaluate("void 0")
     page.locator(".swb-pane canvas").first.wait_for()
     notebook.picture("plan-after-flip-wide-light")
 
@@ -38,7 +37,9 @@ def test_rows_are_chosen_by_keys_and_reasons_told(lab, page):
     wait_heard(page, "sub-kernel step_1_add", ".swb-selection")
     assert row.get_attribute("aria-pressed") == "true"
     page.get_by_role("button", name="Explain").click()
-    wait_heard(page, "needs", ".swb-answer")
+    wait_heard(page, "a and b are both in sub-kernel step_0_b", ".swb-answer")
+    page.get_by_label("why are", exact=True).select_option(index=2)
+    wait_heard(page, "because it needs b", ".swb-answer")
     page.wait_for_timeout(500)
     notebook.picture("plan-wide-light")
     with page.expect_download() as download:

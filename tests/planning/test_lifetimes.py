@@ -15,7 +15,7 @@ def test_lives_of_table_3():
     assert [(life.slot, life.name, life.first, life.last) for life in lives] == [
         (0, "density", -1, 0),
         (0, "y", 0, 1),
-        (0, "add (value 2)", 1, 2),
+        (0, "density.next", 1, 2),
     ]
     assert [live_bytes(plan, lives, launch) for launch in (0, 1)] == [8, 8]
 

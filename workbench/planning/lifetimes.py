@@ -115,6 +115,9 @@ class _Follower:
             self.found.append(Lifetime(slot, life.node, life.name, life.first, life.last))
 
     def _name(self, node: int) -> str:
-        """A copied Load carries the field's name; a Manifest value its own."""
-        instruction = self.kernel.kernel.nodes[node].instruction
-        return f"copy of {instruction.name}" if isinstance(instruction, Load) else value_name(self.kernel.kernel, node)
+        """A copied Load carries the field's name, a value without a name that of the field that takes it."""
+        kernel = self.kernel.kernel
+        if isinstance(kernel.nodes[node].instruction, Load):
+            return f"copy of {value_name(kernel, node)}"
+        taken = next((f"{name}.next" for name, value in kernel.stores() if value == node), "")
+        return value_name(kernel, node) if kernel.nodes[node].names or not taken else taken

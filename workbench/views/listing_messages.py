@@ -109,7 +109,7 @@ def caption_of(summary: PlanSummary) -> str:
     """What the table holds for."""
     cells = " × ".join(map(str, summary.extents))
     return (
-        f"step {summary.variant} on {cells} cells, {summary.backend}: {len(summary.rows)} sub-kernels, predicted "
+        f"kernel {summary.variant}, {cells} cells, {summary.backend}: {len(summary.rows)} sub-kernels, predicted "
         f"{seconds_text(summary.predicted)} a step, {measured_text(summary.step_measured)}"
     )
 
@@ -138,6 +138,7 @@ def notes_of(summary: PlanSummary) -> tuple[str, ...]:
         f"Arrays: {len(summary.arrays)}, {bytes_text(summary.allocated)} together; "
         f"at most {bytes_text(most)} are in use at once.",
         f"Ceilings of this host: {ceilings_text(summary.figures)}.",
+        "In the chart of the memory, what is a field at the end of the step is blue; orange is what is free again.",
     )
 
 

@@ -230,7 +230,7 @@ def describe_plan(summary: PlanSummary) -> str:
     """In words: the table, the launches and the memory."""
     cells = " x ".join(map(str, summary.extents))
     lines = [
-        f"plan of {summary.machine}, step {summary.variant}, {cells} cells, {summary.backend}",
+        f"plan of {summary.machine}, kernel {summary.variant}, {cells} cells, {summary.backend}",
         f"  {len(summary.rows)} sub-kernels, predicted {seconds_text(summary.predicted)} a step "
         f"({measured_text(summary.step_measured)})",
     ]

@@ -7,12 +7,12 @@ from math import log
 from typing import Any
 
 from bokeh.layouts import column
-from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, Range1d, TapTool
+from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, NoOverlap, Range1d, TapTool
 from bokeh.plotting import figure
 
 from workbench.views.bokeh_pane import BokehPane
 from workbench.views.drawing import Drawing
-from workbench.views.plan import PlanSummary, bytes_text, ceilings_text
+from workbench.views.plan import PlanSummary, bytes_text
 from workbench.views.plan_drawing import (
     FIELD_COLOUR,
     MEASURED_COLOUR,
@@ -23,6 +23,7 @@ from workbench.views.plan_drawing import (
 )
 
 _LANE_PIXELS = 30
+_LABEL_LETTERS = 14
 _QUIET = 0.35  # opacity of what is not selected while something is
 
 
@@ -71,7 +72,6 @@ class PlanCharts:
         self._places = tuple((mark.intensity, mark.speed / 1e9) for mark in found.marks)
         _limit(self._roofline.x_range, found.x_range)
         _limit(self._roofline.y_range, (found.y_range[0] / 1e9, found.y_range[1] / 1e9))
-        self._roofline.title.text = f"Roofline of this host: {ceilings_text(summary.figures)}"
         self._label_lanes(summary)
 
     def _label_lanes(self, summary: PlanSummary) -> None:
@@ -80,7 +80,7 @@ class PlanCharts:
         _limit(memory.y_range, (lanes, 0))
         _limit(memory.x_range, (0, max(1, launches)))
         memory.yaxis.ticker = FixedTicker(ticks=[lane + 0.5 for lane in range(lanes)])
-        memory.yaxis.major_label_overrides = {lane + 0.5: text for lane, text in enumerate(summary.arrays)}
+        memory.yaxis.major_label_overrides = {lane + 0.5: _short(text) for lane, text in enumerate(summary.arrays)}
         memory.xaxis.ticker = FixedTicker(ticks=[number + 0.5 for number in range(launches)])
         memory.xaxis.major_label_overrides = {
             number + 0.5: f"{text}\n{bytes_text(used)} in use"
@@ -89,16 +89,17 @@ class PlanCharts:
 
     def _memory_figure(self) -> Any:  # noqa: ANN401  # bokeh carries no annotations
         plot = figure(
-            title="Memory over the step (blue: a field at its end, orange: free again)",
+            title="Memory over the step",
             x_range=Range1d(0, 1),
             y_range=Range1d(1, 0),
             sizing_mode="stretch_width",
             height=150,
             tools="pan,xwheel_zoom,reset",
             toolbar_location="above",
-            x_axis_label="launches, with a barrier after each",
+            x_axis_label="launches",
             y_axis_label="array",
         )
+        plot.xaxis.major_label_policy = NoOverlap()
         boxes = plot.quad(
             left="left", right="right", top="top", bottom="bottom", fill_color="colour", line_color="#212121",
             source=self._bars,
@@ -112,7 +113,7 @@ class PlanCharts:
 
     def _roofline_figure(self) -> Any:  # noqa: ANN401
         plot = figure(
-            title="Roofline",
+            title="Roofline of this host",
             x_axis_type="log",
             y_axis_type="log",
             x_range=Range1d(0.01, 10),
@@ -121,7 +122,7 @@ class PlanCharts:
             height=300,
             tools="pan,wheel_zoom,reset",
             toolbar_location="above",
-            x_axis_label="operations (weighted flops) a byte moved; hollow: predicted, full: measured",
+            x_axis_label="flops a byte (hollow: predicted, full: measured)",
             y_axis_label="speed (Gflop/s)",
         )
         plot.line("x", "y", source=self._roof, line_width=2, line_color="#7f7f7f")
@@ -152,6 +153,11 @@ class PlanCharts:
         near = min(zip(self._places, self._names, strict=True), key=lambda found: far(found[0]), default=None)
         if near is not None and far(near[0]) < 0.05:
             self._chosen(near[1])
+
+
+def _short(text: str) -> str:
+    """Names of an array are many at times; the table has them all."""
+    return text if len(text) <= _LABEL_LETTERS else f"{text[: _LABEL_LETTERS - 1]}…"
 
 
 def _share(value: float, low: float, high: float) -> float:

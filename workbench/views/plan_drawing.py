@@ -140,7 +140,8 @@ def _roof(summary: PlanSummary, width: int, top: int) -> list[Shape]:
         return x, lower - (math.log10(speed) - y_low) / (y_high - y_low) * (lower - upper)
 
     shapes: list[Shape] = [
-        Label((12, top + 18), f"roofline; ceilings: {ceilings_text(summary.figures)}", _INK, 14),
+        Label((12, top + 14), "roofline of this host", _INK, 14),
+        Label((12, top + 32), ceilings_text(summary.figures), _INK, 12),
         rectangle(left, upper, right - left, lower - upper, "", _FAINT),
     ]
     for power in range(round(x_low), round(x_high) + 1):

@@ -31,7 +31,7 @@ LAB_BUILT := workbench/labextension/package.json
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lab check check-style check-format check-types check-imports check-architecture format proof clean \
-    labextension check-typescript browser wheel check-wheel
+    labextension check-typescript browser browser-oldest wheel check-wheel
 
 help:
 	@echo "make demo    run the quickstart on real input, print its figures"
@@ -40,6 +40,7 @@ help:
 	@echo "make check   all gates: style, format, types, imports, architecture"
 	@echo "make check-typescript  the gates of the front end; brings its own node"
 	@echo "make browser a real JupyterLab in Chromium (apt install chromium)"
+	@echo "make browser-oldest  the same in the oldest JupyterLab that we support"
 	@echo "make wheel   one wheel with the front end in it, in dist/"
 	@echo "make check-wheel  that wheel, built without node, is small, complete and found by JupyterLab"
 	@echo "make proof   the long proofs: many random programs and plans"
@@ -131,6 +132,16 @@ check-typescript: $(NODE_PACKAGES)
 
 browser: $(LAB_BUILT) $(TEST_INSTALLED)
 	$(BIN)/python -m pytest -n 0 -m browser tests/browser
+
+# The oldest JupyterLab that pyproject.toml allows, in an environment of its own; the tests run in ours.
+.venv-oldest-lab/installed: Makefile
+	$(PYTHON) -m venv .venv-oldest-lab
+	.venv-oldest-lab/bin/python -m pip install --quiet 'jupyterlab==4.4.*' ipywidgets bokeh numpy jinja2 platformdirs
+	@touch $@
+
+browser-oldest: $(LAB_BUILT) $(TEST_INSTALLED) .venv-oldest-lab/installed
+	WORKBENCH_LAB_PYTHON=$(CURDIR)/.venv-oldest-lab/bin/python \
+	    $(BIN)/python -m pytest -n 0 -m browser tests/browser/test_field_view.py tests/browser/test_field_extras.py
 
 # pip makes the environment of the build itself, with a node of its own.
 wheel: | $(BIN)/python

@@ -1,5 +1,8 @@
 """A browser and a JupyterLab for all tests of this folder."""
 
+import os
+import sys
+
 import pytest
 
 from tests.browser.lab import ARTEFACTS, chromium, running_lab
@@ -7,9 +10,9 @@ from tests.browser.lab import ARTEFACTS, chromium, running_lab
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
-    """(address, folder)."""
+    """(address, folder). WORKBENCH_LAB_PYTHON: the Python of an environment with another JupyterLab."""
     folder = tmp_path_factory.mktemp("lab")
-    with running_lab(folder) as address:
+    with running_lab(folder, os.environ.get("WORKBENCH_LAB_PYTHON", sys.executable)) as address:
         yield address, folder
 
 

@@ -3,7 +3,7 @@
 It knows nothing of graphs or of the package: rules are tuples of plain Python, values are NumPy arrays of whole numbers
 held as floats, so that every sum is exact and results can be compared for equality.
 
-Rules: ("periodic",), ("outflow",), ("reflect", sign), ("mirror", sign), ("constant", v), ("fixed", v),
+Rules: ("periodic", sign), ("outflow",), ("reflect", sign), ("mirror", sign), ("constant", v), ("fixed", v),
 ("neumann", rise of one cell), ("analytic", function of the index tuple).
 """
 
@@ -52,7 +52,7 @@ class Outside:
         kind, *sign = self.rule(axis, index)
         i, n = index[axis], self.extents[axis]
         if kind == "periodic":
-            return self.moved(axis, index, i + n if i < 0 else i - n)
+            return sign[0] * self.moved(axis, index, i + n if i < 0 else i - n)
         if kind == "outflow":
             return self.moved(axis, index, 0 if i < 0 else n - 1)
         if axis in self.faces:

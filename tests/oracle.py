@@ -300,7 +300,7 @@ class Oracle:
             case Undefined():
                 raise AssertionError(f"no rule at {index}")
             case Periodic():
-                target = i % n
+                target = i + n if i < 0 else i - n
             case Outflow():
                 target = min(max(i, 0), n - 1)
             case Reflect():

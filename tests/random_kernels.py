@@ -233,7 +233,8 @@ class Maker:
                     return Neumann(operand())
 
         for _ in range(self.space.rank):
-            sides.append((Periodic(), Periodic()) if rng.random() < 0.3 else (rule(), rule()))
+            cyclic = Periodic(rng.choice((1, 1, -1)) if type_.kind in ("int", "float") else 1)
+            sides.append((cyclic, cyclic) if rng.random() < 0.3 else (rule(), rule()))
         self.used.update([index, *operands])
         made = self.builder.extend(index, sides, operands)
         # Never plain: planning refuses boundary values that need another array's ghost cells.

@@ -74,8 +74,9 @@ class Case:
                 pairs, written = [], []
                 for axis in range(dim):
                     if generator.random() < 0.2:
-                        pairs.append((lambda t: ("periodic",),) * 2)
-                        written.append(f'"{LETTERS[axis]}": "periodic"')
+                        sign, text = generator.choice(((1, '"periodic"'), (-1, "periodic(sign=-1)"), (1, "periodic")))
+                        pairs.append((lambda t, sign=sign: ("periodic", sign),) * 2)
+                        written.append(f'"{LETTERS[axis]}": {text}')
                         continue
                     chosen = [random_rule(generator, axis, a, axis in self.faces[a]) for _ in "-+"]
                     pairs.append(tuple(rule for _, rule in chosen))
@@ -168,9 +169,10 @@ def test_every_ghost_cell_is_the_oracles(dim, seed):
 def test_the_cases_cover_every_rule_and_place():
     texts = "".join(Case(seed, dim).text for dim, seed in CASES)
     rules = (
-        '"periodic"', '"outflow"', '"reflect"', ": reflect,", ": mirror,", '"mirror"', "reflect(sign=-1)",
-        "reflect(sign=1)", "mirror(sign=-1)", "mirror(sign=1)", "constant(inflow)", "constant(2 * t", "fixed(t)",
-        "neumann(", "analytic(", "('face', 0)", "('face', 1)", "('face', 0, 1)", "('face', 1, 2)",
+        "periodic(sign=-1)", ": periodic,", '"periodic"', '"outflow"', '"reflect"', ": reflect,", ": mirror,",
+        '"mirror"', "reflect(sign=-1)", "reflect(sign=1)", "mirror(sign=-1)", "mirror(sign=1)", "constant(inflow)",
+        "constant(2 * t", "fixed(t)", "neumann(", "analytic(", "('face', 0)", "('face', 1)", "('face', 0, 1)",
+        "('face', 1, 2)",
     )  # fmt: skip
     assert [rule for rule in rules if rule not in texts] == []
     extents = {n for dim, seed in CASES for n in Case(seed, dim).extents}

@@ -115,6 +115,12 @@ BAD = [
     # boundaries
     ('u = field("u", boundary="cyclic")', 1, "'cyclic' is no boundary rule", '"periodic"'),
     ('u = field("u", boundary={"x-": "periodic", "x+": "outflow"})', 1, "axis x is periodic on one side", '"x"'),
+    (
+        'u = field("u", boundary={"x-": "periodic", "x+": periodic(-1)})',
+        1,
+        "axis x is periodic with two signs",
+        "both sides",
+    ),
     ('u = field("u", boundary={"left": "outflow"})', 1, "'left' names no side", '"x-"'),
     ('u = field("u", boundary={"x-": "outflow", "x": "outflow"})', 1, "side 'x' has two rules", "Keep one"),
     ('u = field("u", boundary=reflect(sign=2))', 1, "the sign of reflect is +1 or -1, not 2", "reflect(sign=-1)"),

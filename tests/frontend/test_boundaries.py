@@ -69,6 +69,9 @@ def test_relative_reads_are_shifts_by_the_opposite(read):
     ("boundary", "sides", "text"),
     [
         ('"periodic"', (Periodic(), Periodic()), "periodic"),
+        ("periodic", (Periodic(), Periodic()), "periodic"),
+        ("periodic()", (Periodic(), Periodic()), "periodic"),
+        ("periodic(sign=-1)", (Periodic(-1), Periodic(-1)), "periodic(sign=-1)"),
         ('"outflow"', (Outflow(), Outflow()), "outflow"),
         ("reflect(sign=-1)", (Reflect(-1), Reflect(-1)), "reflect(sign=-1)"),
         ('"reflect"', (Reflect(1), Reflect(1)), "reflect"),

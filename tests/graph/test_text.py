@@ -100,7 +100,7 @@ def test_a_node_is_a_line_with_type_space_names_places_and_hints():
     assert 'coordinate 1 radius unit "m"' in lines
 
 
-@pytest.mark.parametrize("rule", [Undefined(), Periodic(), Outflow(), Reflect(-1), Mirror(), Wall(1)])
+@pytest.mark.parametrize("rule", [Undefined(), Periodic(), Periodic(-1), Outflow(), Reflect(-1), Mirror(), Wall(1)])
 def test_every_rule_comes_back(rule):
     space = grid_space(1)
     statics = (Static("u", "field", U8, space),)

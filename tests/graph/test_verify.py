@@ -151,6 +151,7 @@ FAULTS = [
     ("reductions_are_closed", region(nodes=(*SUM[:2], replace(SUM[2], operands=(0, 2)))), "does not stand above"),
     ("reductions_are_closed", region(nodes=()), "not the result"),
     ("periodic_has_both_sides", ruled(I8, Periodic(), Outflow()), "axis x is periodic on one side"),
+    ("periodic_has_both_sides", ruled(I8, Periodic(), Periodic(-1)), "axis x is periodic with two signs"),
     ("signs_fit_the_type", ruled(U8, Mirror(-1), Mirror(1)), "no negative numbers"),
     ("signs_fit_the_type", ruled(BOOL, Outflow(), Mirror(-1)), "no negative numbers"),
     ("signs_fit_the_type", ruled(I8, Mirror(2), Outflow()), "Use sign 1 or -1"),

@@ -70,8 +70,8 @@ def ghost(terms, sides, cell, extents, inside, operand):
 def mapped(terms, rule, side, i, n, again):
     """The term at index i, outside at `side` of an axis of n cells with an index map; `again(j)` is that at index j."""
     match rule:
-        case Periodic():
-            return again(i % n)
+        case Periodic(sign):
+            return again(i % n) if sign == 1 or i // n % 2 == 0 else terms("negative", again(i % n))
         case Outflow():
             return again(0 if side == 0 else n - 1)
         case Wall(sign) if side == 1 and i == n:  # the face on the wall has no partner

@@ -12,6 +12,7 @@ U = np.array([1.0, 2.0, 3.0, 5.0, 8.0])
 # What lies outside: cells -3, -2, -1 and 5, 6, 7.
 RULES = {
     "periodic": ('"periodic"', [3, 5, 8], [1, 2, 3]),
+    "antiperiodic": ("periodic(sign=-1)", [-3, -5, -8], [-1, -2, -3]),
     "outflow": ('"outflow"', [1, 1, 1], [8, 8, 8]),
     "reflect": ('"reflect"', [3, 2, 1], [8, 5, 3]),
     "reflect_odd": ("reflect(sign=-1)", [-3, -2, -1], [-8, -5, -3]),

@@ -196,9 +196,12 @@ class Evaluation:
         match rule:
             case Undefined():
                 raise self._no_rule(node, axis, below)
-            case Periodic():
+            case Periodic(sign):
                 whole = self.local(index, _replaced(box, axis, (0, n)))
-                return np.take(whole, np.arange(low, high) % n, axis=axis)
+                rounds, cells = np.divmod(np.arange(low, high), n)
+                taken = np.take(whole, cells, axis=axis)
+                odd = np.expand_dims(rounds % 2 == 1, tuple(range(1, taken.ndim - axis)))
+                return taken if sign == 1 else np.where(odd, _signed(taken, sign, type_), taken)
             case Outflow():
                 return self._edge(index, box, axis)
             case Reflect(sign):

@@ -10,25 +10,18 @@ from workbench.graph import (
     Arith,
     Broadcast,
     Extend,
-    Fixed,
     Imm,
     Load,
     LoadIndex,
     LoadSize,
-    Mirror,
-    Neumann,
     Node,
-    Outflow,
-    Periodic,
     Reduce,
-    Reflect,
     Shift,
     SideRule,
     Store,
-    Undefined,
     Value,
-    Wall,
 )
+from workbench.graph.instructions import rule_name
 
 
 def region_body(
@@ -71,23 +64,5 @@ def is_steady(nodes: tuple[Node, ...], extend: Node) -> bool:
 
 
 def rule_row(rule: SideRule) -> tuple[str, int, int]:
-    """(kind, sign, operand) as the prelude's SideRule wants it."""
-    match rule:
-        case Undefined():
-            return ("UNDEFINED", 1, 0)
-        case Periodic():
-            return ("PERIODIC", 1, 0)
-        case Outflow():
-            return ("OUTFLOW", 1, 0)
-        case Reflect(sign):
-            return ("REFLECT", sign, 0)
-        case Mirror(sign):
-            return ("MIRROR", sign, 0)
-        case Wall(sign):
-            return ("WALL", sign, 0)
-        case Value(operand):
-            return ("VALUE", 1, operand)
-        case Fixed(operand):
-            return ("FIXED", 1, operand)
-        case Neumann(operand):
-            return ("NEUMANN", 1, operand)
+    """(kind, sign, operand) as the prelude's SideRule wants it; its RuleKind has a name for each of graph's RULES."""
+    return (rule_name(rule).upper(), getattr(rule, "sign", 1), getattr(rule, "operand", 0))

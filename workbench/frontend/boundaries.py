@@ -57,6 +57,14 @@ NO_RULE = Rule("undefined")
 Sides = tuple[tuple[Rule, Rule], ...]
 
 
+def periodic(sign: int = 1) -> Rule:
+    """The domain repeats (-1 takes cell n-1, n takes cell 0); with sign=-1 each repetition has the opposite sign.
+
+    periodic(sign=-1) is antiperiodic: the domain is half a period.
+    """
+    return Rule("periodic") if _sign(sign, "periodic") == 1 else Rule("periodic", -1, text="periodic(sign=-1)")
+
+
 def reflect(sign: int | None = None) -> Rule:
     """Mirror about the face of the domain (-1 takes cell 0, n takes n-1), each reflection times `sign` (+1 or -1).
 
@@ -101,7 +109,7 @@ def analytic(function: Callable[..., object]) -> Rule:
     return Rule("analytic", value=function, text=f"analytic({getattr(function, '__name__', 'function')})")
 
 
-RULES = (reflect, mirror, constant, fixed, neumann, analytic)  # the functions that make a rule
+RULES = (periodic, reflect, mirror, constant, fixed, neumann, analytic)  # the functions that make a rule
 
 
 def _sign(sign: object, rule: str) -> int:
@@ -162,6 +170,11 @@ def _parse_sides(trace: Trace, boundary: object, what: str) -> Sides:
     filled = [(low or default, high or default) for low, high in sides]
     for axis, pair in enumerate(filled):
         kinds = {r.kind for r in pair}
+        if kinds == {"periodic"} and pair[0].sign != pair[1].sign:
+            raise TraceError(
+                f"{what}: axis {axis_name(axis)} is periodic with two signs",
+                advice=f'Write {{"{axis_name(axis)}": periodic(sign=-1)}} for both sides.',
+            )
         if "periodic" in kinds and len(kinds) > 1:
             raise TraceError(
                 f"{what}: axis {axis_name(axis)} is periodic on one side only",
@@ -191,7 +204,7 @@ def _one_rule(given: object, what: str) -> Rule:
         return Rule(given)
     if callable(given):
         name = getattr(given, "__name__", "")
-        if name in ("reflect", "mirror"):
+        if name in ("periodic", "reflect", "mirror"):
             return Rule(name)
     raise TraceError(
         f"{what}: {getattr(given, '__name__', given)!r} is no boundary rule",
@@ -226,7 +239,7 @@ def extend_term(trace: Trace, term: Term, sides: Sides, face_axes: tuple[int, ..
             case "undefined":
                 return Undefined()
             case "periodic":
-                return Periodic()
+                return Periodic(rule.sign)
             case "outflow":
                 return Outflow()
             case "reflect" | "mirror":

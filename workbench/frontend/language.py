@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from workbench.frontend import operations
-from workbench.frontend.boundaries import analytic, constant, fixed, mirror, neumann, reflect
+from workbench.frontend.boundaries import analytic, constant, fixed, mirror, neumann, periodic, reflect
 from workbench.frontend.calculus import curl, derivative, div, grad, laplacian
 from workbench.frontend.declarations import coordinate, extend, field, fields, kernel, param, scalar, tensor, vector
 from workbench.frontend.finite_differences import coefficients
@@ -311,6 +311,7 @@ __all__ = [
     "neumann",
     "outer",
     "param",
+    "periodic",
     "pi",
     "power",
     "random",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 if TYPE_CHECKING:
     from workbench.graph.graph import Region
@@ -88,7 +89,9 @@ class Undefined:
 
 @dataclass(frozen=True, slots=True)
 class Periodic:
-    """Index map i -> i mod n. Needs both sides."""
+    """Index map i -> i mod n; each extent n crossed multiplies by `sign`. Needs both sides, with one sign."""
+
+    sign: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +154,15 @@ class Neumann:
 
 
 SideRule = Undefined | Periodic | Outflow | Reflect | Mirror | Wall | Value | Fixed | Neumann
+RULES: dict[str, Callable[..., SideRule]] = {rule.__name__.lower(): rule for rule in get_args(SideRule)}
+"""Every rule by the name that the text form and the generated code know it by. A rule has at most one number."""
 INDEX_MAPS = (Periodic, Outflow, Reflect, Mirror, Wall)
 VALUE_RULES = (Value, Fixed, Neumann)
+
+
+def rule_name(rule: SideRule) -> str:
+    """Return the rule's name in RULES."""
+    return type(rule).__name__.lower()
 
 
 @dataclass(frozen=True, slots=True)

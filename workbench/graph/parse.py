@@ -10,27 +10,19 @@ from typing import Literal, cast
 from workbench.errors import GraphError
 from workbench.graph.graph import NO_HINT, Coordinate, Graph, Hint, Kernel, Node, Parameter, Region, Span, Static
 from workbench.graph.instructions import (
+    RULES,
     Arith,
     Broadcast,
     Extend,
-    Fixed,
     Imm,
     Instruction,
     Load,
     LoadIndex,
     LoadSize,
-    Mirror,
-    Neumann,
-    Outflow,
-    Periodic,
     Reduce,
-    Reflect,
     Shift,
     SideRule,
     Store,
-    Undefined,
-    Value,
-    Wall,
 )
 from workbench.graph.limits import Limits
 from workbench.graph.operators import OPERATORS
@@ -48,16 +40,7 @@ from workbench.graph.text import HEADER, KEYWORDS
 from workbench.graph.types import BY_NAME, StorageType
 
 _TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[(),:=]|[^\s(),:="]+)')
-_PLAIN_RULES: dict[str, SideRule] = {"undefined": Undefined(), "periodic": Periodic(), "outflow": Outflow()}
 BOUNDS = tuple(field.name for field in fields(Limits))
-_NUMBERED_RULES: dict[str, type[Reflect | Mirror | Wall | Value | Fixed | Neumann]] = {
-    "reflect": Reflect,
-    "mirror": Mirror,
-    "wall": Wall,
-    "value": Value,
-    "fixed": Fixed,
-    "neumann": Neumann,
-}
 
 
 def parse(text: str) -> Graph:
@@ -364,11 +347,10 @@ class _Parser:
 
     def _rule(self, line: _Line) -> SideRule:
         word = line.take()
-        if word in _PLAIN_RULES:
-            return _PLAIN_RULES[word]
-        if word not in _NUMBERED_RULES:
+        if word not in RULES:
             raise line.error(f"unknown boundary rule {word}")
-        line.take("(")
-        rule = _NUMBERED_RULES[word](line.integer())
-        line.take(")")
-        return rule
+        numbers = line.integers() if line.peek() == "(" else ()
+        try:
+            return RULES[word](*numbers)
+        except TypeError:
+            raise line.error(f"{len(numbers)} numbers for the boundary rule {word}") from None

@@ -5,30 +5,24 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from dataclasses import fields
 
 from workbench.graph.graph import NO_HINT, Graph, Hint, Node, Region, Span, Static
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
     Extend,
-    Fixed,
     Imm,
     Instruction,
     Load,
     LoadIndex,
     LoadSize,
-    Mirror,
-    Neumann,
-    Outflow,
     Periodic,
     Reduce,
-    Reflect,
     Shift,
     SideRule,
     Store,
-    Undefined,
-    Value,
-    Wall,
+    rule_name,
 )
 from workbench.graph.spaces import AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent, Space
 
@@ -120,12 +114,10 @@ def extent_text(extent: Extent) -> str:
 
 
 def rule_text(rule: SideRule) -> str:
-    """Return the rule's name and, in brackets, its sign or the number of its operand."""
-    match rule:
-        case Undefined() | Periodic() | Outflow():
-            return type(rule).__name__.lower()
-        case Reflect(number) | Mirror(number) | Wall(number) | Value(number) | Fixed(number) | Neumann(number):
-            return f"{type(rule).__name__.lower()}({number})"
+    """Return the rule's name and, in brackets, its sign or the number of its operand; a plain "periodic" has none."""
+    numbers = [str(getattr(rule, field.name)) for field in fields(rule)]
+    name = rule_name(rule)
+    return name if rule == Periodic() or not numbers else f"{name}({', '.join(numbers)})"
 
 
 def _regions(graph: Graph) -> dict[Region, int]:

@@ -37,6 +37,8 @@ def periodic_has_both_sides(graph: Graph) -> None:
     for place, axis, pair in _rules(graph):
         if sum(isinstance(rule, Periodic) for rule in pair) == 1:
             place.fail(f"axis {axis_name(axis)} is periodic on one side", "Make both sides periodic.")
+        if isinstance(pair[0], Periodic) and pair[0] != pair[1]:
+            place.fail(f"axis {axis_name(axis)} is periodic with two signs", "Give both sides the same sign.")
 
 
 def signs_fit_the_type(graph: Graph) -> None:
@@ -44,7 +46,7 @@ def signs_fit_the_type(graph: Graph) -> None:
     for place, axis, pair in _rules(graph):
         type_ = place.node.value_type
         for rule in pair:
-            if isinstance(rule, Reflect | Mirror | Wall):
+            if isinstance(rule, Periodic | Reflect | Mirror | Wall):
                 if rule.sign not in (1, -1):
                     place.fail(f"{rule} at axis {axis_name(axis)}", "Use sign 1 or -1.")
                 if rule.sign == -1 and type_.kind in ("bool", "uint"):

@@ -234,7 +234,10 @@ STENCIL_PROCEDURE void walk_inside(
         int64_t to = edge;
         bool reflected = false;
         switch (rule.kind) {
-        case PERIODIC: to = modulo(i, n); break;
+        case PERIODIC:
+            to = modulo(i, n);
+            reflected = (i - to) / n % 2 != 0;  // crossed the extent an odd number of times
+            break;
         case REFLECT:
             to = side == 0 ? -1 - i : 2 * n - 1 - i;
             reflected = true;

@@ -15,6 +15,7 @@ _EXAMPLES = """examples:
   workbench doctor               what works here and what to install
   workbench doctor --measure     measure this machine, for the bounds on cards
   workbench cache info           how much is in the build cache
+  workbench exam --quick         accuracy of the hydrodynamics solver, and what must hold to the bit
 """
 
 
@@ -41,7 +42,27 @@ def build_parser() -> argparse.ArgumentParser:
     cache = commands.add_parser("cache", help="look at the build cache, or empty it")
     cache.add_argument("action", choices=("info", "clear"), help="info counts, clear removes everything")
     cache.set_defaults(command=_cache)
+
+    exam = commands.add_parser("exam", help="the accuracy exam of the hydrodynamics solver")
+    exam.add_argument("--dims", type=_numbers, default=(1, 2, 3), metavar="1,2,3", help="which solvers")
+    exam.add_argument("--backend", default="auto", help="auto (the default), reference, openmp, cuda or cuda-sim")
+    exam.add_argument("--dtype", default="f64", help="f64 (the default) or f32")
+    exam.add_argument("--resolutions", type=_numbers, metavar="16,32,...", help="cells to a unit; default 16 to 1024")
+    exam.add_argument("--oblique", type=_numbers, metavar="16,32,...", help="the same for oblique flows")
+    exam.add_argument("--schemes", type=_names, default=("minmod", "mc", "weno_z"), metavar="minmod,mc,...")
+    exam.add_argument("--genomes", type=int, default=10, metavar="N", help="random genomes that must change no bit")
+    exam.add_argument("--quick", action="store_true", help="small grids and two genomes: about a minute")
+    exam.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
+    exam.set_defaults(command=_exam)
     return parser
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(","))
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(text.split(","))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -97,6 +118,27 @@ def _cache(parsed: argparse.Namespace) -> int:
         before = cache.clear()
         _say(f"{before.folder}: removed {before.entries} builds, {before.bytes / (1 << 20):.1f} MiB")
     return 0
+
+
+def _exam(parsed: argparse.Namespace) -> int:
+    import json
+
+    from workbench.solvers.exam import RESOLUTIONS, Course, run_exam
+
+    resolutions = parsed.resolutions or ((16, 32, 64) if parsed.quick else RESOLUTIONS)
+    course = Course(
+        dims=parsed.dims,
+        backend=parsed.backend,
+        dtype=parsed.dtype,
+        resolutions=resolutions,
+        oblique_resolutions=parsed.oblique or resolutions,
+        schemes=parsed.schemes,
+        genomes=min(parsed.genomes, 2) if parsed.quick else parsed.genomes,
+    )
+    exam = run_exam(course, _say)
+    if parsed.json:
+        parsed.json.write_text(json.dumps(exam.to_dict(), indent=1), encoding="utf-8")
+    return 0 if exam.passed else 1
 
 
 def _say(line: str) -> None:

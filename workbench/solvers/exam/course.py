@@ -1,0 +1,119 @@
+"""Course: the whole exam, in an order that tells early, and its report as text or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from workbench.backends.registry import select_backend
+from workbench.errors import StencilError
+from workbench.solvers.exam.accuracy import PROBLEMS, SCHEMES, Series, Setting, measure_series
+from workbench.solvers.exam.invariance import Check, Place, checks_of
+
+RESOLUTIONS = (16, 32, 64, 128, 256, 512, 1024)
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What is examined. Oblique flows are two-dimensional; their grids have resolution² cells.
+
+    resolutions: cells to a unit of length. oblique_resolutions: the same for oblique flows. genomes: how many random
+    genomes have to give the same bits.
+    """
+
+    dims: tuple[int, ...] = (1, 2, 3)
+    backend: str = "auto"
+    dtype: str = "f64"
+    resolutions: tuple[int, ...] = RESOLUTIONS
+    oblique_resolutions: tuple[int, ...] = RESOLUTIONS
+    schemes: tuple[str, ...] = ("minmod", "mc", "weno_z")
+    genomes: int = 10
+
+    def __post_init__(self) -> None:
+        if not self.dims or not set(self.dims) <= {1, 2, 3}:
+            raise StencilError(f"dims={self.dims!r} cannot be examined", advice="Use some of 1, 2 and 3.")
+        if self.dtype not in ("f32", "f64"):
+            raise StencilError(f"dtype={self.dtype!r} cannot be examined", advice="Use f64 or f32.")
+        for name in self.schemes:
+            if name not in SCHEMES:
+                raise StencilError(f"there is no scheme {name!r}", advice=f"Use some of {', '.join(SCHEMES)}.")
+        for grids in (self.resolutions, self.oblique_resolutions):
+            if len(grids) < 2 or sorted(set(grids)) != list(grids) or grids[0] < 4:
+                raise StencilError(f"resolutions {grids!r} do not grow from 4 on", advice="Pass 16,32,64 or the like.")
+
+    def settings(self, backend: str) -> list[tuple[Setting, tuple[int, ...]]]:
+        """All columns with their grids."""
+        columns = [
+            (Setting(problem, "coaxial", dim, scheme, backend, self.dtype), self.resolutions)
+            for dim in self.dims
+            for scheme in self.schemes
+            for problem in PROBLEMS
+        ]
+        if 2 in self.dims:
+            columns += [
+                (Setting(problem, "oblique", 2, scheme, backend, self.dtype), self.oblique_resolutions)
+                for scheme in self.schemes
+                for problem in ("sod", "sound", "entropy")
+            ]
+        return columns
+
+
+@dataclass(frozen=True, slots=True)
+class Exam:
+    """What came out."""
+
+    course: Course
+    backend: str
+    checks: tuple[Check, ...]
+    series: tuple[Series, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every check holds and every required order is reached."""
+        return self.failures == 0
+
+    @property
+    def failures(self) -> int:
+        """How many checks do not hold, and how many series stay below the required order."""
+        return sum(not check.passed for check in self.checks) + sum(not series.passed for series in self.series)
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.checks), *map(str, self.series), self.verdict()])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def verdict(self) -> str:
+        """One line."""
+        count = f"{len(self.checks)} checks, {len(self.series)} series of errors on {self.backend}"
+        return f"exam {'passed' if self.passed else f'FAILED {self.failures} times'}: {count}, {self.course.dtype}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, for JSON."""
+        series = [
+            {**asdict(s), "orders": s.orders, "fitted": s.fitted, "required": s.required, "passed": s.passed}
+            for s in self.series
+        ]
+        checks = [asdict(check) for check in self.checks]
+        return {"passed": self.passed, "course": asdict(self.course), "checks": checks, "series": series}
+
+
+def run_exam(course: Course | None = None, say: Say = lambda _: None, **options: Any) -> Exam:  # noqa: ANN401  # of Course
+    """Take the exam; `options` are those of `Course`. `say` gets each line as soon as it is known.
+
+    Nothing is raised for a bad mark: look at `passed`. StencilError for options that make no sense.
+    """
+    course = course or Course(**options)
+    backend = select_backend(course.backend).name
+    checks, series = [], []
+    for function, *arguments in checks_of(Place(backend, course.dtype), course.dims, course.genomes):
+        checks.append(function(*arguments))
+        say(str(checks[-1]))
+    for setting, resolutions in course.settings(backend):
+        series.append(measure_series(setting, resolutions))
+        say(str(series[-1]))
+    exam = Exam(course, backend, tuple(checks), tuple(series))
+    say(exam.verdict())
+    return exam

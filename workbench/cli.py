@@ -16,6 +16,7 @@ _EXAMPLES = """examples:
   workbench doctor --measure     measure this machine, for the bounds on cards
   workbench cache info           how much is in the build cache
   workbench exam --quick         accuracy of the hydrodynamics solver, and what must hold to the bit
+  workbench table5 --cells 512   what storing or recomputing intermediate values does to speed
 """
 
 
@@ -54,6 +55,15 @@ def build_parser() -> argparse.ArgumentParser:
     exam.add_argument("--quick", action="store_true", help="small grids and two genomes: about a minute")
     exam.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     exam.set_defaults(command=_exam)
+
+    table = commands.add_parser("table5", help="Paraiso's Table 5: what storing or recomputing does to hydro's speed")
+    table.add_argument("--cells", type=int, default=1024, help="along each axis (default 1024)")
+    table.add_argument("--dim", type=int, default=2, help="1, 2 (the default) or 3")
+    table.add_argument("--backend", default="auto", help="auto (the default), reference, openmp, cuda or cuda-sim")
+    table.add_argument("--rounds", type=int, default=5, help="measurements of each plan, in turn (default 5)")
+    table.add_argument("--seconds", type=float, default=0.5, help="of one measurement, about (default 0.5)")
+    table.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
+    table.set_defaults(command=_table5)
     return parser
 
 
@@ -139,6 +149,25 @@ def _exam(parsed: argparse.Namespace) -> int:
     if parsed.json:
         parsed.json.write_text(json.dumps(exam.to_dict(), indent=1), encoding="utf-8")
     return 0 if exam.passed else 1
+
+
+def _table5(parsed: argparse.Namespace) -> int:
+    import json
+
+    from workbench.solvers.hint_table import measure_hints
+
+    table = measure_hints(
+        parsed.cells,
+        dim=parsed.dim,
+        backend=parsed.backend,
+        rounds=parsed.rounds,
+        seconds=parsed.seconds,
+        say=_say,
+    )
+    _say(str(table))
+    if parsed.json:
+        parsed.json.write_text(json.dumps(table.to_dict(), indent=1), encoding="utf-8")
+    return 0
 
 
 def _say(line: str) -> None:

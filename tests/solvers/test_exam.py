@@ -1,0 +1,146 @@
+"""The exam on small grids, on every backend; and that it can be failed."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+
+from tests.capabilities import backends_here
+from workbench.cli import main
+from workbench.errors import StencilError
+from workbench.planning.genome import choices_of
+from workbench.solvers import hydro
+from workbench.solvers.exam import SCHEMES, Course, Series, accuracy, invariance, random_genome, run_exam
+from workbench.solvers.exam.accuracy import Setting
+from workbench.solvers.exam.invariance import Place
+
+GRIDS = {"cuda-sim": (8, 16)}  # thread by thread; the others take more
+
+
+def small(backend, **options):
+    grids = GRIDS.get(backend, (16, 32, 64))
+    return Course(**{"backend": backend, "resolutions": grids, "oblique_resolutions": grids, **options})
+
+
+@pytest.mark.parametrize("backend", backends_here())
+def test_the_exam_is_passed_on_every_backend(backend):
+    exam = run_exam(small(backend, dims=(1,), schemes=("minmod", "mc"), genomes=1))
+    print(exam)
+    assert exam.passed
+    assert len(exam.series) == 6
+    assert len(exam.checks) == (2 if backend == "reference" else 3)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_more_dimensions_hold_what_one_does(dim):
+    place = Place("openmp", "f64")
+    for function, *arguments in invariance.checks_of(place, (dim,), 0):
+        check = function(*arguments)
+        print(check)
+        assert check.passed
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_the_simulated_device_gives_the_reference_in_more_dimensions(dim, monkeypatch):
+    monkeypatch.setitem(invariance._CELLS, dim, {2: 7, 3: 4}[dim])
+    monkeypatch.setattr(invariance, "_STEPS", 1)
+    check = invariance.check_reference(Place("cuda-sim", "f64"), dim)
+    assert check.passed, check
+
+
+def test_single_precision_has_its_own_marks():
+    exam = run_exam(small("openmp", dims=(1,), dtype="f32", schemes=("minmod",), genomes=0))
+    assert exam.passed, exam
+    assert {series.setting.problem: series.required is None for series in exam.series} == {
+        "entropy": True,
+        "sound": True,
+        "sod": False,
+    }
+
+
+def test_oblique_errors_shrink():
+    for problem in ("entropy", "sound", "sod"):
+        setting = Setting(problem, "oblique", 2, "minmod", "openmp")
+        series = accuracy.measure_series(setting, (16, 32))
+        print(series)
+        assert series.required is None
+        assert series.orders[0] > 0.6
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("seed", range(10))
+def test_ten_random_genomes_pass(seed):
+    check = invariance.check_genome(Place("openmp", "f64"), 1 + seed % 3, seed)
+    print(check)
+    assert check.passed
+
+
+def test_a_random_genome_is_a_plan_of_its_own():
+    machine = hydro.machine(1)
+    genomes = {random_genome(machine, seed) for seed in (0, 1, 1)}
+    assert len(genomes) == 2
+    for genome in genomes:
+        planned = machine.with_genome(genome)
+        assert planned.genome == genome
+        assert len(planned.plan().subkernels) > len(machine.plan().subkernels)
+        assert choices_of(genome, machine.plan().graph).plan.block_size in (32, 64, 96, 256)
+
+
+def test_a_scheme_of_first_order_fails(monkeypatch):
+    monkeypatch.setitem(SCHEMES, "minmod", hydro.constant)
+    series = accuracy.measure_series(Setting("entropy", "coaxial", 1, "minmod", "reference"), (16, 32))
+    assert not series.passed
+    assert "FAILED" in str(series)
+
+
+def test_a_genome_that_changes_nothing_is_no_check(monkeypatch):
+    monkeypatch.setattr(invariance, "random_genome", lambda machine, seed: machine.genome)
+    assert not invariance.check_genome(Place("reference", "f64"), 1, 0).passed
+
+
+def test_different_bits_are_seen():
+    one = np.array([1.0, 0.0, 2.0])
+    assert invariance._different(one, one.copy()) == 0
+    assert invariance._different(one, np.array([1.0, -0.0, np.nextafter(2.0, 3.0)])) == 2
+    assert invariance._different(1.5, 1.5) == 0
+
+
+def test_orders_of_known_errors():
+    setting = Setting("entropy", "coaxial", 1, "minmod")
+    series = Series(setting, (16, 32, 64), (0.16, 0.04, 0.01))
+    assert series.orders == pytest.approx((2, 2))
+    assert series.fitted == pytest.approx(2)
+    assert series.required == pytest.approx(1.6)
+    fine = Series(setting, (512, 1024), (1.0, 2**-1.89))
+    assert fine.required == 1.9
+    assert not fine.passed
+    assert not Series(setting, (512, 1024), (1.0, math.nan)).passed
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"dims": (4,)}, r"dims=\(4,\)"),
+        ({"dims": ()}, "dims"),
+        ({"dtype": "f16"}, "dtype='f16'"),
+        ({"schemes": ("magic",)}, "no scheme 'magic'"),
+        ({"resolutions": (32, 16)}, "do not grow"),
+        ({"oblique_resolutions": (16,)}, "do not grow"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused(options, text):
+    with pytest.raises(StencilError, match=text):
+        run_exam(**options)
+
+
+def test_the_command_writes_its_figures(tmp_path, capsys):
+    file = tmp_path / "exam.json"
+    options = ["--dims", "1", "--backend", "reference", "--resolutions", "16,32", "--schemes", "mc", "--genomes", "0"]
+    assert main(["exam", *options, "--json", str(file)]) == 0
+    figures = json.loads(file.read_text())
+    assert figures["passed"]
+    assert [s["setting"]["problem"] for s in figures["series"]] == ["entropy", "sound", "sod"]
+    assert all(len(s["errors"]) == 2 and s["orders"][0] > 0.5 for s in figures["series"])
+    assert "exam passed" in capsys.readouterr().out
+    assert main(["exam", "--dims", "7"]) == 1

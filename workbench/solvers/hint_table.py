@@ -1,0 +1,232 @@
+"""Hint table: the paper's Table 5 again, what a line of annotation does to the hydrodynamics solver (Paraiso §4.2).
+
+    from workbench.solvers.hint_table import measure_hints
+    print(measure_hints(cells=256))
+
+Four combinations of storing (M) or recomputing (D) the results of interpolation and of the Riemann solver, all with
+the state between the two stages stored, and the plan that is as Delayed as possible. `workbench table5` is the same.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from workbench.backends.host import host_figures
+from workbench.backends.registry import select_backend
+from workbench.errors import StencilError
+from workbench.machine import Machine
+from workbench.planning.cost import HostFigures, step_cost
+from workbench.run.memory import bytes_needed
+from workbench.run.progress import silent
+from workbench.run.simulation import Simulation
+from workbench.solvers import gas_flows, hydro
+
+HINTS: dict[str, tuple[str, ...]] = {
+    "DD": ("stage",),
+    "MD": ("interpolation", "stage"),
+    "DM": ("riemann", "stage"),
+    "MM": ("interpolation", "riemann", "stage"),
+    "all Delayed": (),
+}
+PRECISIONS = ("f32", "f64")
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class HintFigures:
+    """One plan in one precision. Bytes, operations: per cell and step, from the plan; memory: bytes of arrays a cell.
+
+    bound_by_bytes and bound_by_operations: Mcups above which this machine's memory or arithmetic cannot go.
+    """
+
+    hints: str
+    precision: str
+    subkernels: int
+    arrays: int
+    bytes_a_cell: float
+    operations_a_cell: float
+    memory_a_cell: float
+    source_lines: int
+    mcups: float
+    bound_by_bytes: float
+    bound_by_operations: float
+
+
+@dataclass(frozen=True, slots=True)
+class HintTable:
+    """All plans of one solver on one grid, measured in turn."""
+
+    dim: int
+    cells: int
+    backend: str
+    rounds: int
+    host: str
+    rows: tuple[HintFigures, ...]
+
+    def row(self, hints: str, precision: str) -> HintFigures:
+        """The figures of one plan; KeyError if it is not there."""
+        for row in self.rows:
+            if (row.hints, row.precision) == (hints, precision):
+                return row
+        raise KeyError(hints, precision)
+
+    def ratio(self, precision: str = "f64") -> float:
+        """Speed of the best plan over that of the worst one."""
+        speeds = [row.mcups for row in self.rows if row.precision == precision]
+        return max(speeds) / min(speeds)
+
+    def __str__(self) -> str:
+        head = (
+            "hints",
+            "sub-kernels",
+            "arrays",
+            "bytes/cell",
+            "flops/cell",
+            "memory/cell",
+            "lines",
+            "Mcups f32",
+            "f64",
+        )
+        lines: list[tuple[str, ...]] = [head]
+        for name in HINTS:
+            single, double = (self.row(name, precision) for precision in PRECISIONS)
+            figures = (double.bytes_a_cell, double.operations_a_cell, double.memory_a_cell, double.source_lines)
+            lines.append(
+                (
+                    name,
+                    str(double.subkernels),
+                    str(double.arrays),
+                    *(f"{figure:.0f}" for figure in figures),
+                    f"{single.mcups:.2f}",
+                    f"{double.mcups:.2f}",
+                )
+            )
+        widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
+        table = [
+            "  ".join(
+                cell.rjust(width) if k else cell.ljust(width)
+                for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+            )
+            for line in lines
+        ]
+        title = (
+            f"hydro {self.dim}-D, {self.cells}^{self.dim} cells, {self.backend}, "
+            f"median of {self.rounds} rounds in turn; "
+            f"bytes, flops and memory of f64; {self.host}"
+        )
+        return "\n".join([title, *table, self.explain()])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def explain(self, precision: str = "f64") -> str:
+        """Why the best and the worst plan differ, from their own bytes and operations."""
+        rows = sorted((row for row in self.rows if row.precision == precision), key=lambda row: row.mcups)
+        worst, best = rows[0], rows[-1]
+        work, moved = worst.operations_a_cell / best.operations_a_cell, worst.bytes_a_cell / best.bytes_a_cell
+        binds = ["arithmetic" if row.bound_by_operations < row.bound_by_bytes else "memory" for row in (best, worst)]
+        return (
+            f"{precision}: {best.hints} is {best.mcups / worst.mcups:.1f} times as fast as {worst.hints}. "
+            f"For each cell {worst.hints} does {work:.2f} times the operations ({worst.operations_a_cell:.0f}, not "
+            f"{best.operations_a_cell:.0f}) and moves {moved:.2f} times the bytes ({worst.bytes_a_cell:.0f}, not "
+            f"{best.bytes_a_cell:.0f}). At best this machine's memory allows {best.hints} "
+            f"{best.bound_by_bytes:.1f} and {worst.hints} {worst.bound_by_bytes:.1f} Mcups, its arithmetic "
+            f"{best.bound_by_operations:.1f} and {worst.bound_by_operations:.1f}: {binds[0]} binds {best.hints}, "
+            f"{binds[1]} binds {worst.hints}."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All figures, for JSON."""
+        ratios = {precision: self.ratio(precision) for precision in PRECISIONS}
+        return {**asdict(self), "best_over_worst": ratios, "explanation": self.explain()}
+
+
+def measure_hints(
+    cells: int = 1024,
+    *,
+    dim: int = 2,
+    backend: str = "auto",
+    rounds: int = 5,
+    seconds: float = 0.5,
+    say: Say = lambda _: None,
+) -> HintTable:
+    """Build the five plans in both precisions, run them in turn, and take the median speed of each.
+
+    cells: along each axis of a periodic box in which two streams shear. seconds: about how long one plan runs in one
+    round. Raises StencilError for numbers that make no sense, ShapeError if the arrays do not fit into memory.
+    """
+    if dim not in (1, 2, 3) or cells < 8 or rounds < 1 or seconds <= 0:
+        raise StencilError(
+            f"dim={dim!r}, cells={cells!r}, rounds={rounds!r}, seconds={seconds!r} cannot be measured",
+            advice="Use dim 1 to 3, 8 cells or more, one round or more and some time.",
+        )
+    selection = select_backend(backend)
+    language = "cuda" if selection.name in ("cuda", "cuda-sim") else "openmp"
+    keys = [(name, precision) for name in HINTS for precision in PRECISIONS]
+    machines = {
+        (name, precision): hydro.machine(dim, dtype=precision, manifest=HINTS[name]) for name, precision in keys
+    }
+    runs, steps = {}, {}
+    for key in keys:
+        begin = time.perf_counter()
+        runs[key] = _start(machines[key], dim, cells, selection.name)
+        took = _seconds(runs[key], 1)  # the first step touches all pages
+        steps[key] = max(1, round(seconds / max(_seconds(runs[key], 1), 1e-6)))
+        say(f"{key[0]}, {key[1]}: ready in {time.perf_counter() - begin - took:.1f} s, {steps[key]} steps a round")
+    speeds: dict[tuple[str, str], list[float]] = {key: [] for key in keys}
+    for number in range(rounds):
+        for key in keys:
+            speeds[key].append(cells**dim * steps[key] / _seconds(runs[key], steps[key]) / 1e6)
+        say(f"round {number + 1} of {rounds}: " + ", ".join(f"{v[-1]:.1f}" for v in speeds.values()) + " Mcups")
+    host = host_figures()
+    rows = []
+    for key in keys:
+        runs[key].close()
+        rows.append(_figures(key, machines[key], (cells,) * dim, language, median(speeds[key]), host))
+    return HintTable(dim, cells, selection.name, rounds, f"figures of this machine: {host.label}", tuple(rows))
+
+
+def _start(machine: Machine, dim: int, cells: int, backend: str) -> Simulation:
+    """Two streams that shear along axis 0, wavy across; in one dimension a density wave."""
+    flow = gas_flows.kelvin_helmholtz()
+    axes = [(np.arange(cells) + 0.5) / cells] * dim
+    places = np.meshgrid(*axes, indexing="ij", sparse=True)
+    density, (along, across), pressure = flow.start(places[0], places[min(1, dim - 1)])
+    velocity = (along, across, 0.0)[:dim]
+    state = hydro.conserved(density + np.zeros((cells,) * dim), velocity, pressure, gamma=flow.gamma)
+    widths: dict[str, Any] = {f"dx{axis}": 1 / cells for axis in range(dim)}
+    return machine.simulate(**state, **widths, backend=backend)
+
+
+def _seconds(simulation: Simulation, steps: int) -> float:
+    begin = time.perf_counter()
+    simulation.run(steps, progress=silent)
+    return time.perf_counter() - begin
+
+
+def _figures(
+    key: tuple[str, str], machine: Machine, extents: tuple[int, ...], language: str, mcups: float, host: HostFigures
+) -> HintFigures:
+    plan = machine.plan()
+    cost = step_cost(plan.main.plain)
+    cells = 1
+    for extent in extents:
+        cells *= extent
+    return HintFigures(
+        *key,
+        subkernels=len(plan.subkernels),
+        arrays=len(plan.slots),
+        bytes_a_cell=cost.bytes_moved,
+        operations_a_cell=cost.flops,
+        memory_a_cell=bytes_needed(plan, extents) / cells,
+        source_lines=len(str(machine.source(language)).splitlines()),
+        mcups=mcups,
+        bound_by_bytes=host.bandwidth / cost.bytes_moved / 1e6,
+        bound_by_operations=host.flops / cost.flops / 1e6,
+    )

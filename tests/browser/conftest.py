@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.browser.lab import ARTEFACTS, chromium, running_lab
+from tests.browser.lab import ARTEFACTS, chromium, end_kernels, running_lab
 
 
 @pytest.fixture(scope="session")
@@ -36,3 +36,4 @@ def page(browser, request):
     ARTEFACTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=str(ARTEFACTS / f"end-of-{request.node.name}.png"))
     page.close()
+    end_kernels()

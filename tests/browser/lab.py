@@ -15,6 +15,7 @@ ARTEFACTS = ROOT / "artefacts" / "browser"
 BUILT = ROOT / "workbench" / "labextension"
 TOKEN = "stencil"
 START_SECONDS = 60
+_running: list[str] = []
 
 
 def chromium():
@@ -51,9 +52,13 @@ def running_lab(folder, python=sys.executable, application="jupyterlab"):
     command += ["--allow-root", f"--ServerApp.root_dir={folder}", f"--IdentityProvider.token={TOKEN}"]
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
+    address = None
     try:
-        yield address_of(folder, server)
+        address = address_of(folder, server)
+        _running.append(address)
+        yield address
     finally:
+        _running[:] = [other for other in _running if other != address]
         server.terminate()
         try:
             server.wait(10)
@@ -75,6 +80,15 @@ def address_of(folder, server):
             return address
         time.sleep(0.1)
     raise AssertionError(f"JupyterLab did not start:\n{(folder / 'log').read_text()[-3000:]}")
+
+
+def end_kernels():
+    """End the kernel processes of all servers that run; they outlive their pages."""
+    for address in _running:
+        asked = urllib.request.urlopen(f"{address}api/kernels?token={TOKEN}", timeout=20)
+        for kernel in json.load(asked):
+            ending = urllib.request.Request(f"{address}api/kernels/{kernel['id']}?token={TOKEN}", method="DELETE")
+            urllib.request.urlopen(ending, timeout=20)
 
 
 def write_notebook(path, *cells):
@@ -118,6 +132,9 @@ class NotebookPage:
         prompt = self.page.locator(".jp-CodeCell .jp-InputPrompt").nth(cell)
         before = prompt.inner_text()
         for _ in range(5):
+            asked = self.page.locator(".jp-Dialog button.jp-mod-accept")  # a page that is slow may ask for a kernel
+            if asked.is_visible():
+                asked.click()
             self.page.locator(".jp-CodeCell .jp-InputArea-editor").nth(cell).click()
             self.page.wait_for_timeout(100)
             self.page.keyboard.press("Shift+Enter")

@@ -84,6 +84,16 @@ class Machine:
             raise RunError(f"a machine has no view {kind!r}", advice=f"Use one of {', '.join(known)}.")
         return VIEWS[kind].open(self, **options)
 
+    def inspect(self, simulation: Simulation | None = None, *, field: str = "") -> Any:  # noqa: ANN401  # an Inspector
+        """The whole workbench as one widget: graph, code, plan and launches, sharing one selection.
+
+        With a simulation of this machine it shows a field, runs what is flipped and shows what a step takes. field:
+        the value to show first.
+        """
+        from workbench.views.inspector import open_inspector  # loaded when somebody looks
+
+        return open_inspector(self, simulation, field=field)
+
     def with_choices(self, choices: Choices) -> Machine:
         """The same program, planned by other choices."""
         return replace(self, choices=choices)

@@ -107,6 +107,11 @@ class FieldView:
         return self._looking.summary
 
     @property
+    def widget(self) -> Page | None:
+        """What a page shows, for containers of ipywidgets; None without one."""
+        return self._page
+
+    @property
     def png(self) -> bytes:
         """The present state as a PNG file."""
         return png_of(self._looking.again())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Protocol
+from typing import Any, Protocol
 
 from workbench.errors import StencilError
 from workbench.planning.choices import Choices, PlanChoices
@@ -22,6 +22,14 @@ from workbench.views.selection import SubkernelRef, ValueRef, values_of
 
 class GraphPage(Protocol):
     """What shows the view on a page: `workbench.views.graph_pane` with Bokeh."""
+
+    @property
+    def widget(self) -> Any:  # noqa: ANN401  # an ipywidget
+        """For containers of ipywidgets."""
+
+    @property
+    def mime(self) -> dict[str, object]:
+        """The entry of a mime bundle by which a notebook finds it."""
 
     def refresh(self) -> None:
         """The picture has changed."""
@@ -303,12 +311,10 @@ class GraphView:
             "text/plain": describe_graph(self._summary),
             "image/png": base64.b64encode(self.png).decode("ascii"),
         }
-        live = getattr(self.page, "mime", None)
-        if live is None:
+        if self.page is None:
             bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
-        else:
-            bundle |= live
-        return bundle
+            return bundle
+        return bundle | self.page.mime
 
 
 def open_graph_view(looked_at: Program | Inspection, *, kernel: str = "") -> GraphView:

@@ -1,0 +1,83 @@
+"""All views of a machine in one widget."""
+
+import numpy as np
+import pytest
+
+from tests.views.test_inspection import CHAIN, HELLO
+from workbench.errors import RunError
+from workbench.machine import trace
+from workbench.views.inspector import _TITLES, SIDES, open_inspector
+from workbench.views.live import LIVE_ADVICE, MIME
+from workbench.views.registry import VIEWS
+from workbench.views.selection import value_named
+
+
+@pytest.fixture
+def hello():
+    return trace(HELLO, name="hello")
+
+
+def test_every_registered_view_has_a_tab_and_a_title():
+    assert set(VIEWS) <= {name for side in SIDES for name in side}
+    assert set(VIEWS) <= set(_TITLES)
+
+
+def test_views_share_plan_and_selection(hello):
+    inspector = hello.inspect()
+    machine_views = {name for name, kind in VIEWS.items() if kind.of == "machine"}
+    assert set(inspector.views) == machine_views
+    assert all(view.inspection is inspector.inspection for view in inspector.views.values())
+    inspector.views["graph"].flip(1)
+    assert "2 sub-kernels" in repr(inspector)
+    inspector.inspection.select("y")
+    assert inspector.views["graph"].current == value_named(inspector.inspection.plan, "y").node
+    inspector.close()
+    inspector.close()
+
+
+def test_without_a_simulation_the_field_says_what_to_do(hello):
+    inspector = open_inspector(hello)
+    assert "machine.inspect(sim)" in inspector.problems["field"]
+    assert "machine.inspect(sim)" in repr(inspector)
+    inspector.close()
+
+
+def test_simulation_runs_what_is_flipped(hello):
+    with hello.simulate(density=np.linspace(0, 1, 32), backend="reference") as simulation:
+        inspector = hello.inspect(simulation)
+        assert inspector.views["field"].summary.name == "density"
+        inspector.inspection.flip("y")
+        simulation.run(1)
+        np.testing.assert_array_equal(simulation.density, 2 * np.linspace(0, 1, 32) ** 2)
+        inspector.close()
+
+
+def test_simulation_of_another_program_is_refused(hello):
+    chain = trace(CHAIN, name="chain").simulate(u=np.ones(8), backend="reference")
+    with chain, pytest.raises(RunError, match="runs chain, which is not this hello"):
+        hello.inspect(chain)
+
+
+def test_view_that_cannot_be_opened_costs_itself_only(hello, monkeypatch):
+    def missing(*_, **__):
+        raise ModuleNotFoundError("no such thing", name="bokeh")
+
+    monkeypatch.setattr("workbench.views.graph_view.GraphView", missing)
+    inspector = hello.inspect()
+    assert "bokeh is not installed" in inspector.problems["graph"]
+    assert "source" in inspector.views
+    assert "image/png" not in inspector._repr_mimebundle_()
+    inspector.close()
+
+
+def test_it_is_live_where_ipywidgets_is_and_a_picture_elsewhere(hello, monkeypatch):
+    pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
+    inspector = hello.inspect()
+    bundle = inspector._repr_mimebundle_()
+    assert set(bundle) == {"text/plain", "image/png", MIME}
+    inspector.close()
+    monkeypatch.setattr("workbench.views.inspector.find_spec", lambda name: None)
+    bundle = hello.inspect()._repr_mimebundle_()
+    assert MIME not in bundle
+    assert LIVE_ADVICE in bundle["text/plain"]
+    assert bundle["image/png"].startswith("iVBOR")

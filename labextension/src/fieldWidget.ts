@@ -38,7 +38,8 @@ export class FieldModel extends DOMWidgetModel {
 export class FieldView extends DOMWidgetView {
   override render(): void {
     super.render();
-    this.el.classList.add('swb-field', 'swb-live');
+    this.el.classList.add('swb-field');
+    this.el.classList.toggle('swb-live', this.model.comm_live); // a model of a saved notebook has no comm
     this.el.dataset['lmSuppressShortcuts'] = 'true';
     this.el.addEventListener('keydown', (event: KeyboardEvent) => {
       if (!event.ctrlKey && !event.metaKey && !event.altKey && obeyKey(event.target, event.key)) {

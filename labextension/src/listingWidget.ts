@@ -26,7 +26,8 @@ export class ListingModel extends DOMWidgetModel {
 export class ListingView extends DOMWidgetView {
   override render(): void {
     super.render();
-    this.el.classList.add('swb-listing', 'swb-live');
+    this.el.classList.add('swb-listing');
+    this.el.classList.toggle('swb-live', this.model.comm_live); // a model of a saved notebook has no comm
     this.el.dataset['lmSuppressShortcuts'] = 'true';
     this.status.setAttribute('role', 'status');
     this.trouble.setAttribute('role', 'alert');

@@ -26,7 +26,8 @@ export class PaneModel extends DOMWidgetModel {
 export class PaneView extends DOMWidgetView {
   override render(): void {
     super.render();
-    this.el.classList.add('swb-pane', 'swb-live');
+    this.el.classList.add('swb-pane');
+    this.el.classList.toggle('swb-live', this.model.comm_live); // a model of a saved notebook has no comm
     this.el.dataset['lmSuppressShortcuts'] = 'true';
     this.drawing.className = 'swb-drawing';
     this.drawing.tabIndex = 0;

@@ -17,6 +17,7 @@ _EXAMPLES = """examples:
   workbench cache info           how much is in the build cache
   workbench exam --quick         accuracy of the hydrodynamics solver, and what must hold to the bit
   workbench table5 --cells 512   what storing or recomputing intermediate values does to speed
+  workbench cuda-check           registers and spills of hydro's sub-kernels for sm_90, without a GPU
 """
 
 
@@ -64,6 +65,21 @@ def build_parser() -> argparse.ArgumentParser:
     table.add_argument("--seconds", type=float, default=0.5, help="of one measurement, about (default 0.5)")
     table.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     table.set_defaults(command=_table5)
+
+    device = commands.add_parser("cuda-check", help="registers and spills of hydro's sub-kernels; needs no GPU")
+    device.add_argument("--dims", type=_numbers, default=(1, 2, 3), metavar="1,2,3", help="which solvers")
+    device.add_argument("--dtypes", type=_names, default=("f32", "f64"), metavar="f32,f64")
+    device.add_argument("--architecture", default="sm_90", help="default sm_90")
+    device.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
+    device.set_defaults(command=_cuda_check)
+
+    large = commands.add_parser("large-run", help="hydro on millions of cells: memory against the plan's prediction")
+    large.add_argument("--cells", type=int, default=128, help="along each axis (default 128)")
+    large.add_argument("--dim", type=int, default=3, help="1, 2 or 3 (the default)")
+    large.add_argument("--steps", type=int, default=5, help="how many (default 5)")
+    large.add_argument("--backend", default="auto", help="auto (the default), reference, openmp, cuda or cuda-sim")
+    large.add_argument("--dtype", default="f64", help="f64 (the default) or f32")
+    large.set_defaults(command=_large_run)
     return parser
 
 
@@ -168,6 +184,27 @@ def _table5(parsed: argparse.Namespace) -> int:
     if parsed.json:
         parsed.json.write_text(json.dumps(table.to_dict(), indent=1), encoding="utf-8")
     return 0
+
+
+def _cuda_check(parsed: argparse.Namespace) -> int:
+    import json
+
+    from workbench.commands.cuda_check import check_machines
+    from workbench.solvers import hydro
+
+    machines = [hydro.machine(dim, dtype=dtype) for dim in parsed.dims for dtype in parsed.dtypes]
+    checks = check_machines(machines, parsed.architecture, _say)
+    if parsed.json:
+        parsed.json.write_text(json.dumps([check.to_dict() for check in checks], indent=1), encoding="utf-8")
+    return 0
+
+
+def _large_run(parsed: argparse.Namespace) -> int:
+    from workbench.solvers.large_run import measure_large_run
+
+    run = measure_large_run(parsed.dim, parsed.cells, steps=parsed.steps, backend=parsed.backend, dtype=parsed.dtype)
+    _say(str(run))
+    return 0 if run.passed else 1
 
 
 def _say(line: str) -> None:

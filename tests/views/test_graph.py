@@ -52,7 +52,7 @@ def test_hello_is_one_sub_kernel_and_two_after_the_flip():
 def test_summary_of_hello_in_full():
     summary = summary_of(HELLO)
     assert [(n.title, n.symbol, n.instruction, n.storage, n.operands, n.cell_lines) for n in summary.nodes] == [
-        ("density", "density", "Load", "Existing", (), (3,)),
+        ("density", "", "Load", "Existing", (), (3,)),
         ("y", "×", "Arith", "Delayed", (0,), (4,)),
         ("z", "+", "Arith", "Manifest", (1,), (5,)),
         ("density.next", "=", "Store", "", (2,), (6,)),

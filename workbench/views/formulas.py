@@ -36,7 +36,7 @@ def symbol(kernel: Kernel, index: int) -> str:
         case Imm(value):
             text = _number(value)
         case Load(name):
-            text = name
+            text = name if len(name) <= 4 else ""  # a long name stands above
         case Store():
             text = "="
         case Arith(operator):

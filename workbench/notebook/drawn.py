@@ -1,0 +1,47 @@
+"""Drawn: graphs and plans that a cell ends with are shown as live views, with their stable text beside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from IPython.core.interactiveshell import InteractiveShell
+
+from workbench.graph import Graph
+from workbench.machine import Machine
+from workbench.planning.plan import Plan
+
+Bundle = dict[str, object]
+
+
+def draw_graph(graph: Graph, include: object = None, exclude: object = None) -> Bundle:
+    """The graph view of a program that nobody has made choices for, and the graph's own text."""
+    view = Machine(graph).view("graph")
+    bundle: Bundle = view._repr_mimebundle_()
+    return bundle | {"text/plain": str(graph)}
+
+
+def draw_plan(plan: Plan, include: object = None, exclude: object = None) -> Bundle:
+    """The plan view, and the plan's own text."""
+    view = Machine(plan.graph, plan.choices).view("plan")
+    bundle: Bundle = view._repr_mimebundle_()
+    return bundle | {"text/plain": str(plan)}
+
+
+DRAWN: tuple[tuple[type, Callable[..., Bundle]], ...] = ((Graph, draw_graph), (Plan, draw_plan))
+
+
+def draw_in(shell: InteractiveShell) -> None:
+    """From now on cells of this shell draw them."""
+    for kind, drawing in DRAWN:
+        _formatter(shell).for_type(kind, drawing)
+
+
+def stop_drawing_in(shell: InteractiveShell) -> None:
+    """Cells print them again."""
+    for kind, _ in DRAWN:
+        _formatter(shell).pop(kind, None)
+
+
+def _formatter(shell: InteractiveShell) -> Any:  # noqa: ANN401  # IPython types the table of formatters too widely
+    return shell.display_formatter.mimebundle_formatter  # type: ignore[union-attr]  # every shell has one

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
 
-from workbench.errors import StencilError
+from workbench.errors import RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, Swapped, WishDropped
 from workbench.run.simulation import Simulation
 from workbench.run.timing import StepTime, once_timed
 from workbench.run.watching import is_closed
-from workbench.views.inspection import Inspection, Measurement, Status
+from workbench.views.inspection import Inspection, Measurement, Program, Status
 from workbench.views.plan import seconds_text
 
 
@@ -23,7 +24,7 @@ class Following:
 
     def __init__(self, inspection: Inspection) -> None:
         """Follows at once: a simulation that runs another plan is given the plan of now."""
-        self._inspection = inspection
+        self.inspection = inspection
         self._lock = threading.Lock()
         self._closed = False
         self._stop_timing: Callable[[], None] = _nothing
@@ -70,7 +71,7 @@ class Following:
         """In the thread that replans, or in the one that runs."""
         if self._closed:
             return
-        inspection = self._inspection
+        inspection = self.inspection
         match event:
             case Planned():
                 inspection.report_status(Status(_expectation(event), busy=True))
@@ -93,7 +94,40 @@ class Following:
     def _timed(self, time: StepTime, simulation: Simulation) -> None:
         if not self._closed:
             parts = time.subkernels(simulation.compiled)
-            self._inspection.report_measured(Measurement(time.choices, time.backend, time.extents, time.seconds, parts))
+            self.inspection.report_measured(Measurement(time.choices, time.backend, time.extents, time.seconds, parts))
+
+
+def inspect_machine(looked_at: Program | Inspection, simulation: Simulation | None = None) -> Inspection:
+    """The inspection that is given, or a new one of a machine; a simulation of it runs from now on what is chosen.
+
+    Raises RunError for a simulation of another program.
+    """
+    inspection = looked_at if isinstance(looked_at, Inspection) else Inspection(looked_at)
+    if simulation is not None:
+        if simulation.graph != inspection.plan.graph:
+            raise RunError(
+                f"the simulation is one of {simulation.graph.name} and not of this {inspection.name}",
+                advice="Pass one that this machine has made by simulate().",
+            )
+        inspection.attach(simulation)
+    if inspection.simulation is not None:
+        follow(inspection)
+    return inspection
+
+
+def follow(inspection: Inspection) -> Following:
+    """What lets the inspection's simulation follow it; the same for all views of one inspection."""
+    with _lock:
+        for known in list(_following):
+            if known.inspection is inspection:
+                return known
+        made = Following(inspection)
+        _following.add(made)
+    return made
+
+
+_following: weakref.WeakSet[Following] = weakref.WeakSet()
+_lock = threading.Lock()
 
 
 def _expectation(event: Planned) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 
 import numpy as np
@@ -18,6 +19,7 @@ BLOCKS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#9a9a9a")
 WIDTH = 960
 _CURVE_HEIGHT = 170
 _TEXT = 17  # pixels a line
+_CHARACTERS = 128  # in a line
 
 
 def draw_launch(summary: LaunchSummary) -> Drawing:
@@ -32,9 +34,15 @@ def draw_launch(summary: LaunchSummary) -> Drawing:
         drawn, height = _cells(summary.trace, 12, top)
         shapes += drawn
         top += height
-    lines = describe_launch(summary).splitlines()
+    lines = [part for line in describe_launch(summary).splitlines() for part in _wrapped(line)]
     shapes += [Label((12, top + _TEXT * (n + 0.5)), line, INK, 12) for n, line in enumerate(lines)]
     return Drawing(WIDTH, round(top + _TEXT * len(lines) + 12), tuple(shapes), lines[0])
+
+
+def _wrapped(line: str) -> list[str]:
+    """Lines that fit into the width."""
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(line, _CHARACTERS, subsequent_indent=indent, drop_whitespace=True) or [""]
 
 
 def _curve(curve: Curve, left: float, top: float, width: float) -> Iterator[Shape]:
@@ -90,7 +98,9 @@ def _cells(trace: LaunchTrace, left: float, top: float) -> tuple[list[Shape], fl
     size = min(20.0, (WIDTH - 80) / columns)
     x0, y0 = left + 24, top + 26
     where = f", through {cuts}" if cuts else ""
-    title = f"{trace.kernel}: which block stores to which cell{where}; o is read by the thread of the ringed cell"
+    title = (
+        f"{trace.kernel}: which block stores to which cell{where}; the thread of the ringed cell reads the dotted ones"
+    )
     shapes: list[Shape] = [Label((left, top + 10), title, INK, 12)]
     for row in range(rows):
         for column in range(columns):

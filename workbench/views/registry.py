@@ -9,6 +9,8 @@ from typing import Any, Literal
 from workbench.views.field import summarise
 from workbench.views.graph import summarise_graph
 from workbench.views.graph_view import open_graph_view
+from workbench.views.launch import summarise_launch
+from workbench.views.launch_view import open_launch_view
 from workbench.views.opening import open_field_view
 from workbench.views.plan import summarise_plan
 from workbench.views.plan_view import open_plan_view
@@ -33,6 +35,7 @@ VIEWS: dict[str, ViewKind] = {
         ViewKind("field", "simulation", "a value, live: line, picture or slice", summarise, open_field_view),
         ViewKind("graph", "machine", "values, sub-kernels and their choices", summarise_graph, open_graph_view),
         ViewKind("plan", "machine", "sub-kernels, memory, roofline", summarise_plan, open_plan_view),
+        ViewKind("launch", "machine", "threads, blocks, occupancy, touched cells", summarise_launch, open_launch_view),
         ViewKind("source", "machine", "generated text, linked both ways", summarise_source, open_source_view),
     )
 }

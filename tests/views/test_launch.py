@@ -136,7 +136,7 @@ def test_what_cannot_be_launched_is_refused_and_told(followed):
         view.look_at_device("5.5")
     with pytest.raises(RunError, match="launches nothing"):
         open_launch_view(HEAT, backend="reference")
-    with pytest.raises(RunError, match="the simulation is one of heat and not of this three"):
+    with pytest.raises(RunError, match="the simulation runs heat, which is not this three"):
         open_launch_view(WAVE3, simulation=simulation)
 
 

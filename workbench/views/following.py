@@ -35,6 +35,7 @@ class Following:
         """Follow no more."""
         with self._lock:
             self._closed = True
+        _following.discard(self)
         for leave in self._leave:
             leave()
         self._stop_timing()
@@ -106,7 +107,7 @@ def inspect_machine(looked_at: Program | Inspection, simulation: Simulation | No
     if simulation is not None:
         if simulation.graph != inspection.plan.graph:
             raise RunError(
-                f"the simulation is one of {simulation.graph.name} and not of this {inspection.name}",
+                f"the simulation runs {simulation.graph.name}, which is not this {inspection.name}",
                 advice="Pass one that this machine has made by simulate().",
             )
         inspection.attach(simulation)

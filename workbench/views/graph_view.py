@@ -10,7 +10,9 @@ from typing import Any, Protocol
 from workbench.errors import StencilError
 from workbench.planning.choices import Choices, PlanChoices
 from workbench.planning.plan import Plan
+from workbench.run.simulation import Simulation
 from workbench.views.drawing import to_png, to_svg
+from workbench.views.following import inspect_machine
 from workbench.views.graph import GraphSummary, describe_graph, summarise_graph
 from workbench.views.graph_drawing import draw_graph, headline
 from workbench.views.graph_layout import GraphLayout, default_folds, lay_out_graph
@@ -317,12 +319,15 @@ class GraphView:
         return bundle | self.page.mime
 
 
-def open_graph_view(looked_at: Program | Inspection, *, kernel: str = "") -> GraphView:
+def open_graph_view(
+    looked_at: Program | Inspection, *, kernel: str = "", simulation: Simulation | None = None
+) -> GraphView:
     """A view of a machine's graph, or one more view of an inspection; live where a page can draw it.
 
-    kernel: the one to draw, "" for the main one. `view.inspection.machine` is the machine with the choices of now.
+    kernel: the one to draw, "" for the main one. simulation: of this machine; it runs what is flipped.
+    `view.inspection.machine` is the machine with the choices of now.
     """
-    view = GraphView(looked_at if isinstance(looked_at, Inspection) else Inspection(looked_at), kernel)
+    view = GraphView(inspect_machine(looked_at, simulation), kernel)
     if find_spec("bokeh") is not None and find_spec("ipywidgets") is not None:
         from workbench.views.graph_pane import GraphPane
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.errors import RunError, StencilError
 from workbench.run.simulation import Simulation
-from workbench.views.following import Following
+from workbench.views.following import follow, inspect_machine
 from workbench.views.inspection import Inspection, Program
 from workbench.views.live import LIVE_ADVICE, MIME
 from workbench.views.registry import VIEWS, ViewKind
@@ -32,7 +32,7 @@ class Inspector:
         self.inspection = inspection
         self.views: dict[str, Any] = {}
         self.problems: dict[str, str] = {}
-        self._following = Following(inspection) if inspection.simulation is not None else None
+        self._following = follow(inspection) if inspection.simulation is not None else None
         names = [name for side in SIDES for name in side if name in VIEWS]
         names += [name for name in VIEWS if name not in names]
         for name in names:
@@ -115,15 +115,7 @@ def open_inspector(
     looked_at: Program | Inspection, simulation: Simulation | None = None, *, field: str = ""
 ) -> Inspector:
     """All views of a machine, and of a simulation of it. Raises RunError for a simulation of another program."""
-    inspection = looked_at if isinstance(looked_at, Inspection) else Inspection(looked_at)
-    if simulation is not None:
-        if simulation.graph != inspection.plan.graph:
-            raise RunError(
-                f"the simulation runs {simulation.graph.name}, which is not this {inspection.name}",
-                advice="Pass one that this machine has made by simulate().",
-            )
-        inspection.attach(simulation)
-    return Inspector(inspection, field)
+    return Inspector(inspect_machine(looked_at, simulation), field)
 
 
 def _contain(sides: tuple[tuple[tuple[str, Any], ...], ...]) -> Any:  # noqa: ANN401  # an ipywidget

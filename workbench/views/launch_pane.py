@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from workbench.backends.occupancy import DEVICES
 from workbench.views.bokeh_pane import BokehPane, Tool, ToolState
+from workbench.views.canvas import Canvas
 from workbench.views.launch_drawing import draw_launch
 from workbench.views.launch_figure import LaunchFigure
 
@@ -42,6 +43,11 @@ class LaunchPane:
         )
         self.pane.on_tool(self._use)
         self.refresh()
+
+    @property
+    def widget(self) -> Canvas:
+        """The widget itself, for containers of ipywidgets."""
+        return self.pane.widget
 
     def refresh(self) -> None:
         """Show the summary of now."""

@@ -13,7 +13,9 @@ from workbench.graph import Reduce, Store
 from workbench.planning.explain import explain_nodes, place_of
 from workbench.planning.plan import KernelPlan, Step, Storage
 from workbench.planning.reach import value_name
+from workbench.run.simulation import Simulation
 from workbench.views.drawing import Drawing, to_png, to_svg
+from workbench.views.following import inspect_machine
 from workbench.views.inspection import Inspection, Program
 from workbench.views.listing import Listing, ListingPage, listing_page
 from workbench.views.listing_messages import Button, Choice, Option, table_message
@@ -251,10 +253,12 @@ class PlanView:
         return bundle
 
 
-def open_plan_view(looked_at: Program | Inspection) -> PlanView:
-    """A view of a machine's plan, or one more view of an inspection; live where a page can draw it."""
-    inspection = looked_at if isinstance(looked_at, Inspection) else Inspection(looked_at)
-    return PlanView(inspection, listing_page())
+def open_plan_view(looked_at: Program | Inspection, *, simulation: Simulation | None = None) -> PlanView:
+    """A view of a machine's plan, or one more view of an inspection; live where a page can draw it.
+
+    simulation: of this machine; what it measures is shown.
+    """
+    return PlanView(inspect_machine(looked_at, simulation), listing_page())
 
 
 def _key(value: ValueRef) -> str:

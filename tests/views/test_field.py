@@ -52,6 +52,13 @@ def test_levels_span_the_limits_and_nan_has_its_own():
     assert codes.tolist() == [[0, 0, 127, LEVELS - 1, LEVELS - 1, NOT_A_NUMBER, LEVELS - 1, 0]]
 
 
+@pytest.mark.parametrize("low", [0.0, -3.5, 1e9])
+def test_values_known_to_lie_inside_have_the_same_levels(low):
+    values = low + np.random.default_rng(4).random((20, 30))
+    limits = float(values.min()), float(values.max())
+    assert np.array_equal(quantise(values, *limits, inside=True), quantise(values, *limits))
+
+
 def test_one_value_everywhere_is_the_middle_colour():
     assert set(quantise(np.full((2, 2), 5.0), 5.0, 5.0).ravel()) == {127}
 

@@ -174,6 +174,18 @@ def test_error_does_not_drop_what_was_asked_with_it(view, page, simulation):
     page.wait("frame", lambda m: m["step"] == 3)
 
 
+def test_unexpected_fault_is_told_and_the_view_lives_on(view, page, simulation, monkeypatch):
+    def fail(*_):
+        raise MemoryError("no room")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("workbench.views.looking.summarise", fail)
+        simulation.run(1)
+        page.wait("error", lambda m: m["text"] == "MemoryError: no room")
+    simulation.run(1)
+    page.wait("frame", lambda m: m["step"] == 2)
+
+
 def test_closed_simulation_ends_the_view(view, page, simulation):
     simulation.close()
     view.receive({"type": "step"})

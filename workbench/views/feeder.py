@@ -78,6 +78,8 @@ class Feeder:
             command()
         except StencilError as error:  # belongs to the user who looks; the simulation goes on
             self._fail(str(error))
+        except Exception as error:  # a fault of ours, or no memory: told as well, else the view would stop in silence
+            self._fail(f"{type(error).__name__}: {error}")
 
     def _once(self) -> None:
         """Wait for something to do, at most STATUS_SECONDS, and do it."""

@@ -95,6 +95,11 @@ class FieldSummary:
     wrong: Wrong | None = None
 
     @property
+    def all_well(self) -> bool:
+        """Whether every cell of the domain is seen to hold a finite number; False does not say the opposite."""
+        return len(self.shape) < 3 and self.stride == 1 and self.not_numbers + self.infinite == 0
+
+    @property
     def planes(self) -> tuple[FieldSummary, ...]:
         """All pictures there are: this one and the others."""
         return (self, *self.others)
@@ -150,7 +155,7 @@ def summarise(
             low=limits[0],
             high=limits[1],
             palette=look.palette,
-            codes=np.ascontiguousarray(quantise(section.plane.T, *limits).T),  # in memory order, then turned
+            codes=_codes(section, *limits),
             points=section.plane[0] if len(axes) == 1 else np.empty(0),
             values=section.plane,
             shown=section.shown,
@@ -159,6 +164,14 @@ def summarise(
         for section in sections
     ]
     return replace(pictures[0], others=tuple(pictures[1:]))
+
+
+def _codes(section: _Section, low: float, high: float) -> Codes:
+    """Levels of a section, row by row."""
+    finite = section.not_numbers + section.infinite == 0
+    least, greatest = section.minimum, section.maximum
+    inside = finite and least is not None and greatest is not None and low <= least and greatest <= high
+    return np.ascontiguousarray(quantise(section.plane.T, low, high, inside).T)  # in memory order, then turned
 
 
 def _shown(look: Look, dim: int) -> tuple[tuple[int, ...], ...]:
@@ -180,20 +193,26 @@ def check_pictured(name: str, values: npt.NDArray[np.generic], dim: int) -> None
         raise FieldError(f"{name} is a vector of fields", advice=f'View one component, such as "{name}0".')
 
 
-def quantise(plane: Numbers, low: float, high: float) -> Codes:
-    """Levels 0 ... 254 of values between the limits, beyond them the nearest level, 255 for NaN."""
+def quantise(plane: Numbers, low: float, high: float, inside: bool = False) -> Codes:
+    """Levels 0 ... 254 of values between the limits, beyond them the nearest level, 255 for NaN.
+
+    inside: all values are known to be finite and within the limits. Few calls matter here: while a cell runs Python,
+    each call that works on an array may wait for the interpreter.
+    """
     if not high > low:  # one value everywhere: the middle of the table
         codes = np.full(plane.shape, (LEVELS - 1) // 2, np.uint8)
     else:
+        codes = np.empty_like(plane, np.uint8)
         with np.errstate(over="ignore", invalid="ignore"):
             levels = np.subtract(plane, low, dtype=np.float64)
             levels *= (LEVELS - 1) / (high - low)
-            levels += 0.5
-            np.clip(levels, 0, LEVELS - 1, out=levels)
-            codes = levels.astype(np.uint8)
-    wrong = np.isnan(plane)
-    if wrong.any():
-        codes[wrong] = NOT_A_NUMBER
+            if not inside:
+                np.clip(levels, 0, LEVELS - 1, out=levels)
+            np.add(levels, 0.5, out=codes, casting="unsafe")
+    if not inside:
+        wrong = np.isnan(plane)
+        if wrong.any():
+            codes[wrong] = NOT_A_NUMBER
     return codes
 
 

@@ -204,7 +204,7 @@ class Looking:
         wrong = self._wrong if name == self._name else None
         summary = summarise(snapshot, self._axes, unit, look, wrong)
         if wrong is None:
-            wrong = find_wrong(snapshot.values, snapshot.steps, self._good)
+            wrong = None if summary.all_well else find_wrong(snapshot.values, snapshot.steps, self._good)
             summary = summary if wrong is None else replace(summary, wrong=wrong)
             self._good = snapshot.steps if wrong is None else self._good
         fresh = snapshot.steps != self._seen_step

@@ -203,7 +203,7 @@ OF_THE_REST = (
           "next(((a, r) for a, r in outside if isinstance(r, VALUE_RULES)), outside[0])", "outside[0]",
           f"{INTERPRETER}:test_rules_of_two_axes_meet_in_the_corners", ((2, 3),)),
     Fault("a reflection reaches once only", "interpreter", "backends.interpreter",
-          "np.arange(low, high) % n", "np.clip(np.arange(low, high), -n, 2 * n - 1) % n",
+          "np.divmod(np.arange(low, high), n)", "np.divmod(np.clip(np.arange(low, high), -n, 2 * n - 1), n)",
           f"{INTERPRETER}:test_every_pair_of_rules_with_reach_7", (2, F64)),
     Fault("[P] a Shift moves the wrong way", "interpreter", "backends.interpreter",
           "(low - o, high - o)", "(low + o, high + o)", f"{INTERPRETER}:test_random_programs"),

@@ -7,9 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+
+from workbench.backends.registry import BACKENDS
 
 ROOT = Path(__file__).resolve().parent.parent
 MODULES = sorted((ROOT / "workbench").rglob("*.py"))
@@ -173,3 +176,13 @@ def test_version_is_written_once():
     assert re.fullmatch(r"\d+\.\d+\.\d+(?:\.dev\d+)?", workbench.__version__)
     assert not released or released[0] == workbench.__version__
     assert re.search(r'^dynamic = \["version"\]$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_the_import_contract_names_every_backend():
+    """A module that the contract does not name could import another backend unseen."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    (first, *_) = next(contract["layers"] for contract in contracts if contract["id"] == "backends")
+    named = {part.strip(" ()") for part in first.split("|")}
+    assert named == {row.module for row in BACKENDS}

@@ -15,7 +15,7 @@ from importlib import import_module
 
 from workbench.backends.base import Program
 from workbench.backends.build_cache import Counters, counters
-from workbench.backends.registry import Selection, select_backend
+from workbench.backends.registry import BACKENDS, Selection, names_with_text, select_backend
 from workbench.codegen.source import Source
 from workbench.errors import BackendError
 from workbench.frontend.cell import Traced, trace_cell
@@ -39,22 +39,6 @@ __all__ = [
 
 _KEPT_PROGRAMS = 64
 
-
-@dataclass(frozen=True, slots=True)
-class Renderer:
-    """Where the function plan -> source of a backend lives; imported when asked for, because templates are heavy."""
-
-    backend: str
-    module: str
-    function: str
-
-
-RENDERERS: tuple[Renderer, ...] = (
-    Renderer("openmp", "workbench.codegen.render", "render_openmp"),
-    Renderer("cuda", "workbench.codegen.render_cuda", "render_cuda"),
-    Renderer("cuda-sim", "workbench.codegen.render_cuda", "render_cuda"),
-)
-
 _programs: OrderedDict[tuple[Plan, str], Program] = OrderedDict()
 _lock = threading.Lock()
 
@@ -76,12 +60,13 @@ def trace(text: str, *, name: str = "machine", dim: int | None = None) -> Traced
 
 def render(plan: Plan, backend: str) -> Source:
     """Plan -> generated text, with a map from its lines to nodes and cell lines. BackendError if it has none."""
-    for row in RENDERERS:
-        if row.backend == backend:
-            rendered = getattr(import_module(row.module), row.function)(plan)
+    for row in BACKENDS:
+        if row.name == backend and row.renderer:
+            module, _, function = row.renderer.partition(":")
+            rendered = getattr(import_module(module), function)(plan)
             source: Source = rendered if isinstance(rendered, Source) else rendered.source
             return source
-    named = ", ".join(row.backend for row in RENDERERS)
+    named = ", ".join(names_with_text())
     raise BackendError(f"no source is generated for backend {backend!r}", advice=f"Use one of: {named}.")
 
 

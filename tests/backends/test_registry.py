@@ -1,7 +1,9 @@
 """The registry: rows that load, and the choice that "auto" makes."""
 
+import numpy as np
 import pytest
 
+import workbench as wb
 from workbench.backends import registry
 from workbench.backends.base import Availability
 from workbench.errors import BackendError
@@ -61,3 +63,24 @@ def test_absent_backend_says_what_to_install(fakes):
 def test_unknown_backend_is_guessed():
     with pytest.raises(BackendError, match="did you mean 'reference'"):
         registry.get_backend("referense")
+
+
+def test_a_backend_is_a_file_and_a_row(monkeypatch):
+    row = registry.Row(
+        "one-thread", "tests.backends.one_thread", "OneThreadBackend", "a trial", renderer=registry._CPU_TEXT
+    )
+    monkeypatch.setattr(registry, "BACKENDS", (*registry.BACKENDS, row))
+    monkeypatch.setattr("workbench.pipeline.BACKENDS", registry.BACKENDS)
+    machine = wb.trace(
+        'u = field("u", boundary="reflect")\ntotal = scalar("total")\n'
+        "u.next = u + 0.1 * (u[+1, 0] + u[-1, 0] + u[0, +1] + u[0, -1] - 4 * u)\ntotal.next = reduce_sum(u)"
+    )
+    start = np.random.default_rng(1).random((9, 13))
+    found = {}
+    for backend in ("reference", "openmp", "one-thread"):
+        simulation = machine.simulate(u=start, backend=backend).run(5)
+        found[backend] = simulation.u.tobytes(), simulation.total
+        assert simulation.backend == backend
+    assert len(set(found.values())) == 1
+    assert machine.source("one-thread").text == machine.source("openmp").text
+    assert "one-thread" in registry.names_with_text()

@@ -15,7 +15,8 @@ from workbench.errors import BackendError
 class Row:
     """One backend: the name users type, where its class is, and one line about it.
 
-    `auto` orders what "auto" tries, smallest first; None: never taken unasked.
+    `auto` orders what "auto" tries, smallest first; None: never taken unasked. `renderer` is the function of codegen/
+    that writes its text, as "module:function", because templates are imported when asked for; "" if it has no text.
     """
 
     name: str
@@ -23,13 +24,21 @@ class Row:
     class_name: str
     about: str
     auto: int | None = None
+    renderer: str = ""
 
 
+_CPU_TEXT, _CUDA_TEXT = "workbench.codegen.render:render_openmp", "workbench.codegen.render_cuda:render_cuda"
 BACKENDS: tuple[Row, ...] = (
     Row("reference", "workbench.backends.reference", "ReferenceBackend", "NumPy interpreter, defines the meaning", 3),
-    Row("openmp", "workbench.backends.openmp", "OpenmpBackend", "C++17 on all CPU threads", 2),
-    Row("cuda", "workbench.backends.cuda", "CudaBackend", "CUDA on an NVIDIA GPU through CuPy", 1),
-    Row("cuda-sim", "workbench.backends.cuda_sim", "CudaSimBackend", "generated CUDA on the CPU, every access checked"),
+    Row("openmp", "workbench.backends.openmp", "OpenmpBackend", "C++17 on all CPU threads", 2, _CPU_TEXT),
+    Row("cuda", "workbench.backends.cuda", "CudaBackend", "CUDA on an NVIDIA GPU through CuPy", 1, _CUDA_TEXT),
+    Row(
+        "cuda-sim",
+        "workbench.backends.cuda_sim",
+        "CudaSimBackend",
+        "generated CUDA on the CPU, every access checked",
+        renderer=_CUDA_TEXT,
+    ),
 )
 
 
@@ -49,6 +58,11 @@ class Selection:
 def backend_names() -> tuple[str, ...]:
     """All names, whether or not they can run here; "auto" is none of them."""
     return tuple(row.name for row in BACKENDS)
+
+
+def names_with_text() -> tuple[str, ...]:
+    """The names of those for which source is generated."""
+    return tuple(row.name for row in BACKENDS if row.renderer)
 
 
 def get_backend(name: str) -> Backend:

@@ -223,7 +223,7 @@ class _Writer:
                 offset = tuple(a - b for a, b in zip(offset, node.instruction.offset, strict=True))
             index = node.operands[0]
             node = self.scope.nodes[index]
-        same = index not in self.scope.stored and (node.is_global or isinstance(node.instruction, Imm))
+        same = index not in self.scope.stored and _is_same_everywhere(node)
         key = (index, (0,) * self.scope.dim if same else offset)
         self.passed.setdefault(key, set()).update(passed)
         return key
@@ -247,7 +247,8 @@ class _Writer:
                 self._assign(key)
             return
         operands = self._operands(key)
-        level = max([self.levels[o] for o in operands], default=UNIFORM)
+        # A leaf that no line below knows better may differ from cell to cell.
+        level = max([self.levels[o] for o in operands], default=UNIFORM if _is_same_everywhere(node) else CELL)
         for operand in operands:  # what changes less often than this value is computed further out
             if operand in self.unnamed and self.levels[operand] < level:
                 self._assign(operand)
@@ -344,6 +345,11 @@ class _Writer:
             name = self.names.claim(f"cell{offset_suffix(row[1])}") if any(row[1]) else "cell"
             self.pointers[row] = RowPointer(name, "", -1, row[1])
         return Text(f"{array}[{_plus(self.pointers[row].name, offset[-1]).text}]")
+
+
+def _is_same_everywhere(node: Node) -> bool:
+    """Whether a value without operands is one number for all cells."""
+    return node.is_global or isinstance(node.instruction, Imm)
 
 
 def _plus(name: str, offset: int) -> Text:

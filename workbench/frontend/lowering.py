@@ -7,23 +7,18 @@ from collections.abc import Iterable, Sequence
 from workbench.errors import TraceError
 from workbench.frontend.trace import KernelState, Trace
 from workbench.graph import (
-    Arith,
-    Broadcast,
     Coordinate,
     Extend,
     Graph,
-    Imm,
     Kernel,
     KernelBuilder,
     Load,
     LoadIndex,
-    LoadSize,
     Node,
-    Reduce,
     Shift,
     Span,
-    Store,
 )
+from workbench.graph.rewrite import copy
 from workbench.graph.spaces import axis_name
 
 
@@ -74,40 +69,13 @@ def _copy(trace: Trace, builder: KernelBuilder, roots: Sequence[int]) -> dict[in
     places: dict[int, int] = {}
     for index in sorted(needed):
         node = trace.pool.node(index)
-        place = places[index] = _copy_node(builder, node, [places[o] for o in node.operands])
+        place = places[index] = copy(builder, node, tuple(places[o] for o in node.operands))
         for name in node.names:
             builder.annotate(place, name=name)
         for span in node.spans:
             builder.annotate(place, span=span)
         builder.annotate(place, hint=node.hint)
     return places
-
-
-def _copy_node(builder: KernelBuilder, node: Node, operands: list[int]) -> int:
-    assert node.space is not None
-    match node.instruction:
-        case Imm(value):
-            return builder.imm(value, node.value_type, node.space)
-        case Load(name):
-            return builder.load(name)
-        case Reduce(operator):
-            return builder.reduce(operator, operands[0])
-        case Broadcast():
-            return builder.broadcast(operands[0])
-        case Shift(offset):
-            return builder.shift(operands[0], offset)
-        case LoadIndex(axis):
-            return builder.index(axis)
-        case LoadSize(axis):
-            return builder.size(axis)
-        case Arith("cast"):
-            return builder.cast(operands[0], node.value_type)
-        case Arith(operator):
-            return builder.arith(operator, *operands)
-        case Extend(sides):
-            return builder.extend(operands[0], sides, operands[1:])
-        case Store():
-            raise AssertionError("the pool holds values only")
 
 
 def _located(trace: Trace, error: TraceError, span: Span) -> TraceError:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, Self, get_args
 
+from workbench.backends.registry import backend_names, names_with_text
 from workbench.codegen.source import Source
 from workbench.errors import PlanError, RunError, StencilError
 from workbench.graph import Graph
@@ -131,8 +132,8 @@ class Inspection:
 
     @property
     def language(self) -> str:
-        """The backend whose text is shown: "openmp", "cuda" or "cuda-sim"; "openmp" for those without a text."""
-        return self._backend if self._backend in ("cuda", "cuda-sim") else "openmp"
+        """The backend whose text is shown; "openmp" for those without a text."""
+        return self._backend if self._backend in names_with_text() else "openmp"
 
     @property
     def source(self) -> Source:
@@ -268,8 +269,8 @@ class Inspection:
 
     def show_backend(self, backend: str) -> None:
         """Look at another backend's source and launches."""
-        if backend not in ("auto", "reference", "openmp", "cuda", "cuda-sim"):
-            raise RunError(f"no backend is called {backend!r}", advice="Use reference, openmp, cuda or cuda-sim.")
+        if backend not in ("auto", *backend_names()):
+            raise RunError(f"no backend is called {backend!r}", advice=f"Use one of {', '.join(backend_names())}.")
         if backend != self._backend:
             self._backend = backend
             self._tell("source")

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from workbench.backends.registry import names_with_text
 from workbench.errors import PlanError, RunError
 from workbench.frontend.cell import Traced
 from workbench.planning.plan import Plan, Storage
@@ -21,7 +22,7 @@ from workbench.views.source import SourceSummary, describe_source, summarise_sou
 from workbench.views.source_html import source_html
 
 Beside = Literal["change", "compared", "nothing"]
-BACKENDS = ("openmp", "cuda", "cuda-sim")
+BACKENDS = names_with_text()
 LONG = 400_000  # characters; compilers need minutes for such a text, so they are asked only on request
 
 _BESIDE: dict[Beside, str] = {

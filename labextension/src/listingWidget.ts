@@ -44,6 +44,7 @@ export class ListingView extends DOMWidgetView {
   override remove(): void {
     this.gone = true;
     this.channel?.close();
+    this.code.remove();
     super.remove();
   }
 

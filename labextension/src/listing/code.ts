@@ -55,6 +55,12 @@ export class Code {
     }
   }
 
+  /** Watch no more. */
+  remove(): void {
+    this.pane.remove();
+    this.cellPane.remove();
+  }
+
   /** What can be pressed may change while the text stays. */
   showButtons(buttons: readonly Button[]): void {
     const nodes = buttons.map(tool => {

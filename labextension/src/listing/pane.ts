@@ -30,6 +30,12 @@ export class Pane {
     this.node.setAttribute('aria-label', label);
     this.node.addEventListener('keydown', event => this.press(event));
     this.node.addEventListener('click', event => this.click(event));
+    this.shown.observe(this.node);
+  }
+
+  /** Watch no more. */
+  remove(): void {
+    this.shown.disconnect();
   }
 
   open(content: PaneContent): void {
@@ -69,6 +75,7 @@ export class Pane {
       this.draw();
     }
     const node = this.nodes.get(line);
+    this.waiting = this.node.clientHeight === 0 ? line : 0; // in a tab that nobody sees there is nothing to scroll
     if (node) {
       this.point(this.places.indexOf(node), false);
       const lead = Math.min(120, this.node.clientHeight / 3);
@@ -208,6 +215,12 @@ export class Pane {
   }
 
   private content: PaneContent = { before: null, after: { title: '', lines: [] }, rows: [], folds: [], notes: new Map() };
+  private readonly shown = new ResizeObserver(() => {
+    if (this.waiting && this.node.clientHeight > 0) {
+      this.bring(this.waiting);
+    }
+  });
+  private waiting = 0;
   private readonly opened = new Set<number>();
   private readonly nodes = new Map<number, HTMLElement>();
   private readonly prefix: string;
@@ -223,7 +236,6 @@ function lineNode(line: Line | undefined, sign: string, className: string): HTML
     return node;
   }
   const number = element('span', 'swb-number-of-line', String(line.number));
-  number.setAttribute('aria-hidden', 'true');
   const text = element('span', 'swb-line-text');
   for (let index = 0; index + 1 < line.pieces.length; index += 2) {
     const kind = line.pieces[index];

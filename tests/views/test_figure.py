@@ -12,9 +12,10 @@ from workbench.run.snapshots import Snapshot
 from workbench.views.animation import MOST_FRAMES, Recorder
 from workbench.views.curves import Chart, Curve
 from workbench.views.field import Look, plain_axes, summarise
-from workbench.views.figure import chart_svg, chart_words, short, svg_of, ticks
+from workbench.views.figure import chart_svg, chart_words, svg_of
+from workbench.views.numbers import short, ticks
 from workbench.views.palettes import colour_table
-from workbench.views.picture import png_of
+from workbench.views.still import png_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 

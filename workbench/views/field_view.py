@@ -55,7 +55,7 @@ from workbench.views.messages import (
     point_message,
     status_message,
 )
-from workbench.views.picture import png_of
+from workbench.views.still import png_of
 
 GROUPS = frozenset({"scalars", "probes", "profiles"})
 CHART_WIDTH = 480  # pixels, until the page says how wide it is

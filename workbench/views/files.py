@@ -14,7 +14,7 @@ from workbench.run.snapshots import Snapshot
 from workbench.views.curves import Chart
 from workbench.views.field import FieldSummary
 from workbench.views.figure import svg_of
-from workbench.views.picture import png_of
+from workbench.views.still import png_of
 
 Charts = tuple[Chart, ...]
 

@@ -1,4 +1,4 @@
-"""Picture: a summary as a PNG file, by the standard library alone; what is seen where no view lives."""
+"""Picture: the cells of a summary as pixels, and PNG files of pixels, by the standard library alone."""
 
 from __future__ import annotations
 
@@ -8,35 +8,13 @@ import zlib
 import numpy as np
 
 from workbench.views.field import Codes, FieldSummary
-from workbench.views.palettes import LEVELS, colour_table
+from workbench.views.palettes import colour_table
 
 SMALLEST_SIDE = 256  # pixels; fewer cells are shown larger
 LINE_ROWS = 200  # pixels of a line's picture
-_BAR_PIXELS = 14
-_GAP_PIXELS = 10
 _PAPER = 0  # codes of a line's two-colour table
 _INK = 1
 _LINE_TABLE = bytes.fromhex("ffffff 0072b2".replace(" ", ""))
-
-
-def png_of(summary: FieldSummary) -> bytes:
-    """The pictures side by side with their colour bar (lowest value below), or the line.
-
-    NaN has a colour that no table holds.
-    """
-    if summary.kind == "line":
-        return encode_png(*line_pixels(summary))
-    # An indexed PNG has 256 colours, all of which are taken; the gaps are white, so the file holds true colours.
-    table = np.frombuffer(colour_table(summary.palette), np.uint8).reshape(-1, 3)
-    scale = _scale(summary)
-    images = [table[_repeated(plane.codes, scale)] for plane in summary.planes]
-    rows = max(image.shape[0] for image in images)
-    bar = table[np.linspace(LEVELS - 1, 0, rows).astype(np.uint8)][:, np.newaxis]
-    parts: list[Codes] = []
-    for image in images:
-        parts += [_white(rows, image.shape[1]), _white(rows, _GAP_PIXELS)]
-        parts[-2][rows - image.shape[0] :] = image  # pictures stand on one line
-    return encode_rgb(np.hstack([*parts, np.repeat(bar, _BAR_PIXELS, axis=1)]))
 
 
 def enlarged(summary: FieldSummary) -> tuple[Codes, bytes]:
@@ -57,10 +35,6 @@ def _scale(summary: FieldSummary) -> int:
 
 def _repeated(codes: Codes, scale: int) -> Codes:
     return codes if scale == 1 else np.repeat(np.repeat(codes, scale, axis=0), scale, axis=1)
-
-
-def _white(rows: int, columns: int) -> Codes:
-    return np.full((rows, columns, 3), 255, np.uint8)
 
 
 def encode_png(codes: Codes, table: bytes) -> bytes:

@@ -1,0 +1,90 @@
+"""Still: what is seen of a field as one PNG file with its words; what a notebook shows where no view lives."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from workbench.views.field import AxisLabel, Codes, FieldSummary
+from workbench.views.lettering import letters
+from workbench.views.numbers import short
+from workbench.views.palettes import LEVELS, colour_table
+from workbench.views.picture import encode_rgb, enlarged, line_pixels
+
+_LETTER_ROWS, _LETTER_COLUMNS = 13, 7  # half of the table's
+_LEFT, _TOP, _BOTTOM, _GAP = 62, 22, 20, 12
+_BAR, _BAR_NUMBERS = 14, 70
+
+
+def png_of(summary: FieldSummary) -> bytes:
+    """Title, the pictures with the ends of their axes, and the colour bar (lowest value below); or the line.
+
+    NaN has a colour that no table holds.
+    """
+    panels = [_panel(plane) for plane in summary.planes]
+    if summary.kind == "plane":
+        panels.append(_bar(summary, panels[0].shape[0] - _BOTTOM))
+    rows = max(panel.shape[0] for panel in panels)
+    pixels = np.hstack([_white(rows + _TOP, panel.shape[1]) for panel in panels])
+    left = 0
+    for panel in panels:
+        pixels[_TOP : _TOP + panel.shape[0], left : left + panel.shape[1]] = panel
+        left += panel.shape[1]
+    time = "" if summary.time is None else f", t = {short(summary.time)}"
+    _write(pixels, 4, _LEFT, f"{summary.name}, step {summary.step}{time}")
+    return encode_rgb(pixels)
+
+
+def _panel(summary: FieldSummary) -> Codes:
+    """One plane or line, with what its axes begin and end with."""
+    codes, palette = line_pixels(summary) if summary.kind == "line" else enlarged(summary)
+    image = np.frombuffer(palette, np.uint8).reshape(-1, 3)[codes]
+    rows, columns = codes.shape
+    panel = _white(rows + _BOTTOM, _LEFT + columns + _GAP)
+    panel[:rows, _LEFT : _LEFT + columns] = image
+    up = summary.up or AxisLabel(summary.name, summary.unit, 0, summary.low, summary.high)
+    for value, row in ((up.last, 0), (up.first, rows - _LETTER_ROWS)):
+        _write(panel, row, _LEFT - 6, short(value), align=1.0)
+    _write(panel, rows // 2 - _LETTER_ROWS // 2, _LEFT - 6, _titled(up)[:8], align=1.0)
+    across, below = summary.across, rows + 4
+    _write(panel, below, _LEFT, short(across.first))
+    _write(panel, below, _LEFT + columns, short(across.last), align=1.0)
+    _write(panel, below, _LEFT + columns // 2, _titled(across), align=0.5)
+    return panel
+
+
+def _bar(summary: FieldSummary, rows: int) -> Codes:
+    """The colours from the lowest value to the highest, with numbers."""
+    table = np.frombuffer(colour_table(summary.palette), np.uint8).reshape(-1, 3)
+    panel = _white(rows + _BOTTOM, _BAR + _BAR_NUMBERS)
+    panel[:rows, :_BAR] = table[np.linspace(LEVELS - 1, 0, rows).astype(np.uint8)][:, np.newaxis]
+    for value, row in ((summary.high, 0), (summary.low, rows - _LETTER_ROWS)):
+        _write(panel, row, _BAR + 4, short(value))
+    if summary.unit:
+        _write(panel, rows // 2, _BAR + 4, summary.unit)
+    return panel
+
+
+def _titled(axis: AxisLabel) -> str:
+    return f"{axis.name} ({axis.unit})" if axis.unit else axis.name
+
+
+def _write(pixels: Codes, row: int, column: int, text: str, align: float = 0.0) -> None:
+    """Black letters whose left end (align 0), middle (0.5) or right end (1) is at `column`, cut at the border."""
+    row, left = max(0, row), max(0, column - round(align * _LETTER_COLUMNS * len(text)))
+    ink = _ink(text)[: max(0, pixels.shape[0] - row), : max(0, pixels.shape[1] - left)]
+    place = pixels[row : row + ink.shape[0], left : left + ink.shape[1]]
+    place[:] = (place * (1 - ink[..., np.newaxis])).astype(np.uint8)
+
+
+def _ink(text: str) -> npt.NDArray[np.float64]:
+    """How black each pixel is, 0 to 1: the mean of four pixels of the table."""
+    if not text:
+        return np.zeros((_LETTER_ROWS, 0))
+    mask = letters(text)[: 2 * _LETTER_ROWS]
+    ink: npt.NDArray[np.float64] = mask.reshape(_LETTER_ROWS, 2, -1, 2).mean(axis=(1, 3))
+    return ink
+
+
+def _white(rows: int, columns: int) -> Codes:
+    return np.full((rows, columns, 3), 255, np.uint8)

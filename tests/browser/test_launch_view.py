@@ -57,6 +57,18 @@ def test_blocks_occupancy_and_recorded_cells_are_drawn(lab, page):
     wait_patches(page)
 
 
+def test_view_says_what_to_do_after_a_restart(lab, page):
+    notebook = open_notebook(lab, page, "launch-restart.ipynb", MACHINE, 'heat.view("launch")')
+    page.wait_for_selector('.swb-pane[data-opened="true"]', timeout=60_000)
+    page.evaluate("void window.jupyterapp.commands.execute('kernelmenu:restart')")
+    page.locator(".jp-Dialog-button.jp-mod-accept").click()
+    notebook.wait_text(".swb-trouble", "Run the cell again")
+    notebook.wait_idle()
+    notebook.run(0)
+    notebook.run(1)
+    page.wait_for_selector('.swb-pane[data-opened="true"]', timeout=60_000)
+
+
 def test_a_choice_takes_effect_in_the_running_simulation(lab, page):
     opened = 'view = heat.view("launch", simulation=sim)\nsim.start()\nview'
     notebook = open_notebook(lab, page, "launch-run.ipynb", MACHINE, opened)

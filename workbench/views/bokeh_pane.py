@@ -28,7 +28,7 @@ from bokeh.themes import Theme
 
 from workbench.views.canvas import Canvas
 from workbench.views.drawing import Drawing, to_png, to_svg
-from workbench.views.feeder import Feeder
+from workbench.views.feeder import CLOSING_SECONDS, Feeder
 from workbench.views.live import MIME
 from workbench.views.messages import Message
 
@@ -98,6 +98,7 @@ class BokehPane:
         self._legend = legend
         self._states: dict[str, ToolState] = {}
         self._lock = threading.RLock()
+        self._gate = threading.Lock()  # of the feeder: handlers of messages must not wait for work on the document
         self._changes: list[DocumentPatchedEvent] = []
         self._document.on_change(self._collect)
         self._key_callbacks: list[Callable[[Key], None]] = []
@@ -169,7 +170,7 @@ class BokehPane:
         if self._closed:
             return
         self._closed = True
-        self.leave()
+        self.leave(CLOSING_SECONDS)
         page, self._page = self._page, None
         if page is not None:
             page.listener = None
@@ -184,17 +185,17 @@ class BokehPane:
     def ready(self) -> None:
         """A page that says no more than this; those of this version say "opened"."""
 
-    def leave(self) -> None:
-        """No page is left."""
+    def leave(self, seconds: float = 0.0) -> None:
+        """No page is left; wait at most so long for the thread, not at all for a page."""
         feeder, self._feeder = self._feeder, None
         if feeder is not None:
-            feeder.end()
+            feeder.end(seconds)
 
     def receive(self, message: Mapping[str, object]) -> None:
         """A message of the page; one that cannot be read is ignored."""
         if self._closed:
             return
-        with self._lock:
+        with self._gate:
             if self._feeder is None or not self._feeder.alive:
                 if message.get("type") != "opened":
                     return

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from workbench.errors import StencilError
 from workbench.views.flow import Flow
 
+CLOSING_SECONDS = 2.0  # that closing a view waits for its thread
 STATUS_SECONDS = 0.2  # how soon a page learns that a run has ended
 
 Command = Callable[[], None]
@@ -56,7 +57,7 @@ class Feeder:
             self._flow.acknowledge(number, time.monotonic())
             self._woken.notify()
 
-    def end(self, timeout: float = 2.0) -> None:
+    def end(self, timeout: float = CLOSING_SECONDS) -> None:
         """Send no more and end the thread; waits for that, at most so long, unless called in that thread."""
         with self._woken:
             self._ended = True

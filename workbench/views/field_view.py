@@ -39,7 +39,7 @@ from workbench.views.controls import (
     steer,
 )
 from workbench.views.curves import Chart
-from workbench.views.feeder import Feeder
+from workbench.views.feeder import CLOSING_SECONDS, Feeder
 from workbench.views.field import AxisLabel, FieldSummary, Look, describe
 from workbench.views.figure import svg_of
 from workbench.views.files import KINDS, write_file
@@ -181,7 +181,7 @@ class FieldView:
     def close(self) -> None:
         """End the thread, free the page. Closing twice does nothing."""
         self._closed = True
-        self.leave()
+        self.leave(CLOSING_SECONDS)
         page, self._page = self._page, None
         if page is not None:
             page.close()
@@ -199,15 +199,18 @@ class FieldView:
                 self._watch.pace = self._pace
             self._feeder.post(self._open)
 
-    def leave(self) -> None:
-        """No page looks any more: nothing is computed or sent until one is ready again."""
+    def leave(self, seconds: float = 0.0) -> None:
+        """No page looks any more: nothing is computed or sent until one is ready again.
+
+        Waits at most so long for the thread; not at all when a page says so.
+        """
         with self._lock:
             feeder, watched = self._feeder, self._watch
             self._feeder = self._watch = None
         if watched is not None:
             unwatch(self._simulation, watched)
         if feeder is not None:
-            feeder.end()
+            feeder.end(seconds)
 
     def receive(self, message: Mapping[str, object]) -> None:
         """A message of the page; one that cannot be read is ignored."""

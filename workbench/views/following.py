@@ -90,7 +90,15 @@ class Following:
 
     def _time(self, simulation: Simulation) -> None:
         self._stop_timing()
-        self._stop_timing = once_timed(simulation._state, lambda time: self._timed(time, simulation))
+        mine = weakref.ref(self)  # a simulation keeps no view alive
+
+        def told(time: StepTime) -> None:
+            following = mine()
+            if following is not None:
+                following._timed(time, simulation)
+
+        # Called by hand or, once, when nobody follows any more.
+        self._stop_timing = weakref.finalize(self, once_timed(simulation._state, told))
 
     def _timed(self, time: StepTime, simulation: Simulation) -> None:
         if not self._closed:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Protocol
 
-from workbench.views.feeder import Feeder
+from workbench.views.feeder import CLOSING_SECONDS, Feeder
 from workbench.views.messages import Message
 
 
@@ -72,7 +72,7 @@ class Listing:
     def close(self) -> None:
         """Free the page and the thread. Closing twice does nothing."""
         self._closed = True
-        self.leave()
+        self.leave(CLOSING_SECONDS)
         page, self._page = self._page, None
         if page is not None:
             page.listener = None
@@ -89,12 +89,12 @@ class Listing:
                 self._feeder = Feeder(self._shown, lambda: None, self._fail, name=self._name)
         self.send(self._opened)
 
-    def leave(self) -> None:
-        """No page is left."""
+    def leave(self, seconds: float = 0.0) -> None:
+        """No page is left; wait at most so long for the thread, not at all for a page."""
         with self._lock:
             feeder, self._feeder = self._feeder, None
         if feeder is not None:
-            feeder.end()
+            feeder.end(seconds)
 
     def receive(self, message: Mapping[str, object]) -> None:
         """A message of the page."""

@@ -6,7 +6,7 @@ import pytest
 
 from tests.views.machines import trade_off, wave
 from workbench.views.selection import CellLine, SubkernelRef, ValueRef, value_named, values_of
-from workbench.views.source import describe_source, functions_of, short_name, summarise_source
+from workbench.views.source import describe_source, functions_of, short_name, summarise_source, summarise_text
 
 
 def summary_of(machine, backend, **more):
@@ -95,3 +95,11 @@ def test_the_description_names_sub_kernels_with_reports():
     assert "trade, openmp: " in text
     assert "step_0_add: inner loop vectorised" in text
     assert text.endswith(summary.text.plain)
+
+
+def test_a_text_alone_has_colours_and_functions():
+    source = wave().source("cuda")
+    summary = summarise_text(source, "generated text")
+    assert summary.text.plain == source.text.rstrip("\n")
+    assert [f.name for f in summary.text.functions] == [f.name for f in summary_of(wave(), "cuda").text.functions]
+    assert describe_source(summary).startswith("generated text: ")

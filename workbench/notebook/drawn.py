@@ -1,4 +1,4 @@
-"""Drawn: graphs and plans that a cell ends with are shown as live views, with their stable text beside."""
+"""Drawn: graphs and plans that a cell ends with are shown as live views, texts in colours; their own text beside."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from workbench.codegen.source import Source
 from workbench.graph import Graph
 from workbench.machine import Machine
 from workbench.planning.plan import Plan
@@ -28,7 +29,20 @@ def draw_plan(plan: Plan, include: object = None, exclude: object = None) -> Bun
     return bundle | {"text/plain": str(plan)}
 
 
-DRAWN: tuple[tuple[type, Callable[..., Bundle]], ...] = ((Graph, draw_graph), (Plan, draw_plan))
+def draw_source(source: Source, include: object = None, exclude: object = None) -> Bundle:
+    """The generated text in colours; `machine.view("source")` is the live one."""
+    from workbench.views.source import summarise_text  # colours are loaded when somebody looks
+    from workbench.views.source_html import source_html
+
+    summary = summarise_text(source, "generated text")
+    return {"text/html": source_html(summary), "text/plain": str(source)}
+
+
+DRAWN: tuple[tuple[type, Callable[..., Bundle]], ...] = (
+    (Graph, draw_graph),
+    (Plan, draw_plan),
+    (Source, draw_source),
+)
 
 
 def draw_in(shell: InteractiveShell) -> None:

@@ -125,6 +125,14 @@ def summarise_source(
     return SourceSummary(plan.graph.name, backend, text, lines, old, rows, folds_of(rows))
 
 
+def summarise_text(source: Source, title: str) -> SourceSummary:
+    """The summary of a text whose plan nobody has at hand: colours and functions, no names of values."""
+    coloured = highlight(source.text.rstrip("\n"), source.language)
+    lines = tuple(SourceLine(number, pieces) for number, pieces in enumerate(coloured, start=1))
+    text = SourceText(title, source.language, lines, functions_of(source))
+    return SourceSummary(title, source.language, text)
+
+
 def describe_source(summary: SourceSummary) -> str:
     """In words: what text it is, its functions with what the compiler says, and the text itself."""
     text = summary.text

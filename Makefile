@@ -53,8 +53,10 @@ demo: $(INSTALLED)
 test: $(TEST_INSTALLED)
 	$(BIN)/python -m pytest -n $(PROCESSES)
 
+# Jupyter refuses to run as root unless told, and in a container there often is nobody else.
+lab: ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 lab: $(LAB_INSTALLED)
-	$(BIN)/python -m jupyterlab --ServerApp.root_dir=notebooks
+	$(BIN)/python -m jupyterlab --ServerApp.root_dir=notebooks $(ALLOW_ROOT)
 
 proof: $(TEST_INSTALLED)
 	$(BIN)/python -m pytest -n $(PROCESSES) -m "proof and not gpu"

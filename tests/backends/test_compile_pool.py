@@ -298,3 +298,17 @@ def test_an_interrupt_stops_all_compilers(host, tmp_path, count):
     assert process.communicate(timeout=30)[0] == "interrupted\n"
     assert is_clean(tmp_path)
     assert not is_still_compiling(tmp_path)
+
+
+HUNGRY = Source("hungry", "int table[] = {" + "1,2,3,4,5,6,7,8,9,10," * 200_000 + "};\n")
+
+
+def test_a_compiler_that_wants_too_much_memory_is_stopped_with_advice(host, tmp_path):
+    compiler = Compiler(host, BuildCache(tmp_path / "cache"), memory=160 << 20)
+    with pytest.raises(BuildError) as error:
+        build([HUNGRY], compiler)
+    first, last = str(error.value).splitlines()
+    assert first == "compiling 'hungry' needed more than the 0.156 GiB that it may take"
+    assert last.startswith("Make some values Manifest")
+    assert "WORKBENCH_COMPILER_MEMORY=4" in last
+    assert answer(build([returns(3)], replace(compiler, memory=None))[0]) == 3

@@ -2,10 +2,13 @@
 
 import pytest
 
+import workbench
 from tests.planning.numbers import step_in_numbers
 from tests.planning.random_graphs import random_graph
+from workbench.errors import StencilError
 from workbench.graph import GLOBAL, Extend, Graph, Imm, KernelBuilder, Load, Periodic, Shift, Static, grid_space
 from workbench.graph.types import F64, I32
+from workbench.planning import Storage
 from workbench.planning.simplify import simplify
 
 LINE = grid_space(1)
@@ -133,3 +136,21 @@ def test_names_follow_the_values():
         b.store("u", product)
 
     assert simplified(build).nodes[0].names == ("w",)
+
+
+def test_hints_that_contradict_once_values_are_one_are_an_error_with_both_lines():
+    text = """u = field("u", boundary="periodic")
+a = manifest(u[+1] + u * u)
+b = delayed(u[+1] + (u * 1.0) * u)
+u.next = a[+1] + b[-1] + a + b"""
+    with pytest.raises(StencilError) as error:
+        workbench.trace(text)
+    assert str(error.value).splitlines() == [
+        "line 3: the value a or b is marked delayed here and manifest in line 2, "
+        "but the two are one value once simplified",
+        "Keep one of the two hints.",
+    ]
+    agreed = workbench.trace(text.replace("delayed", "manifest"))
+    kernel = agreed.plan().main
+    assert kernel.storage[kernel.kernel.find("a")] is Storage.MANIFEST
+    assert kernel.kernel.find("a") == kernel.kernel.find("b")

@@ -19,6 +19,7 @@ from typing import Literal
 from workbench._version import __version__
 from workbench.backends.build_cache import BuildCache, BuildCancelledError, Entry, Recipe
 from workbench.backends.cache_folder import default_cache
+from workbench.backends.compiler_memory import bounded, exhausted, is_exhausted, memory_limit
 from workbench.backends.processor import available_threads
 from workbench.backends.toolchain import Kind, Missing, Toolchain, find_toolchain
 from workbench.errors import BuildError
@@ -78,12 +79,14 @@ class Compiler:
     """What turns sources into libraries: toolchain, cache and limits. One value serves any number of threads.
 
     `timeout` (seconds) holds for each source; `jobs` compilers run at once, by default one for each available CPU.
+    `memory`: bytes of address space that each may have, None: as `memory_limit` says.
     """
 
     toolchain: Toolchain
     cache: BuildCache
     jobs: int = 0
     timeout: float = DEFAULT_TIMEOUT
+    memory: int | None = None
 
     def recipe(self, source: Source) -> Recipe:
         """All that decides the library's bits; its `key` is the name under which the cache knows it."""
@@ -197,9 +200,14 @@ def _compile(source: Source, compiler: Compiler, key: str, cancelled: Callable[[
             (folder / name).write_text(text, encoding="utf-8")
         flags = (*chain.flags, *source.flags, *_REPORT_FLAGS[chain.kind])
         command = [*chain.command, "-x", "c++", source.file_name, "-x", "none", *flags, "-o", "library.so"]
-        status, report = _run(command, folder, source.name, compiler.timeout, cancelled)
+        memory = memory_limit() if compiler.memory is None else compiler.memory
+        if shutil.which(command[0]) is None:  # the shell that sets the bound would only say so in its messages
+            raise _not_started(command[0], "no such program")
+        status, report = _run(bounded(command, memory), folder, source.name, compiler.timeout, cancelled)
         library = folder / "library.so"
         if status != 0 or not library.exists():
+            if is_exhausted(report):
+                raise exhausted(source.name, memory)
             raise _refused(source, compiler, key, status, report)
         return library.read_bytes(), report
     finally:
@@ -222,10 +230,7 @@ def _run(command: list[str], folder: Path, name: str, timeout: float, cancelled:
             start_new_session=True,  # a group of its own: an interrupt from the keyboard reaches us, not half of them
         )
     except OSError as error:
-        raise BuildError(
-            f"the compiler {command[0]} cannot be started: {error.strerror or error}",
-            advice="Run `workbench doctor` to see which compilers work here.",
-        ) from error
+        raise _not_started(command[0], error.strerror or str(error)) from error
     try:
         while True:
             try:
@@ -244,6 +249,13 @@ def _run(command: list[str], folder: Path, name: str, timeout: float, cancelled:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
+
+
+def _not_started(program: str, why: str) -> BuildError:
+    return BuildError(
+        f"the compiler {program} cannot be started: {why}",
+        advice="Run `workbench doctor` to see which compilers work here.",
+    )
 
 
 def _refused(source: Source, compiler: Compiler, key: str, status: int, report: str) -> BuildError:

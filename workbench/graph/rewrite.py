@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from workbench.errors import GraphError
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.graph import Graph, Kernel, Node, Static
+from workbench.graph.graph import Graph, Hint, Kernel, Node, Static
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
@@ -78,8 +79,24 @@ def rewrite_kernel(kernel: Kernel, space: Space, statics: Sequence[Static], rule
             builder.annotate(made, name=name)
         for span in node.spans:
             builder.annotate(made, span=span)
-        builder.annotate(made, hint=node.hint)
+        builder.annotate(made, hint=merged_hint(builder.node(made), node))
     return drop_dead(builder.finish(kernel.name))
+
+
+def merged_hint(one: Node, other: Node) -> Hint:
+    """What two values that have become one are asked to be. Raises GraphError, with both lines, if they contradict."""
+    a, b = one.hint, other.hint
+    if a.allocation and b.allocation and a.allocation != b.allocation:
+        first, second = sorted((a, b), key=lambda hint: hint.line)
+        names = "the value " + " or ".join(dict.fromkeys((*one.names, *other.names)))
+        raise GraphError(
+            f"{names.strip()} is marked {second.allocation} here and {first.allocation} in line {first.line}, "
+            "but the two are one value once simplified",
+            advice="Keep one of the two hints.",
+            line=second.line or None,
+        )
+    line = a.line if a.allocation else b.line or a.line
+    return Hint(a.allocation or b.allocation, a.sync_before or b.sync_before, a.sync_after or b.sync_after, line)
 
 
 def live_nodes(kernel: Kernel) -> tuple[int, ...]:

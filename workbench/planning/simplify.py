@@ -21,7 +21,7 @@ from workbench.graph import (
     Store,
 )
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.rewrite import copy, rewrite
+from workbench.graph.rewrite import copy, merged_hint, rewrite
 from workbench.planning.identities import fold, identity
 from workbench.planning.reach import find_margins, no_margins
 from workbench.planning.variants import live_nodes
@@ -116,5 +116,4 @@ def _named_too(node: Node, other: Node) -> Node:
     """The node with the other's names and spans as well; its hint too, where it has none."""
     names = tuple(dict.fromkeys((*node.names, *other.names)))
     spans = tuple(dict.fromkeys((*node.spans, *other.spans)))
-    hint = node.hint if node.hint.allocation else other.hint
-    return replace(node, names=names, spans=spans, hint=hint)
+    return replace(node, names=names, spans=spans, hint=merged_hint(node, other))

@@ -9,6 +9,7 @@ from workbench.backends.base import Instance
 from workbench.graph import Graph
 from workbench.pipeline import Compiled, compile_graph
 from workbench.planning.choices import Choices
+from workbench.planning.extents import check_extents
 from workbench.run.checkpoint import load_checkpoint
 from workbench.run.memory import check_memory
 from workbench.run.opening import open_state, read_opening
@@ -60,6 +61,7 @@ def restore_simulation(
 
 
 def allocate(compiled: Compiled, extents: tuple[int, ...], threads: int) -> Instance:
-    """An instance of these extents. Raises ShapeError if it cannot fit into memory."""
+    """An instance of these extents. Raises ShapeError if memory is too small, or if a reflection finds no cell."""
+    check_extents(compiled.plan, extents)
     check_memory(compiled.plan, extents)
     return compiled.program.instantiate(extents, threads)

@@ -1,0 +1,59 @@
+"""Extents: whether a plan can run with so many cells; what only their number decides."""
+
+from __future__ import annotations
+
+from workbench.errors import ShapeError
+from workbench.graph import Extend, Fixed, Mirror, Node, Reflect, SideRule, Undefined, Wall
+from workbench.graph.spaces import axis_name
+from workbench.planning.plan import Fill, KernelPlan, Plan
+from workbench.planning.reach import value_name
+
+
+def check_extents(plan: Plan, extents: tuple[int, ...]) -> None:
+    """Raise ShapeError where a reflection at one side reads across the domain at a side without a rule.
+
+    The reach of a read is known when a cell is planned, the extents only now: -3 reflected in two cells is cell 2,
+    which is outside again.
+    """
+    for kernel in plan.kernels:
+        for step in (kernel.plain, kernel.observed):
+            for fill in step.fills:
+                _check_fill(kernel, fill, extents)
+
+
+def _check_fill(kernel: KernelPlan, fill: Fill, extents: tuple[int, ...]) -> None:
+    node = kernel.kernel.nodes[fill.node]
+    assert isinstance(node.instruction, Extend)
+    for axis, (rules, reach, cells) in enumerate(zip(node.instruction.sides, fill.margins, extents, strict=True)):
+        for side in (0, 1):
+            needed = cells_needed(rules[side], reach[side], side)
+            is_own_image = isinstance(rules[side], Mirror) and cells == 1
+            if isinstance(rules[1 - side], Undefined) and needed > cells and not is_own_image:
+                raise _error(kernel, node, axis, side, reach[side], (cells, needed))
+
+
+def cells_needed(rule: SideRule, reach: int, side: int) -> int:
+    """Cells that an axis must have so that ghosts up to `reach` at a side (0 below, 1 above) reflect into it."""
+    match rule:
+        case Reflect() | Fixed():
+            return reach
+        case Mirror():
+            return reach + 1  # unless cell 0 is the only one, which is its own image
+        case Wall():
+            return reach + 1 if side == 0 else reach - 1
+        case _:
+            return 0
+
+
+def _error(kernel: KernelPlan, node: Node, axis: int, side: int, reach: int, numbers: tuple[int, int]) -> ShapeError:
+    name, axis_text = value_name(kernel.kernel, node.operands[0]), axis_name(axis)
+    here, there = (f"{axis_text}{'-+'[s]}" for s in (side, 1 - side))
+    error = ShapeError(
+        f"{name} is read {reach} cells outside at side {here}, where it is reflected; with {numbers[0]} "
+        f"cell{'s' * (numbers[0] > 1)} along {axis_text} the reflection lies outside at side {there}, "
+        "which has no rule",
+        advice=f"Give {name} a rule at {there}, or at least {numbers[1]} cells along {axis_text}.",
+    )
+    for span in node.spans[:1]:
+        error.located(span.line, column=span.column)
+    return error

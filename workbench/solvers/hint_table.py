@@ -10,7 +10,7 @@ the state between the two stages stored, and the plan that is as Delayed as poss
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
 from typing import Any
@@ -82,31 +82,16 @@ class HintTable:
         return max(speeds) / min(speeds)
 
     def __str__(self) -> str:
-        head = (
-            "hints",
-            "sub-kernels",
-            "arrays",
-            "bytes/cell",
-            "flops/cell",
-            "memory/cell",
-            "lines",
-            "Mcups f32",
-            "f64",
-        )
+        precisions = sorted({row.precision for row in self.rows})
+        speeds = (f"Mcups {precision}" for precision in precisions)
+        head = ("hints", "sub-kernels", "arrays", "bytes/cell", "flops/cell", "memory/cell", "lines", *speeds)
         lines: list[tuple[str, ...]] = [head]
         for name in HINTS:
-            single, double = (self.row(name, precision) for precision in PRECISIONS)
-            figures = (double.bytes_a_cell, double.operations_a_cell, double.memory_a_cell, double.source_lines)
-            lines.append(
-                (
-                    name,
-                    str(double.subkernels),
-                    str(double.arrays),
-                    *(f"{figure:.0f}" for figure in figures),
-                    f"{single.mcups:.2f}",
-                    f"{double.mcups:.2f}",
-                )
-            )
+            rows = [self.row(name, precision) for precision in precisions]
+            last = rows[-1]
+            counts = (last.subkernels, last.arrays, last.bytes_a_cell, last.operations_a_cell, last.memory_a_cell)
+            figures = (f"{count:.0f}" for count in (*counts, last.source_lines))
+            lines.append((name, *figures, *(f"{row.mcups:.2f}" for row in rows)))
         widths = [max(len(line[k]) for line in lines) for k in range(len(head))]
         table = [
             "  ".join(
@@ -118,15 +103,16 @@ class HintTable:
         title = (
             f"hydro {self.dim}-D, {self.cells}^{self.dim} cells, {self.backend}, "
             f"median of {self.rounds} rounds in turn; "
-            f"bytes, flops and memory of f64; {self.host}"
+            f"bytes, flops and memory of {precisions[-1]}; {self.host}"
         )
         return "\n".join([title, *table, self.explain()])
 
     def __repr__(self) -> str:
         return str(self)
 
-    def explain(self, precision: str = "f64") -> str:
-        """Why the best and the worst plan differ, from their own bytes and operations."""
+    def explain(self, precision: str = "") -> str:
+        """Why best and worst plan differ, from their own bytes and operations; in the last precision by default."""
+        precision = precision or self.rows[-1].precision
         rows = sorted((row for row in self.rows if row.precision == precision), key=lambda row: row.mcups)
         worst, best = rows[0], rows[-1]
         work, moved = worst.operations_a_cell / best.operations_a_cell, worst.bytes_a_cell / best.bytes_a_cell
@@ -143,7 +129,7 @@ class HintTable:
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, for JSON."""
-        ratios = {precision: self.ratio(precision) for precision in PRECISIONS}
+        ratios = {precision: self.ratio(precision) for precision in sorted({row.precision for row in self.rows})}
         return {**asdict(self), "best_over_worst": ratios, "explanation": self.explain()}
 
 
@@ -154,9 +140,10 @@ def measure_hints(
     backend: str = "auto",
     rounds: int = 5,
     seconds: float = 0.5,
+    precisions: Sequence[str] = PRECISIONS,
     say: Say = lambda _: None,
 ) -> HintTable:
-    """Build the five plans in both precisions, run them in turn, and take the median speed of each.
+    """Build the five plans in the given precisions, run them in turn, and take the median speed of each.
 
     cells: along each axis of a periodic box in which two streams shear. seconds: about how long one plan runs in one
     round. Raises StencilError for numbers that make no sense, ShapeError if the arrays do not fit into memory.
@@ -168,7 +155,7 @@ def measure_hints(
         )
     selection = select_backend(backend)
     language = "cuda" if selection.name in ("cuda", "cuda-sim") else "openmp"
-    keys = [(name, precision) for name in HINTS for precision in PRECISIONS]
+    keys = [(name, precision) for name in HINTS for precision in precisions]
     machines = {
         (name, precision): hydro.machine(dim, dtype=precision, manifest=HINTS[name]) for name, precision in keys
     }

@@ -49,8 +49,7 @@ def test_rows_are_chosen_by_keys_and_reasons_told(lab, page):
 def test_dark_and_narrow(lab, page):
     notebook = open_notebook(lab, page, "plan-dark.ipynb", PLAN, "plan")
     page.wait_for_selector(CHARTS, timeout=30_000)
-    page.evaluate("window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
-    page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
+    notebook.theme("Dark")
     page.set_viewport_size({"width": 1400, "height": 1400})
     page.wait_for_timeout(1000)
     notebook.picture("plan-wide-dark")
@@ -58,6 +57,9 @@ def test_dark_and_narrow(lab, page):
     page.set_viewport_size({"width": 480, "height": 1400})
     page.wait_for_timeout(1000)
     notebook.picture("plan-narrow-dark")
+    notebook.theme("Light")
+    page.wait_for_timeout(500)
+    notebook.picture("plan-narrow-light")
     assert page.locator(".swb-listing").evaluate("node => node.scrollWidth <= node.clientWidth")
 
 

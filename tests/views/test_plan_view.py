@@ -97,6 +97,14 @@ def test_steps_are_a_choice():
     view.close()
 
 
+def test_the_time_of_the_usual_step_is_not_that_of_an_observed_one():
+    view = PlanView(Inspection(wave(), backend="openmp"))
+    view.inspection.report_measured(Measurement(view.inspection.choices, "openmp", (100,), 1e-3))
+    assert view.summary.step_measured == 1e-3
+    view.show("step, observed")
+    assert view.summary.step_measured is None
+
+
 def test_static_forms():
     view = PlanView(Inspection(trade_off("manifest")))
     bundle = view._repr_mimebundle_()

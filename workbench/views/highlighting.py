@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
 from typing import Literal
 
 from pygments.lexer import Lexer
@@ -34,17 +35,23 @@ _ROWS: tuple[tuple[_TokenType, str], ...] = (
 )
 
 
+@lru_cache(maxsize=8)  # the text before a flip was coloured when it was that of now
 def highlight(text: str, language: Language) -> tuple[tuple[Piece, ...], ...]:
     """The lines of a text in coloured pieces; joined without the colours they are the text again."""
     lines: list[list[Piece]] = [[]]
     for token, value in _LEXERS[language](stripnl=False, ensurenl=False).get_tokens(text):
-        kind = next(name for known, name in _ROWS if token in known)
+        kind = _kind_of(token)
         for number, part in enumerate(value.split("\n")):
             if number:
                 lines.append([])
             if part:
                 _append(lines[-1], (kind, part))
     return tuple(map(tuple, lines))
+
+
+@cache
+def _kind_of(token: _TokenType) -> str:
+    return next(name for known, name in _ROWS if token in known)
 
 
 def _append(line: list[Piece], piece: Piece) -> None:

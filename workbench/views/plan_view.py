@@ -62,14 +62,16 @@ class PlanView:
         plan, backend = self.inspection.plan, self.inspection.backend
         measured = self.inspection.measured(plan, "" if backend == "auto" else backend)
         known = variants_of(plan)
+        variant = self._variant if self._variant in known else known[0]
+        whole = measured.seconds if measured is not None and variant == known[0] else None  # of the usual step
         return summarise_plan(
             plan,
             extents=self.inspection.extents if measured is None else measured.extents,
             figures=self._figures,
             backend=backend if measured is None else measured.backend,
-            variant=self._variant if self._variant in known else known[0],
+            variant=variant,
             measured={} if measured is None else dict(measured.subkernels),
-            step_measured=None if measured is None else measured.seconds,
+            step_measured=whole,
         )
 
     def show(self, variant: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
-from workbench.codegen.source import Source
+from workbench.codegen.source import LineOrigin, Source
 from workbench.graph import Broadcast, Extend, Shift, Store
 from workbench.planning.plan import Plan
 from workbench.planning.reach import value_name
@@ -154,7 +154,9 @@ def short_name(function: str) -> str:
 
 def _text_of(plan: Plan, source: Source, title: str, reports: Mapping[str, str]) -> SourceText:
     coloured = highlight(source.text.rstrip("\n"), source.language)
-    origins = {number: source.origins(number) for number in {o.line for o in source.lines}}
+    origins: dict[int, list[LineOrigin]] = {}
+    for origin in source.lines:
+        origins.setdefault(origin.line, []).append(origin)
     lines = []
     for number, pieces in enumerate(coloured, start=1):
         found = origins.get(number, ())

@@ -82,7 +82,9 @@ class GraphFigure:
             y_range=Range1d(1, 0),
             x_axis_type=None,
             y_axis_type=None,
-            lod_threshold=6000,
+            lod_threshold=1000,
+            lod_factor=5,
+            lod_timeout=250,
             output_backend="canvas",
         )
         self.plot.grid.visible = False

@@ -99,6 +99,17 @@ def test_simulation_that_runs_another_plan_is_given_the_plan_of_now(followed):
         wait_for(lambda: other.compiled.plan == inspection.plan)
 
 
+def test_launches_are_timed_while_somebody_looks(followed):
+    simulation, inspection, _ = followed
+    assert simulation._state.timing
+    with MACHINE.simulate(u=0.0, shape=16, backend=simulation.backend) as other:
+        inspection.attach(other)
+        assert (simulation._state.timing, other._state.timing) == (False, True)
+        wait_for(lambda: other.compiled.plan == inspection.plan)
+        assert other._state.timing
+        inspection.attach(simulation)
+
+
 def test_closed_simulation_is_told(followed):
     simulation, inspection, heard = followed
     simulation.close()

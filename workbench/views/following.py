@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import weakref
 from collections.abc import Callable
@@ -9,7 +10,7 @@ from collections.abc import Callable
 from workbench.errors import RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, Swapped, WishDropped
 from workbench.run.simulation import Simulation
-from workbench.run.timing import StepTime, once_timed
+from workbench.run.timing import StepTime, once_timed, time_launches
 from workbench.run.watching import is_closed
 from workbench.views.inspection import Inspection, Measurement, Program, Status
 from workbench.views.plan import seconds_text
@@ -28,6 +29,7 @@ class Following:
         self._lock = threading.Lock()
         self._closed = False
         self._stop_timing: Callable[[], None] = _nothing
+        self._followed: Simulation | None = None
         self._leave = (inspection.on("plan", self._follow), inspection.on("simulation", self._meet))
         self._meet(inspection)
 
@@ -39,17 +41,27 @@ class Following:
         for leave in self._leave:
             leave()
         self._stop_timing()
+        self._time_launches(False)
 
     def _meet(self, inspection: Inspection) -> None:
         """Another simulation, or none."""
         self._stop_timing()
         simulation = inspection.simulation
+        if simulation is not self._followed:
+            self._time_launches(False)
+            self._followed = simulation
         if simulation is None or is_closed(simulation):
             return
+        self._time_launches(True)
         if simulation.compiled.plan.choices == inspection.choices:
             self._time(simulation)
         else:
             self._follow(inspection)
+
+    def _time_launches(self, wanted: bool) -> None:
+        if self._followed is not None and not is_closed(self._followed):
+            with contextlib.suppress(RunError):  # closed just now by another thread
+                time_launches(self._followed, wanted)
 
     def _follow(self, inspection: Inspection) -> None:
         """Ask for the plan of now; returns at once."""

@@ -70,6 +70,23 @@ def figures(page, notebook, cell, seconds):
     return len(drawn) / span, statistics.median(lags), max(lags)
 
 
+SLIDE = """() => new Promise(done => {
+    const view = document.querySelector('.swb-field');
+    const slider = view.querySelector('.swb-params .swb-slider');
+    const start = performance.now();
+    const seen = new MutationObserver(() => { seen.disconnect(); done(performance.now() - start); });
+    seen.observe(view, {attributes: true, attributeFilter: ['data-drawn']});
+    slider.value = String(Number(slider.value) === Number(slider.max) ? Number(slider.min) : Number(slider.max));
+    slider.dispatchEvent(new Event('input', {bubbles: true}));
+})"""
+
+
+def slider_figures(page, tries=11):
+    """From a move of a param's slider, while nothing runs, to the next picture drawn."""
+    waits = [page.evaluate(SLIDE) for _ in range(tries)]
+    print(f"slider to picture: median {statistics.median(waits):.0f} ms, worst {max(waits):.0f} ms")
+
+
 def resident(kernel):
     """Bytes of memory that a process occupies."""
     fields = Path(f"/proc/{kernel}/statm").read_text().split()
@@ -91,6 +108,7 @@ def browser_figures(seconds, minutes):
         notebook.run(1)
         notebook.wait_drawn(1, before=0)
         notebook.wait_idle()
+        slider_figures(page)
         for what, cell in (("one simulation, cell sleeps", 2), ("two simulations and a Python loop", 3)):
             rate, lag, worst = figures(page, notebook, cell, seconds)
             print(f"{what}: {rate:.1f} frames/s drawn, lag {1000 * lag:.0f} ms, worst {1000 * worst:.0f} ms")

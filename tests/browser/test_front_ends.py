@@ -194,3 +194,15 @@ def test_saved_notebook_in_notebook_7_shows_the_picture(notebook_7, executed, pa
     image.wait_for()
     page.wait_for_timeout(1000)
     assert image.bounding_box()["height"] > 100
+
+
+def test_view_says_what_to_do_after_its_kernel_process_died(lab, page):
+    address, folder = lab
+    write_notebook(folder / "died.ipynb", WAVE, 'sim.view("u")', "import os; os._exit(1)")
+    notebook = NotebookPage(page, address, "died.ipynb")
+    notebook.run(0)
+    notebook.run(1)
+    notebook.wait_drawn(1, before=0)
+    notebook.run(2)
+    notebook.wait_text(".swb-trouble", "Run the cell again")
+    assert notebook.colours() > 50  # the last picture stays

@@ -195,3 +195,73 @@ def test_a_wrong_sign_of_one_component_is_seen(dim):
         tried += 1
     assert tried > 2
     assert seen > tried / 4
+
+
+STAGES = """\
+t = scalar("t", 1.0)
+def outside(now):
+    far = analytic(lambda *i: sum((k + 1) * n for k, n in enumerate(i)) - now)
+    return {{"x-": far, "x+": constant(3 * now), {others}}}
+def rates(u, m, now):
+    turning = compose(lambda a: u.at(+1, a) - m[a].at(-1, (a + 1) % dim))
+    return 2 * m[0].at(+2, 0) - u.at(-2, dim - 1) + now, turning
+u, m = field("u", boundary=outside(t)), vector("m", boundary="reflect")
+u.next, m.next = {rule}((u, m), rates, 2.0, lambda now: (outside(now), "reflect"), time=t)
+t.next = t + 2
+"""
+
+
+class StagedOracle:
+    """One step of STAGES by either rule; a state is an array whose first axis counts u, m0, m1, ..."""
+
+    def __init__(self, dim, extents):
+        self.dim, self.extents = dim, extents
+
+    def moved(self, index, offset, axis):
+        return (*index[:axis], index[axis] + offset, *index[axis + 1 :])
+
+    def rates(self, state, now):
+        """The right side in every cell, each ghost cell by the rules at the time of the stage."""
+
+        def far(index):
+            return sum((k + 1) * n for k, n in enumerate(index)) - now
+
+        u_sides = [(("analytic", far), ("constant", 3 * now)), *((("mirror", 1), ("outflow",)),) * (self.dim - 1)]
+        values = [Outside(lambda i: state[(0, *i)], self.extents, u_sides, ())]
+        for a in range(self.dim):
+            sides = [(("reflect", -1 if axis == a else 1),) * 2 for axis in range(self.dim)]
+            values.append(Outside(lambda i, a=a: state[(a + 1, *i)], self.extents, sides, ()))
+        u, m = values[0], values[1:]
+        result = np.empty_like(state)
+        for index in product(*map(range, self.extents)):
+            ahead, behind = self.moved(index, 2, 0), self.moved(index, -2, self.dim - 1)
+            result[(0, *index)] = 2 * m[0].at(ahead) - u.at(behind) + now
+            for a in range(self.dim):
+                before = self.moved(index, -1, (a + 1) % self.dim)
+                result[(a + 1, *index)] = u.at(self.moved(index, 1, a)) - m[a].at(before)
+        return result
+
+    def midpoint(self, state, now):
+        return state + 2 * self.rates(state + self.rates(state, now), now + 1)
+
+    def ssp_rk2(self, state, now):
+        first = state + 2 * self.rates(state, now)
+        return (state + first + 2 * self.rates(first, now + 2)) / 2
+
+
+@pytest.mark.parametrize("rule", ["midpoint", "ssp_rk2"])
+@pytest.mark.parametrize("extents", [(5,), (2,), (4, 3), (1, 4), (3, 2, 4)])
+def test_stages_see_their_rules_at_their_own_time(rule, extents):
+    dim = len(extents)
+    others = ", ".join(f'"{letter}-": "mirror", "{letter}+": "outflow"' for letter in LETTERS[1:dim])
+    machine = wb.trace(STAGES.format(rule=rule, others=others), dim=dim)
+    state, now = np.random.default_rng(dim).integers(-9, 9, (dim + 1, *extents)).astype(float), 1.0
+    backends = backends_here() if extents in ((5,), (4, 3)) else ("reference",)
+    simulations = [machine.simulate(u=state[0], m=state[1:], backend=backend) for backend in backends]
+    for _ in range(2):
+        state, now = getattr(StagedOracle(dim, extents), rule)(state, now), now + 2
+        for simulation in simulations:
+            simulation.run(1)
+            assert np.array_equal(simulation.u, state[0]), simulation.backend
+            assert np.array_equal(simulation.m, state[1:]), simulation.backend
+    assert np.abs(state).max() < 2**50

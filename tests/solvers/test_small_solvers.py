@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from tests.bits import differences
+from tests.capabilities import backends_here
+from workbench.backends.device_resources import subkernel_resources
+from workbench.backends.nvrtc import find_compilers
 from workbench.errors import StencilError
-from workbench.solvers import advection, burgers, heat, life, wave
+from workbench.solvers import advection, burgers, gray_scott, heat, life, maxwell, shallow_water, wave
 
 
 def places(cells, dim):
@@ -126,12 +129,43 @@ def test_a_glider_glides():
     np.testing.assert_array_equal(simulation.alive, np.roll(start, (2, 2), (0, 1)))
 
 
+@pytest.mark.parametrize("backend", [b for b in backends_here() if b != "reference"])
 @pytest.mark.parametrize("dim", [1, 2])
 @pytest.mark.parametrize("solver", [advection, burgers, heat, wave])
-def test_compiled_code_is_the_reference_to_the_bit(solver, dim):
+def test_compiled_code_is_the_reference_to_the_bit(solver, dim, backend):
     machine = solver.machine(dim)
     generator = np.random.default_rng(dim)
     start = {field.name: generator.standard_normal((9, 6)[:dim]) for field in machine.graph.fields}
-    one, other = (machine.simulate(**start, backend=b).run(4).to_dict() for b in ("reference", "openmp"))
+    one, other = (machine.simulate(**start, backend=b).run(4).to_dict() for b in ("reference", backend))
     for name, value in one.items():
         assert len(differences(np.asarray(value), np.asarray(other[name]))) == 0
+
+
+SMALL = (advection, burgers, gray_scott, heat, maxwell, shallow_water, wave)
+
+
+@pytest.mark.parametrize("solver", SMALL)
+def test_single_precision(solver):
+    """The same steps of the same length, to what f32 can hold; with a dry corner where there is water."""
+    dim = 2
+    double, single = (solver.machine(dim, dtype=dtype) for dtype in ("f64", "f32"))
+    generator = np.random.default_rng(3)
+    start = {field.name: generator.random((9, 6)) for field in double.graph.fields}
+    if solver is shallow_water:
+        start |= {"momentum0": 0.0, "momentum1": 0.0, "bed": 0.0}
+        start["depth"][:4, :4] = 0.0
+    one, other = (machine.simulate(**start, backend="openmp").run(3).to_dict() for machine in (double, single))
+    for field in double.graph.fields:
+        assert other[field.name].dtype == np.float32
+        np.testing.assert_allclose(other[field.name], one[field.name], atol=2e-5)
+        assert np.isfinite(other[field.name]).all()
+
+
+@pytest.mark.parametrize("solver", SMALL)
+def test_each_compiles_for_a_device(solver):
+    if not find_compilers():
+        pytest.skip("no CUDA compiler: neither nvcc nor NVRTC was found")
+    found = subkernel_resources(solver.machine(3 if solver is maxwell else 2).plan())
+    print(solver.__name__, [(entry.subkernel, entry.registers, entry.spill_store_bytes) for entry in found])
+    assert found
+    assert all(entry.spill_store_bytes <= 64 for entry in found)  # a few words, for more warps at a time

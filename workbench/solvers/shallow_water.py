@@ -27,7 +27,7 @@ from workbench.solvers.clock import tick
 from workbench.solvers.hydro.reconstruction import Reconstruction, constant, mc
 
 Quantity = Any  # a traced value
-_NOTHING = 1e-300  # keeps 0 / 0 away between dry cells
+_NOTHING = 1e-30  # keeps 0 / 0 away between dry cells, in single precision too
 
 
 class Water(NamedTuple):

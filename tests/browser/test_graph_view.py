@@ -1,7 +1,10 @@
 """The graph view in a real JupyterLab."""
 
+import nbformat
 import pytest
+from nbclient import NotebookClient
 
+from tests.browser.lab import NotebookPage, trust, write_notebook
 from tests.browser.test_field_view import open_notebook
 from tests.views.test_inspection import HELLO
 from workbench.machine import trace
@@ -106,3 +109,39 @@ def test_graph_is_readable(lab, page, theme, width):
     notebook.picture(f"graph-{theme}-{width}")
     page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
     page.wait_for_selector('body[data-jp-theme-light="true"]', state="attached")
+
+
+def test_graph_survives_a_reload_and_says_what_to_do_after_a_restart(lab, page):
+    notebook = open_notebook(lab, page, "survive.ipynb", SETUP)
+    wait_graph(page)
+    page.locator(".swb-drawing").focus()
+    for key in ("ArrowRight", "ArrowRight", "f"):
+        page.keyboard.press(key)
+    notebook.wait_text(".swb-pane-status", "now: hello: 2 sub-kernels")
+    page.evaluate("void window.jupyterapp.commands.execute('docmanager:save')")
+    page.wait_for_timeout(1500)
+    page.reload()
+    wait_graph(page)
+    notebook.wait_text(".swb-pane-status", "now: hello: 2 sub-kernels")
+    page.get_by_role("button", name="Undo").click()
+    notebook.wait_text(".swb-pane-status", "before: hello: 2 sub-kernels")
+    page.evaluate("void window.jupyterapp.commands.execute('kernelmenu:restart')")
+    page.locator(".jp-Dialog-button.jp-mod-accept").click()
+    notebook.wait_text(".swb-trouble", "Run the cell again")
+    notebook.picture("graph-after-restart")
+
+
+def test_saved_graph_is_a_picture_without_its_kernel_process(lab, page):
+    address, folder = lab
+    path = folder / "saved-graph.ipynb"
+    write_notebook(path, SETUP)
+    notebook = nbformat.read(path, 4)
+    NotebookClient(notebook, kernel_name="python3", timeout=120).execute()
+    nbformat.write(notebook, path)
+    trust(folder, path)
+    opened = NotebookPage(page, address, path.name)
+    image = page.locator(".swb-fallback")
+    image.wait_for()
+    page.wait_for_timeout(1000)
+    assert image.bounding_box()["height"] > 60
+    opened.picture("graph-reopened")

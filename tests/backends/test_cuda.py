@@ -154,3 +154,16 @@ def test_period_of_rotations():
     assert rotation_period(()) == 1
     assert rotation_period((0, 1, 2)) == 1
     assert rotation_period((1, 2, 0, 4, 3)) == 6
+
+
+def test_field_is_taken_over_on_the_device():
+    fake = FakeCupy()
+    backend = CudaBackend(fake)
+    old = backend.compile(cell_plan(LEAPFROG, 1)).instantiate((40,))
+    new = backend.compile(cell_plan(LEAPFROG, 1, preset="as_manifest")).instantiate((40,))
+    name = old.plan.graph.fields[0].name
+    old.write_field(name, np.arange(40.0))
+    fake.log.clear()
+    new.take_field(name, old)
+    assert fake.log == ["synchronize"]
+    assert new.read_field(name).tolist() == list(range(40))

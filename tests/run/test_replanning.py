@@ -225,6 +225,46 @@ def test_closing_ends_the_compiler_and_its_thread(slow):
         simulation.replan(manifest(FREE[0]))
 
 
+def test_a_run_may_be_closed_from_within_while_a_wish_waits_for_it():
+    simulation = WAVE.simulate(**start(16), backend="reference")
+    wished = []
+
+    def listen(event):
+        if not wished:
+            wished.append(simulation.replan(manifest(FREE[0])))
+            wait_for(lambda: wished[0].report.stage == "swapping")
+            simulation.close()
+
+    simulation.start(1000, progress=listen)
+    with pytest.raises(StencilError, match="was closed"):
+        simulation.wait(PATIENCE)
+    assert wished[0].wait(PATIENCE).stage == "cancelled"
+
+
+def test_many_threads_may_wish_at_once():
+    with COUNT.simulate(u=0.0, shape=200, backend="reference") as simulation:
+        simulation.start()
+        wishes = []
+
+        def wish():
+            for allocation in ("manifest", "delayed") * 4:
+                wishes.append(simulation.replan(COUNT.annotate("slope", allocation).choices))
+
+        threads = [threading.Thread(target=wish) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(PATIENCE)
+        reports = [each.wait(PATIENCE) for each in wishes]
+        simulation.stop(PATIENCE)
+        assert {report.stage for report in reports} <= {"running", "overtaken"}
+        last = max(reports, key=lambda report: report.wish)
+        assert last.stage == "running"
+        assert simulation.compiled.plan.choices == last.choices
+        state = simulation.to_dict()
+        assert state["u"].min() == state["u"].max() == state["n"] == state["top"] == simulation.steps
+
+
 def test_cost_is_told_before_the_compiler_ends_and_time_after(slow):
     simulation, backend = slow
     simulation.run(2000)

@@ -107,6 +107,12 @@ class DeviceInstance(ABC):
         with self._on_device():
             self._domain(name)[...] = self._library.asarray(np.ascontiguousarray(values))
 
+    def take_field(self, name: str, other: DeviceInstance) -> None:
+        """Copy the domain of a field of another instance, which does nothing meanwhile, without a way over the host."""
+        with self._on_device():
+            self._domain(name)[...] = other._domain(name)
+            self._wait()  # the other one may free its memory as soon as this returns
+
     def read_global(self, name: str) -> Number:
         """The value of a param or scalar."""
         slot = self._global(name)

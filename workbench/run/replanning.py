@@ -24,7 +24,7 @@ from workbench.run.state import State
 from workbench.run.timing import StepTime, once_timed
 
 Stage = Literal["planning", "compiling", "swapping", "running", "failed", "overtaken", "cancelled"]
-_EXIT_SECONDS = 2.0
+CLOSING_SECONDS = 2.0  # that closing waits; a compiler inside of this process may take longer, and then ends alone
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,4 +280,4 @@ _living: weakref.WeakSet[Replanner] = weakref.WeakSet()
 def _close_all() -> None:
     # Compilers would outlive the interpreter, and their folders with them.
     for replanner in list(_living):
-        replanner.close(_EXIT_SECONDS)
+        replanner.close(CLOSING_SECONDS)

@@ -26,7 +26,7 @@ from workbench.run.ownership import Owner
 from workbench.run.probe import Probe, component_names, probe_name
 from workbench.run.progress import new_listener, silent
 from workbench.run.recording import Record
-from workbench.run.replanning import Replan, Replanner
+from workbench.run.replanning import CLOSING_SECONDS, Replan, Replanner
 from workbench.run.state import STEP, State
 from workbench.run.values import check_threads, groups
 from workbench.run.viewing import open_view
@@ -303,8 +303,10 @@ class Simulation:
 
     def close(self) -> None:
         """Stop and free the memory; afterwards the simulation cannot be used."""
-        self._replanner.close()
+        self._replanner.close(0.0)  # its thread may wait for a run, so that must end first
         self.stop()
+        if not self._owner.owned:
+            self._replanner.close(CLOSING_SECONDS)
         self._owner.do(self._state.close)
 
     def __enter__(self) -> Self:

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 
 from workbench.backends.base import Array, Instance, MarchRequest, MarchResult, Number
+from workbench.backends.device_instance import DeviceInstance
 from workbench.errors import RunError
 from workbench.events import SimulationClosed, publish
 from workbench.graph import Graph, Static
@@ -192,9 +193,8 @@ class State:
 
 
 def copy_field(name: str, source: Instance, target: Instance) -> None:
-    """Copy a field between two instances of equal extents, whatever their layouts; without a detour on the host."""
-    here, there = source.device_view(name), target.device_view(name)
-    if isinstance(here, np.ndarray) and isinstance(there, np.ndarray):
-        np.copyto(there, here)
+    """Copy a field between two instances of one backend and equal extents, whatever their layouts, where it lies."""
+    if isinstance(source, DeviceInstance) and isinstance(target, DeviceInstance):
+        target.take_field(name, source)
     else:
-        target.write_field(name, source.read_field(name))
+        np.copyto(target.device_view(name), source.device_view(name))

@@ -3,7 +3,20 @@
 from __future__ import annotations
 
 from workbench.errors import ShapeError
-from workbench.graph import Extend, Fixed, Mirror, Node, Reflect, SideRule, Undefined, Wall
+from workbench.graph import (
+    Extend,
+    Fixed,
+    Mirror,
+    Neumann,
+    Node,
+    Outflow,
+    Periodic,
+    Reflect,
+    SideRule,
+    Undefined,
+    Value,
+    Wall,
+)
 from workbench.graph.spaces import axis_name
 from workbench.planning.plan import Fill, KernelPlan, Plan
 from workbench.planning.reach import value_name
@@ -41,7 +54,7 @@ def cells_needed(rule: SideRule, reach: int, side: int) -> int:
             return reach + 1  # unless cell 0 is the only one, which is its own image
         case Wall():
             return reach + 1 if side == 0 else reach - 1
-        case _:
+        case Undefined() | Periodic() | Outflow() | Value() | Neumann():
             return 0
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench.graph import Load
 from workbench.planning.plan import Fill, KernelPlan, Launch, Plan, Step, Subkernel
-from workbench.planning.reach import value_name
+from workbench.planning.reach import told_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +115,7 @@ class _Follower:
             self.found.append(Lifetime(slot, life.node, life.name, life.first, life.last))
 
     def _name(self, node: int) -> str:
-        """A copied Load carries the field's name, a value without a name that of the field that takes it."""
+        """A copied Load carries the field's name."""
         kernel = self.kernel.kernel
-        if isinstance(kernel.nodes[node].instruction, Load):
-            return f"copy of {value_name(kernel, node)}"
-        taken = next((f"{name}.next" for name, value in kernel.stores() if value == node), "")
-        return value_name(kernel, node) if kernel.nodes[node].names or not taken else taken
+        name = told_name(kernel, node)
+        return f"copy of {name}" if isinstance(kernel.nodes[node].instruction, Load) else name

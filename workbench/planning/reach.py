@@ -182,6 +182,13 @@ def value_name(kernel: Kernel, index: int) -> str:
     return f"{str(kind).lower()} (value {index})"
 
 
+def told_name(kernel: Kernel, index: int) -> str:
+    """Return what to call a value in a sentence: as `value_name`, but one without a name after the field it becomes."""
+    if kernel.nodes[index].names or isinstance(kernel.nodes[index].instruction, Load | Extend):
+        return value_name(kernel, index)
+    return next((f"{name}.next" for name, value in kernel.stores() if value == index), value_name(kernel, index))
+
+
 def recomputed_percent(margins: tuple[Margins, ...], extents: tuple[int, ...]) -> float:
     """Return the ghost cells that sub-kernels with these margins compute, in percent of the cells of their domains."""
     domain = 1

@@ -7,7 +7,7 @@ from math import log
 from typing import Any
 
 from bokeh.layouts import column
-from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, NoOverlap, Range1d, TapTool
+from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, NoOverlap, Range1d
 from bokeh.plotting import figure
 
 from workbench.views.bokeh_pane import BokehPane
@@ -24,6 +24,7 @@ from workbench.views.plan_drawing import (
 
 _LANE_PIXELS = 30
 _LABEL_LETTERS = 14
+_MOST_LABELS = 16  # marks; names of more would cover each other, and a pointer shows them
 _QUIET = 0.35  # opacity of what is not selected while something is
 
 
@@ -136,7 +137,7 @@ class PlanCharts:
             ("speed", "@y Gflop/s"),
             ("intensity", "@x flops/byte"),
         ]
-        plot.add_tools(HoverTool(renderers=[dots], tooltips=tooltips), TapTool(renderers=[]))
+        plot.add_tools(HoverTool(renderers=[dots], tooltips=tooltips))
         return plot
 
     def _tapped(self, event: Any) -> None:  # noqa: ANN401  # bokeh.events.Tap
@@ -192,6 +193,7 @@ def _mark_columns(summary: PlanSummary, selected: tuple[str, ...]) -> dict[str, 
         "y": [mark.speed / 1e9 for mark in marks],
         "name": [mark.name for mark in marks],
         "kind": [mark.kind for mark in marks],
+        "label": [mark.name if mark.kind == "predicted" and len(marks) <= _MOST_LABELS else "" for mark in marks],
         "words": [mark.words for mark in marks],
         "fill": ["#ffffff" if mark.kind == "predicted" else c for mark, c in zip(marks, colours, strict=True)],
         "line": colours,

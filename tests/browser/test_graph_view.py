@@ -124,7 +124,7 @@ def test_graph_survives_a_reload_and_says_what_to_do_after_a_restart(lab, page):
     wait_graph(page)
     notebook.wait_text(".swb-pane-status", "now: hello: 2 sub-kernels")
     page.get_by_role("button", name="Undo").click()
-    notebook.wait_text(".swb-pane-status", "before: hello: 2 sub-kernels")
+    notebook.wait_text(".swb-pane-status", "y = density * density: Delayed")
     page.evaluate("void window.jupyterapp.commands.execute('kernelmenu:restart')")
     page.locator(".jp-Dialog-button.jp-mod-accept").click()
     notebook.wait_text(".swb-trouble", "Run the cell again")

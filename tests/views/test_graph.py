@@ -8,7 +8,7 @@ from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.views.drawing import to_svg
 from workbench.views.formulas import formula, symbol, title
 from workbench.views.graph import describe_graph, summarise_graph
-from workbench.views.graph_drawing import draw_graph, headline
+from workbench.views.graph_drawing import draw_graph
 from workbench.views.graph_layout import default_folds, lay_out_graph
 from workbench.views.graph_marks import INSTRUCTIONS, MARKS, STORAGES, storage_label
 from workbench.views.graph_walk import hull_at, neighbour, node_at, search
@@ -46,7 +46,7 @@ def test_hello_is_one_sub_kernel_and_two_after_the_flip():
     assert named(before, "y").storage == "Delayed"
     assert named(after, "y").storage == "Manifest"
     assert named(before, "y").subkernels == (before.groups[0].ref.name,)
-    assert headline(after) == "m: 2 sub-kernels; 2 Manifest, 0 Delayed; 32 bytes a cell"
+    assert after.line == "m: 2 sub-kernels; 2 Manifest, 0 Delayed; 32 bytes a cell"
 
 
 def test_summary_of_hello_in_full():

@@ -78,10 +78,11 @@ class GraphSummary:
     """One kernel of a plan as it is drawn; `nodes[i].ref.node == i`, operands are numbers of nodes.
 
     bytes_moved and flops are for one cell and step, arrays and memory those of the whole simulation for `extents`.
-    `changed`: nodes that the compared plan stores otherwise.
+    `changed`: nodes that the compared plan stores otherwise. `line`: all in one line.
     """
 
     machine: str
+    line: str
     kernel: str
     kernels: tuple[str, ...]
     nodes: tuple[GraphNode, ...]
@@ -96,6 +97,17 @@ class GraphSummary:
     def count(self, storage: Storage) -> int:
         """How many values live there."""
         return sum(1 for node in self.nodes if node.storage == storage.value)
+
+
+def plan_line(plan: Plan, kernel: str = "") -> str:
+    """A plan of one kernel ("" for the main one) in one line: loops, what is stored, bytes."""
+    planned = plan.kernel(kernel) if kernel else plan.main
+    groups = len(planned.observed.subkernels)
+    storage = [s for s, node in zip(planned.storage, planned.kernel.nodes, strict=True) if node.type is not None]
+    title = plan.graph.name if len(plan.kernels) == 1 else f"{plan.graph.name}, kernel {planned.kernel.name}"
+    stored = f"{storage.count(Storage.MANIFEST)} Manifest, {storage.count(Storage.DELAYED)} Delayed"
+    loops = f"{groups} sub-kernel{'' if groups == 1 else 's'}"
+    return f"{title}: {loops}; {stored}; {step_cost(planned.observed).bytes_moved:g} bytes a cell"
 
 
 def summarise_graph(
@@ -142,6 +154,7 @@ def summarise_graph(
     before = None if compared is None else compared.kernel(planned.kernel.name).storage
     return GraphSummary(
         machine=plan.graph.name,
+        line=plan_line(plan, planned.kernel.name),
         kernel=planned.kernel.name,
         kernels=tuple(each.kernel.name for each in plan.kernels),
         nodes=made,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from workbench.planning.plan import Storage
 from workbench.views.drawing import Drawing, Label, Line, Polygon, Shape, text_width
 from workbench.views.graph import GraphNode, GraphSummary
 from workbench.views.graph_layout import GraphLayout, Hull
@@ -28,14 +27,6 @@ _RADIUS = 17.0
 _HULL_FILL = "#f4f4f4"
 
 
-def headline(summary: GraphSummary) -> str:
-    """The graph in one line."""
-    kernel = f", kernel {summary.kernel}" if len(summary.kernels) > 1 else ""
-    loops = f"{len(summary.groups)} sub-kernel{'' if len(summary.groups) == 1 else 's'}"
-    stored = f"{summary.count(Storage.MANIFEST)} Manifest, {summary.count(Storage.DELAYED)} Delayed"
-    return f"{summary.machine}{kernel}: {loops}; {stored}; {summary.bytes_moved:g} bytes a cell"
-
-
 def draw_graph(summary: GraphSummary, layout: GraphLayout) -> Drawing:
     """The picture: hulls, links, values, the key below; large graphs are drawn small, and then without words."""
     scale = min(1.0, _WIDEST / max(layout.size[0], 1), _HIGHEST / max(layout.size[1], 1))
@@ -45,7 +36,7 @@ def draw_graph(summary: GraphSummary, layout: GraphLayout) -> Drawing:
     def at(x: float, y: float) -> tuple[float, float]:
         return (left + x * scale, top + y * scale)
 
-    shapes: list[Shape] = [Label((left, _MARGIN + 4), headline(summary), INK, 14)]
+    shapes: list[Shape] = [Label((left, _MARGIN + 4), summary.line, INK, 14)]
     for hull in layout.hulls:
         shapes += _hull(summary, hull, at, scale)
     shapes += [Line(tuple(at(*point) for point in link.points), LINK, max(0.5, scale)) for link in layout.links]
@@ -53,7 +44,7 @@ def draw_graph(summary: GraphSummary, layout: GraphLayout) -> Drawing:
         shapes += _node(summary.nodes[number], at(x, y), scale, number in summary.changed)
     bottom = top + layout.size[1] * scale + 18
     key, height = _key(summary, layout, width, bottom)
-    return Drawing(round(width), round(bottom + height + _MARGIN), (*shapes, *key), headline(summary))
+    return Drawing(round(width), round(bottom + height + _MARGIN), (*shapes, *key), summary.line)
 
 
 def _hull(summary: GraphSummary, hull: Hull, at: Placing, scale: float) -> list[Shape]:

@@ -13,8 +13,8 @@ from workbench.planning.plan import Plan
 from workbench.run.simulation import Simulation
 from workbench.views.drawing import to_png, to_svg
 from workbench.views.following import inspect_machine
-from workbench.views.graph import GraphSummary, describe_graph, summarise_graph
-from workbench.views.graph_drawing import draw_graph, headline
+from workbench.views.graph import GraphSummary, describe_graph, plan_line, summarise_graph
+from workbench.views.graph_drawing import draw_graph
 from workbench.views.graph_layout import GraphLayout, default_folds, lay_out_graph
 from workbench.views.graph_words import details_text, storage_text
 from workbench.views.inspection import Inspection, Program
@@ -269,15 +269,24 @@ class GraphView:
 
     def _figures(self) -> str:
         """The plan of now, beside the compared one or the one before the last change."""
-        now = _figures(self._summary, self.inspection, self.inspection.plan)
+        now = self._figures_of(self.inspection.plan)
         other = self.inspection.compared
         title = self.comparison if other is not None else "before"
         if other is None:
             other = self.inspection.previous
         if other is None or other.choices == self.inspection.plan.choices:
             return now
-        earlier = summarise_graph(other, self.inspection.extents, self.kernel)
-        return f"{title}: {_figures(earlier, self.inspection, other)}\nnow: {now}"
+        return f"{title}: {self._figures_of(other)}\nnow: {now}"
+
+    def _figures_of(self, plan: Plan) -> str:
+        """A plan in one line, with what was measured."""
+        measured = self.inspection.measured(plan)
+        line = plan_line(plan, self.kernel)
+        return (
+            line
+            if measured is None
+            else f"{line}; measured {1e3 * measured.seconds:.3g} ms a step on {measured.backend}"
+        )
 
     def _selected_words(self) -> str:
         selection = self.inspection.selection
@@ -333,12 +342,3 @@ def open_graph_view(
 
         view.page = GraphPane(view)
     return view
-
-
-def _figures(summary: GraphSummary, inspection: Inspection, plan: Plan) -> str:
-    """The headline with what was measured, if it was."""
-    measured = inspection.measured(plan)
-    text = headline(summary)
-    return (
-        text if measured is None else f"{text}; measured {1e3 * measured.seconds:.3g} ms a step on {measured.backend}"
-    )

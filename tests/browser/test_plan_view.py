@@ -46,6 +46,23 @@ def test_rows_are_chosen_by_keys_and_reasons_told(lab, page):
     assert download.value.suggested_filename.endswith(".svg")
 
 
+def test_a_click_in_the_roofline_selects_its_sub_kernel(lab, page):
+    """Where the mark is depends on the letters of the axes, so the neighbourhood is searched by clicks."""
+    open_notebook(lab, page, "plan-click.ipynb", PLAN, "plan")
+    page.set_viewport_size({"width": 1400, "height": 1400})
+    page.wait_for_selector(CHARTS, timeout=30_000)
+    wait_heard(page, "2 sub-kernels")
+    page.locator(".swb-pane .bk-Figure").nth(1).wait_for()
+    box = page.locator(".swb-pane .bk-Figure").nth(1).bounding_box()
+    clicks = [(0.30 + 0.02 * i, 0.35 + 0.05 * j) for i in range(12) for j in range(6)]
+    for x, y in clicks:
+        page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
+        page.wait_for_timeout(60)
+        if "sub-kernel step_" in page.locator(".swb-selection").inner_text():
+            return
+    raise AssertionError("no click selected anything")
+
+
 def test_dark_and_narrow(lab, page):
     notebook = open_notebook(lab, page, "plan-dark.ipynb", PLAN, "plan")
     page.wait_for_selector(CHARTS, timeout=30_000)

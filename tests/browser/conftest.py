@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.browser.lab import ARTEFACTS, chromium, end_kernels, running_lab
+from tests.browser.lab import ARTEFACTS, PATIENCE, chromium, end_kernels, running_lab
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +32,7 @@ def browser():
 def page(browser, request):
     """A page; what it looked like at the end is kept."""
     page = browser.new_page(viewport={"width": 1200, "height": 1000})
+    page.set_default_timeout(PATIENCE)
     yield page
     ARTEFACTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=str(ARTEFACTS / f"end-of-{request.node.name}.png"))

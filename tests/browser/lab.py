@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 ARTEFACTS = ROOT / "artefacts" / "browser"
 BUILT = ROOT / "workbench" / "labextension"
 TOKEN = "stencil"
-START_SECONDS = 60
+START_SECONDS = 180
+PATIENCE = 90_000  # milliseconds; a machine under load is slow
 _running: list[str] = []
 
 
@@ -85,10 +87,14 @@ def address_of(folder, server):
 def end_kernels():
     """End the kernel processes of all servers that run; they outlive their pages."""
     for address in _running:
-        asked = urllib.request.urlopen(f"{address}api/kernels?token={TOKEN}", timeout=20)
+        asked = urllib.request.urlopen(f"{address}api/kernels?token={TOKEN}", timeout=PATIENCE / 1000)
         for kernel in json.load(asked):
             ending = urllib.request.Request(f"{address}api/kernels/{kernel['id']}?token={TOKEN}", method="DELETE")
-            urllib.request.urlopen(ending, timeout=20)
+            try:
+                urllib.request.urlopen(ending, timeout=PATIENCE / 1000)
+            except urllib.error.HTTPError as gone:  # it ended by itself meanwhile
+                if gone.code != 404:
+                    raise
 
 
 def write_notebook(path, *cells):
@@ -124,8 +130,8 @@ class NotebookPage:
 
     def wait_loaded(self):
         page = self.page
-        page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
-        page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=60_000)
+        page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=PATIENCE)
+        page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=PATIENCE)
 
     def run(self, cell):
         """Run one cell; a key pressed right after loading may get lost, so ask until the prompt changes."""
@@ -153,13 +159,13 @@ class NotebookPage:
         raise AssertionError(f"cell {cell} does not run")
 
     def wait_idle(self):
-        self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=60_000)
+        self.page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=PATIENCE)
 
     def drawn(self):
         """Frames drawn so far by the first view."""
         return int(self.page.locator(".swb-field").first.get_attribute("data-drawn") or 0)
 
-    def wait_drawn(self, more=1, seconds=20, before=None):
+    def wait_drawn(self, more=1, seconds=90, before=None):
         """Wait until so many more frames are drawn than `before` (None: now)."""
         if before is None:
             before = self.drawn() if self.page.locator(".swb-field").count() else 0
@@ -173,7 +179,7 @@ class NotebookPage:
         self.page.wait_for_function(
             "([selector, text]) => document.querySelector(selector)?.textContent.includes(text)",
             arg=[selector, text],
-            timeout=20_000,
+            timeout=PATIENCE,
         )
 
     def colours(self):

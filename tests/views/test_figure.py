@@ -1,7 +1,9 @@
 """Pictures as SVG text, GIF and other files."""
 
 import io
+import re
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from workbench.run.snapshots import Snapshot
 from workbench.views.animation import MOST_FRAMES, Recorder
 from workbench.views.curves import Chart, Curve
 from workbench.views.field import Look, plain_axes, summarise
-from workbench.views.figure import chart_svg, chart_words, svg_of
+from workbench.views.figure import CURVE_COLOURS, chart_svg, chart_words, svg_of
 from workbench.views.numbers import short, ticks
 from workbench.views.palettes import colour_table
 from workbench.views.still import png_of
@@ -79,6 +81,12 @@ def test_chart_has_legend_with_last_values_and_escapes_names():
 def test_chart_of_little_is_drawn_too(places):
     svg = chart_svg(chart_of(("c", places, places)), 300)
     assert len(list(ElementTree.fromstring(svg).iter(f"{SVG}circle"))) == len(places)
+
+
+def test_probes_on_the_page_have_the_colours_of_their_curves():
+    style = (Path(__file__).resolve().parents[2] / "labextension" / "style" / "field.css").read_text()
+    found = re.findall(r"\.swb-probe-(\d) \{ --swb-curve: (#[0-9a-f]{6}); \}", style)
+    assert [(int(number), colour) for number, colour in found] == list(enumerate(CURVE_COLOURS))
 
 
 def test_values_without_a_finite_one_are_drawn():

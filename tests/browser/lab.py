@@ -92,8 +92,8 @@ def end_kernels():
             ending = urllib.request.Request(f"{address}api/kernels/{kernel['id']}?token={TOKEN}", method="DELETE")
             try:
                 urllib.request.urlopen(ending, timeout=PATIENCE / 1000)
-            except urllib.error.HTTPError as gone:  # it ended by itself meanwhile
-                if gone.code != 404:
+            except urllib.error.HTTPError as refused:
+                if refused.code not in (404, 500):  # it has ended by itself, or starts again just now
                     raise
 
 

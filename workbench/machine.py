@@ -73,7 +73,9 @@ class Machine:
         return render(self.plan(), backend)
 
     def view(self, kind: str = "graph", **options: Any) -> Any:  # noqa: ANN401  # every kind has its own
-        """A view of the machine, live where a page can draw it: "graph" (kernel=), "plan", "source" (backend=), ...
+        """A view, live where a page can draw it: "graph" (kernel=), "plan", "source" or "launch" (backend=).
+
+        graph, plan and launch take simulation=, one of this machine, which then runs what is chosen in the view.
 
         Raises RunError for a kind that there is not, or that looks at simulations.
         """

@@ -1,4 +1,4 @@
-"""Seconds from a flip to its code running, cold and cached; run: python tests/bench/bench_flip.py [cells].
+"""Seconds from a flip to its code running, cold and cached; run: python tests/bench/bench_flip.py [cells [flips]].
 
 The wave machine runs in the background all the time. Cold: each wish is a plan that no compiler has seen; the cache is
 a new folder. Cached: the same plans again, from the libraries of this process, and after it has forgotten them.
@@ -38,10 +38,12 @@ def show(label, seconds):
 
 def main():
     cells = int(sys.argv[1]) if len(sys.argv) > 1 else 1024
+    flips_wanted = int(sys.argv[2]) if len(sys.argv) > 2 else None
     with tempfile.TemporaryDirectory() as folder:
         os.environ["WORKBENCH_CACHE"] = folder
         machine = wb.trace(TEXT, name="wave")
         keys = [site.key for site in genome_sites(machine.plan().graph) if site.part == "manifest"]
+        keys = keys[:flips_wanted]
         with machine.simulate(**start(cells), backend="openmp", threads=1) as simulation:
             simulation.start()
             print(f"wave of {cells} cells, running; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} CPUs")

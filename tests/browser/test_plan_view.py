@@ -20,7 +20,7 @@ def test_table_charts_and_questions(lab, page):
     notebook = open_notebook(lab, page, "plan.ipynb", PLAN, "plan", 'inspection.flip("b")')
     page.set_viewport_size({"width": 1400, "height": 1400})
     page.wait_for_selector(CHARTS, timeout=30_000)
-    wait_heard(page, "1 sub-kernels")
+    wait_heard(page, "1 sub-kernel")
     page.locator(".swb-pane canvas").first.wait_for()
     notebook.picture("plan-after-flip-wide-light")
 

@@ -137,6 +137,6 @@ def test_a_live_view_is_a_box_of_table_and_charts():
         assert view._repr_mimebundle_()[MIME] == {"version": 1, "model_id": view.widget.model_id}
         assert len(view.widget.children) == 2
         view.inspection.flip("b")
-        assert "1 sub-kernels" in repr(view)
+        assert "1 sub-kernel" in repr(view)
     finally:
         view.close()

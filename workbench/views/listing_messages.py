@@ -12,6 +12,7 @@ from workbench.views.plan import (
     SubkernelRow,
     bytes_text,
     ceilings_text,
+    count_text,
     measured_text,
     seconds_text,
 )
@@ -109,7 +110,8 @@ def caption_of(summary: PlanSummary) -> str:
     """What the table holds for."""
     cells = " × ".join(map(str, summary.extents))
     return (
-        f"kernel {summary.variant}, {cells} cells, {summary.backend}: {len(summary.rows)} sub-kernels, predicted "
+        f"kernel {summary.variant}, {cells} cells, {summary.backend}: "
+        f"{count_text(len(summary.rows), 'sub-kernel')}, predicted "
         f"{seconds_text(summary.predicted)} a step, {measured_text(summary.step_measured)}"
     )
 

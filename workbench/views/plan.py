@@ -231,7 +231,7 @@ def describe_plan(summary: PlanSummary) -> str:
     cells = " x ".join(map(str, summary.extents))
     lines = [
         f"plan of {summary.machine}, kernel {summary.variant}, {cells} cells, {summary.backend}",
-        f"  {len(summary.rows)} sub-kernels, predicted {seconds_text(summary.predicted)} a step "
+        f"  {count_text(len(summary.rows), 'sub-kernel')}, predicted {seconds_text(summary.predicted)} a step "
         f"({measured_text(summary.step_measured)})",
     ]
     for row in summary.rows:
@@ -258,6 +258,11 @@ def seconds_text(seconds: float) -> str:
         if seconds >= factor:
             return f"{seconds / factor:.3g} {unit}"
     return f"{seconds / 1e-9:.3g} ns"
+
+
+def count_text(count: int, word: str) -> str:
+    """A number with its word, in the plural where there is one."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def measured_text(seconds: float | None) -> str:

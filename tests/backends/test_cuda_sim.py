@@ -39,6 +39,19 @@ def test_programs_agree(text, sizes, preset):
         assert_agrees(program, extents, MarchRequest("step", 5, observe_every=2))
 
 
+ANY = """
+u = field("u")
+found = scalar("found")
+above = manifest(u > 3.0)
+u.next = u + 1.0
+found.next = where(reduce_any(above ^ (u < 7.0)), 1.0, 0.0)
+"""
+
+
+def test_a_reduction_takes_what_cpp_computes_in_a_wider_type():
+    assert_agrees(BACKEND.compile(cell_plan(ANY, 1)), (40,), MarchRequest("step", 3, observe_every=1))
+
+
 @pytest.mark.parametrize(("grid", "block"), [(0, 256), (1, 1), (3, 7), (5, 48), (0, 1), (2, 1024), (32, 32)])
 def test_grid_and_block_change_nothing(grid, block):
     for extents in ((1, 1), (5, 33), (40, 3)):

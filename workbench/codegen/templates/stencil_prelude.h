@@ -154,23 +154,28 @@ template <class T> STENCIL_FUNCTION void write_global(unsigned char* globals, in
 
 // ---- reductions: what combines two values -----------------------------------------------------------------------------
 
+// The second is not deduced: in C++ the exclusive or of two bools is an int.
+template <class T> struct plain {
+    using type = T;
+};
+
 struct combine_add {
-    template <class T> STENCIL_FUNCTION T operator()(T a, T b) const { return T(a + b); }
+    template <class T> STENCIL_FUNCTION T operator()(T a, typename plain<T>::type b) const { return T(a + b); }
 };
 struct combine_multiply {
-    template <class T> STENCIL_FUNCTION T operator()(T a, T b) const { return T(a * b); }
+    template <class T> STENCIL_FUNCTION T operator()(T a, typename plain<T>::type b) const { return T(a * b); }
 };
 struct combine_minimum {
-    template <class T> STENCIL_FUNCTION T operator()(T a, T b) const { return minimum(a, b); }
+    template <class T> STENCIL_FUNCTION T operator()(T a, typename plain<T>::type b) const { return minimum(a, b); }
 };
 struct combine_maximum {
-    template <class T> STENCIL_FUNCTION T operator()(T a, T b) const { return maximum(a, b); }
+    template <class T> STENCIL_FUNCTION T operator()(T a, typename plain<T>::type b) const { return maximum(a, b); }
 };
 struct combine_logical_or {
-    template <class T> STENCIL_FUNCTION T operator()(T a, T b) const { return T(a | b); }
+    template <class T> STENCIL_FUNCTION T operator()(T a, typename plain<T>::type b) const { return T(a | b); }
 };
 struct combine_logical_and {
-    template <class T> STENCIL_FUNCTION T operator()(T a, T b) const { return T(a & b); }
+    template <class T> STENCIL_FUNCTION T operator()(T a, typename plain<T>::type b) const { return T(a & b); }
 };
 
 // ---- the outside of a domain ------------------------------------------------------------------------------------------

@@ -60,6 +60,8 @@ def test_device_rows_have_grid_block_items_and_occupancy():
     text = describe_launch(summary)
     assert "registers as NVRTC says for sm_90" in text
     assert "32 cells a thread; 40 registers, 24 bytes spilled" in text
+    assert "blocks of 64 threads reach 75% already" in text
+    assert "registers allow blocks up to 1024" in text
 
 
 def test_curves_go_through_the_launch():

@@ -11,7 +11,7 @@ from workbench.backends.device_instance import layout_of
 from workbench.backends.launch_sequence import DeviceLaunch, launches_of
 from workbench.backends.launch_trace import LaunchTrace
 from workbench.backends.nvrtc import KernelResources
-from workbench.backends.occupancy import DeviceLimits, Occupancy, device_limits, occupancy
+from workbench.backends.occupancy import DeviceLimits, Occupancy, best_block, device_limits, largest_block, occupancy
 from workbench.codegen.render_cuda import render_cuda
 from workbench.planning.plan import Plan
 
@@ -212,6 +212,7 @@ def describe_launch(summary: LaunchSummary) -> str:
         lines.append(f"  {summary.block_size} threads a block; grid {grid}; {device_text(summary.device)}")
         lines.append(f"  registers {summary.told or f'not known yet, {ASSUMED_REGISTERS} assumed'}")
         lines += [f"  {row_text(row)}" for row in summary.rows]
+        lines += [f"  {text}" for text in (advice_text(summary),) if text]
         if summary.trace is not None:
             lines += trace_lines(summary.trace, summary.trace_extents)
     if summary.problem:
@@ -236,6 +237,17 @@ def row_text(row: LaunchRow) -> str:
         f"{row.name}: {shape}{items}; {row.registers} registers{spills}, {row.shared} bytes shared; "
         f"occupancy {held.share:.0%} ({held.blocks} blocks, {held.warps} warps; limit: {held.limit})"
     )
+
+
+def advice_text(summary: LaunchSummary) -> str:
+    """Which blocks would hold the most warps for the launch that is shown; "" where nothing is known."""
+    if summary.device is None or not summary.rows:
+        return ""
+    row, device = summary.rows[summary.shown], summary.device
+    best = best_block(device, row.registers)
+    most = min(largest_block(device, row.registers), device.block_threads)
+    share = occupancy(device, best, row.registers, row.shared).share
+    return f"{row.name}: blocks of {best} threads reach {share:.0%} already; registers allow blocks up to {most}"
 
 
 def trace_lines(trace: LaunchTrace, extents: tuple[int, ...]) -> list[str]:

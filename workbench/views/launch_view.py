@@ -17,7 +17,14 @@ from workbench.run.simulation import Simulation
 from workbench.views.drawing import to_png, to_svg
 from workbench.views.following import inspect_machine
 from workbench.views.inspection import Inspection, Program
-from workbench.views.launch import CAPABILITY, Findings, LaunchSummary, describe_launch, summarise_launch
+from workbench.views.launch import (
+    CAPABILITY,
+    Findings,
+    LaunchSummary,
+    advice_text,
+    describe_launch,
+    summarise_launch,
+)
 from workbench.views.launch_drawing import draw_launch
 from workbench.views.launch_facts import Search, known_facts
 from workbench.views.live import LIVE_ADVICE
@@ -95,7 +102,8 @@ class LaunchView:
         facts = self._facts(self.inspection.plan)
         searching = "the compiler and the simulator are at work" if facts is None else facts.problem
         found = "" if measured is None else f"measured {1e6 * measured.seconds:.3g} µs a step on {measured.backend}"
-        return "\n".join(text for text in (self.trouble, status, found, searching if self.on_device else "") if text)
+        told = (self.trouble, status, found, advice_text(self.summary), searching if self.on_device else "")
+        return "\n".join(text for text in told if text)
 
     @property
     def on_device(self) -> bool:

@@ -39,6 +39,7 @@ def random_choices(graph: Graph, seed):
         block_size=rng.choice((1, 5, 32, 64, 96, 256)),
         threads=rng.choice((1, 2, 3)),
         tile=rng.choice((0, 1, 2, 5, 64)),
+        loops=rng.choice(("together", "together", "apart")),
     )
     choices = Choices(meaning, chosen)
     return choices, plan_graph(graph, choices)

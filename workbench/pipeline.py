@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 
 from workbench.backends.base import Program
@@ -98,5 +98,8 @@ def build(plan: Plan, selection: Selection, cancel: threading.Event | None = Non
 def compile_graph(graph: Graph, choices: Choices, backend: str = "auto") -> Compiled:
     """Graph -> plan -> program on a backend, "auto" for the fastest that is available."""
     selection = select_backend(backend)
-    plan = plan_graph(graph, choices)
+    wanted = choices
+    if selection.name != "openmp":  # others run launches one by one, and then fewer arrays will do
+        wanted = replace(choices, plan=replace(choices.plan, loops="apart"))
+    plan = replace(plan_graph(graph, wanted), choices=choices)
     return Compiled(plan.graph, plan, build(plan, selection), selection)

@@ -164,7 +164,9 @@ class OpenmpInstance:
         self.threads = wanted or (1 if cells * _operations(plan) < _SMALL else available_threads())
         self._program = program
         self.layout: Layout = lay_out_on_host(self.extents, plan.halo, min((s.itemsize for s in plan.slots), default=8))
-        self._blocks = [self._allocate(self.layout.elements * slot.itemsize) for slot in plan.slots]
+        used = frozenset(slot.index for slot in plan.array_slots)
+        size = self.layout.elements
+        self._blocks = [self._allocate(size * s.itemsize if s.index in used else 0) for s in plan.slots]
         addresses = [block.cells.ctypes.data for block in self._blocks]
         self._by_address = dict(zip(addresses, self._blocks, strict=True))
         self._slots: Array = np.array(addresses or [0], np.uintp)

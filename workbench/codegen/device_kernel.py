@@ -21,6 +21,7 @@ from workbench.codegen.device import (
 from workbench.codegen.expressions import CellCode, Statement, emit_cell
 from workbench.codegen.kernel import KernelWriter
 from workbench.codegen.names import RESERVED, NameBook
+from workbench.codegen.rows import row_move
 from workbench.codegen.spelling import CUDA, type_name
 from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step, Subkernel
 
@@ -165,7 +166,7 @@ class _DeviceWriter(KernelWriter):
     def _moves(self, code: CellCode) -> tuple[str, ...]:
         """The linear indices of other rows."""
         return tuple(
-            f"const Index {p.name} = cell{self._move(p.offset)};".replace("shape.strides", "strides")
+            f"const Index {p.name} = cell{row_move(p.offset)};".replace("shape.strides", "strides")
             for p in code.pointers
             if any(p.offset)
         )

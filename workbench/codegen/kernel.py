@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from workbench.codegen.expressions import CellCode, Scope, Statement, display_name, emit_cell, emit_globals
 from workbench.codegen.laps import Lap, number_laps
 from workbench.codegen.loops import (
     Array,
+    Buffer,
+    ChainCode,
     Combine,
     FillCall,
     FinisherCall,
     KernelCode,
+    MemberCall,
     Operand,
     Partial,
     Phase,
@@ -22,12 +26,14 @@ from workbench.codegen.loops import (
     SweepCall,
 )
 from workbench.codegen.names import RESERVED, NameBook, identifier
+from workbench.codegen.rows import beyond_domain, lost_tags, passed_array, row_element
 from workbench.codegen.rules import is_steady, region_body, rule_row
 from workbench.codegen.spelling import Target, literal, type_name
 from workbench.errors import GraphError
 from workbench.graph import OPERATORS, REDUCTIONS, Extend, Load, Node, Reduce, Region, StorageType
 from workbench.graph.operators import identity
-from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step, Subkernel
+from workbench.planning.plan import Chain, Fill, Home, KernelPlan, Margins, Plan, Step, Subkernel
+from workbench.planning.reach import no_margins, union
 
 
 def kernel_code(plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> KernelCode:
@@ -68,6 +74,7 @@ class KernelWriter:
         self.combines: dict[Region, Combine] = {}
         self.rules: list[Rules] = []
         self.sweeps: list[Sweep] = []
+        self.chains: list[ChainCode] = []
 
     def write(self) -> KernelCode:
         """The records of the C++ template."""
@@ -75,12 +82,13 @@ class KernelWriter:
         steps = [self._step(self.kernel.plain, self.functions.claim(f"run_{prefix}"))]
         if self.kernel.has_diagnostics:
             steps.append(self._step(self.kernel.observed, self.functions.claim(f"run_{prefix}_observed")))
-        members = max((len(p.fills) + len(p.sweeps) for s in steps for p in s.phases), default=1)
+        members = max((len(p.fills) + len(p.sweeps) + len(p.chains) for s in steps for p in s.phases), default=1)
         return KernelCode(
             self.kernel.kernel.name,
             tuple(self.combines.values()),
             tuple(self.rules),
             tuple(self.sweeps),
+            tuple(self.chains),
             tuple(steps),
             steps[0].name,
             steps[-1].name,
@@ -94,7 +102,14 @@ class KernelWriter:
     def _step(self, step: Step, name: str) -> StepCode:
         buffers = {r: b for b, r in enumerate(r for s in step.subkernels for r in s.reductions)}
         phases: list[Phase] = []
+        begins = {chain.launches[0]: chain for chain in step.chains}
+        inside = {number for chain in step.chains for number in range(*chain.launches)}
+        moved = {m for chain in step.chains for m in chain.moved}
         for number, launch in enumerate(step.launches):
+            if number in begins:
+                phases.append(self._chain_phase(step, begins[number]))
+            if number in inside:
+                continue
             lap = self._lap(step, number)
             members = tuple(self._lap(step, number, m) for m in launch.members) if len(launch.members) > 1 else ()
             match launch.kind:
@@ -103,11 +118,12 @@ class KernelWriter:
                     tags = tuple((c.target, c.tag) for c in calls)
                     phases.append(Phase(calls, (), (), tags, lap=lap, member_laps=members))
                 case "subkernel":
-                    loops = [step.subkernels[m] for m in launch.members]
+                    loops = [step.subkernels[m] for m in launch.members if m not in moved]
                     sweeps = tuple(self._sweep(s, buffers) for s in loops)
-                    beyond = [h.slot for s in loops if any(map(any, s.margins)) for h in s.outputs]
-                    tags = tuple((slot, 0) for slot in dict.fromkeys(beyond))
-                    phases.append(Phase((), sweeps, (), tags, lap=lap, member_laps=members))
+                    laps = tuple(n for m, n in zip(launch.members, members, strict=bool(members)) if m not in moved)
+                    if sweeps:
+                        tags = lost_tags(h for s in loops for h in beyond_domain(s))
+                        phases.append(Phase((), sweeps, (), tags, lap=lap, member_laps=laps))
                 case "finisher":
                     done = tuple(
                         self._finisher(step.finishers[m].node, step.finishers[m].slot, buffers) for m in launch.members
@@ -126,6 +142,57 @@ class KernelWriter:
     # ---- sweeps
 
     def _sweep(self, subkernel: Subkernel, buffers: dict[int, int]) -> SweepCall:
+        sweep, _ = self._loop(subkernel)
+        name = self._shared_sweep(sweep)
+        passed = [passed_array(a) for a in (*sweep.reads, *sweep.writes)]
+        passed += [
+            f"run.partials<{p.type}>({buffers[r]})" for p, r in zip(sweep.partials, subkernel.reductions, strict=True)
+        ]
+        return SweepCall(name, tuple(passed), f"{name}_grown")
+
+    def _chain_phase(self, step: Step, chain: Chain) -> Phase:
+        """Its sweeps and the function that runs them together."""
+        planes = {v.node: v.planes for v in chain.rolling}
+        names = NameBook(RESERVED)
+        buffers: dict[int, Buffer] = {}
+        size = 0
+        for node in sorted(planes, key=lambda n: (-self.nodes[n].value_type.itemsize, n)):  # so that each is aligned
+            type_ = self.nodes[node].value_type
+            buffers[node] = Buffer(names.claim(self.value_name(node)), type_name(type_), size)
+            size += planes[node] * type_.itemsize
+        calls = []
+        launch_of = {m: n for n, x in enumerate(step.launches) if x.kind == "subkernel" for m in x.members}
+        for member in chain.members:
+            launch = launch_of[member.subkernel]
+            laps = (self._lap(step, launch, member.subkernel), self._lap(step, launch))
+            sweep, nodes = self._loop(step.subkernels[member.subkernel], member.grown, planes)
+            arrays = (*sweep.reads, *sweep.writes)
+            passed = [buffers[n].name if n in buffers else passed_array(a) for n, a in zip(nodes, arrays, strict=True)]
+            calls.append(MemberCall(self._shared_sweep(sweep), tuple(passed), member.ahead, *laps))
+        spread = no_margins(self.dim)
+        for member in chain.members:
+            spread = union(spread, member.grown)
+        code = ChainCode(
+            "",
+            chain.margins,
+            spread,
+            size,
+            max(m.grown[0][0] + m.ahead for m in chain.members),
+            max(m.grown[0][1] - m.ahead for m in chain.members),
+            tuple(buffers.values()),
+            tuple(calls),
+        )
+        known = next((c.name for c in self.chains if replace(c, name="") == code), "")
+        name = known or self.functions.claim(f"together_{identifier(self.kernel.kernel.name)}_{len(self.chains)}")
+        if not known:
+            self.chains.append(replace(code, name=name))
+        stored = (h for m in chain.members for h in beyond_domain(step.subkernels[m.subkernel]))
+        return Phase((), (), (), lost_tags(h for h in stored if h.node not in planes), chains=(name,))
+
+    def _loop(
+        self, subkernel: Subkernel, grown: Margins | None = None, planes: Mapping[int, int] | None = None
+    ) -> tuple[Sweep, tuple[int, ...]]:
+        """The loop nest and the node in each of its arrays; with `grown` as a member of a chain where `planes` roll."""
         slots = {h.node: h.slot for h in subkernel.reads}
         names = NameBook(RESERVED)
         outputs = tuple(h.node for h in subkernel.outputs)
@@ -149,31 +216,28 @@ class KernelWriter:
             Array(f"{out}_array", f"{type_name(self.nodes[h.node].value_type)}*", h.slot)
             for h, out in zip(subkernel.outputs, targets, strict=True)
         ]
+        origin = (0,) * self.dim
         out_rows = [
-            Pointer(out, f"{type_name(self.nodes[h.node].value_type)}*", f"{out}_array", "")
+            Pointer(
+                out, f"{type_name(self.nodes[h.node].value_type)}*", f"{out}_array", row_element(h.node, origin, planes)
+            )
             for h, out in zip(subkernel.outputs, targets, strict=True)
         ]
         partials = tuple(self._partial(r, c, a) for r, c, a in zip(subkernel.reductions, cells, arguments, strict=True))
         sweep = Sweep(
             "",
             subkernel.name,
-            subkernel.margins,
+            subkernel.margins if grown is None else grown,
             tuple(reads),
             tuple(writes),
             partials,
             code.uniform,
-            (*self._row_pointers(code), *out_rows),
+            (*self._row_pointers(code, planes), *out_rows),
             code.row,
             tuple(statements),
+            grown is not None,
         )
-        name = self._shared_sweep(sweep)
-        passed = [f"run.template array<{a.type[:-1]}>({a.slot})" for a in (*reads, *writes)]
-        passed += [
-            f"run.template partials<{p.type}>({buffers[r]})"
-            for p, r in zip(partials, subkernel.reductions, strict=True)
-        ]
-        passed = [p.replace("run.template ", "run.") for p in passed]
-        return SweepCall(name, tuple(passed), f"{name}_grown")
+        return sweep, (*(a.node for a in code.arrays), *outputs)
 
     def _shared_sweep(self, sweep: Sweep) -> str:
         """The name of an equal sweep, slots apart, or of this one, now noted."""
@@ -191,19 +255,16 @@ class KernelWriter:
         self.sweeps.append(replace(sweep, name=name))
         return name
 
-    def _row_pointers(self, code: CellCode) -> tuple[Pointer, ...]:
+    def _row_pointers(self, code: CellCode, planes: Mapping[int, int] | None) -> tuple[Pointer, ...]:
         return tuple(
-            Pointer(p.name, f"const {type_name(self.nodes[p.node].value_type)}*", p.array, self._move(p.offset))
+            Pointer(
+                p.name,
+                f"const {type_name(self.nodes[p.node].value_type)}*",
+                p.array,
+                row_element(p.node, p.offset, planes),
+            )
             for p in code.pointers
         )
-
-    def _move(self, offset: tuple[int, ...]) -> str:
-        moves = (
-            f" {'+' if o > 0 else '-'} {f'{abs(o)} * ' if abs(o) > 1 else ''}shape.strides[{k}]"
-            for k, o in enumerate(offset)
-            if o
-        )
-        return "".join(moves)
 
     def _exists(self, node: int) -> bool:
         """Whether the node's value is in an array before the sweep, so that no formula computes it."""

@@ -19,7 +19,7 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Pointer:
-    """A row pointer: `move` is what to add to the row's start, "" or " + 2 * shape.strides[0]"."""
+    """A row pointer: `move` is what to add to the array, "row.start + 2 * shape.strides[0]" or the row of a buffer."""
 
     name: str
     type: str
@@ -41,7 +41,7 @@ class Partial:
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The loop nest of one sub-kernel."""
+    """The loop nest of one sub-kernel; `rolls`: over a part of a tile, as a member of a chain, else over a block."""
 
     name: str
     label: str
@@ -53,7 +53,7 @@ class Sweep:
     pointers: tuple[Pointer, ...]
     row: tuple[Statement, ...]
     cell: tuple[Statement, ...]
-    first_partial: int = 0
+    rolls: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +92,51 @@ class FillCall:
 
 @dataclass(frozen=True, slots=True)
 class SweepCall:
-    """A sweep applied to arrays; `first_partial` is the number of its first buffer of partial results."""
+    """A sweep applied to arrays: the arguments behind globals and block, and the name of its margins."""
 
     sweep: str
     arguments: tuple[str, ...]
     grown: str
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A value that rolls: `before` is where its buffer begins, in bytes for each cell of a plane."""
+
+    name: str
+    type: str
+    before: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemberCall:
+    """A sweep as a member of a chain, `ahead` planes before the chain's own; the numbers under which it is timed.
+
+    `lap`: as one of several members of its launch, else -1. `launch_lap`: the launch's own.
+    """
+
+    sweep: str
+    arguments: tuple[str, ...]
+    ahead: int
+    lap: int
+    launch_lap: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChainCode:
+    """Sweeps that run together over tiles of the domain grown by `grown`; they grow beyond a tile by `spread` at most.
+
+    A tile's planes run from `first` before it to `last` behind it; buffers take `cell_bytes` for each cell of a plane.
+    """
+
+    name: str
+    grown: Margins
+    spread: Margins
+    cell_bytes: int
+    first: int
+    last: int
+    buffers: tuple[Buffer, ...]
+    members: tuple[MemberCall, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +166,7 @@ class Phase:
     lap: int = -1
     finish_lap: int = -1
     member_laps: tuple[int, ...] = ()
+    chains: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +198,7 @@ class KernelCode:
     combines: tuple[Combine, ...]
     rules: tuple[Rules, ...]
     sweeps: tuple[Sweep, ...]
+    chains: tuple[ChainCode, ...]
     steps: tuple[StepCode, ...]
     plain: str
     observed: str

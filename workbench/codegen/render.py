@@ -53,6 +53,7 @@ _OPENMP_HEADERS = (
     "stencil_prelude.h",
     "stencil_team.h",
     "stencil_rows.h",
+    "stencil_rolling.h",
     "stencil_ghosts.h",
     "stencil_sums.h",
     "stencil_openmp.h",

@@ -7,6 +7,7 @@ from typing import Literal
 
 AllocationChoice = Literal["manifest", "delayed"]
 Preset = Literal["cost", "as_delayed", "as_manifest"]
+Loops = Literal["together", "apart"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class PlanChoices:
     barrier at the sub-kernels that evaluate them. grid_size and block_size: CUDA blocks (0: one thread a cell) and
     threads a block. threads: CPU threads, 0 for all available. tile: rows a task on the CPU, 0 for automatic. hints:
     whether what the cell asks for counts; a genome says everything itself, so choices made from one set it to False.
+    loops: whether sub-kernels may run together over blocks, as far as the backend can.
     """
 
     preset: Preset = "cost"
@@ -42,6 +44,7 @@ class PlanChoices:
     tile: int = 0
     schedule: Literal["stepwise"] = "stepwise"
     hints: bool = True
+    loops: Loops = "together"
 
 
 @dataclass(frozen=True, slots=True)

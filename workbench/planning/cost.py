@@ -60,10 +60,13 @@ def bound_seconds(step: Step, extents: tuple[int, ...], figures: HostFigures = E
 
 
 def memory_bytes(plan: Plan, extents: tuple[int, ...]) -> int:
-    """Return the bytes of all arrays of a simulation with these extents; the Globals block is not counted."""
+    """Return the bytes of all arrays of a simulation with these extents.
+
+    The Globals block is not counted, nor the few rows that a thread keeps of rolling values.
+    """
     smallest = min((slot.itemsize for slot in plan.slots), default=1)
     elements = lay_out_on_host(extents, plan.halo, smallest).elements
-    return sum(slot.itemsize * elements for slot in plan.slots)
+    return sum(slot.itemsize * elements for slot in plan.array_slots)
 
 
 def ghost_percent(step: Step, extents: tuple[int, ...]) -> float:

@@ -9,7 +9,7 @@ from workbench.planning.choices import Choices
 from workbench.planning.emission import Emission
 from workbench.planning.fields import FieldEnd
 from workbench.planning.grouping import Group
-from workbench.planning.plan import GlobalSlot, KernelPlan, Margins, Slot, Storage
+from workbench.planning.plan import Chain, GlobalSlot, KernelPlan, Margins, Slot, Storage
 from workbench.planning.schedules.stepwise import Order
 
 
@@ -22,6 +22,7 @@ class StepDraft:
     groups: tuple[Group, ...] = ()
     emissions: tuple[Emission, ...] = ()
     order: Order = field(default_factory=Order)
+    chains: tuple[Chain, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

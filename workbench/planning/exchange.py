@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from workbench.errors import PlanError
 from workbench.graph import Graph
-from workbench.planning.choices import Choices, Meaning, PlanChoices, Preset
+from workbench.planning.choices import Choices, Loops, Meaning, PlanChoices, Preset
 from workbench.planning.genome import genome_sites
 
 FORMAT = 1
@@ -22,7 +22,7 @@ class Tunable:
     """One thing to choose. `values` are all legal ones or, for numbers, sensible ones; `key` is that of a value."""
 
     name: str
-    kind: str  # "number", "preset", "allocation" or "sync"
+    kind: str  # "number", "preset", "loops", "allocation" or "sync"
     default: int | str | bool
     values: tuple[int | str | bool, ...]
     key: str = ""
@@ -38,6 +38,7 @@ def choice_space(graph: Graph) -> tuple[Tunable, ...]:
         Tunable("block_size", "number", default.block_size, powers),
         Tunable("threads", "number", default.threads, (0, 1, 2, 4, 8, 16, 32, 64)),
         Tunable("tile", "number", default.tile, (0, 1, 2, 4, 8, 16, 32, 64)),
+        Tunable("loops", "loops", default.loops, get_args(Loops)),
     ]
     for site in genome_sites(graph):
         if site.part == "manifest":
@@ -87,6 +88,8 @@ def check_choices(plan: PlanChoices) -> PlanChoices:
             raise PlanError(f"{name} is {value}", advice="Use a number from 0 to 65535.")
     if plan.preset not in get_args(Preset):
         raise PlanError(f"preset {plan.preset!r} is unknown", advice=f"Use one of {', '.join(get_args(Preset))}.")
+    if plan.loops not in get_args(Loops):
+        raise PlanError(f"loops {plan.loops!r} is unknown", advice=f"Use one of {', '.join(get_args(Loops))}.")
     if plan.schedule != "stepwise":
         raise PlanError(f"schedule {plan.schedule!r} is unknown", advice='Use "stepwise".')
     return plan

@@ -10,7 +10,7 @@ from workbench.graph import Extend, Graph, Kernel, Load
 from workbench.planning.emission import Emission
 from workbench.planning.fields import FieldEnd
 from workbench.planning.grouping import Group
-from workbench.planning.plan import Fill, Home, Margins, Storage
+from workbench.planning.plan import Chain, Fill, Home, Margins, Storage
 from workbench.planning.reach import no_margins, value_name
 from workbench.planning.schedules.stepwise import Order
 
@@ -71,13 +71,15 @@ class StepParts:
     emissions: tuple[Emission, ...]
     order: Order
     ends: tuple[FieldEnd, ...]
+    chains: tuple[Chain, ...] = ()
 
 
 def place_arrays(parts: StepParts, pool: SlotPool) -> Memory:
     """Give every stored value of a step a slot, adding slots to the pool only when none is free.
 
     A slot is free for a value if the array in it has been read for the last time in an earlier launch; or in the very
-    sub-kernel that writes the value, if that reads it at the same cell only and nothing else in the launch does.
+    sub-kernel that writes the value, if that reads it at the same cell only and nothing else in the launch does. The
+    launches of a chain count as one for what its members read.
     """
     return _Placement(parts, pool).run()
 
@@ -128,6 +130,9 @@ class _Placement:
         self.arrays: dict[int, _Array] = {}  # by node
         self.copies: dict[str, _Array] = {}  # by field that takes the copy
         self.occupant: dict[int, _Array] = {}
+        self.last_launch = {m.subkernel: c.launches[1] - 1 for c in parts.chains for m in c.members}
+        self.rolling = {v.node for c in parts.chains for v in c.rolling}
+        self.spans = {n: (c.launches[0], c.launches[1] - 1) for c in parts.chains for n in range(*c.launches)}
 
     def run(self) -> Memory:
         self._begin()
@@ -184,7 +189,7 @@ class _Placement:
         for node, offset in self.parts.emissions[member].reads:
             offsets[node] = offsets.get(node, True) and not any(offset)
         for node, same_cell in offsets.items():
-            self._array_of(node).use(number, member, same_cell)
+            self._array_of(node).use(self.last_launch.get(member, number), member, same_cell)
         for node in group.manifest:
             self.arrays[node] = _Array(node, number, number)
         for end in self.parts.ends:
@@ -207,7 +212,9 @@ class _Placement:
     def _place_outputs(self, number: int, member: int) -> Iterable[Home]:
         wishes = {e.node: s for s, e in enumerate(self.parts.ends) if e.way == "home"}
         for node in self.parts.groups[member].manifest:
-            self._take(self.arrays[node], number, member, wishes.get(node))
+            # Where a rolling value's slot is left alone, other members may still read what is in it.
+            writer = None if node in self.rolling else member
+            self._take(self.arrays[node], number, writer, wishes.get(node))
             yield Home(node, self.arrays[node].slot)
         for slot, end in enumerate(self.parts.ends):
             if end.way == "copy" and end.node is not None and end.node in self.parts.groups[member].roots:
@@ -233,8 +240,9 @@ class _Placement:
 
     def _is_free(self, slot: int, number: int, subkernel: int | None) -> bool:
         old = self.occupant[slot]
-        in_place = old.last == number and subkernel is not None and old.readers == {(subkernel, True)}
-        return old.last < number or in_place
+        first, last = self.spans.get(number, (number, number))
+        in_place = old.last == last and subkernel is not None and old.readers == {(subkernel, True)}
+        return old.last < first or in_place
 
     def _end(self, end: FieldEnd) -> int:
         match end.way:

@@ -31,6 +31,7 @@ from workbench.planning.plan import (
 )
 from workbench.planning.reach import check_reach, find_margins, no_margins, union, value_name
 from workbench.planning.retype import retype
+from workbench.planning.rolling import find_chains
 from workbench.planning.schedules.stepwise import order_launches
 from workbench.planning.simplify import simplify
 from workbench.planning.variants import live_nodes, plain_nodes
@@ -137,6 +138,16 @@ def _schedule(draft: Draft) -> Draft:
     return _each_step(draft, ordered)
 
 
+def _rolling(draft: Draft) -> Draft:
+    def chained(each: KernelDraft, step: StepDraft) -> StepDraft:
+        if draft.choices.plan.loops == "apart":
+            return step
+        apart = [number for number in range(len(step.groups)) if any(_syncs(each, step, number, draft.choices.plan))]
+        return replace(step, chains=find_chains(each.kernel, step.groups, step.emissions, step.order.launches, apart))
+
+    return _each_step(draft, chained)
+
+
 def _memory(draft: Draft) -> Draft:
     pool = SlotPool(draft.graph)
     global_slots = _global_slots(draft.graph)
@@ -170,6 +181,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("allocation", _allocation),
     Pass("grouping", _grouping),
     Pass("schedule", _schedule),
+    Pass("rolling", _rolling),
     Pass("memory", _memory),
 )
 """In this order. Reach comes before allocation because it does not depend on it and finds the user's own mistakes."""
@@ -187,7 +199,15 @@ def _each_step(draft: Draft, change: Callable[[KernelDraft, StepDraft], StepDraf
 
 def _parts(each: KernelDraft, step: StepDraft) -> StepParts:
     return StepParts(
-        each.kernel, step.live, each.storage, step.margins, step.groups, step.emissions, step.order, each.ends
+        each.kernel,
+        step.live,
+        each.storage,
+        step.margins,
+        step.groups,
+        step.emissions,
+        step.order,
+        each.ends,
+        step.chains,
     )
 
 
@@ -261,7 +281,9 @@ def _step(  # it gathers what seven passes decided
     )
     finishers = tuple(Finisher(n, numbers[each.kernel.name, n]) for n in step.order.finishers)
     rotation = rotation_of(memory.ends, pool)
-    return Step(memory.homes, memory.fills, tuple(subkernels), finishers, step.order.launches, stores, rotation)
+    return Step(
+        memory.homes, memory.fills, tuple(subkernels), finishers, step.order.launches, stores, rotation, step.chains
+    )
 
 
 def _name(kernel: Kernel, number: str, roots: Sequence[int]) -> str:

@@ -134,6 +134,41 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
+class RollingValue:
+    """A value of a chain that is kept for `planes` planes along axis 0, a power of two, and never in its slot."""
+
+    node: int
+    planes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChainMember:
+    """A sub-kernel of a chain: how far beyond a block it computes, and how many planes ahead of the block's own."""
+
+    subkernel: int
+    grown: Margins
+    ahead: int
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Sub-kernels that may run together, block by block of the domain grown by `margins` (workbench.planning.rolling).
+
+    launches: the first of the step's launches and the one after the last. members: in the order in which they run in
+    each turn; those that write arrays grow by nothing and have just these margins. rolling: made and read inside only.
+    moved: members that stand in earlier launches, where they need not run then.
+    No member writes an array, rolling values apart, that another one uses or that it reads itself at another cell.
+    Slots of rolling values are there for backends that run the launches one by one.
+    """
+
+    launches: tuple[int, int]
+    margins: Margins
+    members: tuple[ChainMember, ...]
+    rolling: tuple[RollingValue, ...]
+    moved: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ScalarStore:
     """At the end of the step the Global slot takes the node's value; all are computed before any is written."""
 
@@ -143,7 +178,7 @@ class ScalarStore:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of one kernel as a sequence of launches."""
+    """One step of one kernel as a sequence of launches; `chains` are launches that a backend may run together."""
 
     homes: tuple[Home, ...]
     fills: tuple[Fill, ...]
@@ -152,6 +187,7 @@ class Step:
     launches: tuple[Launch, ...]
     scalar_stores: tuple[ScalarStore, ...]
     rotation: tuple[int, ...]
+    chains: tuple[Chain, ...] = ()
 
     def home(self, node: int) -> int:
         """The slot of a stored node; KeyError if the node is not stored."""
@@ -232,6 +268,18 @@ class Plan:
             if slot.name == name and slot.role != "reduction":
                 return slot
         raise KeyError(name)
+
+    @property
+    def array_slots(self) -> tuple[Slot, ...]:
+        """The slots that need memory where chains are followed: all but those that only rolling values would use."""
+        used = {slot.index for slot in self.slots if slot.field}
+        for step in (s for k in self.kernels for s in (k.plain, k.observed)):
+            rolling = {value.node for chain in step.chains for value in chain.rolling}
+            homes = (h for s in step.subkernels for h in (*s.outputs, *s.reads))
+            used |= {h.slot for h in homes if h.node not in rolling}
+            used |= {slot for fill in step.fills for slot in (fill.source, fill.target)}
+            used |= {slot for slot, source in enumerate(step.rotation) if slot != source}
+        return tuple(slot for slot in self.slots if slot.index in used)
 
     @property
     def main(self) -> KernelPlan:

@@ -39,6 +39,10 @@ def _step_lines(kernel: KernelPlan, step: Step, variant: str, extents: tuple[int
     lines = [f"  {variant} step", f"    {_ghost_line(kernel.kernel, step, extents)}"]
     for launch in step.launches:
         lines += [f"    {line}" for line in _launch_lines(kernel.kernel, step, launch)]
+    for chain in step.chains:
+        loops = ", ".join(f"{m.subkernel} {_box(m.grown)} {m.ahead} ahead" for m in chain.members)
+        values = ", ".join(f"%{v.node} for {v.planes}" for v in chain.rolling)
+        lines.append(f"    together: loops {loops}; planes of {values}")
     for store in step.scalar_stores:
         lines.append(f"    global {store.slot} takes %{store.node}")
     moves = [f"{slot} <- {source}" for slot, source in enumerate(step.rotation) if slot != source]

@@ -129,7 +129,7 @@ def summarise_plan(
         raise PlanError(f"{plan.graph.name} has no step {chosen}", advice=f"Use one of {', '.join(map(str, known))}.")
     kernel = plan.kernel(chosen.kernel)
     step = kernel.observed if chosen.observed else kernel.plain
-    elements = memory_bytes(plan, extents) // (sum(slot.itemsize for slot in plan.slots) or 1)
+    elements = memory_bytes(plan, extents) // (sum(slot.itemsize for slot in plan.array_slots) or 1)
     found = lifetimes_of(plan, kernel, step)
     return PlanSummary(
         plan.graph.name,

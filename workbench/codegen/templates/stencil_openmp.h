@@ -3,6 +3,7 @@
 #define STENCIL_OPENMP_H
 
 #include "stencil_ghosts.h"
+#include "stencil_rolling.h"
 #include "stencil_sums.h"
 #include "stencil_team.h"
 
@@ -46,11 +47,14 @@ template <int D> struct Run {
     double begin;
     bool observed, listed, running, timed;
     double lap_begin;
+    char* buffers;  // of all threads, for values that roll
+    int64_t buffer_stride;
 
     template <class T> T* array(int slot) const { return static_cast<T*>(march.slots[slot]); }
     template <class T> T* partials(int reduction) const {
         return reinterpret_cast<T*>(march.scratch + reduction * march.scratch_stride);
     }
+    char* buffer(int rank) const { return buffers + rank * buffer_stride; }
 };
 
 inline double monotonic_seconds() {
@@ -90,7 +94,7 @@ inline bool holds(double a, int64_t comparison, double b) {
 template <int D> inline void lap(Run<D>& run, int number) {
     if (!run.timed) return;
     const double now = monotonic_seconds();
-    run.march.laps[number] += now - run.lap_begin;
+    if (number >= 0) run.march.laps[number] += now - run.lap_begin;
     run.lap_begin = now;
 }
 
@@ -104,6 +108,23 @@ template <int D> struct Part {
         : run(run), seconds(run.march.laps + rank * run.march.lap_stride + number), begin(run.timed ? monotonic_seconds() : 0.0) {}
     ~Part() {
         if (run.timed) *seconds += monotonic_seconds() - begin;
+    }
+};
+
+// Seconds of a member of a chain: each thread notes them for the member, and the first one for the launch as well, so
+// that a launch's seconds are the first thread's share of the chain.
+template <int D> struct Turn {
+    const Run<D>& run;
+    const int rank, member, launch;
+    const double begin;
+
+    Turn(const Run<D>& run, int rank, int member, int launch)
+        : run(run), rank(rank), member(member), launch(launch), begin(run.timed ? monotonic_seconds() : 0.0) {}
+    ~Turn() {
+        if (!run.timed) return;
+        const double seconds = monotonic_seconds() - begin;
+        if (member >= 0) run.march.laps[rank * run.march.lap_stride + member] += seconds;
+        if (rank == 0) run.march.laps[launch] += seconds;
     }
 };
 
@@ -179,37 +200,51 @@ template <int D> inline Shape<D> read_shape(const int64_t* words) {
     return shape;
 }
 
-// `step(run, rank)` does one step of the march's kernel; `members` is the largest number of parts of a launch.
-// Returns 0, or 1 if memory for the team is missing.
-template <int D, class StepOf> inline int32_t run_march(March& march, int members, const StepOf& step) {
-    march.done = march.current = march.observed = 0;
-    march.ended = *march.stop ? STOPPED : DONE;
-    if (*march.stop || march.steps <= 0) return 0;
-    Team team = {1, members, nullptr, 0, 0};
-    const int threads = march.threads < 1 ? 1 : int(march.threads);
-    Run<D> run = {read_shape<D>(march.shape), march, team, monotonic_seconds(), false, false, true, false, 0.0};
-    begin_step(run);
-    if (threads == 1) {
-        while (run.running) step(run, 0);
-        return 0;
-    }
+inline char* aligned_memory(int64_t bytes) {
     void* memory = nullptr;
-    if (posix_memalign(&memory, 64, sizeof(Counter) * size_t(at_least(members, 1)) * size_t(threads)) != 0) return 1;
-    team.counters = static_cast<Counter*>(memory);
-    for (int k = 0; k < members * threads; ++k) team.counters[k].next = 0;
+    return posix_memalign(&memory, 64, size_t(bytes)) == 0 ? static_cast<char*>(memory) : nullptr;
+}
+
+template <int D, class StepOf> inline void run_team(Run<D>& run, int threads, const StepOf& step) {
 #pragma omp parallel num_threads(threads)
     {
         int rank = 0;
 #ifdef _OPENMP
         rank = omp_get_thread_num();
 #pragma omp single
-        team.size = omp_get_num_threads();
+        run.team.size = omp_get_num_threads();
 #endif
         for (;;) {
             const bool running = run.running;
             if (!running) break;
             step(run, rank);
         }
+    }
+}
+
+// `step(run, rank)` does one step of the march's kernel; `members` is the largest number of parts of a launch,
+// buffer_bytes(shape, threads, tile) what a thread needs for values that roll.
+// Returns 0, or 1 if memory for the team is missing.
+template <int D, class BytesOf, class StepOf>
+inline int32_t run_march(March& march, int members, const BytesOf& buffer_bytes, const StepOf& step) {
+    march.done = march.current = march.observed = 0;
+    march.ended = *march.stop ? STOPPED : DONE;
+    if (*march.stop || march.steps <= 0) return 0;
+    Team team = {1, members, nullptr, 0, 0};
+    const int threads = march.threads < 1 ? 1 : int(march.threads);
+    const Shape<D> shape = read_shape<D>(march.shape);
+    const int64_t stride = (buffer_bytes(shape, threads, march.tile) + 4095) / 4096 * 4096 + 128;  // not in step
+    const int64_t counts = int64_t(sizeof(Counter)) * at_least(members, 1) * threads;
+    char* const memory = aligned_memory(counts + stride * threads);
+    if (memory == nullptr) return 1;
+    team.counters = reinterpret_cast<Counter*>(memory);
+    for (int k = 0; k < members * threads; ++k) team.counters[k].next = 0;
+    Run<D> run = {shape, march, team, monotonic_seconds(), false, false, true, false, 0.0, memory + counts, stride};
+    begin_step(run);
+    if (threads == 1) {
+        while (run.running) step(run, 0);
+    } else {
+        run_team(run, threads, step);
     }
     free(memory);
     return 0;

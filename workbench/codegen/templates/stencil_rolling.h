@@ -1,0 +1,137 @@
+// Rolling: sub-kernels that run together over a tile, plane by plane along axis 0; what they hand on stays in a buffer.
+#ifndef STENCIL_ROLLING_H
+#define STENCIL_ROLLING_H
+
+#include "stencil_rows.h"
+
+namespace stencil {
+
+constexpr int64_t WIDE = 16;                // cells of the last axis that tiles and buffers are multiples of
+constexpr int64_t BUFFER_BYTES = 384 << 10;  // a part of the second cache: the arrays that stream past need room too
+
+// Cells [low, high) of each axis.
+template <int D> struct Box {
+    int64_t low[D], high[D];
+};
+
+// A block of the domain, and where its buffers lie: `base` is the cell that has element 0 of a plane.
+template <int D> struct Tile {
+    Box<D> box;
+    int64_t base[D], strides[D], plane;
+};
+
+// `spread`: how far members grow beyond a tile along each axis. All tiles have one size, but for the last of an axis.
+template <int D> struct Tiles {
+    Box<D> whole;
+    int64_t size[D], count_of[D], strides[D], below[D], plane;
+
+    int64_t count() const {
+        int64_t count = 1;
+        for (int k = 0; k < D; ++k) count *= count_of[k];
+        return count;
+    }
+    Tile<D> operator[](int64_t task) const {
+        Tile<D> tile;
+        for (int k = D - 1; k >= 0; --k) {
+            tile.box.low[k] = whole.low[k] + task % count_of[k] * size[k];
+            const int64_t high = tile.box.low[k] + size[k];
+            tile.box.high[k] = high < whole.high[k] ? high : whole.high[k];
+            tile.base[k] = tile.box.low[k] - below[k];
+            tile.strides[k] = strides[k];
+            task /= count_of[k];
+        }
+        tile.plane = plane;
+        return tile;
+    }
+};
+
+inline int64_t whole_lines(int64_t cells) { return divide_up(cells, WIDE) * WIDE; }
+
+// Tiles whose buffers, of `cell_bytes` for each cell of a plane, fit into the cache; several a thread, but tall enough
+// that the planes computed twice at their ends do not count.
+template <int D>
+inline Tiles<D> cut_tiles(
+    const Shape<D>& shape, const Margins<D>& grown, const Margins<D>& spread, int64_t cell_bytes, int threads,
+    int64_t tall) {
+    Tiles<D> tiles;
+    int64_t cells = BUFFER_BYTES / cell_bytes, others = 1;
+    for (int k = D - 1; k >= 0; --k) {
+        tiles.whole.low[k] = -grown.sides[k][0];
+        tiles.whole.high[k] = shape.extents[k] + grown.sides[k][1];
+        const int64_t extent = tiles.whole.high[k] - tiles.whole.low[k];
+        const int64_t around = spread.sides[k][0] + spread.sides[k][1];
+        if (k > 0) {  // all of the axis, or equal parts that are not too small beside what surrounds them
+            const int64_t least = k == D - 1 ? 256 : 4 * around + 4;
+            const int64_t most = at_least(k == 1 ? cells : at_most(cells, 512), least);
+            tiles.count_of[k] = divide_up(extent, most);
+            const int64_t size = divide_up(extent, tiles.count_of[k]);
+            tiles.size[k] = k == D - 1 && tiles.count_of[k] > 1 ? whole_lines(size) : size;
+            cells = cells / (tiles.size[k] + around);
+        } else {
+            const int64_t wanted = divide_up(extent * others, 8 * int64_t(threads));
+            tiles.size[k] = threads == 1 ? extent : at_most(at_least(wanted, 8 * around + 16), extent);
+            if (tall > 0) tiles.size[k] = at_most(tall, extent);
+        }
+        tiles.count_of[k] = divide_up(extent, tiles.size[k]);
+        others *= tiles.count_of[k];
+        tiles.below[k] = k == D - 1 ? whole_lines(spread.sides[k][0]) : spread.sides[k][0];
+    }
+    int64_t elements = 1;
+    for (int k = D - 1; k > 0; --k) {
+        tiles.strides[k] = elements;
+        const int64_t extent = tiles.below[k] + tiles.size[k] + spread.sides[k][1];
+        elements *= k == D - 1 ? whole_lines(extent) + WIDE : extent;
+    }
+    tiles.strides[0] = tiles.plane = elements;
+    return tiles;
+}
+
+// The cells of one plane that a member computes: the tile's, grown. Nothing where the plane is beyond them.
+template <int D> inline bool plane_of(const Tile<D>& tile, const Margins<D>& grown, int64_t plane, Box<D>& part) {
+    for (int k = 1; k < D; ++k) {
+        part.low[k] = tile.box.low[k] - grown.sides[k][0];
+        part.high[k] = tile.box.high[k] + grown.sides[k][1];
+    }
+    part.low[0] = plane;
+    part.high[0] = plane + 1;
+    return plane >= tile.box.low[0] - grown.sides[0][0] && plane < tile.box.high[0] + grown.sides[0][1];
+}
+
+template <int D> inline int64_t rows_of(const Box<D>& part) {
+    int64_t rows = 1;
+    for (int k = 0; k + 1 < D; ++k) rows *= part.high[k] - part.low[k];
+    return rows;
+}
+
+template <int D> inline Row<D> row_at(const Shape<D>& shape, const Box<D>& part) {
+    Row<D> row;
+    row.start = shape.start;
+    row.inside = true;
+    row.at[D - 1] = 0;
+    for (int k = 0; k + 1 < D; ++k) {
+        row.at[k] = part.low[k];
+        row.start += row.at[k] * shape.strides[k];
+    }
+    return row;
+}
+
+template <int D> inline void next_row(const Shape<D>& shape, const Box<D>& part, Row<D>& row) {
+    for (int k = D - 2; k >= 0; --k) {
+        row.start += shape.strides[k];
+        if (++row.at[k] < part.high[k]) return;
+        row.start -= (part.high[k] - part.low[k]) * shape.strides[k];
+        row.at[k] = part.low[k];
+    }
+}
+
+// The element of a buffer with a power of two of planes where the row at `at` + `move` has its cell 0.
+template <int Planes, int D>
+inline int64_t rolling_row(const Tile<D>& tile, const int64_t (&at)[D], const int64_t (&move)[D]) {
+    int64_t element = ((at[0] + move[0]) & (Planes - 1)) * tile.plane - tile.base[D - 1];
+    for (int k = 1; k + 1 < D; ++k) element += (at[k] + move[k] - tile.base[k]) * tile.strides[k];
+    return element;
+}
+
+}  // namespace stencil
+
+#endif

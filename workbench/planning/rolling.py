@@ -1,0 +1,146 @@
+"""Rolling: which loops run together over blocks, so that values between them live for a few planes only.
+
+A chain of sub-kernels without a barrier between them may work through the domain block by block: each computes a plane
+of cells (along axis 0) as soon as the planes that it reads are there, on the block grown by what later members read.
+Values that nobody else needs then stay in a small buffer of the thread, which caches hold, and memory is spared the
+way there and back. Cells at the seams of blocks are computed twice. Every value keeps its formula, so no bit changes.
+
+Backends may follow `Step.chains` or run the launches one by one: a plan is complete without them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from workbench.graph import Extend, Kernel
+from workbench.planning.emission import Emission
+from workbench.planning.grouping import Group
+from workbench.planning.plan import Chain, ChainMember, Launch, Margins, RollingValue
+from workbench.planning.reach import no_margins, union
+
+_LONGEST = 24  # launches that are tried together
+
+
+def find_chains(
+    kernel: Kernel,
+    groups: Sequence[Group],
+    emissions: Sequence[Emission],
+    launches: Sequence[Launch],
+    apart: Collection[int] = (),
+) -> tuple[Chain, ...]:
+    """Return the chains of a step, disjoint and in order: from its first launch on always the longest that is sound.
+
+    Before: launches are in an order that respects all dependencies; `apart` are groups that want barriers. After: see
+    `Chain`; arrays that a member reads must be left alone until the chain ends. In one dimension there are no chains,
+    because a plane is one cell there.
+    """
+    if not groups or len(groups[0].margins) < 2:
+        return ()
+    search = _Search(kernel, groups, emissions, launches, apart)
+    found: list[Chain] = []
+    first = 0
+    while first < len(launches):
+        for end in range(search.run_end(first), first, -1):
+            chain = search.chain(first, end)
+            if chain is not None:
+                found.append(chain)
+                search.taken.update(m.subkernel for m in chain.members)
+                first = end
+                break
+        else:
+            first += 1
+    return tuple(found)
+
+
+class _Search:
+    """What a step's sub-kernels read and write, and the chain of some launches if there is one."""
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        groups: Sequence[Group],
+        emissions: Sequence[Emission],
+        launches: Sequence[Launch],
+        apart: Collection[int],
+    ) -> None:
+        self.kernel, self.groups, self.launches = kernel, groups, launches
+        self.reads = [e.reads for e in emissions]
+        self.alone = {g for g, group in enumerate(groups) if g in apart or group.reductions}
+        self.taken: set[int] = set()  # members of chains found so far
+        stores = {node for _, node in kernel.stores()}
+        extended = {n.operands[0] for n in kernel.nodes if isinstance(n.instruction, Extend)}
+        self.kept = stores | extended
+        self.readers: dict[int, set[int]] = {}
+        for index, each in enumerate(self.reads):
+            for node, _ in each:
+                self.readers.setdefault(node, set()).add(index)
+
+    def run_end(self, first: int) -> int:
+        """The end of the longest row of launches from `first` on between which nothing stands."""
+        end = first
+        while end < min(len(self.launches), first + _LONGEST) and self.launches[end].kind == "subkernel":
+            if self.alone & set(self.launches[end].members):
+                break
+            end += 1
+        return end
+
+    def chain(self, first: int, end: int) -> Chain | None:
+        """The chain that replaces launches [first, end), None if it would not be sound or nothing would roll."""
+        own = tuple(m for launch in self.launches[first:end] for m in launch.members)
+        moved = self._moved(own, first)
+        members = (*moved, *own)
+        made = {node: m for m in members for node in self.groups[m].manifest}
+        rolling = {n for n in made if self._stays(n, set(members))}
+        if not rolling or any(self.readers.get(n, set()) & set(members) for n in made.keys() - rolling):
+            return None
+        ends = [m for m in members if self.groups[m].copies or set(self.groups[m].manifest) - rolling]
+        margins = {self.groups[m].margins for m in ends}
+        growth = _Growth(self.reads, members, made, rolling, len(self.groups[0].margins))
+        if len(margins) != 1 or any(growth.grown[m] != no_margins(len(growth.grown[m])) for m in ends):
+            return None
+        values = tuple(RollingValue(n, growth.planes[n]) for n in sorted(rolling))
+        rows = tuple(ChainMember(m, growth.grown[m], growth.ahead[m]) for m in members)
+        return Chain((first, end), margins.pop(), rows, values, moved)
+
+    def _stays(self, node: int, members: set[int]) -> bool:
+        """Whether only these sub-kernels need the value."""
+        return node not in self.kept and self.readers.get(node, set()) <= members
+
+    def _moved(self, own: tuple[int, ...], first: int) -> tuple[int, ...]:
+        """Sub-kernels of earlier launches that may as well run in the chain: only its members read what they make."""
+        inside = set(own)
+        for launch in reversed(self.launches[:first]):
+            for member in launch.members if launch.kind == "subkernel" else ():
+                group = self.groups[member]
+                bound = group.copies or member in self.alone or member in self.taken
+                if not bound and all(self._stays(n, inside) for n in group.manifest):
+                    inside.add(member)
+        return tuple(sorted(inside - set(own)))
+
+
+class _Growth:
+    """For each member how far it grows and how many planes it is ahead; for each value how many planes are kept.
+
+    Found by following the reads of rolling values from the last member back to the first.
+    """
+
+    def __init__(
+        self,
+        reads: Sequence[frozenset[tuple[int, tuple[int, ...]]]],
+        members: tuple[int, ...],
+        made: dict[int, int],
+        rolling: set[int],
+        dim: int,
+    ) -> None:
+        self.grown: dict[int, Margins] = dict.fromkeys(members, no_margins(dim))
+        self.ahead = dict.fromkeys(members, 0)
+        self.planes = dict.fromkeys(rolling, 1)
+        uses = [(reader, *read) for reader in reversed(members) for read in sorted(reads[reader]) if read[0] in rolling]
+        for reader, node, offset in uses:
+            maker, box = made[node], zip(self.grown[reader], offset, strict=True)
+            needed = tuple((max(low - o, 0), max(high + o, 0)) for (low, high), o in box)
+            self.grown[maker] = union(self.grown[maker], needed)
+            self.ahead[maker] = max(self.ahead[maker], self.ahead[reader] + offset[0])
+        for reader, node, offset in uses:
+            kept = self.ahead[made[node]] - (self.ahead[reader] + offset[0]) + 1
+            self.planes[node] = max(self.planes[node], 1 << (kept - 1).bit_length())

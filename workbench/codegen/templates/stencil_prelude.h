@@ -61,9 +61,25 @@ template <class T> STENCIL_FUNCTION T wrapped_multiply(T a, T b) {
 }
 template <class T> STENCIL_FUNCTION T wrapped_negative(T a) { return wrapped_subtract(T(0), a); }
 
-// NaN wins from the left, and also from the right because no comparison with it holds.
-template <class T> STENCIL_FUNCTION T minimum(T a, T b) { return ((a < b) | (a != a)) ? a : b; }
-template <class T> STENCIL_FUNCTION T maximum(T a, T b) { return ((a > b) | (a != a)) ? a : b; }
+// Whether a value is a number known to the compiler, so that one comparison tells all.
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define STENCIL_IS_NUMBER(b) false
+#else
+#define STENCIL_IS_NUMBER(b) (__builtin_constant_p(b) && b == b)
+#endif
+
+// a if a is less or NaN, else b. NaN wins from the right too, because no comparison with it holds. The middle lines are
+// one instruction each on x86, whose minimum is b unless a < b.
+template <class T> STENCIL_FUNCTION T minimum(T a, T b) {
+    if (STENCIL_IS_NUMBER(b)) return a >= b ? b : a;
+    const T less = a < b ? a : b;
+    return a != a ? a : less;
+}
+template <class T> STENCIL_FUNCTION T maximum(T a, T b) {
+    if (STENCIL_IS_NUMBER(b)) return a <= b ? b : a;
+    const T greater = a > b ? a : b;
+    return a != a ? a : greater;
+}
 
 template <class T> STENCIL_FUNCTION T sign_of(T a) { return T(int(a > T(0)) - int(a < T(0))); }
 

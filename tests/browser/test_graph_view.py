@@ -129,6 +129,7 @@ def test_graph_survives_a_reload_and_says_what_to_do_after_a_restart(lab, page):
     page.locator(".jp-Dialog-button.jp-mod-accept").click()
     notebook.wait_text(".swb-trouble", "Run the cell again")
     notebook.picture("graph-after-restart")
+    notebook.wait_idle()
 
 
 def test_saved_graph_is_a_picture_without_its_kernel_process(lab, page):

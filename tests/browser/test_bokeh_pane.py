@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.test_field_view import open_notebook
+from tests.browser.lab import open_notebook
 
 pytestmark = pytest.mark.browser
 

@@ -4,8 +4,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.browser.lab import NotebookPage, trust, write_notebook
-from tests.browser.test_field_view import open_notebook
+from tests.browser.lab import NotebookPage, open_notebook, trust, write_notebook
 from tests.views.test_inspection import HELLO
 from workbench.machine import trace
 from workbench.views.graph import summarise_graph

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.test_field_view import open_notebook
+from tests.browser.lab import open_notebook
 from tests.browser.test_graph_view import place_on_page, wait_graph
 from tests.views.test_inspection import HELLO
 

@@ -57,7 +57,7 @@ class GraphPane:
         self._pane = BokehPane(
             self._figure.plot,
             label=f"Graph of {summary.machine}",
-            picture=lambda: draw_graph(view.summary, view.layout),
+            picture=lambda: draw_graph(*view.drawn),
             text=lambda: describe_graph(view.summary),
             keys=_KEYS,
             tools=tools,
@@ -86,7 +86,7 @@ class GraphPane:
     def refresh(self) -> None:
         """Draw the view as it is now."""
         view = self._view
-        summary, layout, selected = view.summary, view.layout, view.selected
+        (summary, layout), selected = view.drawn, view.selected
         self._pane.patch(lambda: self._figure.show(summary, layout, selected))
         self.tell()
 
@@ -96,7 +96,7 @@ class GraphPane:
         node = view.current
         if node is not None and view.layout.node_place(node) is None:
             view.reveal(node)
-        summary, layout, selected = view.summary, view.layout, view.selected
+        (summary, layout), selected = view.drawn, view.selected
         place = None if node is None else layout.node_place(node)
 
         def change() -> None:

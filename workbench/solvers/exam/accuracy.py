@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from workbench.machine import Machine
+from workbench.run.progress import silent
 from workbench.solvers import hydro
 from workbench.solvers.gas_states import coaxial, entropy_wave, oblique, sod, sound_wave
 from workbench.solvers.hydro.reconstruction import Reconstruction
@@ -142,7 +143,7 @@ def measure_error(setting: Setting, machine: Machine, cells: int) -> float:
     start = hydro.conserved(*flow(*places, 0.0))
     threads = 1 if places[0].size < _SMALL else 0  # on small grids more threads mostly wait for each other
     with machine.simulate(**start, **widths, backend=setting.backend, threads=threads) as simulation:
-        simulation.run(until=end, time="time")
+        simulation.run(until=end, time="time", progress=silent)
         return float(np.abs(simulation.density.astype(np.float64) - flow(*places, end)[0]).mean())
 
 

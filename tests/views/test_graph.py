@@ -222,3 +222,8 @@ def test_picture_holds_names_and_key():
     svg = to_svg(draw_graph(summary, lay_out_graph(summary)))
     for words in (">u1<", ">energy.next<", "Manifest, forced", "read beside the cell", "3 sub-kernels"):
         assert words in svg
+
+
+def test_sub_kernel_is_called_after_what_it_makes():
+    text = 'u = field("u", boundary="outflow")\nu.next = manifest(2 * u)[+1] + manifest(3 * u)[+1]'
+    assert [group.label for group in summary_of(text).groups] == ["2 unnamed values", "u.next"]

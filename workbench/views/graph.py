@@ -186,7 +186,7 @@ def _group(planned: KernelPlan, subkernel: Subkernel) -> GraphGroup:
     makes = tuple(dict.fromkeys((*(home.node for home in subkernel.outputs), *subkernel.reductions)))
     return GraphGroup(
         ref=SubkernelRef(planned.kernel.name, subkernel.name),
-        label=", ".join(dict.fromkeys(_made_name(planned.kernel, node) for node in makes)),
+        label=_made_text(planned.kernel, makes),
         makes=makes,
         bytes_moved=subkernel.cost.bytes_moved,
         flops=subkernel.cost.flops,
@@ -197,10 +197,13 @@ def _group(planned: KernelPlan, subkernel: Subkernel) -> GraphGroup:
     )
 
 
-def _made_name(kernel: Kernel, node: int) -> str:
-    """The value's name, else the static that takes it, else its symbol."""
-    taker = next((name for name, value in kernel.stores() if value == node), "")
-    return title(kernel, node) or (f"{taker}.next" if taker else symbol(kernel, node))
+def _made_text(kernel: Kernel, makes: tuple[int, ...]) -> str:
+    """The values' names, else those of the statics that take them; the others are counted."""
+    takers = {value: f"{name}.next" for name, value in kernel.stores()}
+    named = [title(kernel, node) or takers.get(node, "") for node in makes]
+    unnamed = named.count("")
+    others = [f"{unnamed} unnamed value{'' if unnamed == 1 else 's'}"] if unnamed else []
+    return ", ".join([*dict.fromkeys(filter(None, named)), *others])
 
 
 def _outside(planned: KernelPlan, index: int) -> str:

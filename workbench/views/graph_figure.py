@@ -253,7 +253,7 @@ def _captions(summary: GraphSummary, hulls: tuple[Hull, ...]) -> dict[str, list[
         group = summary.groups[hull.group]
         text = f"{hull.group + 1}: {group.label}"
         if hull.folded:
-            lines = (_cut(text, 20), f"{hull.members} values", f"{group.bytes_moved:g} B, {group.flops:g} flops")
+            lines = (_cut(text, 20), f"{hull.members} values, {group.bytes_moved:g} B")
             rows.append((hull.x + hull.width / 2, hull.y + hull.height / 2, "\n".join(lines), "middle", "center"))
         else:
             rows.append((hull.x, hull.y - 4, _cut(text, max(16, int(hull.width / 7))), "bottom", "left"))

@@ -80,7 +80,7 @@ def entropy_error(cells, **options):
         ({"reconstruction": hydro.minmod}, 1.9),
         ({"reconstruction": hydro.mc}, 1.95),
         ({"reconstruction": hydro.weno_z}, 1.95),
-        ({"reconstruction": hydro.ppm}, 1.95),
+        ({"reconstruction": hydro.ppm, "cfl": 0.3}, 1.95),
         ({"order": 1}, 0.9),
         ({"reconstruction": hydro.mc, "riemann": hydro.hlle}, 1.95),
         ({"reconstruction": hydro.mc, "riemann": hydro.rusanov}, 1.95),

@@ -31,6 +31,7 @@ __all__ = [
     "build",
     "compile_graph",
     "counters",
+    "plan_for",
     "plan_graph",
     "render",
     "simplify",
@@ -95,11 +96,19 @@ def build(plan: Plan, selection: Selection, cancel: threading.Event | None = Non
     return program
 
 
+def plan_for(graph: Graph, choices: Choices, backend: str) -> Plan:
+    """Plan for one backend; the plan's choices are those that were asked for.
+
+    Backends other than openmp run launches one by one, for which fewer arrays will do.
+    """
+    if backend == "openmp":
+        return plan_graph(graph, choices)
+    apart = replace(choices, plan=replace(choices.plan, loops="apart"))
+    return replace(plan_graph(graph, apart), choices=choices)
+
+
 def compile_graph(graph: Graph, choices: Choices, backend: str = "auto") -> Compiled:
     """Graph -> plan -> program on a backend, "auto" for the fastest that is available."""
     selection = select_backend(backend)
-    wanted = choices
-    if selection.name != "openmp":  # others run launches one by one, and then fewer arrays will do
-        wanted = replace(choices, plan=replace(choices.plan, loops="apart"))
-    plan = replace(plan_graph(graph, wanted), choices=choices)
+    plan = plan_for(graph, choices, selection.name)
     return Compiled(plan.graph, plan, build(plan, selection), selection)

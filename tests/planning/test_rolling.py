@@ -45,6 +45,11 @@ def test_members_grow_by_what_later_ones_read_and_run_ahead():
     assert [v.planes for v in chain.rolling] == [4, 1]  # x-2 to x+1 of a, this plane of b
 
 
+def test_what_rolls_is_not_moved():
+    assert [each.cost.bytes_moved for each in plan_of(TWICE).main.plain.subkernels] == [8, 0, 8]
+    assert [each.cost.bytes_moved for each in plan_of(TWICE, loops="apart").main.plain.subkernels] == [16, 16, 16]
+
+
 def test_loops_apart_make_no_chain():
     assert plan_of(TWICE, loops="apart").main.plain.chains == ()
 

@@ -33,9 +33,9 @@ ESTIMATE = HostFigures(20e9, 20e9, "estimate for a desktop CPU, not measured")
 
 
 def loop_cost(kernel: Kernel, emission: Emission, reads: Iterable[Home], outputs: Iterable[Home]) -> Cost:
-    """Return what one cell of a loop costs: every array moved once, every read counted.
+    """Return what one cell of a loop costs: each of these arrays moved once, every read counted.
 
-    Caches are taken to be perfect, so the bytes are the least that must be moved.
+    Caches are taken to be perfect, so the bytes are the least that must be moved; rolling values are not passed.
     """
     moved = {home.slot: kernel.nodes[home.node].value_type.itemsize for home in reads}
     written = sum(kernel.nodes[home.node].value_type.itemsize for home in outputs)

@@ -255,6 +255,7 @@ def _step(  # it gathers what seven passes decided
     slot_of = {home.node: home.slot for home in memory.homes}
     numbers = {(g.kernel, g.node): g.index for g in global_slots if g.role == "reduction"}
     statics = {g.name: g.index for g in global_slots if g.role != "reduction"}
+    rolling = {value.node for chain in step.chains for value in chain.rolling}  # caches hold them
     subkernels = []
     for index, (group, emission) in enumerate(zip(step.groups, step.emissions, strict=True)):
         reads = tuple(Home(n, slot_of[n]) for n in sorted({n for n, _ in emission.reads}))
@@ -269,7 +270,12 @@ def _step(  # it gathers what seven passes decided
                 group.reductions,
                 reads,
                 len(emission.operations),
-                loop_cost(each.kernel, emission, reads, outputs),
+                loop_cost(
+                    each.kernel,
+                    emission,
+                    [home for home in reads if home.node not in rolling],
+                    [home for home in outputs if home.node not in rolling],
+                ),
                 before,
                 after,
             )

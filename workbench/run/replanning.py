@@ -14,7 +14,7 @@ from workbench.backends.build_cache import BuildCancelledError
 from workbench.backends.host import host_figures
 from workbench.errors import BackendError, RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, ReplanListener, Swapped, WishDropped, publish
-from workbench.pipeline import Compiled, build, find_built, plan_graph
+from workbench.pipeline import Compiled, build, find_built, plan_for
 from workbench.planning.choices import Choices
 from workbench.planning.cost import bound_seconds, step_cost
 from workbench.planning.plan import Plan
@@ -214,7 +214,7 @@ class Replanner:
         before = state.compiled.plan
         # The graph has its precisions already: to apply them again would ask for what is there.
         bare = replace(choices, meaning=replace(choices.meaning, precision=()))
-        plan = replace(plan_graph(before.graph, bare), choices=choices)
+        plan = replace(plan_for(before.graph, bare, state.compiled.selection.name), choices=choices)
         if plan.graph != before.graph:
             raise BackendError("the new plan is one of another program", advice="Report this with the program.")
         figures, extents = host_figures(), state.extents

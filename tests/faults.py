@@ -16,6 +16,7 @@ INTERPRETER = "backends.test_interpreter"
 PLAN = "planning.test_plan_graph"
 MEMORY = "planning.test_memory"
 COST = "planning.test_cost"
+ROLLING = "planning.test_rolling"
 
 OF_PASSES = (
     # -- retype
@@ -103,7 +104,7 @@ OF_PASSES = (
           '"rotate" if free else "copy"', '"copy"',
           f"{MEMORY}:test_two_fields_swap_without_a_sub_kernel"),
     Fault("results never go in place", "memory", "planning.memory",
-          "return old.last < number or in_place", "return old.last < number",
+          "return old.last < first or in_place", "return old.last < first",
           f"{MEMORY}:test_a_value_goes_in_place_where_the_old_one_is_read_at_the_same_cell"),
     Fault("arrays of other types are taken", "memory", "planning.memory",
           "if t.name == type_name]", "if type_name]",
@@ -117,6 +118,22 @@ OF_PASSES = (
     Fault("every step of a march is observed", "launch order", "planning.schedules.stepwise",
           "kernel.observed if number in observed else kernel.plain", "kernel.observed",
           "planning.test_stepwise:test_only_observed_steps_evaluate_diagnostics"),
+    # -- rolling
+    Fault("a value that others need rolls", "rolling", "planning.rolling",
+          "return node not in self.kept and self.readers.get(node, set()) <= members",
+          "return self.readers.get(node, set()) <= members",
+          f"{ROLLING}:test_a_chain_keeps_what_only_its_members_read"),
+    Fault("members do not grow", "rolling", "planning.rolling",
+          "self.grown[maker] = union(self.grown[maker], needed)", "pass",
+          f"{ROLLING}:test_members_grow_by_what_later_ones_read_and_run_ahead"),
+    Fault("a plane too few is kept", "rolling", "planning.rolling",
+          "(self.ahead[reader] + offset[0]) + 1", "(self.ahead[reader] + offset[0])",
+          f"{ROLLING}:test_members_grow_by_what_later_ones_read_and_run_ahead"),
+    Fault("members do not run ahead", "rolling", "planning.rolling",
+          "self.ahead[maker] = max(self.ahead[maker], self.ahead[reader] + offset[0])", "pass",
+          f"{ROLLING}:test_members_grow_by_what_later_ones_read_and_run_ahead"),
+    Fault("what rolls is moved", "rolling", "planning.passes",
+          "[home for home in reads if home.node not in rolling]", "reads", f"{ROLLING}:test_what_rolls_is_not_moved"),
     # -- cost
     Fault("a value read at several offsets counts once", "cost", "planning.cost",
           "float(len(emission.reads))", "float(len({n for n, _ in emission.reads}))",

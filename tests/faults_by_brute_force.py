@@ -52,14 +52,14 @@ OF_BRUTE_FORCE = (
           LAUNCHES),
     # -- memory
     Fault("a slot is free while it is read", "memory", "planning.memory",
-          "return old.last < number or in_place", "return old.last <= number or in_place", LIVES),
+          "return old.last < first or in_place", "return old.last <= first or in_place", LIVES),
     Fault("in place although neighbours are read", "memory", "planning.memory",
           "offsets.get(node, True) and not any(offset)", "offsets.get(node, True) or not any(offset)", LIVES),
     Fault("a field's new array is given away", "memory", "planning.memory",
           'end.way in ("rotate", "home") and end.node is not None',
           'end.way == "rotate" and end.node is not None', LIVES),
     Fault("no slot is used twice", "memory", "planning.memory",
-          "return old.last < number or in_place", "return in_place", SLOTS),
+          "return old.last < first or in_place", "return in_place", SLOTS),
     # -- genome
     Fault("before and after change places when written", "genome", "planning.genome",
           'bits += f"{before:d}{after:d}"', 'bits += f"{after:d}{before:d}"', WILD),

@@ -50,7 +50,7 @@ def _smaller_nodes(nodes):
         for operand in node.operands:
             if node.type is not None and (nodes[operand].type, nodes[operand].space) == (node.type, node.space):
                 yield tuple(replace(n, operands=tuple(operand if o == index else o for o in n.operands)) for n in nodes)
-        if node.type is not None and not isinstance(node.instruction, Imm | Load):
+        if node.type is not None and not isinstance(node.instruction, Imm):
             one = {"bool": True, "float": 1.0}.get(node.type.kind, 1)
             yield (*nodes[:index], replace(node, instruction=Imm(one), operands=()), *nodes[index + 1 :])
 

@@ -14,7 +14,7 @@ MACHINE = wb.trace('u, v = fields("u v", boundary="periodic")\nu.next = v[+1, 0]
 @pytest.mark.parametrize("backend", backends_here())
 @pytest.mark.parametrize("shape", [(1, 1), (37, 100), (500, 300)])
 def test_a_simulation_takes_no_more_than_was_predicted(shape, backend):
-    needed = memory.bytes_needed(MACHINE.plan(), shape)
+    needed = memory.memory_bytes(MACHINE.plan(), shape)
     assert needed >= 2 * 8 * np.prod(shape)
     with MACHINE.simulate(u=0, v=0, shape=shape, backend=backend) as simulation:
         assert 2 * 8 * np.prod(shape) <= simulation.memory_bytes <= needed + 4096

@@ -367,7 +367,8 @@ class KernelWriter:
         table = tuple((rule_row(below), rule_row(above)) for below, above in sides)
         numbers = tuple(sorted({r[2] for pair in table for r in pair if r[2] > 0}))
         operands = tuple(self._operand(node, number) for number in numbers)
-        most = sum(max(pair) for pair in fill.margins) + 2 * self.dim
+        # Where one cell lies between a wall and a fixed face, a walk comes one cell nearer in two steps.
+        most = sum(2 * max(pair) for pair in fill.margins) + 2 * self.dim
         wanted = Rules("", self.value_name(fill.node), type_name(node.value_type), table, fill.margins, most, operands)
         for known in self.rules:
             if replace(known, name="", label=wanted.label) == wanted:

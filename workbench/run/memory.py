@@ -6,20 +6,12 @@ import os
 from pathlib import Path
 
 from workbench.errors import ShapeError
-from workbench.planning.layout import lay_out_on_host
+from workbench.planning.cost import memory_bytes
 from workbench.planning.plan import Plan
 
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 _CGROUP_USE = ("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes")
 LARGEST_ARRAY = 2**62  # bytes; offsets in compiled code are signed 64-bit integers
-
-
-def bytes_needed(plan: Plan, extents: tuple[int, ...]) -> int:
-    """Bytes of all arrays of one simulation of these extents."""
-    if not plan.slots:
-        return 0
-    elements = lay_out_on_host(extents, plan.halo, min(slot.itemsize for slot in plan.slots)).elements
-    return elements * sum(slot.itemsize for slot in plan.slots)
 
 
 def bytes_available() -> int | None:
@@ -30,7 +22,7 @@ def bytes_available() -> int | None:
 
 def check_memory(plan: Plan, extents: tuple[int, ...]) -> None:
     """Raise ShapeError if arrays of these extents cannot fit into the host's memory."""
-    needed, available = bytes_needed(plan, extents), bytes_available()
+    needed, available = memory_bytes(plan, extents), bytes_available()
     if needed >= LARGEST_ARRAY or (available is not None and needed > available):
         there = "" if available is None else f", and {in_words(available)} are available"
         raise ShapeError(

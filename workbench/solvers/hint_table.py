@@ -21,8 +21,7 @@ from workbench.backends.host import host_figures
 from workbench.backends.registry import select_backend
 from workbench.errors import StencilError
 from workbench.machine import Machine
-from workbench.planning.cost import HostFigures, step_cost
-from workbench.run.memory import bytes_needed
+from workbench.planning.cost import HostFigures, memory_bytes, step_cost
 from workbench.run.progress import silent
 from workbench.run.simulation import Simulation
 from workbench.solvers import gas_flows, hydro
@@ -211,7 +210,7 @@ def _figures(
         arrays=len(plan.slots),
         bytes_a_cell=cost.bytes_moved,
         operations_a_cell=cost.flops,
-        memory_a_cell=bytes_needed(plan, extents) / cells,
+        memory_a_cell=memory_bytes(plan, extents) / cells,
         source_lines=len(str(machine.source(language)).splitlines()),
         mcups=mcups,
         bound_by_bytes=host.bandwidth / cost.bytes_moved / 1e6,

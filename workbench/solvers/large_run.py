@@ -5,6 +5,7 @@ To be measured in a process that has done nothing else: `workbench large-run`.
 
 from __future__ import annotations
 
+import ctypes
 import os
 import time
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import StencilError
-from workbench.run.memory import bytes_needed, in_words
+from workbench.planning.cost import memory_bytes
+from workbench.run.memory import in_words
 from workbench.run.progress import silent
 from workbench.solvers import hydro
 
@@ -74,12 +76,15 @@ def measure_large_run(
         seconds = time.perf_counter() - begin
         grown = resident_bytes() - before
         finite = bool(np.isfinite(simulation.energy).all())
-    predicted = bytes_needed(plan, (cells,) * dim)
+    predicted = memory_bytes(plan, (cells,) * dim)
     return LargeRun(dim, cells, name, dtype, steps, seconds, predicted, grown, finite)
 
 
 def resident_bytes() -> int:
-    """Resident memory of this process, from /proc."""
+    """Resident memory of this process, from /proc, without what the C library keeps of freed memory where it says."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
+    if trim is not None:
+        trim(0)
     try:
         pages = Path("/proc/self/statm").read_text(encoding="ascii").split()[1]
     except OSError as error:

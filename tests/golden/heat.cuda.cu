@@ -26,7 +26,7 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) fill_u(
     const Margins<2> grown = {{{1, 1}, {1, 1}}};
     const int64_t count = ghost_count(shape, grown, false);
     for (int64_t number = first_thread(); number < count; number += all_threads()) {
-        Walk<2, 6> walk;
+        Walk<2, 8> walk;
         ghost_at(shape, grown, false, number, walk.at);
         if (belongs_to_neighbour(rules, shape, walk.at)) continue;
         const int64_t ghost = element_of(shape, walk.at);

@@ -13,7 +13,7 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) fill_v(
     const Margins<1> grown = {{{1, 1}}};
     const int64_t count = ghost_count(shape, grown, false);
     for (int64_t number = first_thread(); number < count; number += all_threads()) {
-        Walk<1, 3> walk;
+        Walk<1, 4> walk;
         ghost_at(shape, grown, false, number, walk.at);
         if (belongs_to_neighbour(rules, shape, walk.at)) continue;
         const int64_t ghost = element_of(shape, walk.at);

@@ -2,10 +2,10 @@
 
 import { DOMWidgetModel, DOMWidgetView } from '@jupyter-widgets/base';
 import type { Kernel } from '@jupyterlab/services';
+import { element } from './element';
 import { openChannel, type Channel } from './kernel/channel';
 import { readListingMessage, type FromListing, type Selected } from './kernel/listing';
 import { Code } from './listing/code';
-import { element } from './listing/element';
 import { Table } from './listing/table';
 import { MODULE, VERSION } from './version';
 

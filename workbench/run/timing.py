@@ -45,18 +45,13 @@ class StepTime:
         )
 
 
-def step_time(simulation: Simulation) -> StepTime | None:
-    """What is known now, of one whole step; None before the first one. Waits for a whole step if a run goes on."""
-    return simulation._owner.do(lambda: time_of(simulation._state))
-
-
 def time_launches(simulation: Simulation, wanted: bool) -> None:
     """Time the launches of this and later programs of the simulation where that is not done always, as on a GPU."""
     simulation._owner.do(lambda: simulation._state.time_launches(wanted))
 
 
 def time_of(state: State) -> StepTime | None:
-    """The same for the thread that owns the state."""
+    """What is known now, of one whole step; None before the first one. For the thread that owns the state."""
     seconds = state.measured_step_seconds
     if seconds is None:
         return None

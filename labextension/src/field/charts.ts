@@ -1,6 +1,6 @@
 // Charts and files that the kernel process drew: put on the page, or handed to the user's disk. Knows no kernel.
 
-import { element } from './picture';
+import { element } from '../element';
 import type { ChartDrawing, HandedFile } from '../kernel/protocol';
 
 /** Show these charts, each with words for those who do not see it. */

@@ -1,6 +1,6 @@
 // Buttons and sliders beside a picture. Says what the user wants through `ask`; knows no kernel.
 
-import { element } from './picture';
+import { element } from '../element';
 import { rangeOf } from './range';
 import type { Cut, Frame, Opening, Param, Status, ToKernel } from '../kernel/protocol';
 

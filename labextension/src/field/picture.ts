@@ -1,5 +1,6 @@
 // The picture of one field: canvas, axes with numbers, colour bar. Gets frames and tables as arguments, knows no kernel.
 
+import { element } from '../element';
 import { paint } from './colours';
 import { short, ticks } from './numbers';
 import { placeOf, type Place } from './places';
@@ -175,17 +176,6 @@ export class Picture {
   private axesKey = '';
   private marksKey = '';
   private readonly overlay = element('div', 'swb-overlay');
-}
-
-export function element<Name extends keyof HTMLElementTagNameMap>(
-  name: Name,
-  className: string,
-  text = ''
-): HTMLElementTagNameMap[Name] {
-  const node = document.createElement(name);
-  node.className = className;
-  node.textContent = text;
-  return node;
 }
 
 function titled(axis: Axis): string {

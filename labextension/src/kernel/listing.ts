@@ -1,6 +1,8 @@
 // Messages between a listing and the kernel process: unknown objects in, typed values out. The other half is
 // workbench/views/listing.py. Imports nothing, so that it is tested without a page.
 
+import { isFields, text, type Fields } from './fields.js';
+
 /** One line of text: kinds and texts by turns, and what it is linked with. */
 export interface Line {
   number: number;
@@ -127,8 +129,6 @@ export type FromListing =
   | { type: 'button'; name: string }
   | { type: 'ask'; first: string; second: string };
 
-type Fields = Record<string, unknown>;
-
 /** The message as a typed value; null for one that this version does not know or that is damaged. */
 export function readListingMessage(content: unknown, buffers: readonly ArrayBufferView[]): ToListing | null {
   if (!isFields(content)) {
@@ -215,15 +215,6 @@ function body(buffer: ArrayBufferView | undefined): Fields | null {
   } catch {
     return null;
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function text(content: Fields, key: string): string {
-  const value = content[key];
-  return typeof value === 'string' ? value : '';
 }
 
 function list<Item>(content: Fields, key: string): Item[] {

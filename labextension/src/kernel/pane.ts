@@ -1,6 +1,8 @@
 // Messages between a Bokeh pane and the kernel process: unknown objects in, typed values out. The other half is
 // workbench/views/bokeh_pane.py. Imports nothing, so that it is tested without a page.
 
+import { isFields, text, type Fields } from './fields.js';
+
 export interface Tool {
   kind: 'button' | 'choice' | 'search';
   name: string;
@@ -74,8 +76,6 @@ export type FromPane =
   | { type: 'key'; key: string }
   | { type: 'tool'; name: string; value: string }
   | { type: 'patch'; patch: object };
-
-type Fields = Record<string, unknown>;
 
 /** The message as a typed value; null for one that this version does not know or that is damaged. */
 export function readPaneMessage(content: unknown, buffers: readonly ArrayBufferView[]): ToPane | null {
@@ -161,13 +161,4 @@ function parsed(source: string): object | null {
   } catch {
     return null;
   }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function text(content: Fields, key: string): string {
-  const value = content[key];
-  return typeof value === 'string' ? value : '';
 }

@@ -1,6 +1,8 @@
 // Messages between a view and the kernel process: unknown objects in, typed values out. The other half is
 // workbench/views/messages.py. Imports nothing, so that it is tested without a page.
 
+import { isFields, text, type Fields } from './fields.js';
+
 export interface Axis {
   name: string;
   unit: string;
@@ -128,8 +130,6 @@ export type ToKernel =
   | { type: 'export'; value: string }
   | { type: 'point' | 'follow'; column: number; row: number; plane: number };
 
-type Fields = Record<string, unknown>;
-
 /** The message as a typed value; null for one that this version does not know or that is damaged. */
 export function readMessage(content: unknown, buffers: readonly ArrayBufferView[]): FromKernel | null {
   if (!isFields(content)) {
@@ -250,10 +250,6 @@ function floats(body: ArrayBufferView): Float32Array {
   return new Float32Array(body.buffer.slice(body.byteOffset, body.byteOffset + body.byteLength));
 }
 
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function isList<Item>(value: unknown, holds: (item: unknown) => item is Item): value is Item[] {
   return Array.isArray(value) && value.every(holds);
 }
@@ -268,11 +264,6 @@ function isWhole(value: unknown): value is number {
 
 function isDrawing(value: unknown): value is ChartDrawing {
   return isFields(value) && isText(value['svg']) && isText(value['words']);
-}
-
-function text(content: Fields, key: string): string {
-  const value = content[key];
-  return typeof value === 'string' ? value : '';
 }
 
 function whole(content: Fields, key: string): number {

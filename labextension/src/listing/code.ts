@@ -1,7 +1,8 @@
 // Code: generated text with its cell beside it, tools above and words below. Says what is wanted; knows no kernel.
 
 import type { Button, FromListing, Selected, Text } from '../kernel/listing';
-import { button, chooser, copyText, element } from './element';
+import { element } from '../element';
+import { button, chooser, copyText } from './controls';
 import { Pane } from './pane';
 import { findLines, nextLine, plainText } from './rows';
 

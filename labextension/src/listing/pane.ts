@@ -1,7 +1,7 @@
 // Pane: numbered, coloured lines in one or two columns; a cursor that keys and clicks move. Knows no kernel.
 
 import type { Fold, Line, Row, Side } from '../kernel/listing';
-import { element } from './element';
+import { element } from '../element';
 import { foldOf, rowOfLine, rowsOf, shownRows } from './rows';
 
 const BLOCK = 100; // rows drawn together; the browser skips blocks that nobody sees

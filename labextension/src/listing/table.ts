@@ -1,7 +1,8 @@
 // Table: rows to choose from, notes below, and a question about two values. Says what is wanted; knows no kernel.
 
 import type { FromListing, Selected, Table as TableMessage } from '../kernel/listing';
-import { button, chooser, copyText, element } from './element';
+import { element } from '../element';
+import { button, chooser, copyText } from './controls';
 
 export class Table {
   readonly node = element('div', 'swb-plan');

@@ -1,15 +1,6 @@
-// Elements: the few lines of DOM that every part of a listing needs.
+// Elements: the controls that every part of a listing has.
 
-export function element<Name extends keyof HTMLElementTagNameMap>(
-  name: Name,
-  className: string,
-  text = ''
-): HTMLElementTagNameMap[Name] {
-  const node = document.createElement(name);
-  node.className = className;
-  node.textContent = text;
-  return node;
-}
+import { element } from '../element';
 
 export function button(label: string, title: string, pressed: () => void): HTMLButtonElement {
   const node = element('button', 'swb-button', label);

@@ -121,7 +121,7 @@ $(NODE_PACKAGES): labextension/package.json labextension/yarn.lock | $(NODE_INST
 	@$(JLPM) install --immutable >install.log 2>&1 || { tail -20 install.log; exit 1; }
 	@touch $@
 
-$(LAB_BUILT): $(TYPESCRIPT) $(STYLES) labextension/amd.mjs labextension/amd-entry.js | $(NODE_PACKAGES)
+$(LAB_BUILT): $(TYPESCRIPT) $(STYLES) $(wildcard labextension/amd*) | $(NODE_PACKAGES)
 	@$(JLPM) build:prod
 
 labextension: $(LAB_BUILT)

@@ -3,12 +3,13 @@
 import { DOMWidgetModel, DOMWidgetView } from '@jupyter-widgets/base';
 import type { Kernel } from '@jupyterlab/services';
 import { readTable } from './field/colours';
-import { keepFile, rasterise, showCharts } from './field/charts';
+import { showCharts } from './field/charts';
 import { Controls } from './field/controls';
 import { obeyKey } from './field/keys';
 import { Latest } from './field/latest';
 import { short } from './field/numbers';
 import { element } from './element';
+import { keepFile, rasterise } from './files';
 import { Picture } from './field/picture';
 import { cellOf } from './field/places';
 import { openChannel, type Channel } from './kernel/channel';

@@ -5,8 +5,9 @@ import type { Kernel } from '@jupyterlab/services';
 import { install, library, versions, type BokehDocument, type BokehEvent, type BokehViews } from './bokeh/library';
 import { Outgoing } from './bokeh/outgoing';
 import { Toolbar } from './bokeh/toolbar';
+import { keepFile } from './files';
 import { openChannel, type Channel } from './kernel/channel';
-import { keyName, readPaneMessage, type DocumentMessage, type FileMessage, type FromPane, type PatchMessage } from './kernel/pane';
+import { keyName, readPaneMessage, type DocumentMessage, type FromPane, type PatchMessage } from './kernel/pane';
 import { MODULE, VERSION } from './version';
 
 export class PaneModel extends DOMWidgetModel {
@@ -46,7 +47,8 @@ export class PaneView extends DOMWidgetView {
         this.trouble.textContent = 'The kernel process of this view has ended. Run the cell again.';
       }
     });
-    this.theme.observe(document.body, { attributes: true, attributeFilter: ['data-jp-theme-light'] });
+    const attributeFilter = ['data-jp-theme-light', 'data-vscode-theme-kind'];
+    this.theme.observe(document.body, { attributes: true, attributeFilter });
     void this.connect();
   }
 
@@ -97,7 +99,7 @@ export class PaneView extends DOMWidgetView {
       case 'file':
         if (this.saving) {
           this.saving = false;
-          save(message);
+          keepFile(message.name, new Blob([message.body], { type: message.mime }));
         }
         break;
       case undefined:
@@ -198,13 +200,6 @@ function removeAll(views: BokehViews): void {
 }
 
 function isDark(): boolean {
-  return document.body.dataset['jpThemeLight'] === 'false';
-}
-
-function save(file: FileMessage): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(new Blob([file.body], { type: file.mime }));
-  link.download = file.name;
-  link.click();
-  URL.revokeObjectURL(link.href);
+  const { jpThemeLight, vscodeThemeKind } = document.body.dataset;
+  return jpThemeLight === 'false' || vscodeThemeKind === 'vscode-dark' || vscodeThemeKind === 'vscode-high-contrast';
 }

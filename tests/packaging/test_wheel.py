@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.vscode_rules import widget_scripts
+
 pytestmark = pytest.mark.packaging
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -66,8 +68,14 @@ def test_wheel_is_small_and_complete(wheel):
     for wanted in ("package.json", "install.json", "static/style.js"):
         assert f"labextensions/stencil-workbench/{wanted}" in shared
     assert any("static/remoteEntry" in name for name in shared)
-    assert "nbextensions/stencil-workbench/index.js" in shared
     assert not [name for name in names if "node_modules" in name or "build_log" in name or name.startswith("tests/")]
+
+
+def test_vs_code_finds_it(installed):
+    share = installed / "share" / "jupyter"
+    scripts = widget_scripts(share)
+    assert scripts == {"stencil-workbench": share / "nbextensions" / "stencil-workbench" / "index.js"}
+    assert scripts["stencil-workbench"].stat().st_size > 10_000
 
 
 def test_jupyterlab_finds_it(installed, tmp_path):

@@ -71,6 +71,7 @@ def test_view_that_cannot_be_opened_costs_itself_only(hello, monkeypatch):
 
 
 def test_it_is_live_where_ipywidgets_is_and_a_picture_elsewhere(hello, monkeypatch):
+    monkeypatch.delenv("VSCODE_PID", raising=False)
     pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
     inspector = hello.inspect()
     bundle = inspector._repr_mimebundle_()

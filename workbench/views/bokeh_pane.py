@@ -29,7 +29,7 @@ from bokeh.themes import Theme
 from workbench.views.canvas import Canvas
 from workbench.views.drawing import Drawing, to_png, to_svg
 from workbench.views.feeder import CLOSING_SECONDS, Feeder
-from workbench.views.live import MIME
+from workbench.views.live import live_entries
 from workbench.views.messages import Message
 
 
@@ -332,8 +332,8 @@ class BokehPane:
 
     @property
     def mime(self) -> dict[str, object]:
-        """The entry of a mime bundle by which a notebook finds the pane; none once it is closed."""
-        return {} if self._page is None else {MIME: {"version": 1, "model_id": self._page.model_id}}
+        """The entries of a mime bundle by which a notebook finds the pane; none once it is closed."""
+        return {} if self._page is None else live_entries(self._page.model_id)
 
 
 _THEMES: dict[bool, Theme] = {}

@@ -43,7 +43,7 @@ from workbench.views.feeder import CLOSING_SECONDS, Feeder
 from workbench.views.field import AxisLabel, FieldSummary, Look, describe
 from workbench.views.figure import svg_of
 from workbench.views.files import KINDS, write_file
-from workbench.views.live import LIVE_ADVICE, MIME
+from workbench.views.live import LIVE_ADVICE, live_entries
 from workbench.views.looking import Looking, adjust, pictured_names
 from workbench.views.messages import (
     Message,
@@ -342,5 +342,5 @@ class FieldView:
         if self._page is None:
             bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
         else:
-            bundle[MIME] = {"version": 1, "model_id": self._page.model_id}
+            bundle |= live_entries(self._page.model_id)
         return bundle

@@ -10,7 +10,7 @@ from workbench.errors import RunError, StencilError
 from workbench.run.simulation import Simulation
 from workbench.views.following import follow, inspect_machine
 from workbench.views.inspection import Inspection, Program
-from workbench.views.live import LIVE_ADVICE, MIME
+from workbench.views.live import LIVE_ADVICE, live_entries
 from workbench.views.registry import VIEWS, ViewKind
 
 SIDES: tuple[tuple[str, ...], ...] = (("graph", "plan", "launch"), ("source", "field"))
@@ -107,7 +107,7 @@ class Inspector:
         if self._container is None:
             bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
         else:
-            bundle[MIME] = {"version": 1, "model_id": self._container.model_id}
+            bundle |= live_entries(self._container.model_id)
         return bundle
 
 

@@ -1,6 +1,27 @@
 """Live: what every view says to a notebook, so that the page finds its live form."""
 
+import os
+
 MIME = "application/vnd.stencil-workbench.view+json"
 """The labextension draws {"version": 1, "model_id": ...} live, or shows the picture beside it if the model is gone."""
 
+WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
+"""ipywidgets' own form. Once the model is gone JupyterLab shows an error for it, and VS Code what is beside it."""
+
 LIVE_ADVICE = "For a live view type: pip install 'stencil-workbench[lab]'"
+
+
+def live_entries(model_id: str) -> dict[str, object]:
+    """The entries of a mime bundle by which a page finds the live form: our own, and in VS Code ipywidgets'."""
+    entries: dict[str, object] = {MIME: {"version": 1, "model_id": model_id}}
+    if in_vscode():
+        entries[WIDGET_MIME] = {"version_major": 2, "version_minor": 0, "model_id": model_id}
+    return entries
+
+
+def in_vscode() -> bool:
+    """Whether VS Code started this kernel process, or has put the path of its notebook into the names of cells."""
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()  # type: ignore[no-untyped-call, unused-ignore]
+    return "VSCODE_PID" in os.environ or (shell is not None and "__vsc_ipynb_file__" in shell.user_ns)

@@ -19,7 +19,7 @@ from workbench.views.following import inspect_machine
 from workbench.views.inspection import Inspection, Program
 from workbench.views.listing import Listing, ListingPage, listing_page
 from workbench.views.listing_messages import Button, Choice, Option, table_message
-from workbench.views.live import LIVE_ADVICE, MIME
+from workbench.views.live import LIVE_ADVICE, live_entries
 from workbench.views.messages import Message
 from workbench.views.plan import PlanSummary, Variant, describe_plan, summarise_plan, variants_of
 from workbench.views.plan_drawing import draw_plan
@@ -248,7 +248,7 @@ class PlanView:
         if self._page is None:
             bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
         else:
-            bundle[MIME] = {"version": 1, "model_id": self.widget.model_id}
+            bundle |= live_entries(self.widget.model_id)
         return bundle
 
 

@@ -15,7 +15,7 @@ from workbench.views.compiler_report import CompilerReport, known_report, report
 from workbench.views.inspection import Inspection, Program
 from workbench.views.listing import Listing, ListingPage, listing_page
 from workbench.views.listing_messages import Button, Choice, Option, text_message
-from workbench.views.live import LIVE_ADVICE, MIME
+from workbench.views.live import LIVE_ADVICE, live_entries
 from workbench.views.messages import Message
 from workbench.views.selection import CellLine, Selection, SubkernelRef, ValueRef, cell_lines_of
 from workbench.views.source import SourceSummary, describe_source, summarise_source
@@ -234,7 +234,7 @@ class SourceView:
         if self._page is None:
             bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
         else:
-            bundle[MIME] = {"version": 1, "model_id": self._page.model_id}
+            bundle |= live_entries(self._page.model_id)
         return bundle
 
 

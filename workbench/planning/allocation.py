@@ -171,24 +171,32 @@ def _by_cost(kernel: Kernel, wanted: Sequence[Storage | None], dim: int, plain: 
 
     Consumers first: how often a value is used depends on which of its consumers are stored. A value that would make
     some sub-kernel uncomfortably long is stored as well.
+
+    A value may be stored for the sake of a long formula, most of which is then stored too. So those are looked at once
+    more: where no more operations than reads are left, reading the value itself saves nothing.
     """
     storage = [s or Storage.DELAYED for s in wanted]
     uses: list[set[tuple[int, Offset]]] = [set() for _ in kernel.nodes]
     emitted: Counter[int] = Counter()
+    paid: list[int] = []
     for index in range(len(kernel.nodes) - 1, -1, -1):
         in_each = Counter(root for root, _ in uses[index])
         is_long = any(emitted[root] + count > _COMFORTABLE for root, count in in_each.items())
-        if (
-            wanted[index] is None
-            and len(uses[index]) > 1
-            and (is_long or _pays(kernel, storage, index, dim, uses[index]))
-        ):
-            storage[index] = Storage.MANIFEST
+        if wanted[index] is None and len(uses[index]) > 1:
+            if is_long:
+                storage[index] = Storage.MANIFEST
+            elif _pays(kernel, storage, index, dim, uses[index]):
+                storage[index] = Storage.MANIFEST
+                paid.append(index)
         if storage[index] is Storage.DELAYED and operator_weight(kernel, index):
             emitted.update(in_each)
         for operand, places in _uses_of_operands(kernel, storage, index, uses[index], dim):
             if index in plain or operand not in plain:  # steps without diagnostics are the rule
                 uses[operand].update(places)
+    for index in reversed(paid):
+        formula = emit(kernel, storage, dim, (index,), limit=_LARGEST_FORMULA)
+        if formula.flops(kernel) <= len(formula.reads):
+            storage[index] = Storage.DELAYED
     return tuple(storage)
 
 

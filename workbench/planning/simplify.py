@@ -22,6 +22,7 @@ from workbench.graph import (
 )
 from workbench.graph.builder import KernelBuilder
 from workbench.graph.rewrite import copy, merged_hint, rewrite
+from workbench.planning.displaced import share_displaced
 from workbench.planning.identities import fold, identity
 from workbench.planning.reach import find_margins, no_margins
 from workbench.planning.variants import live_nodes
@@ -33,11 +34,12 @@ def simplify(graph: Graph) -> Graph:
     """Return the graph without what costs something and changes no bit.
 
     Before: graph verified. After: no Store or Reduce takes an Extend, every Extend has ghost cells that somebody
-    needs, equal values are one node, every node is live, exact operators on constants are folded, and what is the
-    same in every cell is computed once as a Global. Names, spans and hints follow the values.
+    needs, equal values are one node, also those that are equal at another cell (`share_displaced`), every node is
+    live, exact operators on constants are folded, and what is the same in every cell is computed once as a Global.
+    Names, spans and hints follow the values.
     """
     for _ in range(_MOST_ROUNDS):
-        simpler = _drop_extends(rewrite(graph, _rule))
+        simpler = _drop_extends(share_displaced(rewrite(graph, _rule)))
         if simpler == graph:
             return graph
         graph = simpler

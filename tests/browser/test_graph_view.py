@@ -8,7 +8,7 @@ from tests.browser.lab import NotebookPage, open_notebook, trust, write_notebook
 from tests.views.test_inspection import HELLO
 from workbench.machine import trace
 from workbench.views.graph import summarise_graph
-from workbench.views.graph_layout import lay_out_graph
+from workbench.views.graph_layout import LETTER, lay_out_graph
 
 pytestmark = pytest.mark.browser
 
@@ -25,11 +25,10 @@ def place_on_page(page, node):
     """Where a node of the opened hello graph is drawn."""
     layout = lay_out_graph(summarise_graph(trace(HELLO, name="hello").plan(), (1 << 20,)))
     x, y = layout.node_place(node)
-    width, height = layout.size
-    across, down = max(width + 120, 620), max(height + 120, 260)
+    left, top, right, bottom = layout.frame
     box = page.locator(".swb-pane canvas").first.bounding_box()
-    left, top = width / 2 - across / 2, height / 2 - down / 2
-    return box["x"] + box["width"] * (x - left) / across, box["y"] + box["height"] * (y - top) / down
+    across, down = (x - left) / (right - left), (y - top) / (bottom - top)
+    return box["x"] + box["width"] * across, box["y"] + box["height"] * down
 
 
 def test_node_is_flipped_by_mouse_and_by_keyboard(lab, page):
@@ -105,6 +104,14 @@ def test_graph_is_readable(lab, page, theme, width):
     page.wait_for_timeout(1500)
     box = page.locator(".swb-pane canvas").first.bounding_box()
     assert box["width"] > 0.4 * width
+    letter = page.evaluate(
+        """() => {
+            const context = document.createElement('canvas').getContext('2d');
+            context.font = 'bold 11px DejaVu Sans Mono, Menlo, Consolas, monospace';
+            return context.measureText('m'.repeat(100)).width / 100;
+        }"""
+    )
+    assert 4 < letter <= LETTER  # the places of names count on it
     notebook.picture(f"graph-{theme}-{width}")
     page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
     page.wait_for_selector('body[data-jp-theme-light="true"]', state="attached")

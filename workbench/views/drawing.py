@@ -15,6 +15,8 @@ from workbench.views.picture import encode_rgb
 
 Point = tuple[float, float]
 Canvas = npt.NDArray[np.uint8]
+_LETTERS = 0.86  # size of the letters by the height of their line, as in the table of letters
+_FONTS = "DejaVu Sans Mono, Menlo, Consolas, monospace"
 _FINE = 2  # pixels of the raster across one of the file: their mean smooths edges
 
 
@@ -106,7 +108,9 @@ def _svg(shape: Shape) -> str:
         case Label((x, y), text, colour, size, align, upwards):
             anchor = {"left": "start", "centre": "middle", "right": "end"}[align]
             turn = f' transform="rotate(-90 {x:g} {y:g})"' if upwards else ""
-            style = f'fill="{colour}" font-size="{size:g}" font-family="monospace" text-anchor="{anchor}"'
+            # As wide as text_width says in every reader's letters, so that what was laid out does not overlap there.
+            letters = f'font-size="{size * _LETTERS:.4g}" textLength="{text_width(text, size):g}"'
+            style = f'fill="{colour}" {letters} font-family="{_FONTS}" text-anchor="{anchor}"'
             return f'<text x="{x:g}" y="{y:g}" dy="0.35em" {style}{turn}>{escape(text)}</text>'
 
 
@@ -207,7 +211,7 @@ def _write(canvas: Canvas, label: Label) -> None:
 
 
 def text_width(text: str, size: float = 12.0) -> float:
-    """Pixels that a text takes; in the SVG about as many, by the reader's own letters."""
+    """Pixels that a text takes, in the PNG and in the SVG."""
     return len(text) * CHARACTER_WIDTH * size / CHARACTER_HEIGHT
 
 

@@ -20,6 +20,10 @@ from workbench.graph import (
 from workbench.graph.spaces import axis_name
 
 LONGEST = 160  # characters of a formula; more is no help
+_SYMBOLS = {
+    "select": "where", "multiply": "×", "divide": "/", "negative": "−", "minimum": "min", "maximum": "max",
+    "absolute": "abs", "copysign": "csign", "isfinite": "finite",
+}  # fmt: skip
 _DEEPEST = 4  # operators of values without a name that are written out
 
 
@@ -40,13 +44,11 @@ def symbol(kernel: Kernel, index: int) -> str:
         case Store():
             text = "="
         case Arith(operator):
-            text = {"select": "where", "multiply": "×", "divide": "/", "negative": "−"}.get(
-                operator, OPERATORS[operator].symbol or operator
-            )
+            text = _SYMBOLS.get(operator, OPERATORS[operator].symbol or operator)
         case Shift(offset):
-            text = _read_offset(offset)
+            text = _read_offset(offset) if len(offset) == 1 else _read_offset(offset)[1:-1].replace(" ", "")
         case Reduce(operator):
-            text = operator if isinstance(operator, str) else "fold"
+            text = _SYMBOLS.get(operator, operator) if isinstance(operator, str) else "fold"
         case Broadcast():
             text = "all"
         case LoadIndex(axis):

@@ -5,9 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import Any
 
+from bokeh.core.properties import value
 from bokeh.models import (
+    CDSView,
     ColumnDataSource,
     CustomJS,
+    CustomJSFilter,
     HoverTool,
     PanTool,
     Range1d,
@@ -18,7 +21,8 @@ from bokeh.models import (
 from bokeh.plotting import figure
 
 from workbench.views.graph import GraphNode, GraphSummary
-from workbench.views.graph_layout import GraphLayout, Hull
+from workbench.views.graph_layout import LETTER_SIZE, NODE, GraphLayout, Hull, caption
+from workbench.views.graph_lettering import LARGEST_MARK, Lettering, letterings, symbol_mark
 from workbench.views.graph_marks import (
     CHANGED,
     HULL,
@@ -32,32 +36,43 @@ from workbench.views.graph_marks import (
 )
 from workbench.views.graph_words import details_text, storage_text
 
-LOWEST, HIGHEST = 260, 460  # pixels
-_NARROWEST, _SHALLOWEST = 620.0, 260.0  # of what is shown: a small graph is not blown up
-_MARGIN = 60.0
-_NODE_PIXELS = 34.0
+LOWEST, HIGHEST = 260, 520  # pixels
+_FONT = value("DejaVu Sans Mono, Menlo, Consolas, monospace")
 
 _TOOLTIP = """
 <div style="max-width: 420px; color: #212121; white-space: normal">
-<div><b>@title</b> = @formula</div>
+<div><b>@name</b> = @formula</div>
 <div>@instruction, @type; @storage</div>
 <div>@details</div>
 </div>
 """
+_HULL_TOOLTIP = """
+<div style="max-width: 420px; color: #212121; white-space: normal">
+<div><b>@name</b></div>
+<div>@details</div>
+</div>
+"""
 
-# Sizes follow the zoom in the page itself, so that a wheel's turn asks nobody.
+# Sizes and names follow the zoom in the page itself, so that a wheel's turn asks nobody. `shown` is no property of
+# Bokeh's and therefore never sent.
 _ZOOM = """
 const across = plot.inner_width / Math.abs(x_range.end - x_range.start);
 const down = plot.inner_height / Math.abs(y_range.end - y_range.start);
 const scale = Math.min(across, down);
 if (!(scale > 0)) return;
-const size = Math.max(3, Math.min(PIXELS, 0.85 * 46 * scale));
+const size = Math.max(3, Math.min(MOST, 0.85 * NODE * scale));
 marks.size = {value: size};
 rings.size = {value: size + 10};
-if (symbols.visible !== scale > 0.45) symbols.visible = scale > 0.45;
-if (titles.visible !== scale > 0.35) titles.visible = scale > 0.35;
-if (captions.visible !== scale > 0.12) captions.visible = scale > 0.12;
+let shown = -1;
+scales.data.across.forEach((least, set) => {
+    if (least <= across && scales.data.down[set] <= down) shown = set;
+});
+const mark = Math.round(size);
+if (words.shown !== shown) { words.shown = shown; words.change.emit(); }
+if (symbols.mark !== mark) { symbols.mark = mark; symbols.change.emit(); }
 """
+_SHOWN = "return source.data.set.map(set => set === source.shown);"
+_READABLE = "return source.data.least.map(least => least <= (source.mark ?? 0));"
 
 
 class GraphFigure:
@@ -69,12 +84,15 @@ class GraphFigure:
         self._links = ColumnDataSource({"xs": [], "ys": []})
         self._near = ColumnDataSource({"xs": [], "ys": []})
         self._hulls = ColumnDataSource({"left": [], "right": [], "top": [], "bottom": [], "alpha": []})
-        self._captions = ColumnDataSource({"x": [], "y": [], "text": [], "baseline": [], "align": []})
+        self._folded = ColumnDataSource({"left": [], "right": [], "top": [], "bottom": [], "name": [], "details": []})
+        self._words = ColumnDataSource(_word_columns(()))
+        self._scales = ColumnDataSource({"across": [], "down": []})
+        self._symbols = ColumnDataSource({"x": [], "y": [], "text": [], "least": []})
         self._rings = ColumnDataSource({"x": [], "y": [], "colour": [], "dash": []})
         self._barriers = ColumnDataSource({"x": [], "y": [], "text": []})
         self._fitted: tuple[float, float, float, float] | None = None
         self.plot: Any = figure(
-            height=round(min(max(layout.size[1] + 2 * _MARGIN, LOWEST), HIGHEST)),
+            height=round(min(max(layout.frame[3] - layout.frame[1], LOWEST), HIGHEST)),
             sizing_mode="stretch_width",
             toolbar_location=None,
             tools=[],
@@ -95,48 +113,43 @@ class GraphFigure:
         plot.quad(
             "left", "right", "top", "bottom", source=self._hulls, fill_color=HULL, fill_alpha="alpha", line_color=HULL
         )
+        folded = plot.quad("left", "right", "top", "bottom", source=self._folded, fill_alpha=0, line_alpha=0)
         plot.multi_line("xs", "ys", source=self._links, line_color=LINK, line_width=1)
         plot.multi_line("xs", "ys", source=self._near, line_color=SELECTED, line_width=2.5)
         rings = Scatter(
             x="x", y="y", marker="circle", size=44, fill_alpha=0, line_color="colour", line_width=3, line_dash="dash"
         )
         plot.add_glyph(self._rings, rings)
-        marks = Scatter(x="x", y="y", marker="marker", size=_NODE_PIXELS, fill_color="fill", line_color=INK)
+        marks = Scatter(x="x", y="y", marker="marker", size=LARGEST_MARK, fill_color="fill", line_color=INK)
         drawn = plot.add_glyph(self.nodes, marks)
-        captions = plot.text(
-            "x", "y", "text", source=self._captions, text_baseline="baseline", text_align="align", text_font_size="11px"
-        )
-        symbols = plot.add_glyph(
-            self.nodes,
-            Text(
-                x="x",
-                y="y",
-                text="symbol",
-                text_align="center",
-                text_baseline="middle",
-                text_font_size="11px",
-                text_color=INK,
-            ),
-        )
-        titles = plot.text(
-            "x", "y", "title", source=self.nodes, y_offset=-19, text_align="center", text_baseline="bottom",
-            text_font_size="12px", text_font_style="bold",
+        symbols = Text(
+            x="x", y="y", text="text", text_align="center", text_baseline="middle", text_color=INK,
+            text_font=_FONT, text_font_size="10px",
         )  # fmt: skip
+        readable = CDSView(filter=CustomJSFilter(code=_READABLE))
+        plot.add_glyph(self._symbols, symbols, view=readable)
+        words = Text(
+            x="x", y="y", text="text", x_offset="dx", y_offset="dy", text_align="center", text_baseline="middle",
+            text_font=_FONT, text_font_size=f"{LETTER_SIZE}px", text_font_style="style",
+        )  # fmt: skip
+        shown = CDSView(filter=CustomJSFilter(code=_SHOWN))
+        plot.add_glyph(self._words, words, view=shown)
         barriers = plot.text("x", "y", "text", source=self._barriers, text_align="center", text_baseline="middle")
         barriers.glyph.text_font_size = "20px"
-        self._inked = (captions.glyph, titles.glyph, barriers.glyph)
+        self._inked = (words, barriers.glyph)
         self.ink(dark=False)
         plot.add_tools(
             PanTool(),
             WheelZoomTool(modifiers={"ctrl": True}),
             HoverTool(renderers=[drawn], tooltips=_TOOLTIP, attachment="vertical"),
+            HoverTool(renderers=[folded], tooltips=_HULL_TOOLTIP, attachment="vertical"),
         )
         zoom = CustomJS(
             args={
                 "plot": plot, "x_range": plot.x_range, "y_range": plot.y_range, "marks": marks, "rings": rings,
-                "symbols": symbols, "titles": titles, "captions": captions,
+                "symbols": self._symbols, "words": self._words, "scales": self._scales,
             },
-            code=_ZOOM.replace("PIXELS", str(_NODE_PIXELS)),
+            code=_ZOOM.replace("MOST", str(LARGEST_MARK)).replace("NODE", str(NODE[0])),
         )  # fmt: skip
         for each in (plot.x_range, plot.y_range):
             each.js_on_change("start", zoom)
@@ -163,7 +176,16 @@ class GraphFigure:
             "bottom": [hull.y + hull.height for hull in layout.hulls],
             "alpha": [0.3 if hull.folded else 0.1 for hull in layout.hulls],
         }
-        self._captions.data = _captions(summary, layout.hulls)
+        self._folded.data = _folded_columns(summary, tuple(hull for hull in layout.hulls if hull.folded))
+        sets = letterings(summary, layout)
+        self._scales.data = {"across": [each.scale[0] for each in sets], "down": [each.scale[1] for each in sets]}
+        self._words.data = _word_columns(sets)
+        self._symbols.data = {
+            "x": [x for _, x, _ in layout.places],
+            "y": [y for _, _, y in layout.places],
+            "text": [summary.nodes[n].symbol for n, _, _ in layout.places],
+            "least": [symbol_mark(summary.nodes[n].symbol) for n, _, _ in layout.places],
+        }
         barriers = [
             (n, x, y) for n, x, y in layout.places if summary.nodes[n].sync_before or summary.nodes[n].sync_after
         ]
@@ -194,11 +216,8 @@ class GraphFigure:
 
     def fit(self, layout: GraphLayout) -> None:
         """Look at all of it."""
-        width, height = layout.size
-        across = max(width + 2 * _MARGIN, _NARROWEST)
-        down = max(height + 2 * _MARGIN, _SHALLOWEST)
-        x, y = width / 2, height / 2
-        self._look(x - across / 2, x + across / 2, y + down / 2, y - down / 2)
+        left, top, right, bottom = layout.frame
+        self._look(left, right, bottom, top)
         self._fitted = self._view()
 
     def zoom(self, factor: float) -> None:
@@ -237,8 +256,7 @@ def _node_columns(placed: tuple[tuple[GraphNode, float, float], ...]) -> dict[st
         "y": [y for _, _, y in placed],
         "marker": [MARKS[node.instruction].bokeh for node in nodes],
         "fill": [STORAGES[storage_label(node.storage, node.forced)] for node in nodes],
-        "symbol": [node.symbol for node in nodes],
-        "title": [node.title if node.title != node.symbol else "" for node in nodes],
+        "name": [node.label for node in nodes],
         "formula": [escape(node.formula) for node in nodes],
         "instruction": [INSTRUCTIONS[node.instruction] for node in nodes],
         "type": [node.type for node in nodes],
@@ -247,19 +265,30 @@ def _node_columns(placed: tuple[tuple[GraphNode, float, float], ...]) -> dict[st
     }
 
 
-def _captions(summary: GraphSummary, hulls: tuple[Hull, ...]) -> dict[str, list[Any]]:
-    rows = []
-    for hull in hulls:
-        group = summary.groups[hull.group]
-        text = f"{hull.group + 1}: {group.label}"
-        if hull.folded:
-            lines = (_cut(text, 20), f"{hull.members} values, {group.bytes_moved:g} B")
-            rows.append((hull.x + hull.width / 2, hull.y + hull.height / 2, "\n".join(lines), "middle", "center"))
-        else:
-            rows.append((hull.x, hull.y - 4, _cut(text, max(16, int(hull.width / 7))), "bottom", "left"))
-    names = ("x", "y", "text", "baseline", "align")
-    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+def _word_columns(sets: tuple[Lettering, ...]) -> dict[str, list[Any]]:
+    """All words of all scales; `set` is the number of their lettering."""
+    rows = [(number, word) for number, each in enumerate(sets) for word in each.words]
+    return {
+        "set": [number for number, _ in rows],
+        "x": [word.x for _, word in rows],
+        "y": [word.y for _, word in rows],
+        "dx": [round(word.dx, 1) for _, word in rows],
+        "dy": [round(word.dy, 1) for _, word in rows],
+        "text": [word.text for _, word in rows],
+        "style": ["bold" if word.bold else "normal" for _, word in rows],
+    }
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _folded_columns(summary: GraphSummary, hulls: tuple[Hull, ...]) -> dict[str, list[Any]]:
+    groups = [summary.groups[hull.group] for hull in hulls]
+    return {
+        "left": [hull.x for hull in hulls],
+        "right": [hull.x + hull.width for hull in hulls],
+        "top": [hull.y for hull in hulls],
+        "bottom": [hull.y + hull.height for hull in hulls],
+        "name": [escape(caption(summary, hull.group)) for hull in hulls],
+        "details": [
+            f"{hull.members} values; {group.bytes_moved:g} bytes, {group.flops:g} flops, {group.loads:g} loads a cell"
+            for hull, group in zip(hulls, groups, strict=True)
+        ],
+    }

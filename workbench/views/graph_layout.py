@@ -5,12 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from workbench.views.graph import GraphSummary
+from workbench.views.graph import GraphNode, GraphSummary
 from workbench.views.layering import Arranged, Box, Edge, arrange
 
 NODE: Box = (46.0, 46.0)
-FOLDED: Box = (150.0, 60.0)
+FRAME_MARGIN: Box = (90.0, 50.0)  # about all of it, for names at the border
+LETTER_SIZE = 11
+LETTER, LINE = 6.8, 14.0  # pixels across such a letter and down its line, in the widest of the usual monospace fonts
+LONGEST_NAME = 18  # letters of a value's name that are drawn
+_NARROWEST, _SHALLOWEST = 620.0, 260.0  # of what is shown: a small graph is not blown up
+_FOLDED_LETTERS = (20, 27)
+_FOLDED_HEIGHT = 60.0
 _GAP: Box = (34.0, 14.0)
+_OVER_GAP = 22.0  # of a name that may stand over the gaps beside its value
 _HULL_GAP: Box = (56.0, 44.0)  # captions stand above their hulls
 _PADDING = 16.0
 
@@ -54,6 +61,13 @@ class GraphLayout:
         """Where a node is drawn, None if it is not."""
         return next(((x, y) for number, x, y in self.places if number == node), None)
 
+    @property
+    def frame(self) -> tuple[float, float, float, float]:
+        """Left, top, right and bottom of what is shown at first: all of it, with room for names at the border."""
+        width, height = self.size
+        across, down = max(width + 2 * FRAME_MARGIN[0], _NARROWEST), max(height + 2 * FRAME_MARGIN[1], _SHALLOWEST)
+        return ((width - across) / 2, (height - down) / 2, (width + across) / 2, (height + down) / 2)
+
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
@@ -86,12 +100,12 @@ def lay_out_graph(summary: GraphSummary, folded: Collection[str] = (), with_numb
     several sub-kernels recompute is drawn once, in the first of them.
     """
     parts = _parts(summary, folded, with_numbers)
-    inside = {number: _arrange_inside(parts, number) for number in parts.members if number not in parts.shut}
+    inside = {number: _arrange_inside(summary, parts, number) for number in parts.members if number not in parts.shut}
     vertices = [*(("group", number) for number in parts.members), *(("node", n) for n in parts.free)]
     number_of = {vertex: i for i, vertex in enumerate(vertices)}
     pairs = dict.fromkeys((number_of[parts.vertex(a)], number_of[parts.vertex(b)]) for a, b in parts.edges)
     outer = [pair for pair in pairs if pair[0] != pair[1]]
-    boxes = [_box_of(vertex, inside) for vertex in vertices]
+    boxes = [_box_of(summary, vertex, inside) for vertex in vertices]
     whole = arrange(boxes, outer, _HULL_GAP)
     at: dict[int, Point] = {}
     hulls: list[Hull] = []
@@ -124,22 +138,44 @@ def _parts(summary: GraphSummary, folded: Collection[str], with_numbers: bool) -
     return _Parts(home, {n: nodes for n, nodes in members.items() if nodes}, free, edges, shut)
 
 
-def _arrange_inside(parts: _Parts, number: int) -> _Inside:
+def _arrange_inside(summary: GraphSummary, parts: _Parts, number: int) -> _Inside:
     nodes = parts.members[number]
     index = {n: i for i, n in enumerate(nodes)}
     edges = tuple((a, b) for a, b in parts.edges if a in index and b in index)
-    arranged = arrange([NODE] * len(nodes), [(index[a], index[b]) for a, b in edges], _GAP)
+    arranged = arrange([_node_box(summary.nodes[n]) for n in nodes], [(index[a], index[b]) for a, b in edges], _GAP)
     return _Inside(nodes, edges, arranged)
 
 
-def _box_of(vertex: tuple[str, int], inside: dict[int, _Inside]) -> Box:
+def _box_of(summary: GraphSummary, vertex: tuple[str, int], inside: dict[int, _Inside]) -> Box:
     kind, number = vertex
     if kind == "node":
-        return NODE
+        return _node_box(summary.nodes[number])
     if number not in inside:
-        return FOLDED
+        fewest, most = _FOLDED_LETTERS
+        return (LETTER * min(max(len(caption(summary, number)), fewest), most) + 14, _FOLDED_HEIGHT)
     width, height = inside[number].arranged.size
     return (width + 2 * _PADDING, height + 2 * _PADDING)
+
+
+def _node_box(node: GraphNode) -> Box:
+    """As wide as its name needs."""
+    name = shortened(drawn_title(node), LONGEST_NAME)
+    return (max(NODE[0], len(name) * LETTER - _OVER_GAP), NODE[1])
+
+
+def drawn_title(node: GraphNode) -> str:
+    """What stands above a value: its name, unless that is in its mark already."""
+    return node.title if node.title != node.symbol else ""
+
+
+def caption(summary: GraphSummary, group: int) -> str:
+    """Number and name of a sub-kernel."""
+    return f"{group + 1}: {summary.groups[group].label}"
+
+
+def shortened(text: str, most: int) -> str:
+    """At most so many letters; what is left out is an ellipsis at the end."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def _fill_hull(hull: Hull, inside: _Inside, at: dict[int, Point], bends: dict[Edge, tuple[Point, ...]]) -> None:

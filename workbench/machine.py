@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from workbench.backends.registry import get_backend
 from workbench.codegen.source import Source
 from workbench.errors import PlanError, RunError
 from workbench.frontend.cell import Traced, trace_cell, trace_function
 from workbench.graph import Graph
-from workbench.pipeline import plan_graph, render, simplify
+from workbench.pipeline import plan_for, planned_backend, render, simplify
 from workbench.planning.choices import Choices
 from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
@@ -62,15 +61,14 @@ class Machine:
     def plan(self, backend: str = "auto") -> Plan:
         """What is stored where and which loops run in which order; raises PlanError if the choices cannot be met.
 
-        `backend` must be one there is; today's planner decides the same for all of them.
+        backend: where it would run; "auto" is the machine's own, else the one that is chosen on this host. Backends
+        other than openmp have no loops that run together, and therefore other arrays.
         """
-        if backend != "auto":
-            get_backend(backend)
-        return plan_graph(self.graph, self.choices)
+        return plan_for(self.graph, self.choices, planned_backend(self.backend if backend == "auto" else backend))
 
     def source(self, backend: str = "openmp") -> Source:
         """The generated text ("openmp", "cuda") with the user's names; maps lines to nodes and cell lines."""
-        return render(self.plan(), backend)
+        return render(self.plan(backend), backend)
 
     def view(self, kind: str = "graph", **options: Any) -> Any:  # noqa: ANN401  # every kind has its own
         """A view, live where a page can draw it: "graph" (kernel=), "plan", "source" or "launch" (backend=).

@@ -15,7 +15,7 @@ from importlib import import_module
 
 from workbench.backends.base import Program
 from workbench.backends.build_cache import Counters, counters
-from workbench.backends.registry import BACKENDS, Selection, names_with_text, select_backend
+from workbench.backends.registry import BACKENDS, Selection, get_backend, names_with_text, select_backend
 from workbench.codegen.source import Source
 from workbench.errors import BackendError
 from workbench.frontend.cell import Traced, trace_cell
@@ -32,7 +32,7 @@ __all__ = [
     "compile_graph",
     "counters",
     "plan_for",
-    "plan_graph",
+    "planned_backend",
     "render",
     "simplify",
     "trace",
@@ -105,6 +105,19 @@ def plan_for(graph: Graph, choices: Choices, backend: str) -> Plan:
         return plan_graph(graph, choices)
     apart = replace(choices, plan=replace(choices.plan, loops="apart"))
     return replace(plan_graph(graph, apart), choices=choices)
+
+
+def planned_backend(name: str) -> str:
+    """The backend for which plans are shown: "auto" is the one that would run here, openmp where none can.
+
+    Raises BackendError for a name that there is not.
+    """
+    if name != "auto":
+        return get_backend(name).name
+    try:
+        return select_backend().name
+    except BackendError:
+        return "openmp"
 
 
 def compile_graph(graph: Graph, choices: Choices, backend: str = "auto") -> Compiled:

@@ -2,13 +2,20 @@
 
 import threading
 
+import numpy as np
 import pytest
 
+from tests.views.test_plan import FIGURES
 from workbench.errors import PlanError, RunError
 from workbench.machine import trace
+from workbench.pipeline import plan_for
+from workbench.planning.choices import Choices, PlanChoices
+from workbench.planning.cost import memory_bytes, step_cost
 from workbench.planning.plan import Storage
 from workbench.views.flipping import storage_changes
+from workbench.views.graph import summarise_graph
 from workbench.views.inspection import Inspection, Measurement, Status
+from workbench.views.plan import summarise_plan
 from workbench.views.selection import CellLine, SubkernelRef, ValueRef, cell_lines_of, value_named, values_of
 
 HELLO = """
@@ -25,6 +32,13 @@ a = exp(u) + exp(2 * u)
 b = exp(a[+1] + a[-1])
 c = exp(b[+1] + b[-1])
 u.next = c[+1] + c[-1]
+"""
+
+
+FLUXES = """
+u = field("u", boundary="periodic")
+flux = sqrt(u[+1, 0] * u + u[0, +1])
+u.next = u + flux[-1, 0] - flux[0, -1]
 """
 
 
@@ -215,3 +229,59 @@ def test_choices_of_another_view_are_a_step_that_can_be_undone(hello):
     assert hello.choose(machine.choices) is hello.plan
     assert hello.undo()
     assert not hello.can_undo
+
+
+class TestBackends:
+    """What is shown for a backend is what that backend runs with."""
+
+    @pytest.fixture
+    def together(self):
+        """A program whose loops run together on openmp only."""
+        return trace(FLUXES, name="fluxes").with_choices(Choices(plan=PlanChoices(preset="as_manifest")))
+
+    def test_views_plan_as_the_backend_that_runs(self, together):
+        simulation = together.simulate(u=np.linspace(0, 1, 40 * 6).reshape(40, 6), backend="cuda-sim")
+        run = simulation.compiled.plan
+        for backend in ("cuda", "cuda-sim"):
+            inspection = Inspection(together, backend=backend)
+            shown = summarise_graph(inspection.plan, (40, 6))
+            assert inspection.plan == run
+            assert shown.bytes_moved == step_cost(run.main.observed).bytes_moved
+            assert shown.arrays == len(run.array_slots)
+            assert shown.memory == memory_bytes(run, (40, 6))
+            listed = summarise_plan(inspection.plan, extents=(40, 6), figures=FIGURES, backend=backend)
+            assert listed.allocated == memory_bytes(run, (40, 6))
+            assert len(listed.arrays) == len(run.array_slots)
+        assert together.plan("cuda") == run
+        simulation.close()
+
+    def test_another_backend_has_other_figures_and_the_same_choices(self, together):
+        inspection = Inspection(together, backend="openmp")
+        heard = []
+        for topic in ("plan", "source"):
+            inspection.on(topic, lambda _, topic=topic: heard.append(topic))
+        before = inspection.plan
+        inspection.show_backend("cuda")
+        assert heard == ["plan", "source"]
+        assert inspection.choices == before.choices
+        assert step_cost(inspection.plan.main.plain).bytes_moved > step_cost(before.main.plain).bytes_moved
+        inspection.show_backend("openmp")
+        assert inspection.plan == before
+
+    def test_undo_and_comparison_hold_for_the_backend_looked_at(self, together):
+        inspection = Inspection(together, backend="openmp")
+        inspection.compare(together.choices)
+        inspection.flip("flux")
+        inspection.show_backend("cuda")
+        assert inspection.previous == plan_for(together.graph, together.choices, "cuda")
+        assert inspection.compared == inspection.previous
+        inspection.undo()
+        assert inspection.plan == together.plan("cuda")
+
+    def test_arrays_of_rolling_values_are_not_counted_where_loops_run_together(self, together):
+        plan = Inspection(together, backend="openmp").plan
+        assert plan.main.plain.chains
+        assert summarise_graph(plan, (40, 6)).arrays == len(plan.array_slots) < len(plan.slots)
+        listed = summarise_plan(plan, extents=(40, 6), figures=FIGURES)
+        assert len(listed.arrays) == len(plan.array_slots)
+        assert {life.array for life in listed.lives} == set(range(len(listed.arrays)))

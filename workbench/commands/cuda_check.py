@@ -48,7 +48,7 @@ def check_machines(
     """Compile each machine and say its table. Raises BuildError without a compiler or for text that it refuses."""
     checks = []
     for machine in machines:
-        plan = machine.plan()
+        plan = machine.plan("cuda")
         dtype = str(plan.graph.fields[0].type) if plan.graph.fields else ""
         resources = subkernel_resources(plan, architecture=architecture)
         checks.append(DeviceCheck(machine.name, plan.graph.dim, dtype, architecture, resources))

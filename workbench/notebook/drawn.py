@@ -7,9 +7,11 @@ from typing import Any
 
 from IPython.core.interactiveshell import InteractiveShell
 
+from workbench.backends.registry import names_with_text
 from workbench.codegen.source import Source
 from workbench.graph import Graph
 from workbench.machine import Machine
+from workbench.pipeline import plan_for
 from workbench.planning.plan import Plan
 
 Bundle = dict[str, object]
@@ -24,7 +26,8 @@ def draw_graph(graph: Graph, include: object = None, exclude: object = None) -> 
 
 def draw_plan(plan: Plan, include: object = None, exclude: object = None) -> Bundle:
     """The plan view, and the plan's own text."""
-    view = Machine(plan.graph, plan.choices).view("plan")
+    backend = next((b for b in names_with_text() if plan_for(plan.graph, plan.choices, b) == plan), "auto")
+    view = Machine(plan.graph, plan.choices, backend=backend).view("plan")
     bundle: Bundle = view._repr_mimebundle_()
     return bundle | {"text/plain": str(plan)}
 

@@ -144,7 +144,7 @@ def halo_text(plan: Plan) -> str:
 
 def _manifest_arrays(plan: Plan) -> int:
     """Arrays of Manifest values beyond the fields' own: Table 3 of Paraiso."""
-    return sum(1 for slot in plan.slots if not slot.field)
+    return sum(1 for slot in plan.array_slots if not slot.field)
 
 
 def _build_text(compiled: Compiled) -> str:

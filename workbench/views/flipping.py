@@ -8,7 +8,7 @@ from typing import Literal
 from workbench.errors import PlanError
 from workbench.graph import Arith
 from workbench.graph.graph import NO_HINT
-from workbench.pipeline import plan_graph
+from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices, PlanChoices, names_node
 from workbench.planning.plan import Plan, Storage
 from workbench.planning.reach import value_name
@@ -39,10 +39,10 @@ def sync_refusal(plan: Plan, value: ValueRef) -> str:
     return "a barrier belongs to a sub-kernel that computes a value, and none computes this one"
 
 
-def flipped(plan: Plan, value: ValueRef) -> Plan:
+def flipped(plan: Plan, value: ValueRef, backend: str) -> Plan:
     """The plan in which the value is Manifest instead of Delayed or the other way round, and all others as they are.
 
-    Raises PlanError, saying why, if its storage is not free to choose.
+    backend: where it will run. Raises PlanError, saying why, if its storage is not free to choose.
     """
     why = refusal(plan, value)
     name = value_name(plan.kernel(value.kernel).kernel, value.node)
@@ -53,7 +53,7 @@ def flipped(plan: Plan, value: ValueRef) -> Plan:
     other = Storage.DELAYED if now is Storage.MANIFEST else Storage.MANIFEST
     wanted = {value: other}
     while True:
-        made = plan_graph(plan.graph, _with_storage(plan, wanted))
+        made = plan_for(plan.graph, _with_storage(plan, wanted), backend)
         # The cost model may now think otherwise about other values; a reader who flipped one of them means that one.
         moved = {ref: before for ref, before, _ in storage_changes(plan, made) if ref not in wanted}
         if not moved:
@@ -61,8 +61,11 @@ def flipped(plan: Plan, value: ValueRef) -> Plan:
         wanted.update(moved)
 
 
-def with_sync(plan: Plan, value: ValueRef, side: Side) -> Plan:
-    """The plan with a barrier before or after the sub-kernels that compute the value, or without the one it has."""
+def with_sync(plan: Plan, value: ValueRef, side: Side, backend: str) -> Plan:
+    """The plan with a barrier before or after the sub-kernels that compute the value, or without the one it has.
+
+    backend: where it will run.
+    """
     why = sync_refusal(plan, value)
     kernel = plan.kernel(value.kernel).kernel
     if why:
@@ -73,7 +76,7 @@ def with_sync(plan: Plan, value: ValueRef, side: Side) -> Plan:
     present = choices.sync_before if side == "before" else choices.sync_after
     chosen = present - names if present & names else present | {key}
     choices = replace(choices, sync_before=chosen) if side == "before" else replace(choices, sync_after=chosen)
-    return plan_graph(plan.graph, replace(plan.choices, plan=choices))
+    return plan_for(plan.graph, replace(plan.choices, plan=choices), backend)
 
 
 def sync_marks(plan: Plan, kernel: str) -> tuple[tuple[bool, bool], ...]:

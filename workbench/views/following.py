@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from workbench.errors import RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, Swapped, WishDropped
+from workbench.planning.choices import Choices
 from workbench.run.simulation import Simulation
 from workbench.run.timing import StepTime, once_timed, time_launches
 from workbench.run.watching import is_closed
@@ -30,6 +31,7 @@ class Following:
         self._closed = False
         self._stop_timing: Callable[[], None] = _nothing
         self._followed: Simulation | None = None
+        self._wanted: Choices | None = None  # what was asked for last: to look at another backend is no wish
         self._leave = (inspection.on("plan", self._follow), inspection.on("simulation", self._meet))
         self._meet(inspection)
 
@@ -49,11 +51,12 @@ class Following:
         simulation = inspection.simulation
         if simulation is not self._followed:
             self._time_launches(False)
-            self._followed = simulation
+            self._followed, self._wanted = simulation, None
         if simulation is None or is_closed(simulation):
             return
         self._time_launches(True)
         if simulation.compiled.plan.choices == inspection.choices:
+            self._wanted = inspection.choices
             self._time(simulation)
         else:
             self._follow(inspection)
@@ -71,13 +74,17 @@ class Following:
         if is_closed(simulation):
             inspection.report_status(Status("the simulation was closed; make a new one by simulate()", problem=True))
             return
-        inspection.report_status(Status("planning", busy=True))
         wanted, running = inspection.choices, simulation.compiled.plan.choices
+        if wanted == self._wanted:
+            return
+        self._wanted = wanted
+        inspection.report_status(Status("planning", busy=True))
         # What the launch view says now wins over what simulate() was told.
         threads = wanted.plan.threads if wanted.plan.threads != running.plan.threads else None
         try:
             simulation.replan(wanted, threads=threads, progress=lambda event: self._hear(event, simulation))
         except StencilError as error:
+            self._wanted = None
             inspection.report_status(Status(str(error), problem=True))
 
     def _hear(self, event: ReplanEvent, simulation: Simulation) -> None:
@@ -98,6 +105,7 @@ class Following:
                 pass  # timed with its sub-kernels in _time
             case WishDropped(text=text):
                 if text:
+                    self._wanted = None
                     inspection.report_status(Status(f"the old code goes on: {text}", problem=True))
 
     def _time(self, simulation: Simulation) -> None:

@@ -161,7 +161,7 @@ def summarise_graph(
         groups=tuple(_group(planned, s) for s in planned.observed.subkernels),
         bytes_moved=cost.bytes_moved,
         flops=cost.flops,
-        arrays=len(plan.slots),
+        arrays=len(plan.array_slots),
         memory=memory_bytes(plan, extents),
         extents=extents,
         changed=tuple(i for i, s in enumerate(planned.storage) if before is not None and before[i] is not s),

@@ -72,7 +72,7 @@ class GraphView:
         self.comparison = COMPARISONS[0]
         self.trouble = ""
         self.page: GraphPage | None = None
-        self._opened = inspection.plan
+        self._opened = inspection.choices
         self._lock = threading.RLock()
         summary = self._summarise()
         self._folded = default_folds(summary)

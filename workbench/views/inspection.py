@@ -13,11 +13,12 @@ from workbench.backends.registry import backend_names, names_with_text
 from workbench.codegen.source import Source
 from workbench.errors import PlanError, RunError, StencilError
 from workbench.graph import Graph
-from workbench.pipeline import plan_graph, render
+from workbench.pipeline import planned_backend, render
 from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan
 from workbench.run.simulation import Simulation
 from workbench.views.flipping import Side, flipped, refusal, storage_changes, with_sync
+from workbench.views.kept_plans import KeptPlans
 from workbench.views.selection import Selection, SubkernelRef, ValueRef, find_subkernel, node_of, value_named
 
 Topic = Literal["plan", "source", "selection", "comparison", "simulation", "status", "measured"]
@@ -26,7 +27,7 @@ selection: something else is selected. comparison: another plan to compare with.
 status: what is being built. measured: a plan was timed."""
 
 TOPICS: tuple[Topic, ...] = get_args(Topic)
-_KEPT = 32  # plans and sources, of those looked at last
+_KEPT = 32  # changes and sources, of those made and looked at last
 _FIGURE_CELLS = 1 << 20
 
 
@@ -93,10 +94,11 @@ class Inspection:
         self._machine = machine
         self._simulation = simulation
         self._backend = backend or (simulation.backend if simulation is not None else machine.backend)
-        self._plan = plan_graph(machine.graph, machine.choices)
-        self._sources: OrderedDict[tuple[Choices, str], Source] = OrderedDict()
-        self._undo: list[Plan] = []
-        self._redo: list[Plan] = []
+        self._plans = KeptPlans(machine.graph)
+        self._plan = self._planned(machine.choices)
+        self._sources: OrderedDict[tuple[Choices, str, str], Source] = OrderedDict()
+        self._undo: list[Choices] = []
+        self._redo: list[Choices] = []
         self._selection: Selection | None = None
         self._compared: Plan | None = None
         self._status = Status()
@@ -117,7 +119,7 @@ class Inspection:
 
     @property
     def plan(self) -> Plan:
-        """The plan of now. Its graph is the simplified one, whose nodes a ValueRef numbers."""
+        """The plan of now, as `target` runs it. Its graph is the simplified one, whose nodes a ValueRef numbers."""
         return self._plan
 
     @property
@@ -131,9 +133,15 @@ class Inspection:
         return self._backend
 
     @property
+    def target(self) -> str:
+        """The backend whose plan is shown: `backend`, or the one that "auto" stands for on this host."""
+        return planned_backend(self._backend)
+
+    @property
     def language(self) -> str:
         """The backend whose text is shown; "openmp" for those without a text."""
-        return self._backend if self._backend in names_with_text() else "openmp"
+        target = self.target
+        return target if target in names_with_text() else "openmp"
 
     @property
     def source(self) -> Source:
@@ -142,12 +150,12 @@ class Inspection:
 
     def source_of(self, plan: Plan) -> Source:
         """The text of any plan for `language`; the last few are kept."""
-        key = (plan.choices, self.language)
+        key = (plan.choices, self.target, self.language)
         with self._lock:
             if key in self._sources:
                 self._sources.move_to_end(key)
                 return self._sources[key]
-        rendered = render(plan, key[1])
+        rendered = render(plan, key[2])
         with self._lock:
             self._sources[key] = rendered
             while len(self._sources) > _KEPT:
@@ -180,7 +188,7 @@ class Inspection:
         value: where it is, or the name it has in the cell. Raises PlanError, saying why, if it is forced.
         """
         with self._lock:
-            plan = flipped(self._plan, _value(self._plan, value))
+            plan = flipped(self._plan, _value(self._plan, value), self.target)
             topics = self._take(plan)
         self._tell(*topics)
         return plan
@@ -188,7 +196,7 @@ class Inspection:
     def mark_sync(self, value: ValueRef | str, side: Side = "after") -> Plan:
         """Ask for a barrier at the sub-kernels that compute the value, or drop it if there is one."""
         with self._lock:
-            plan = with_sync(self._plan, _value(self._plan, value), side)
+            plan = with_sync(self._plan, _value(self._plan, value), side, self.target)
             topics = self._take(plan)
         self._tell(*topics)
         return plan
@@ -198,7 +206,7 @@ class Inspection:
         with self._lock:
             if choices == self._plan.choices:
                 return self._plan
-            plan = plan_graph(self._machine.graph, choices)
+            plan = self._planned(choices)
             topics = self._take(plan)
         self._tell(*topics)
         return plan
@@ -225,7 +233,7 @@ class Inspection:
     def previous(self) -> Plan | None:
         """The plan before the last change: what a source view shows on the left of its difference."""
         with self._lock:
-            return self._undo[-1] if self._undo else None
+            return self._planned(self._undo[-1]) if self._undo else None
 
     # --- what is pointed at and shown ---------------------------------------------------------------------------------
 
@@ -253,7 +261,7 @@ class Inspection:
 
         Raises PlanError for a plan of another program.
         """
-        plan = plan_graph(self._machine.graph, other) if isinstance(other, Choices) else other
+        plan = self._planned(other) if isinstance(other, Choices) else other
         if plan is not None and _keys(plan) != _keys(self._plan):
             raise PlanError(
                 f"a plan of {plan.graph.name} cannot be compared with one of {self.name}",
@@ -272,8 +280,7 @@ class Inspection:
         if backend not in ("auto", *backend_names()):
             raise RunError(f"no backend is called {backend!r}", advice=f"Use one of {', '.join(backend_names())}.")
         if backend != self._backend:
-            self._backend = backend
-            self._tell("source")
+            self._tell(*self._look_at(backend), "source")
 
     # --- what runs behind it ------------------------------------------------------------------------------------------
 
@@ -281,9 +288,8 @@ class Inspection:
         """From now on this simulation is the one that runs; its plan need not be the plan of now yet."""
         if simulation is not self._simulation:
             self._simulation = simulation
-            if simulation is not None:
-                self._backend = simulation.backend
-            self._tell("simulation")
+            topics = () if simulation is None else self._look_at(simulation.backend)
+            self._tell("simulation", *topics)
 
     @property
     def status(self) -> Status:
@@ -343,9 +349,25 @@ class Inspection:
 
     # --- inside -------------------------------------------------------------------------------------------------------
 
+    def _planned(self, choices: Choices) -> Plan:
+        return self._plans.planned(choices, self.target)
+
+    def _look_at(self, backend: str) -> tuple[Topic, ...]:
+        """Look at another backend; the choices stay, and where it runs them otherwise listeners must hear of a plan."""
+        with self._lock:
+            self._backend = backend
+            plan, compared = self._planned(self._plan.choices), self._compared
+            if compared is not None:
+                self._compared = self._planned(compared.choices)
+            if plan == self._plan:
+                return ()
+            self._plan = plan
+            return ("plan",)
+
     def _take(self, plan: Plan) -> tuple[Topic, ...]:
-        self._undo.append(self._plan)
+        self._undo.append(self._plan.choices)
         del self._undo[:-_KEPT]
+        self._plans.keep(plan, self.target)
         self._redo.clear()
         return self._enter(plan)
 
@@ -357,12 +379,12 @@ class Inspection:
             return ("plan", "source", "selection")
         return ("plan", "source")
 
-    def _step_back(self, source: list[Plan], target: list[Plan]) -> bool:
+    def _step_back(self, source: list[Choices], target: list[Choices]) -> bool:
         with self._lock:
             if not source:
                 return False
-            target.append(self._plan)
-            topics = self._enter(source.pop())
+            target.append(self._plan.choices)
+            topics = self._enter(self._planned(source.pop()))
         self._tell(*topics)
         return True
 

@@ -130,7 +130,8 @@ def summarise_plan(
     kernel = plan.kernel(chosen.kernel)
     step = kernel.observed if chosen.observed else kernel.plain
     elements = memory_bytes(plan, extents) // (sum(slot.itemsize for slot in plan.array_slots) or 1)
-    found = lifetimes_of(plan, kernel, step)
+    lane = {slot.index: number for number, slot in enumerate(plan.array_slots)}
+    found = tuple(life for life in lifetimes_of(plan, kernel, step) if life.slot in lane)
     return PlanSummary(
         plan.graph.name,
         backend,
@@ -140,8 +141,8 @@ def summarise_plan(
         figures,
         _rows(plan, kernel, step, extents, figures, measured or {}),
         tuple(_launch_text(kernel, step, launch) for launch in step.launches),
-        tuple(_array_text(slot) for slot in plan.slots),
-        tuple(Life(x.slot, x.name, x.first, x.last, plan.slots[x.slot].itemsize * elements) for x in found),
+        tuple(_array_text(slot) for slot in plan.array_slots),
+        tuple(Life(lane[x.slot], x.name, x.first, x.last, plan.slots[x.slot].itemsize * elements) for x in found),
         tuple(live_bytes(plan, found, launch) * elements for launch in range(len(step.launches))),
         memory_bytes(plan, extents),
         step_measured,

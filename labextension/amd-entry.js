@@ -3,9 +3,10 @@ import field from './style/field.css';
 import listing from './style/listing.css';
 import pane from './style/pane.css';
 import views from './style/index.css';
+import vscode from './style/vscode.css';
 
 const node = document.createElement('style');
-node.textContent = [views, field, listing, pane].join('\n');
+node.textContent = [views, field, listing, pane, vscode].join('\n');
 document.head.append(node);
 
 export * from './lib/widgets.js';

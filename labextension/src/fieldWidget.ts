@@ -59,7 +59,7 @@ export class FieldView extends DOMWidgetView {
     this.listenTo(this.model, 'msg:custom', (content: unknown, buffers: DataView[]) => this.hear(content, buffers));
     this.listenTo(this.model, 'comm_live_update', () => {
       if (!this.model.comm_live) {
-        this.trouble.textContent = 'The kernel process of this view has ended. Run the cell again.';
+        this.end();
       }
     });
     void this.connect();
@@ -75,7 +75,7 @@ export class FieldView extends DOMWidgetView {
 
   private async connect(): Promise<void> {
     const manager = this.model.widget_manager as unknown as { kernel?: Kernel.IKernelConnection };
-    const channel = await openChannel<ToKernel>(manager.kernel, this.model.model_id, message => this.send({ ...message }));
+    const channel = await openChannel<ToKernel>(manager.kernel, this.model.model_id, message => this.send({ ...message }), this.end);
     if (this.gone) {
       channel.close();
       return;
@@ -84,6 +84,10 @@ export class FieldView extends DOMWidgetView {
     this.ask({ type: 'ready' });
     this.wantCharts();
   }
+
+  private readonly end = (): void => {
+    this.trouble.textContent = 'The kernel process of this view has ended. Run the cell again.';
+  };
 
   private ask(message: ToKernel): void {
     this.channel?.send(message);

@@ -35,7 +35,7 @@ export class ListingView extends DOMWidgetView {
     this.listenTo(this.model, 'msg:custom', (content: unknown, buffers: DataView[]) => this.hear(content, buffers));
     this.listenTo(this.model, 'comm_live_update', () => {
       if (!this.model.comm_live) {
-        this.trouble.textContent = 'The kernel process of this view has ended. Run the cell again.';
+        this.end();
       }
     });
     void this.connect();
@@ -51,7 +51,7 @@ export class ListingView extends DOMWidgetView {
   private async connect(): Promise<void> {
     const manager = this.model.widget_manager as unknown as { kernel?: Kernel.IKernelConnection };
     const fallback = (message: FromListing): void => this.send({ ...message });
-    const channel = await openChannel<FromListing>(manager.kernel, this.model.model_id, fallback);
+    const channel = await openChannel<FromListing>(manager.kernel, this.model.model_id, fallback, this.end);
     if (this.gone) {
       channel.close();
       return;
@@ -59,6 +59,10 @@ export class ListingView extends DOMWidgetView {
     this.channel = channel;
     this.ask({ type: 'ready' });
   }
+
+  private readonly end = (): void => {
+    this.trouble.textContent = 'The kernel process of this view has ended. Run the cell again.';
+  };
 
   private ask(message: FromListing): void {
     if (message.type !== 'drawn') {

@@ -44,7 +44,7 @@ export class PaneView extends DOMWidgetView {
     this.listenTo(this.model, 'msg:custom', (content: unknown, buffers: DataView[]) => this.hear(content, buffers));
     this.listenTo(this.model, 'comm_live_update', () => {
       if (!this.model.comm_live) {
-        this.trouble.textContent = 'The kernel process of this view has ended. Run the cell again.';
+        this.end();
       }
     });
     const attributeFilter = ['data-jp-theme-light', 'data-vscode-theme-kind'];
@@ -63,7 +63,7 @@ export class PaneView extends DOMWidgetView {
   private async connect(): Promise<void> {
     const manager = this.model.widget_manager as unknown as { kernel?: Kernel.IKernelConnection };
     const fallback = (message: FromPane): void => this.send({ ...message });
-    const channel = await openChannel<FromPane>(manager.kernel, this.model.model_id, fallback);
+    const channel = await openChannel<FromPane>(manager.kernel, this.model.model_id, fallback, this.end);
     if (this.gone) {
       channel.close();
       return;
@@ -71,6 +71,10 @@ export class PaneView extends DOMWidgetView {
     this.channel = channel;
     this.ask({ type: 'opened', view: this.cid, bokeh: versions().join(' '), dark: isDark() });
   }
+
+  private readonly end = (): void => {
+    this.trouble.textContent = 'The kernel process of this view has ended. Run the cell again.';
+  };
 
   private ask(message: FromPane): void {
     this.channel?.send(message);

@@ -11,15 +11,17 @@ export interface Channel<Message extends object> {
   close(): void;
 }
 
-/** A channel of our own where the page gives us its kernel connection, else the widget's (VS Code). */
+/** A channel of our own where the page gives us its kernel connection, else the widget's. `ended`: it has closed. */
 export async function openChannel<Message extends object>(
   kernel: Kernel.IKernelConnection | undefined,
   modelId: string,
-  fallback: (message: Message) => void
+  fallback: (message: Message) => void,
+  ended: () => void
 ): Promise<Channel<Message>> {
   if (!kernel) {
     return { send: fallback, close: () => undefined };
   }
+  kernel.disposed.connect(ended); // all that VS Code does when the kernel process starts again
   const comm = kernel.createComm(TARGET);
   // Only the implementation has this promise, not the published interface.
   const started = (comm as unknown as { subshellStarted?: Promise<unknown> }).subshellStarted;
@@ -35,6 +37,7 @@ export async function openChannel<Message extends object>(
       }
     },
     close: () => {
+      kernel.disposed.disconnect(ended);
       if (!comm.isDisposed && kernel.connectionStatus === 'connected') {
         void comm.close();
       }

@@ -20,7 +20,7 @@ from workbench.codegen.source import Source
 from workbench.errors import BackendError
 from workbench.frontend.cell import Traced, trace_cell
 from workbench.graph import Graph
-from workbench.planning import plan_graph
+from workbench.planning import plan_graph as plan_anew
 from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan
 from workbench.planning.simplify import simplify
@@ -39,8 +39,10 @@ __all__ = [
 ]
 
 _KEPT_PROGRAMS = 64
+_KEPT_PLANS = 32
 
 _programs: OrderedDict[tuple[Plan, str], Program] = OrderedDict()
+_plans: OrderedDict[tuple[Graph, Choices], Plan] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -57,6 +59,25 @@ class Compiled:
 def trace(text: str, *, name: str = "machine", dim: int | None = None) -> Traced:
     """Cell text -> what it means; `workbench.frontend.cell.trace_cell` takes more."""
     return trace_cell(text, name=name, dim=dim)
+
+
+def plan_graph(graph: Graph, choices: Choices | None = None) -> Plan:
+    """Graph and choices -> plan. The last few are kept, so that views and simulations that ask for one plan share it.
+
+    Raises PlanError if the choices cannot be met.
+    """
+    wanted = choices or Choices()
+    key = (graph, wanted)
+    with _lock:
+        if key in _plans:
+            _plans.move_to_end(key)
+            return _plans[key]
+    plan = plan_anew(graph, wanted)
+    with _lock:
+        _plans[key] = plan
+        while len(_plans) > _KEPT_PLANS:
+            _plans.popitem(last=False)
+    return plan
 
 
 def render(plan: Plan, backend: str) -> Source:

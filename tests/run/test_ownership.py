@@ -87,3 +87,19 @@ def test_one_owner_at_a_time():
     owner.release()
     assert not owner.owned
     owner.reserve("it")
+
+
+def test_what_is_wanted_at_once_ends_the_slice():
+    owner = Owner()
+    owner.reserve("it")
+    owner.adopt()
+    first, _ = in_thread(lambda: owner.do(lambda: None))
+    wait_until_posted(owner)
+    assert not owner.slice_end.is_set()
+    second, _ = in_thread(lambda: owner.do(lambda: None, at_once=True))
+    while not owner.slice_end.is_set():
+        owner.sleep(0.01)
+    owner.serve()
+    assert not owner.slice_end.is_set()
+    first.join(PATIENCE)
+    second.join(PATIENCE)

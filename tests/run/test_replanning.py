@@ -114,6 +114,27 @@ def test_running_simulation_goes_on_with_whole_steps(backend):
         assert simulation.steps == state["n"] == state["u"].min() == state["u"].max() == state["top"]
 
 
+def test_new_code_waits_for_a_step_and_not_for_a_slice(monkeypatch):
+    monkeypatch.setattr("workbench.run.marching.SLICE_SECONDS", 1000.0)
+    with COUNT.simulate(u=0.0, shape=500, backend="openmp") as simulation:
+        simulation.start()
+        report = simulation.replan(COUNT.annotate("slope", "manifest").choices).wait(PATIENCE)
+        assert report.stage == "running"
+        simulation.stop(PATIENCE)
+        assert not simulation.running
+
+
+@pytest.mark.filterwarnings("ignore:the listener of a wish failed")
+def test_listener_that_fails_stops_no_wish():
+    def fail(event):
+        raise KeyError(event)
+
+    with COUNT.simulate(u=0.0, shape=50, backend="reference") as simulation:
+        for allocation in ("manifest", "delayed"):
+            wish = simulation.replan(COUNT.annotate("slope", allocation).choices, progress=fail)
+            assert wish.wait(PATIENCE).stage == "running"
+
+
 def test_held_simulation_takes_over_and_stays_held(backend):
     with COUNT.simulate(u=0.0, shape=50, backend=backend) as simulation:
         simulation.start().pause()

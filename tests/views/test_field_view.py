@@ -184,7 +184,8 @@ def test_unexpected_fault_is_told_and_the_view_lives_on(view, page, simulation, 
     with monkeypatch.context() as patched:
         patched.setattr("workbench.views.looking.summarise", fail)
         simulation.run(1)
-        page.wait("error", lambda m: m["text"] == "MemoryError: no room")
+        told = page.wait("error", lambda m: m["text"].startswith("MemoryError: no room in test_field_view.py, line "))
+        assert told["text"].endswith("; this view goes on\nClose other views, or take fewer cells.")
     simulation.run(1)
     page.wait("frame", lambda m: m["step"] == 2)
 

@@ -25,6 +25,19 @@ class Goal:
     until: tuple[Condition, ...] = ()
 
 
+class RunStop(StopFlag):
+    """Ends a run; the slice that is under way ends at the next whole step."""
+
+    def __init__(self, slice_end: StopFlag) -> None:
+        super().__init__()
+        self._slice_end = slice_end
+
+    def set(self) -> None:
+        """Ask to stop."""
+        super().set()  # first: whoever clears the other flag looks at this one afterwards
+        self._slice_end.set()
+
+
 class March:
     """One run of one simulation, in the thread that owns it.
 
@@ -33,7 +46,7 @@ class March:
     """
 
     def __init__(self, state: State, owner: Owner, goal: Goal, listener: Listener, finite: bool = False) -> None:
-        self.stop = StopFlag()
+        self.stop = RunStop(owner.slice_end)
         self.paused = False
         self.done = 0
         self._state = state
@@ -93,7 +106,7 @@ class March:
                 observe_every=observe_every(state.records),
                 observe_last=steps == remaining,
                 until=self._goal.until,
-                stop=self.stop,
+                stop=self._owner.slice_end,
                 seconds=seconds,
             )
         )

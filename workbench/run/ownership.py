@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
+from workbench.backends.base import StopFlag
 from workbench.errors import RunError
 
 Result = TypeVar("Result")
@@ -18,7 +19,8 @@ class Owner:
     """Guards one state.
 
     Idle: `do` runs an action at once, under a lock. Owned (a run is going on): the owner runs actions at once, all
-    other threads post theirs and wait until the owner calls `serve`, which it does at whole steps only.
+    other threads post theirs and wait until the owner calls `serve`, which it does at whole steps only. `slice_end`
+    asks the owner to do that after the step of now, and not only when a slice of its run has ended.
     """
 
     def __init__(self) -> None:
@@ -26,6 +28,7 @@ class Owner:
         self._arrived = threading.Condition(self._lock)
         self._released = threading.Condition(self._lock)
         self._owner: int | None = None
+        self.slice_end = StopFlag()
         self._commands: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
 
     @property
@@ -38,14 +41,19 @@ class Owner:
         """Whether somebody waits to be served."""
         return bool(self._commands)
 
-    def do(self, action: Callable[[], Result]) -> Result:
-        """Run `action` when the state is that of a whole step, and return or raise what it does."""
+    def do(self, action: Callable[[], Result], *, at_once: bool = False) -> Result:
+        """Run `action` when the state is that of a whole step, and return or raise what it does.
+
+        at_once: at the next whole step. Only for what is rare: whoever asks so again and again stops the run.
+        """
         with self._lock:
             if self._owner is None or self._owner == threading.get_ident():
                 return action()
             future: Future[Result] = Future()
             self._commands.append((action, future))
             self._arrived.notify_all()
+            if at_once:
+                self.slice_end.set()
         return future.result()
 
     def reserve(self, what: str) -> None:
@@ -65,6 +73,7 @@ class Owner:
 
     def serve(self) -> None:
         """Run what was posted, in order. An action's exception goes to who posted it, not to the owner."""
+        self.slice_end.clear()
         while self._commands:
             action, future = self._commands.popleft()
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import threading
 import time
+import warnings
 import weakref
 from dataclasses import dataclass, replace
 from typing import Literal, Self
@@ -83,6 +84,7 @@ class Replan:
         self.begin = time.perf_counter()
         self._report = ReplanReport(wish, "planning", choices)
         self._ended = threading.Event()
+        self._decided = threading.Event()  # it has ended, or a compiler is needed
 
     @property
     def report(self) -> ReplanReport:
@@ -100,12 +102,20 @@ class Replan:
             raise self._report.error
         return self._report
 
+    def wait_unless_compiling(self, timeout: float) -> None:
+        """Wait until it runs or never will, at most `timeout` seconds, and no longer once it needs a compiler."""
+        self._decided.wait(timeout)
+
     def note(self, report: ReplanReport) -> Self:
         """Keep what is known now; called by the replanner only."""
         self._report = report
         if report.ended:
             self._ended.set()
         return self
+
+    def decide(self) -> None:
+        """Let go who waits unless a compiler is needed; called by the replanner only."""
+        self._decided.set()
 
     def __repr__(self) -> str:
         return f"<replan {self._report}>"
@@ -149,6 +159,7 @@ class Replanner:
                 self._thread.start()
         if overtaken is not None:
             self._drop(overtaken, "overtaken")
+            overtaken.decide()
         return wish
 
     def close(self, timeout: float | None = None) -> None:
@@ -177,12 +188,16 @@ class Replanner:
                 self._drop(wish, "cancelled" if self._next is None else "overtaken")
             except Exception as error:  # whatever it is, it belongs to who wished; the old code goes on
                 self._drop(wish, "failed", error)
+            finally:
+                wish.decide()
 
     def _fulfil(self, wish: Replan) -> None:
         plan = self._planned(wish)
         self._check(wish)
         selection = self._state.compiled.selection
         known = find_built(plan, selection)
+        if known is None:
+            wish.decide()
         program = known or build(plan, selection, wish.cancelled)
         from_cache, compile_seconds = known is not None or program.from_cache, 0.0 if known else program.compile_seconds
         self._check(wish)
@@ -191,7 +206,7 @@ class Replanner:
         check_memory(plan, self._state.extents)
         instance = program.instantiate(self._state.extents, wish.threads)
         try:
-            step = self._owner.do(lambda: self._swap(wish, compiled, instance))
+            step = self._owner.do(lambda: self._swap(wish, compiled, instance), at_once=True)
         except BaseException:
             instance.close()
             raise
@@ -255,7 +270,16 @@ class Replanner:
 
     def _tell(self, wish: Replan, event: ReplanEvent) -> None:
         if wish.listener is not None:
-            wish.listener(event)
+            try:
+                wish.listener(event)
+            except Exception as error:  # neither this thread nor the one that runs may end by it
+                wish.listener = None
+                warnings.warn(
+                    f"the listener of a wish failed and is called no more: {type(error).__name__}: {error}\n"
+                    "Pass progress= a function that takes every event.",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
         publish(event)
 
     @property

@@ -98,6 +98,7 @@ class BokehPane:
         self._legend = legend
         self._states: dict[str, ToolState] = {}
         self._lock = threading.RLock()
+        self._saying = threading.Lock()  # of `say`: the text said last is also sent last
         self._gate = threading.Lock()  # of the feeder: handlers of messages must not wait for work on the document
         self._changes: list[DocumentPatchedEvent] = []
         self._document.on_change(self._collect)
@@ -133,10 +134,10 @@ class BokehPane:
 
     def say(self, text: str) -> None:
         """Show a line below the drawing, which screen readers speak."""
-        self._status = text
-        feeder = self._feeder
-        if feeder is not None:
-            feeder.post(lambda: self._send(Message({"type": "status", "text": text})))
+        with self._saying:  # in the caller's thread: the pane's own may be at work for long
+            self._status = text
+            if self._feeder is not None:
+                self._send(Message({"type": "status", "text": text}))
 
     def on_event(self, model: Any, name: str, callback: Callable[[Any], None]) -> None:  # noqa: ANN401  # Bokeh's
         """Call with every event of a model: "tap", "doubletap", "rangesupdate"; its fields are those of Bokeh's."""
@@ -264,7 +265,8 @@ class BokehPane:
             body = serialize_json(next(iter(documents.values()))).encode()
             self._send(Message(content, (body,)))
         self._send_states(tuple(self._states.values()))
-        self._send(Message({"type": "status", "text": self._status}))
+        with self._saying:
+            self._send(Message({"type": "status", "text": self._status}))
 
     def _show(self, number: int) -> None:
         """Send what has changed; number 0 is not acknowledged."""
@@ -282,10 +284,21 @@ class BokehPane:
     def _locked(self, change: Callable[[], None]) -> None:
         with self._lock:
             if not self._closed:
-                change()
+                self._thawed(change)
         feeder = self._feeder
         if feeder is not None and self._changes:
             feeder.changed()
+
+    def _thawed(self, change: Callable[[], None]) -> None:
+        """Bokeh walks through all models at many a change: let it do so once, afterwards."""
+        failed: Exception | None = None
+        with self._document.models.freeze():  # which an exception would leave frozen
+            try:
+                change()
+            except Exception as error:
+                failed = error
+        if failed is not None:
+            raise failed
 
     def _collect(self, event: DocumentPatchedEvent) -> None:
         """Keep what a page does not know yet; one that comes later gets the whole document."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections import deque
 from collections.abc import Callable
 
-from workbench.errors import StencilError
+from workbench.views.faults import fault_text
 from workbench.views.flow import Flow
 
 CLOSING_SECONDS = 2.0  # that closing a view waits for its thread
 STATUS_SECONDS = 0.2  # how soon a page learns that a run has ended
+REPEAT_SECONDS = 1.0  # between two times that the same failure is told
 
 Command = Callable[[], None]
 
@@ -21,7 +23,8 @@ class Feeder:
 
     `show(number)` makes and sends one frame, `tell()` sends what else has changed, `fail(text)` shows an error; all
     three are called in this thread only. Every other method returns at once and may be called by any thread, so
-    nothing that handles messages touches arrays.
+    nothing that handles messages touches arrays. Whatever these calls or a command raise is told by `fail`, and the
+    thread goes on.
     """
 
     def __init__(
@@ -34,6 +37,7 @@ class Feeder:
         self._commands: deque[Command] = deque()
         self._changed = False
         self._ended = False
+        self._failed = ("", -1e9)
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
@@ -77,10 +81,18 @@ class Feeder:
     def _attempt(self, command: Command) -> None:
         try:
             command()
-        except StencilError as error:  # belongs to the user who looks; the simulation goes on
-            self._fail(str(error))
-        except Exception as error:  # a fault of ours, or no memory: told as well, else the view would stop in silence
-            self._fail(f"{type(error).__name__}: {error}")
+        except Exception as error:  # belongs to the user who looks, be it a refusal, no memory or a fault of ours
+            self._told_failure(fault_text(error))
+
+    def _told_failure(self, text: str) -> None:
+        """What fails for each frame is told once a second."""
+        before, at = self._failed
+        now = time.monotonic()
+        if text == before and now - at < REPEAT_SECONDS:
+            return
+        self._failed = (text, now)
+        with contextlib.suppress(Exception):  # no page hears it any more
+            self._fail(text)
 
     def _once(self) -> None:
         """Wait for something to do, at most STATUS_SECONDS, and do it."""

@@ -16,6 +16,8 @@ from workbench.run.watching import is_closed
 from workbench.views.inspection import Inspection, Measurement, Program, Status
 from workbench.views.plan import seconds_text
 
+AT_ONCE_SECONDS = 0.1  # that views wait for code which no compiler is needed for; a step may take longer
+
 
 class Following:
     """Makes what is flipped in a view run, and tells the views what is expected, what goes on and what was measured.
@@ -67,46 +69,49 @@ class Following:
                 time_launches(self._followed, wanted)
 
     def _follow(self, inspection: Inspection) -> None:
-        """Ask for the plan of now; returns at once."""
+        """Ask for the plan of now; waits a moment where no compiler is needed."""
         simulation = inspection.simulation
         if simulation is None:
             return
         if is_closed(simulation):
-            inspection.report_status(Status("the simulation was closed; make a new one by simulate()", problem=True))
+            self._say(Status("the simulation was closed; make a new one by simulate()", problem=True))
             return
         wanted, running = inspection.choices, simulation.compiled.plan.choices
         if wanted == self._wanted:
             return
         self._wanted = wanted
-        inspection.report_status(Status("planning", busy=True))
+        self._say(Status("planning", busy=True))
         # What the launch view says now wins over what simulate() was told.
         threads = wanted.plan.threads if wanted.plan.threads != running.plan.threads else None
         try:
-            simulation.replan(wanted, threads=threads, progress=lambda event: self._hear(event, simulation))
+            wish = simulation.replan(wanted, threads=threads, progress=lambda event: self._hear(event, simulation))
+            # Code that is there already runs sooner than the views have drawn the new plan, so it goes first.
+            wish.wait_unless_compiling(AT_ONCE_SECONDS)
         except StencilError as error:
             self._wanted = None
-            inspection.report_status(Status(str(error), problem=True))
+            self._say(Status(str(error), problem=True))
 
     def _hear(self, event: ReplanEvent, simulation: Simulation) -> None:
         """In the thread that replans, or in the one that runs."""
         if self._closed:
             return
-        inspection = self.inspection
         match event:
             case Planned():
-                inspection.report_status(Status(_expectation(event), busy=True))
+                self._say(Status(_expectation(event), busy=True))
             case Swapped(steps=steps, seconds=seconds, from_cache=cached, compile_seconds=compiling):
                 how = "from the cache" if cached else f"the compiler took {compiling:.2f} s"
-                inspection.report_status(
-                    Status(f"new code runs since step {steps}, {seconds:.2f} s after the wish, {how}")
-                )
+                self._say(Status(f"new code runs since step {steps}, {seconds:.2f} s after the wish, {how}"))
                 self._time(simulation)
             case Measured():
                 pass  # timed with its sub-kernels in _time
             case WishDropped(text=text):
                 if text:
                     self._wanted = None
-                    inspection.report_status(Status(f"the old code goes on: {text}", problem=True))
+                    self._say(Status(f"the old code goes on: {text}", problem=True))
+
+    def _say(self, status: Status) -> None:
+        with contextlib.suppress(Exception):  # a view failed, which the inspection has told; flips and runs go on
+            self.inspection.report_status(status)
 
     def _time(self, simulation: Simulation) -> None:
         self._stop_timing()
@@ -123,7 +128,9 @@ class Following:
     def _timed(self, time: StepTime, simulation: Simulation) -> None:
         if not self._closed:
             parts = time.subkernels(simulation.compiled)
-            self.inspection.report_measured(Measurement(time.choices, time.backend, time.extents, time.seconds, parts))
+            measured = Measurement(time.choices, time.backend, time.extents, time.seconds, parts)
+            with contextlib.suppress(Exception):  # the inspection has told it; the run goes on
+                self.inspection.report_measured(measured)
 
 
 def inspect_machine(looked_at: Program | Inspection, simulation: Simulation | None = None) -> Inspection:

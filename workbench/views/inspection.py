@@ -17,6 +17,7 @@ from workbench.pipeline import planned_backend, render
 from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan
 from workbench.run.simulation import Simulation
+from workbench.views.faults import call_all, fault_text
 from workbench.views.flipping import Side, flipped, refusal, storage_changes, with_sync
 from workbench.views.kept_plans import KeptPlans
 from workbench.views.selection import Selection, SubkernelRef, ValueRef, find_subkernel, node_of, value_named
@@ -336,16 +337,18 @@ class Inspection:
         return leave
 
     def _tell(self, *topics: Topic) -> None:
-        """Every listener hears it, also if one of them refuses; the first refusal is raised afterwards."""
-        refused: StencilError | None = None
+        """Every listener hears it, also if one of them fails; a failure is raised afterwards.
+
+        One that is no refusal is said in all views as well, because who called may have nobody to tell.
+        """
+        failed: Exception | None = None
         for topic in topics:
-            for callback in self._listeners[topic]:
-                try:
-                    callback(self)
-                except StencilError as error:
-                    refused = refused or error
-        if refused is not None:
-            raise refused
+            failed = call_all(self._listeners[topic], self) or failed
+        if failed is not None:
+            if not isinstance(failed, StencilError):
+                self._status = Status(fault_text(failed, "the other views and the simulation go on"), problem=True)
+                call_all(self._listeners["status"], self)  # what fails here is the same view
+            raise failed
 
     # --- inside -------------------------------------------------------------------------------------------------------
 

@@ -17,6 +17,7 @@ from workbench.backends.nvrtc import KernelResources, compile_cuda, find_compile
 from workbench.codegen.render_cuda import inlined, render_cuda
 from workbench.errors import StencilError
 from workbench.planning.plan import Plan
+from workbench.views.faults import fault_text
 from workbench.views.launch import CAPABILITY, Findings
 
 _KEPT = 32
@@ -48,11 +49,15 @@ def find_facts(plan: Plan, cancel: threading.Event | None = None) -> Findings:
             _known.move_to_end(key)
             return _known[key]
     found = _find(plan, cancel)
+    _keep(key, found)
+    return found
+
+
+def _keep(key: tuple[str, int, int], found: Findings) -> None:
     with _lock:
         _known[key] = found
         while len(_known) > _KEPT:
             _known.popitem(last=False)
-    return found
 
 
 class Search:
@@ -77,7 +82,12 @@ class Search:
 
     def _run(self, plan: Plan, told: Callable[[], None]) -> None:
         with contextlib.suppress(BuildCancelledError):
-            find_facts(plan, self._cancel)
+            try:
+                find_facts(plan, self._cancel)
+            except BuildCancelledError:
+                raise
+            except Exception as error:  # nobody waits for this thread, so the view says it
+                _keep(_key(plan), Findings((), "", (), (), fault_text(error, "registers are assumed")))
             if not self._cancel.is_set():
                 told()
 

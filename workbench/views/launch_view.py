@@ -67,7 +67,6 @@ class LaunchView:
         self._search: Search | None = None
         self._closed = False
         self._leave: tuple[Callable[[], None], ...] = (
-            inspection.on("plan", lambda _: self._changed()),
             inspection.on("source", lambda _: self._changed()),
             inspection.on("simulation", lambda _: self._changed()),
             inspection.on("selection", lambda _: self._select()),

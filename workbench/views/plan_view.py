@@ -48,7 +48,7 @@ class PlanView:
         self._figures = host_figures()
         self._listing = Listing(page, opened=self._everything, obey=self._obey, name="plan view")
         self._charts = self._make_charts() if page is not None and find_spec("bokeh") is not None else None
-        topics = ("plan", "source", "measured", "simulation")
+        topics = ("source", "measured", "simulation")  # another plan is another source as well
         self._leave: tuple[Callable[[], None], ...] = (
             *(inspection.on(topic, lambda _: self._changed()) for topic in topics),  # type: ignore[arg-type]
             inspection.on("selection", lambda _: self._select()),

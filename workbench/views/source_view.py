@@ -12,6 +12,7 @@ from workbench.frontend.cell import Traced
 from workbench.planning.plan import Plan, Storage
 from workbench.planning.reach import value_name
 from workbench.views.compiler_report import CompilerReport, known_report, report_of
+from workbench.views.faults import fault_text
 from workbench.views.inspection import Inspection, Program
 from workbench.views.listing import Listing, ListingPage, listing_page
 from workbench.views.listing_messages import Button, Choice, Option, text_message
@@ -162,7 +163,12 @@ class SourceView:
             with self._asking:
                 while self._page is not None and known_report(self.inspection.source) is None:
                     source = self.inspection.source
-                    report = report_of(self.inspection.plan, source)
+                    try:
+                        report = report_of(self.inspection.plan, source)
+                    except Exception as error:  # nobody waits for this thread, so the page is told
+                        problem = fault_text(error, "the text is as it was")
+                        self._listing.send(lambda: (Message({"type": "status", "text": problem}),))  # noqa: B023
+                        return
                     if report.problem:
                         problem = report.problem
                         self._listing.send(lambda: (Message({"type": "status", "text": problem}),))  # noqa: B023

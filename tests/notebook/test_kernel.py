@@ -6,6 +6,7 @@ from nbclient import NotebookClient
 from nbconvert import HTMLExporter
 
 from tests.notebook.cells import BAD, HEAT
+from tests.notebook.conftest import SECONDS
 
 
 def test_a_cell_shows_its_card(kernel):
@@ -73,3 +74,54 @@ def test_an_exported_notebook_keeps_text_and_html(tmp_path):
     page, _ = HTMLExporter().from_notebook_node(notebook)
     assert 'aria-label="machine heat"' in page
     assert "sim = heat.simulate(u=..., k=0.2)" in page
+
+
+def test_a_front_end_reads_and_watches_the_registry_while_a_cell_runs(kernel):
+    """A comm of the front end's own, opened on a subshell as JupyterLab does."""
+    client = kernel.client
+    session = client.session
+
+    def say(kind, content, subshell=None):
+        message = session.msg(kind, content)
+        if subshell is not None:
+            message["header"]["subshell_id"] = subshell
+        channel = client.control_channel if kind.endswith("subshell_request") else client.shell_channel
+        channel.send(message)
+        return message["header"]["msg_id"]
+
+    def heard(wanted):
+        while True:
+            message = client.get_iopub_msg(timeout=SECONDS)
+            if message["msg_type"] == "comm_msg" and message["content"]["comm_id"] == "watch":
+                data = message["content"]["data"]
+                if wanted(data):
+                    return data
+
+    kernel.run("import numpy as np, threading, workbench as wb")
+    asked = say("create_subshell_request", {})
+    reply = client.get_control_msg(timeout=SECONDS)
+    assert reply["parent_header"]["msg_id"] == asked
+    subshell = reply["content"]["subshell_id"]
+    say("comm_open", {"comm_id": "watch", "target_name": "stencil-workbench.registry", "data": {}}, subshell)
+    opening = heard(lambda data: data["type"] == "snapshot")
+    assert opening["number"] == 1
+    client.execute(
+        "watched = wb.trace('u = field(\"u\", boundary=\"periodic\")\\nu.next = u[+1] - u[-1]', name='watched')\n"
+        "probe = watched.simulate(u=np.arange(8.0), backend='reference')\n"
+        "let_go = threading.Event()\n"
+        "from workbench.views import registry_channel\n"
+        "while registry_channel._channels: let_go.wait(0.05)\n"
+        "probe.close(); print('closed while the cell ran')"
+    )
+    changed = heard(lambda data: any(row["machine"] == "watched" for row in data["simulations"]))
+    (row,) = [row for row in changed["simulations"] if row["machine"] == "watched"]
+    assert row["extents"] == [8]
+    say("comm_close", {"comm_id": "watch", "data": {}}, subshell)
+    while True:
+        message = client.get_iopub_msg(timeout=SECONDS)
+        if message["msg_type"] == "stream":
+            assert message["content"]["text"] == "closed while the cell ran\n"
+            break
+    say("delete_subshell_request", {"subshell_id": subshell})
+    client.get_control_msg(timeout=SECONDS)
+    kernel.run("pass")

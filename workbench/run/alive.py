@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import itertools
+import threading
 import weakref
 from typing import Protocol, TypeVar
 
@@ -18,29 +19,44 @@ class Stoppable(Protocol):
 
 
 Registered = TypeVar("Registered")
-_numbers = itertools.count()
+_numbers = itertools.count(1)
+_lock = threading.Lock()  # a list of what is alive may be made in any thread
 _machines: weakref.WeakValueDictionary[int, object] = weakref.WeakValueDictionary()
 _simulations: weakref.WeakValueDictionary[int, Stoppable] = weakref.WeakValueDictionary()
 
 
 def register_machine(machine: object) -> None:
     """Remember a machine for as long as somebody else holds it."""
-    _machines[next(_numbers)] = machine
+    with _lock:
+        _machines[next(_numbers)] = machine
 
 
 def register_simulation(simulation: Stoppable) -> None:
     """Remember a simulation for as long as somebody else holds it."""
-    _simulations[next(_numbers)] = simulation
+    with _lock:
+        _simulations[next(_numbers)] = simulation
 
 
 def machines() -> tuple[object, ...]:
     """Living machines, oldest first."""
-    return tuple(machine for _, machine in sorted(_machines.items()))
+    return tuple(machine for _, machine in numbered_machines())
 
 
 def simulations() -> tuple[Stoppable, ...]:
     """Living simulations, oldest first."""
-    return tuple(simulation for _, simulation in sorted(_simulations.items(), key=lambda item: item[0]))
+    return tuple(simulation for _, simulation in numbered_simulations())
+
+
+def numbered_machines() -> tuple[tuple[int, object], ...]:
+    """The same with numbers that no other machine or simulation of this process has or will have."""
+    with _lock:
+        return tuple(sorted(_machines.items(), key=lambda item: item[0]))
+
+
+def numbered_simulations() -> tuple[tuple[int, Stoppable], ...]:
+    """The same for simulations."""
+    with _lock:
+        return tuple(sorted(_simulations.items(), key=lambda item: item[0]))
 
 
 @atexit.register

@@ -12,6 +12,7 @@ from traitlets import Unicode
 
 from workbench._version import __version__
 from workbench.views.messages import Message
+from workbench.views.registry_channel import serve_registry
 
 MODULE = "stencil-workbench"
 CHANNEL = "stencil-workbench.page"
@@ -52,6 +53,7 @@ class Canvas(DOMWidget):  # type: ignore[misc]  # ipywidgets carries no annotati
         self.on_msg(lambda _, content, buffers: self.hear(content))
         _canvases[self.model_id] = self
         get_comm_manager().register_target(CHANNEL, _opened)
+        serve_registry()
 
     def send_message(self, message: Message) -> None:
         """Send to every page that shows this widget."""

@@ -6,7 +6,7 @@ import html
 import time
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.backends.build_cache import CacheInfo, Counters
 from workbench.backends.cache_folder import default_cache
@@ -31,13 +31,14 @@ from workbench.views.source import functions_of
 
 @dataclass(frozen=True, slots=True)
 class LivingMachine:
-    """A machine that somebody holds."""
+    """A machine that somebody holds. number: its own in this process."""
 
     name: str
     dim: int
     fields: tuple[str, ...]
     nodes: int
     choices: str
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,9 @@ class LivingSubkernel:
 class LivingSimulation:
     """A simulation that was not closed. step_seconds: on average, None before the first step.
 
-    build: where its program came from. age: seconds since its binary was made, None where there is none.
+    number: its own in this process. build: where its program came from.
+
+    age: seconds since its binary was made, None where there is none.
     """
 
     machine: str
@@ -80,6 +83,7 @@ class LivingSimulation:
     build: str
     age: float | None
     subkernels: tuple[LivingSubkernel, ...]
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,16 +129,21 @@ def registry() -> Living:
 
     Looks at each simulation between two steps; nothing is compiled, and nothing is kept alive.
     """
+    return Living(living_machines(), living_simulations(), counters(), default_cache().info())
+
+
+def living_machines() -> tuple[LivingMachine, ...]:
+    """Machines that somebody holds, oldest first."""
+    machines = [(number, machine) for number, machine in alive.numbered_machines() if hasattr(machine, "graph")]
+    return tuple(replace(_machine(machine), number=number) for number, machine in machines)
+
+
+def living_simulations() -> tuple[LivingSimulation, ...]:
+    """Simulations that were not closed, oldest first; waits for a step of each that runs."""
     figures = host_figures()
-    machines = [machine for machine in alive.machines() if hasattr(machine, "graph")]
-    simulations = [each for each in alive.simulations() if isinstance(each, Simulation)]
-    found = (summarise_living(simulation, figures) for simulation in simulations)
-    return Living(
-        tuple(_machine(machine) for machine in machines),
-        tuple(each for each in found if each is not None),
-        counters(),
-        default_cache().info(),
-    )
+    simulations = [(number, each) for number, each in alive.numbered_simulations() if isinstance(each, Simulation)]
+    found = ((number, summarise_living(simulation, figures)) for number, simulation in simulations)
+    return tuple(replace(each, number=number) for number, each in found if each is not None)
 
 
 def summarise_living(simulation: Simulation, figures: HostFigures | None = None) -> LivingSimulation | None:

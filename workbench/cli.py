@@ -45,17 +45,7 @@ def build_parser() -> argparse.ArgumentParser:
     cache.add_argument("action", choices=("info", "clear"), help="info counts, clear removes everything")
     cache.set_defaults(command=_cache)
 
-    exam = commands.add_parser("exam", help="the accuracy exam of the hydrodynamics solver")
-    exam.add_argument("--dims", type=_numbers, default=(1, 2, 3), metavar="1,2,3", help="which solvers")
-    exam.add_argument("--backend", default="auto", help="auto (the default), reference, openmp, cuda or cuda-sim")
-    exam.add_argument("--dtype", default="f64", help="f64 (the default) or f32")
-    exam.add_argument("--resolutions", type=_numbers, metavar="16,32,...", help="cells to a unit; default 16 to 1024")
-    exam.add_argument("--oblique", type=_numbers, metavar="16,32,...", help="the same for oblique flows")
-    exam.add_argument("--schemes", type=_names, default=("minmod", "mc", "weno_z"), metavar="minmod,mc,...")
-    exam.add_argument("--genomes", type=int, default=10, metavar="N", help="random genomes that must change no bit")
-    exam.add_argument("--quick", action="store_true", help="small grids and two genomes: about a minute")
-    exam.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
-    exam.set_defaults(command=_exam)
+    _add_exam(commands.add_parser("exam", help="the accuracy exam of the hydrodynamics solver"))
 
     table = commands.add_parser("table5", help="Paraiso's Table 5: what storing or recomputing does to hydro's speed")
     table.add_argument("--cells", type=int, default=1024, help="along each axis (default 1024)")
@@ -81,6 +71,24 @@ def build_parser() -> argparse.ArgumentParser:
     large.add_argument("--dtype", default="f64", help="f64 (the default) or f32")
     large.set_defaults(command=_large_run)
     return parser
+
+
+def _add_exam(exam: argparse.ArgumentParser) -> None:
+    exam.add_argument("--dims", type=_numbers, default=(1, 2, 3), metavar="1,2,3", help="which solvers")
+    exam.add_argument("--backend", default="auto", help="auto (the default), reference, openmp, cuda or cuda-sim")
+    exam.add_argument("--dtype", default="f64", help="f64 (the default) or f32")
+    exam.add_argument("--resolutions", type=_numbers, metavar="16,32,...", help="cells to a unit; default 16 to 1024")
+    exam.add_argument("--oblique", type=_numbers, metavar="16,32,...", help="the same for oblique flows")
+    exam.add_argument("--schemes", type=_names, default=("minmod", "mc", "weno_z"), metavar="minmod,mc,...")
+    exam.add_argument("--problems", type=_names, metavar="entropy,...", help="some of entropy, sound and sod")
+    exam.add_argument("--placements", type=_names, metavar="oblique", help="coaxial, oblique or (the default) both")
+    exam.add_argument("--no-checks", action="store_true", help="errors and their orders only")
+    exam.add_argument("--threads", type=int, default=0, metavar="N", help="of each run on the CPU; default all")
+    exam.add_argument("--genomes", type=int, default=10, metavar="N", help="random genomes that must change no bit")
+    exam.add_argument("--quick", action="store_true", help="small grids and two genomes: about a minute")
+    exam.add_argument("--results", type=Path, metavar="FILE", help="keep each error there and measure none twice")
+    exam.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
+    exam.set_defaults(command=_exam)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -149,7 +157,7 @@ def _cache(parsed: argparse.Namespace) -> int:
 def _exam(parsed: argparse.Namespace) -> int:
     import json
 
-    from workbench.solvers.exam import RESOLUTIONS, Course, run_exam
+    from workbench.solvers.exam import PLACEMENTS, PROBLEMS, RESOLUTIONS, Course, Results, run_exam
 
     resolutions = parsed.resolutions or ((16, 32, 64) if parsed.quick else RESOLUTIONS)
     course = Course(
@@ -160,8 +168,12 @@ def _exam(parsed: argparse.Namespace) -> int:
         oblique_resolutions=parsed.oblique or resolutions,
         schemes=parsed.schemes,
         genomes=min(parsed.genomes, 2) if parsed.quick else parsed.genomes,
+        problems=parsed.problems or tuple(PROBLEMS),
+        placements=parsed.placements or PLACEMENTS,
+        checks=not parsed.no_checks,
+        threads=parsed.threads,
     )
-    exam = run_exam(course, _say)
+    exam = run_exam(course, _say, Results(parsed.results) if parsed.results else None)
     if parsed.json:
         parsed.json.write_text(json.dumps(exam.to_dict(), indent=1), encoding="utf-8")
     return 0 if exam.passed else 1

@@ -12,7 +12,7 @@ from tests.programs.wave import start
 from workbench.events import Progress, RunEnded
 from workbench.frontend.declarations import RESERVED
 from workbench.run.simulation import Simulation
-from workbench.run.state import StaleScalarWarning
+from workbench.run.state import StaleScalarWarning, State
 
 CLOCK = """\
 u = field("u", boundary="periodic")
@@ -116,6 +116,14 @@ def test_scalar_is_recorded_inside_the_run(wave):
     wave.run(10)
     assert len(every) == 5
     assert len(third) == 6
+
+
+def test_a_slice_records_no_more_than_memory_holds(clock, monkeypatch):
+    asked, march = [], State.march
+    monkeypatch.setattr(State, "march", lambda state, request: asked.append(request.steps) or march(state, request))
+    clock.record("t", every=3)
+    assert clock.run(until=1.0).steps == 4
+    assert asked == [3 * 2**16]
 
 
 def test_field_is_recorded_between_slices(wave):

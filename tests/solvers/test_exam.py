@@ -11,7 +11,17 @@ from workbench.cli import main
 from workbench.errors import StencilError
 from workbench.planning.genome import choices_of
 from workbench.solvers import hydro
-from workbench.solvers.exam import SCHEMES, Course, Series, accuracy, invariance, random_genome, run_exam
+from workbench.solvers.exam import (
+    SCHEMES,
+    Course,
+    Results,
+    Series,
+    accuracy,
+    course,
+    invariance,
+    random_genome,
+    run_exam,
+)
 from workbench.solvers.exam.accuracy import Setting
 from workbench.solvers.exam.invariance import Place
 
@@ -127,6 +137,7 @@ def test_orders_of_known_errors():
         ({"dims": ()}, "dims"),
         ({"dtype": "f16"}, "dtype='f16'"),
         ({"schemes": ("magic",)}, "no scheme 'magic'"),
+        ({"placements": ("upside down",)}, "no placement 'upside down'"),
         ({"resolutions": (32, 16)}, "do not grow"),
         ({"oblique_resolutions": (16,)}, "do not grow"),
     ],
@@ -134,6 +145,38 @@ def test_orders_of_known_errors():
 def test_options_that_make_no_sense_are_refused(options, text):
     with pytest.raises(StencilError, match=text):
         run_exam(**options)
+
+
+def test_errors_that_were_measured_are_not_measured_again(tmp_path, monkeypatch):
+    file, measured, measure = tmp_path / "errors", [], accuracy.measure_error
+    monkeypatch.setattr(
+        course, "measure_error", lambda s, m, cells, threads: measured.append(cells) or measure(s, m, cells, threads)
+    )
+    options = {"dims": (1,), "backend": "reference", "checks": False, "schemes": ("mc",), "problems": ("entropy",)}
+    first = run_exam(resolutions=(8, 16), results=Results(file), **options)
+    with file.open("a") as stopped:
+        stopped.write('{"problem": "entropy", "placem')
+    lines = []
+    second = run_exam(resolutions=(8, 16, 32), results=Results(file), say=lines.append, **options)
+    assert measured == [8, 16, 32]
+    assert second.series[0].errors[:2] == first.series[0].errors
+    assert "32 cells a unit: error" in lines[0]
+    monkeypatch.setitem(SCHEMES, "mc", hydro.minmod)
+    other = run_exam(resolutions=(8, 16), results=Results(file), **options)
+    assert measured == [8, 16, 32, 8, 16]  # another program
+    assert other.series[0].errors != first.series[0].errors
+    assert len(Results(file)) == 5
+
+
+def test_the_command_takes_a_part_of_the_exam(tmp_path, capsys):
+    file = tmp_path / "errors"
+    options = ["--backend", "openmp", "--threads", "1", "--schemes", "minmod", "--oblique", "8,16", "--no-checks"]
+    part = ["--problems", "sod", "--placements", "oblique", "--results", str(file)]
+    assert main(["exam", *options, *part]) == 0
+    assert capsys.readouterr().out.splitlines()[-1].startswith("exam passed: 0 checks, 1 series")
+    assert len(Results(file)) == 2
+    assert main(["exam", "--problems", "tide"]) == 1
+    assert "there is no problem 'tide'" in capsys.readouterr().err
 
 
 def test_the_command_writes_its_figures(tmp_path, capsys):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from tests.bits import differences
+from tests.capabilities import backends_here
 from tests.random_choices import random_choices
-from workbench.errors import StencilError
+from workbench.errors import RunError, StencilError
 from workbench.planning import Meaning
 from workbench.solvers import hydro
 from workbench.solvers.exact_riemann import SOD_LEFT, SOD_RIGHT, solve_riemann
@@ -225,6 +226,54 @@ def test_floors_are_counted():
     simulation = run(hydro.machine(dim=1), start, 1, 8, 1, "reference")
     assert simulation.floored == 1
     assert np.isfinite(simulation.energy).all()
+
+
+BELOW_FLOORS = {  # what one cell is given, with its gas moving or not
+    "negative density": {"density": -1.0},
+    "no density": {"density": 0.0},
+    "next to no density": {"density": 1e-300},
+    "negative energy": {"energy": -1.0},
+    "no energy": {"energy": 0.0},
+    "nothing at all": {"density": 0.0, "momentum0": 0.0, "energy": 0.0},
+}
+
+
+@pytest.mark.parametrize("backend", backends_here())
+@pytest.mark.parametrize("case", BELOW_FLOORS)
+@pytest.mark.parametrize("velocity", [0.0, 1.0])
+def test_gas_below_the_floors_is_counted_and_the_run_ends(case, velocity, backend):
+    cells = 16
+    start = hydro.conserved(np.ones(cells), (velocity,), 1.0)
+    for name, value in BELOW_FLOORS[case].items():
+        start[name] = np.array(start[name])
+        start[name][7] = value
+    simulation = hydro.machine(dim=1).simulate(**start, dx0=1 / cells, backend=backend)
+    floored = simulation.record("floored")
+    simulation.run(until=0.1, time="time", finite=True)
+    assert simulation.time == 0.1
+    assert simulation.steps < 1000
+    assert floored.values[0] == 1
+    for name in ("density", "energy"):
+        assert np.sum(simulation[name]) == pytest.approx(np.sum(start[name]), rel=1e-9)  # thin gas is fast: large terms
+
+
+@pytest.mark.parametrize("backend", backends_here())
+@pytest.mark.parametrize(("name", "value"), [("density", np.nan), ("energy", np.nan), ("momentum0", 1e200)])
+def test_values_that_no_floor_mends_end_the_run(name, value, backend):
+    start = hydro.conserved(np.ones(8), (0.0,), 1.0)
+    start[name] = np.array(start[name])
+    start[name][3] = value
+    simulation = hydro.machine(dim=1).simulate(**start, dx0=1 / 8, backend=backend)
+    with pytest.raises(RunError, match=r"time is nan at step .* never holds"):
+        simulation.run(until=0.1, time="time")
+
+
+@pytest.mark.parametrize("backend", backends_here())
+def test_a_speed_that_brings_the_steps_to_a_stand_ends_the_run(backend):
+    start = hydro.conserved(np.ones(8), (1e14,), 1.0)
+    simulation = hydro.machine(dim=1).simulate(**start, dx0=1 / 8, backend=backend)
+    with pytest.raises(RunError, match=r"time >= 0\.1 is never reached; .* momentum0 is between 1e\+14 and 1e\+14"):
+        simulation.run(until=0.1, time="time")
 
 
 def test_single_precision():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from workbench.backends.base import Condition
 from workbench.errors import RunError
 from workbench.frontend.predicate import trace_predicate
@@ -16,10 +18,16 @@ def trace_condition(graph: Graph, predicate: Callable[..., object]) -> tuple[Con
 
 
 def time_condition(graph: Graph, time: str, end: float) -> Condition:
-    """The condition that ends a run with the first whole step whose scalar `time` is at least `end`."""
-    if time not in {s.name for s in graph.scalars}:
+    """The condition that ends a run with the first whole step whose scalar `time` is at least `end`.
+
+    `end` is rounded to the scalar's type, as the param "until" is, because a time in single precision never gets to a
+    number of double precision that is just above it.
+    """
+    types = {s.name: s.type for s in graph.scalars}
+    if time not in types:
         raise RunError(
             f"run(until={end!r}) needs a scalar that holds the time, and {graph.name} has no scalar {time!r}",
             advice=f'Add {time} = scalar("{time}") and {time}.next = {time} + dt to the cell, or pass time="...".',
         )
-    return Condition(time, ">=", end)
+    with np.errstate(over="ignore"):
+        return Condition(time, ">=", float(types[time].numpy.type(end)) if types[time].is_float else end)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from workbench.backends.base import Condition, MarchRequest, StopFlag
 from workbench.errors import RunError
 from workbench.events import Listener, Progress, RunEnd, RunEnded, publish
+from workbench.run.advancing import Advance
 from workbench.run.finiteness import Finiteness, lost_scalars, warn_of_lost_scalars
 from workbench.run.ownership import Owner
 from workbench.run.recording import observe_every, steps_to_border
@@ -15,14 +16,19 @@ from workbench.run.state import STEP, State
 
 SLICE_SECONDS = 0.05
 _LARGEST_SLICE = 1 << 30  # steps; compiled code counts in 64 bits, so this only keeps sums far from the edge
+_LARGEST_LIST = 1 << 16  # values of each scalar that are recorded in one slice, for which there must be memory
 
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """How far a run goes: `steps` whole steps (None: no end) or until all conditions hold, whichever is first."""
+    """How far a run goes: `steps` whole steps (None: no end) or until all conditions hold, whichever is first.
+
+    advances: `until` is one condition on a time, which has to grow until it holds.
+    """
 
     steps: int | None
     until: tuple[Condition, ...] = ()
+    advances: bool = False
 
 
 class RunStop(StopFlag):
@@ -55,6 +61,7 @@ class March:
         self._listener = listener
         self._reached = False
         self._finiteness = Finiteness(state) if finite else None
+        self._advance = Advance(state, goal.until[0]) if goal.advances else None
         self._begin = time.perf_counter()
 
     def advance(self) -> RunEnded:
@@ -95,7 +102,9 @@ class March:
         state, remaining = self._state, self.remaining
         seconds, pace = state.watches.slice_seconds(SLICE_SECONDS), state.watches.pace
         paced = None if pace is None else max(1, int(pace * seconds))
-        limits = [_LARGEST_SLICE, remaining, steps_to_border(state.records, state.steps), paced]
+        every = observe_every(state.records)
+        listed = _LARGEST_LIST * every if every else None
+        limits = [_LARGEST_SLICE, remaining, steps_to_border(state.records, state.steps), paced, listed]
         steps = min(limit for limit in limits if limit is not None)
         begin, before = time.perf_counter(), self.done
         self._march(
@@ -103,7 +112,7 @@ class March:
                 STEP,
                 steps,
                 first_step=state.steps,
-                observe_every=observe_every(state.records),
+                observe_every=every,
                 observe_last=steps == remaining,
                 until=self._goal.until,
                 stop=self._owner.slice_end,
@@ -128,12 +137,15 @@ class March:
         watch, before = self._finiteness, self._state.steps
         if watch is not None:
             watch.keep()
+        clock = self._advance.time if self._advance is not None else 0.0
         result = self._state.march(request)
         self._reached = result.ended == "until"
         try:
             if watch is not None:
                 watch.check()
             self._refuse_lost_time()
+            if self._advance is not None and not self._reached:
+                self._advance.check(clock, result.steps)
         finally:
             self.done += self._state.steps - before
 

@@ -109,11 +109,12 @@ class Simulation:
         """Advance by `steps` steps, or until a time or condition; returns the simulation.
 
         until=1.0: the first whole step at which the scalar `time` is at least 1.0 (none if it is already); a param
-        named "until" has this value meanwhile. until=lambda s: s.residual < 1e-6: the first step after which this
-        holds; at_most limits the steps. progress receives the events of workbench.events; by default a line on stderr
-        appears after a second. Ctrl-C ends the run at a whole step and raises KeyboardInterrupt. finite=True: where a
-        field becomes infinite or not a number, stop before that step and raise NonFiniteError with field, cell, step
-        and what made it; looks, and copies the state, about every 50 ms.
+        named "until" has this value meanwhile. A time that ceases to grow ends the run with RunError.
+        until=lambda s: s.residual < 1e-6: the first step after which this holds; at_most limits the steps. progress
+        receives the events of workbench.events; by default a line on stderr appears after a second. Ctrl-C ends the run
+        at a whole step and raises KeyboardInterrupt. finite=True: where a field becomes infinite or not a number, stop
+        before that step and raise NonFiniteError with field, cell, step and what made it; looks, and copies the state,
+        about every 50 ms.
         """
         goal = self._goal(steps, until, time, at_most)
         march = March(self._state, self._owner, goal, progress or new_listener(), finite)
@@ -340,7 +341,9 @@ class Simulation:
         if steps is not None:
             raise RunError(f"run({steps!r}, until=...) names two ends", advice=f"Pass until= and at_most={steps!r}.")
         conditions = self._conditions(until, time)
-        return Goal(0 if conditions is None else limit, conditions or ())
+        if conditions is None:
+            return Goal(0)
+        return Goal(limit, conditions, advances=not callable(until))
 
     def _conditions(self, until: Until, time: str) -> tuple[Condition, ...] | None:
         """What ends the run; None if the time has come already."""

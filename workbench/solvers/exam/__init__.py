@@ -3,21 +3,24 @@
     from workbench.solvers.exam import run_exam
     print(run_exam(dims=(1,), resolutions=(16, 32, 64), genomes=2))
 
-`workbench exam` is the same as a command.
+`workbench exam` is the same as a command; `--results FILE` lets a long one be stopped and taken up again.
 """
 
 from workbench.solvers.exam.accuracy import PROBLEMS, SCHEMES, Series, measure_error
-from workbench.solvers.exam.course import RESOLUTIONS, Course, Exam, run_exam
+from workbench.solvers.exam.course import PLACEMENTS, RESOLUTIONS, Course, Exam, run_exam
 from workbench.solvers.exam.invariance import Check
 from workbench.solvers.exam.random_genomes import random_genome
+from workbench.solvers.exam.results import Results
 
 __all__ = [
+    "PLACEMENTS",
     "PROBLEMS",
     "RESOLUTIONS",
     "SCHEMES",
     "Check",
     "Course",
     "Exam",
+    "Results",
     "Series",
     "measure_error",
     "random_genome",

@@ -25,6 +25,7 @@ _ACROSS = 4  # cells across a coaxial flow, on which nothing depends
 COURANT = {"ppm": 0.3}
 
 Change = Callable[[Machine], Machine]
+Measure = Callable[["Setting", Machine, int], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +121,15 @@ class Series:
         )
 
 
-def measure_series(setting: Setting, resolutions: Sequence[int], change: Change | None = None) -> Series:
-    """Errors on each grid; `change` makes another machine of the same program, for instance by a genome."""
-    machine = machine_of(setting, change)
-    errors = tuple(measure_error(setting, machine, cells) for cells in resolutions)
+def measure_series(
+    setting: Setting, resolutions: Sequence[int], change: Change | None = None, measure: Measure | None = None
+) -> Series:
+    """Errors on each grid; `change` makes another machine of the same program, for instance by a genome.
+
+    measure: what gives one of them, default `measure_error`.
+    """
+    machine, measure = machine_of(setting, change), measure or measure_error
+    errors = tuple(measure(setting, machine, cells) for cells in resolutions)
     return Series(setting, tuple(resolutions), errors)
 
 
@@ -142,15 +148,19 @@ def machine_of(setting: Setting, change: Change | None = None) -> Machine:
     return machine if change is None else change(machine)
 
 
-def measure_error(setting: Setting, machine: Machine, cells: int) -> float:
-    """The L1 error of density at the problem's end, in a unit square (coaxial: a strip of four cells across)."""
+def measure_error(setting: Setting, machine: Machine, cells: int, threads: int = 0) -> float:
+    """The L1 error of density at the problem's end, in a unit square (coaxial: a strip of four cells across).
+
+    threads: as `simulate` takes it, 0 for all; small grids take one.
+    """
     flow, end = _flow(setting), PROBLEMS[setting.problem].end
     across = cells if setting.placement == "oblique" else _ACROSS
     axes = [(np.arange(cells if axis == 0 else across) + 0.5) / cells for axis in range(setting.dim)]
     places = np.meshgrid(*axes, indexing="ij")
     widths: dict[str, Any] = {f"dx{axis}": 1 / cells for axis in range(setting.dim)}
     start = hydro.conserved(*flow(*places, 0.0))
-    threads = 1 if places[0].size < _SMALL else 0  # on small grids more threads mostly wait for each other
+    if places[0].size < _SMALL:
+        threads = 1  # more of them mostly wait for each other
     with machine.simulate(**start, **widths, backend=setting.backend, threads=threads) as simulation:
         simulation.run(until=end, time="time", progress=silent)
         return float(np.abs(simulation.density.astype(np.float64) - flow(*places, end)[0]).mean())

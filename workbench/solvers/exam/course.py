@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from workbench.backends.registry import select_backend
 from workbench.errors import StencilError
-from workbench.solvers.exam.accuracy import PROBLEMS, SCHEMES, Series, Setting, measure_series
+from workbench.machine import Machine
+from workbench.solvers.exam.accuracy import PROBLEMS, SCHEMES, Series, Setting, measure_error, measure_series
 from workbench.solvers.exam.invariance import Check, Place, checks_of
+from workbench.solvers.exam.results import Results
 
 RESOLUTIONS = (16, 32, 64, 128, 256, 512, 1024)
+PLACEMENTS = ("coaxial", "oblique")
 Say = Callable[[str], None]
 
 
@@ -19,8 +23,9 @@ Say = Callable[[str], None]
 class Course:
     """What is examined. Oblique flows are two-dimensional; their grids have resolution² cells.
 
-    resolutions: cells to a unit of length. oblique_resolutions: the same for oblique flows. genomes: how many random
-    genomes have to give the same bits.
+    resolutions: cells to a unit of length. oblique_resolutions: the same for oblique flows. schemes, problems and
+    placements: the series of errors. checks: whether what must hold to the bit is looked at too; genomes: on how many
+    random genomes. threads: of each run on the CPU, 0 for all.
     """
 
     dims: tuple[int, ...] = (1, 2, 3)
@@ -30,15 +35,24 @@ class Course:
     oblique_resolutions: tuple[int, ...] = RESOLUTIONS
     schemes: tuple[str, ...] = ("minmod", "mc", "weno_z")
     genomes: int = 10
+    problems: tuple[str, ...] = tuple(PROBLEMS)
+    placements: tuple[str, ...] = PLACEMENTS
+    checks: bool = True
+    threads: int = 0
 
     def __post_init__(self) -> None:
         if not self.dims or not set(self.dims) <= {1, 2, 3}:
             raise StencilError(f"dims={self.dims!r} cannot be examined", advice="Use some of 1, 2 and 3.")
         if self.dtype not in ("f32", "f64"):
             raise StencilError(f"dtype={self.dtype!r} cannot be examined", advice="Use f64 or f32.")
-        for name in self.schemes:
-            if name not in SCHEMES:
-                raise StencilError(f"there is no scheme {name!r}", advice=f"Use some of {', '.join(SCHEMES)}.")
+        for kind, names, known in (
+            ("scheme", self.schemes, SCHEMES),
+            ("problem", self.problems, PROBLEMS),
+            ("placement", self.placements, PLACEMENTS),
+        ):
+            for name in names:
+                if name not in known:
+                    raise StencilError(f"there is no {kind} {name!r}", advice=f"Use some of {', '.join(known)}.")
         for grids in (self.resolutions, self.oblique_resolutions):
             if len(grids) < 2 or sorted(set(grids)) != list(grids) or grids[0] < 4:
                 raise StencilError(f"resolutions {grids!r} do not grow from 4 on", advice="Pass 16,32,64 or the like.")
@@ -57,7 +71,7 @@ class Course:
                 for scheme in self.schemes
                 for problem in ("sod", "sound", "entropy")
             ]
-        return columns
+        return [(s, grids) for s, grids in columns if s.problem in self.problems and s.placement in self.placements]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,20 +114,47 @@ class Exam:
         return {"passed": self.passed, "course": asdict(self.course), "checks": checks, "series": series}
 
 
-def run_exam(course: Course | None = None, say: Say = lambda _: None, **options: Any) -> Exam:  # noqa: ANN401  # of Course
+def run_exam(
+    course: Course | None = None,
+    say: Say = lambda _: None,
+    results: Results | None = None,
+    **options: Any,  # noqa: ANN401  # of Course
+) -> Exam:
     """Take the exam; `options` are those of `Course`. `say` gets each line as soon as it is known.
 
-    Nothing is raised for a bad mark: look at `passed`. StencilError for options that make no sense.
+    results: errors that are there are not measured again, new ones are added and told one by one. Nothing is raised for
+    a bad mark: look at `passed`. StencilError for options that make no sense.
     """
     course = course or Course(**options)
     backend = select_backend(course.backend).name
     checks, series = [], []
-    for function, *arguments in checks_of(Place(backend, course.dtype), course.dims, course.genomes):
+    jobs = checks_of(Place(backend, course.dtype), course.dims, course.genomes) if course.checks else []
+    for function, *arguments in jobs:
         checks.append(function(*arguments))
         say(str(checks[-1]))
+
+    def measure(setting: Setting, machine: Machine, cells: int) -> float:
+        if results is None:
+            return measure_error(setting, machine, cells, course.threads)
+        return _measure_once(setting, machine, cells, course.threads, results, say)
+
     for setting, resolutions in course.settings(backend):
-        series.append(measure_series(setting, resolutions))
+        series.append(measure_series(setting, resolutions, measure=measure))
         say(str(series[-1]))
     exam = Exam(course, backend, tuple(checks), tuple(series))
     say(exam.verdict())
     return exam
+
+
+def _measure_once(setting: Setting, machine: Machine, cells: int, threads: int, results: Results, say: Say) -> float:
+    """The error, unless it is among the results already."""
+    program = machine.genome.partition(":")[0]
+    known = results.get(setting, program, cells)
+    if known is not None:
+        return known
+    begin = time.perf_counter()
+    error = measure_error(setting, machine, cells, threads)
+    seconds = time.perf_counter() - begin
+    results.keep(setting, program, cells, error, seconds)
+    say(f"  {setting!s:<34}{cells:5d} cells a unit: error {error:.3e} in {seconds:.0f} s")
+    return error

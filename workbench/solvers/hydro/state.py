@@ -35,7 +35,9 @@ class State:
     """A state of the gas, given by its primitive or its conserved variables; the others are derived on demand.
 
     p = (gamma - 1) (E - rho v² / 2). From conserved variables, density and pressure below `floors` are replaced by
-    these; the conserved variables themselves are kept, so that nothing is added to what is conserved.
+    these, and a cell whose density is below counts as next to empty: its gas is at rest at the least pressure, because
+    what is left of momentum over next to no mass would be a speed that brings all steps to a stand. The conserved
+    variables themselves are kept, so that nothing is added to what is conserved.
     """
 
     def __init__(self, gamma: Quantity, density: Quantity, velocity: Vector, pressure: Quantity) -> None:
@@ -45,13 +47,14 @@ class State:
     def of(cls, conserved: Conserved, gamma: Quantity, floors: tuple[Quantity, Quantity] | None = None) -> State:
         """The state of conserved variables; floors = (least density, least pressure)."""
         density, momentum, energy = conserved
-        if floors is not None:
-            density = np.maximum(density, floors[0])
-        velocity = momentum * (1.0 / density)
-        pressure = (gamma - 1) * (energy - 0.5 * dot(momentum, velocity))
-        if floors is not None:
-            pressure = np.maximum(pressure, floors[1])
-        return cls(gamma, density, velocity, pressure)
+        if floors is None:
+            velocity = momentum * (1.0 / density)
+            return cls(gamma, density, velocity, (gamma - 1) * (energy - 0.5 * dot(momentum, velocity)))
+        empty = density < floors[0]  # not where density is not a number: that must be seen
+        density = np.maximum(density, floors[0])
+        velocity = momentum * np.where(empty, 0.0, 1.0 / density)
+        pressure = np.maximum((gamma - 1) * (energy - 0.5 * dot(momentum, velocity)), floors[1])
+        return cls(gamma, density, velocity, np.where(empty, floors[1], pressure))
 
     @cached_property
     def volume(self) -> Quantity:

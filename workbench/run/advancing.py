@@ -1,0 +1,75 @@
+"""Advancing: whether a run until a time gets nearer to it. One that does not would never end, and says so instead."""
+
+from __future__ import annotations
+
+from math import isinf
+
+import numpy as np
+
+from workbench.backends.base import Condition
+from workbench.errors import RunError
+from workbench.run.finiteness import first_bad
+from workbench.run.state import State
+
+PATIENCE = 1000  # steps in which a time may rest, for instance while an inner iteration goes on or a first step grows
+FAR = 1e12  # steps: more than ten days of the shortest ones there are
+
+
+class Advance:
+    """Watches the scalar of one time condition (`time >= end`) of one run."""
+
+    def __init__(self, state: State, condition: Condition) -> None:
+        self._state = state
+        self._condition = condition
+        self._resting = 0  # steps, up to now, in which the time got no nearer to the end
+
+    @property
+    def time(self) -> float:
+        """What the scalar holds now."""
+        return float(self._state.instance.read_global(self._condition.scalar))
+
+    def check(self, before: float, steps: int) -> None:
+        """After `steps` steps from time `before`, none of which reached the end: RunError if none ever will.
+
+        That is so if PATIENCE steps on end did not change the time by a bit, or by so little that at their pace the
+        end is more than FAR steps away.
+        """
+        name, end, now, state = self._condition.scalar, self._condition.value, self.time, self._state
+        if isinf(now):  # below any end: nothing brings it back
+            raise RunError(self._said(f"{name} is {now} at step {state.steps}"), advice=self._advice())
+        gained, left = now - before, end - now
+        rests = gained <= 0 if isinf(left) else gained * FAR < left * steps
+        self._resting = self._resting + steps if rests else 0
+        if self._resting < PATIENCE:
+            return
+        what = (
+            f"{name} stands at {now!r}"
+            if gained == 0
+            else f"{name} is {now!r} and changes by {gained / steps:g} a step"
+        )
+        what += f" in {self._resting} steps up to step {state.steps}"
+        raise RunError(self._said(what), advice=self._advice())
+
+    def _said(self, what: str) -> str:
+        """That, of which program, and between what limits its fields are: one of them makes the steps short."""
+        condition = self._condition
+        never = f"{condition.scalar} >= {condition.value:g} is never reached"
+        return f"{what} of {self._state.graph.name}, so that {never}; {self._fields()}"
+
+    def _fields(self) -> str:
+        """The first cell that is infinite or not a number, or the limits of every field."""
+        limits = []
+        for static in self._state.graph.fields:
+            values = np.asarray(self._state.instance_value(static))
+            cell = first_bad(values) if static.type.is_float else None
+            if cell is not None:
+                return f"{static.name} is {values[cell]} in cell {cell}"
+            limits.append(f"{static.name} is between {values.min():g} and {values.max():g}")
+        return ", ".join(limits)
+
+    def _advice(self) -> str:
+        name, end = self._condition.scalar, self._condition.value
+        return (
+            f"Look for what makes the steps short in these values, or begin again with finite=True; for a {name} that "
+            f"rests on purpose pass until=lambda s: s.{name} >= {end:g}."
+        )

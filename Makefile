@@ -136,6 +136,10 @@ browser: $(LAB_BUILT) $(TEST_INSTALLED)
 	$(BIN)/python -m pytest -n 0 -m browser tests/browser
 
 # The oldest JupyterLab that pyproject.toml allows, in an environment of its own; the tests run in ours.
+# They are those of every kind of widget.
+OLDEST_TESTS := $(addprefix tests/browser/,test_field_view.py test_field_extras.py test_bokeh_pane.py test_graph_view.py \
+    test_source_view.py test_inspector.py)
+
 .venv-oldest-lab/installed: Makefile
 	$(PYTHON) -m venv .venv-oldest-lab
 	.venv-oldest-lab/bin/python -m pip install --quiet 'jupyterlab==4.4.*' ipywidgets bokeh numpy jinja2 platformdirs
@@ -143,7 +147,7 @@ browser: $(LAB_BUILT) $(TEST_INSTALLED)
 
 browser-oldest: $(LAB_BUILT) $(TEST_INSTALLED) .venv-oldest-lab/installed
 	WORKBENCH_LAB_PYTHON=$(CURDIR)/.venv-oldest-lab/bin/python \
-	    $(BIN)/python -m pytest -n 0 -m browser tests/browser/test_field_view.py tests/browser/test_field_extras.py
+	    $(BIN)/python -m pytest -n 0 -m browser $(OLDEST_TESTS)
 
 # pip makes the environment of the build itself, with a node of its own.
 wheel: | $(BIN)/python

@@ -34,22 +34,46 @@ other = wave.simulate(u=np.sin(x) * np.cos(y), v=0.0, threads=1)
 '''
 NOTED = """\
 from workbench.views import field_view
-taken = {}
-original = field_view.frame_message
+taken, sent = {}, {}
+original, original_show = field_view.frame_message, field_view.FieldView._show
 def noted(number, summary):
     taken[number] = time.time()
     return original(number, summary)
-field_view.frame_message = noted
+def noted_show(view, number):
+    original_show(view, number)
+    sent[number] = time.time()
+field_view.frame_message, field_view.FieldView._show = noted, noted_show
 """
-IDLE = "taken.clear(); sim.start(); time.sleep({seconds}); sim.stop(); print('taken', json.dumps(taken))"
-BUSY = (
-    "taken.clear(); sim.start(); other.start(); end = time.time() + {seconds}\n"
-    "while time.time() < end: pass\n"
-    "sim.stop(); other.stop(); print('taken', json.dumps(taken))"
-)
-LONG = "sim.start(); time.sleep({seconds}); sim.stop()"
+SAY = "sim.stop(); other.stop(); print('taken', json.dumps([taken, sent]))"
+IDLE = "taken.clear(); sim.start(); time.sleep({seconds}); " + SAY
+BUSY = "taken.clear(); sim.start(); other.start(); end = time.time() + {seconds}\nwhile time.time() < end: pass\n" + SAY
+# What the bench itself notes would count as memory of the views, so that ends first. Trimmed: without what the
+# allocator keeps for later.
+LONG = """\
+import ctypes, gc
+field_view.frame_message, field_view.FieldView._show = original, original_show
+taken.clear(); sent.clear()
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+sim.start()
+noted = []
+for minute in range({minutes}):
+    time.sleep(60)
+    usual = resident()
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    noted.append((usual, resident(), len(gc.get_objects())))
+sim.stop()
+print('noted', json.dumps(noted))
+"""
 WATCH = """() => {
     window.drawnAt = [];
+    window.longTasks = [];
+    window.arrivedAt.length = 0;
+    window.tasks?.disconnect();
+    window.tasks = new PerformanceObserver(list => window.longTasks.push(...list.getEntries().map(task =>
+        [(performance.timeOrigin + task.startTime) / 1000, task.duration / 1000])));
+    window.tasks.observe({type: 'longtask'});
     window.watcher?.disconnect();
     const view = document.querySelector('.swb-field');
     window.watcher = new MutationObserver(() => window.drawnAt.push([Number(view.dataset.number), Date.now() / 1000]));
@@ -57,17 +81,51 @@ WATCH = """() => {
 }"""
 
 
-def figures(page, notebook, cell, seconds):
-    """(frames drawn per second, median lag, worst lag), the last two in seconds."""
+# When a message as large as a frame comes to the page, before any of the page's own code sees it.
+ARRIVALS = """(() => {
+    window.arrivedAt = [];
+    const Socket = window.WebSocket;
+    window.WebSocket = class extends Socket {
+        constructor(...given) {
+            super(...given);
+            this.addEventListener('message', event => {
+                if ((event.data.byteLength ?? 0) > 200000) window.arrivedAt.push(Date.now() / 1000);
+            });
+        }
+    };
+})()"""
+
+
+def figures(page, notebook, cell, seconds, worst):
+    """Print frames drawn per second and the distribution of the lag, and where the `worst` frames spent theirs."""
     page.evaluate(WATCH)
     notebook.run(cell)
     page.wait_for_timeout(1000 * seconds + 2500)
-    text = page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea-output").last.inner_text()
-    taken = {int(number): at for number, at in json.loads(text.partition("taken")[2]).items()}
-    drawn = page.evaluate("window.drawnAt")
-    lags = [at - taken[number] for number, at in drawn if number in taken]
-    span = drawn[-1][1] - drawn[0][1]
-    return len(drawn) / span, statistics.median(lags), max(lags)
+    output = page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea-output")
+    output.last.wait_for(timeout=60_000)
+    taken, sent = (
+        {int(number): at for number, at in times.items()}
+        for times in json.loads(output.last.text_content().partition("taken")[2])
+    )
+    drawn, arrived, tasks = page.evaluate("[window.drawnAt, window.arrivedAt, window.longTasks]")
+    lags = sorted((at - taken[number], number, at) for number, at in drawn if number in taken)
+    every = [lag for lag, _, _ in lags]
+    span, load = drawn[-1][1] - drawn[0][1], os.getloadavg()[0]
+    print(
+        f"    {len(drawn) / span:.1f} frames/s drawn, {len(every)} in {span:.0f} s; lag median "
+        f"{1000 * statistics.median(every):.0f} ms, 99 % within {1000 * every[int(0.99 * (len(every) - 1))]:.0f} ms, "
+        f"worst {1000 * every[-1]:.0f} ms, {sum(lag > 0.1 for lag in every)} over 100 ms; load {load:.1f}",
+        flush=True,
+    )
+    begin = drawn[0][1]
+    for lag, number, at in lags[::-1][:worst]:
+        came = next((time for time in arrived if time >= sent[number] - 0.002), at)
+        busy = [f"{1000 * long:.0f}" for start, long in tasks if start < at and start + long > taken[number]]
+        print(
+            f"    frame {number} at {at - begin:.1f} s: {1000 * lag:.0f} ms; handed over after "
+            f"{1000 * (sent[number] - taken[number]):.0f}, in the page after {1000 * (came - taken[number]):.0f}; "
+            f"the page was busy for {', '.join(busy) or 'no long time'}"
+        )
 
 
 SLIDE = """() => new Promise(done => {
@@ -87,21 +145,16 @@ def slider_figures(page, tries=11):
     print(f"slider to picture: median {statistics.median(waits):.0f} ms, worst {max(waits):.0f} ms")
 
 
-def resident(kernel):
-    """Bytes of memory that a process occupies."""
-    fields = Path(f"/proc/{kernel}/statm").read_text().split()
-    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def browser_figures(seconds, minutes):
+def browser_figures(seconds, minutes, worst):
     from playwright.sync_api import sync_playwright
 
     folder = Path(tempfile.mkdtemp())
     with running_lab(folder) as address, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1200, "height": 1000})
-        cells = [SETUP + NOTED, 'print(os.getpid()); sim.view("u")', IDLE.format(seconds=seconds)]
-        cells += [BUSY.format(seconds=seconds), LONG.format(seconds=60 * minutes)]
+        page.add_init_script(ARRIVALS)
+        cells = [SETUP + NOTED, 'sim.view("u")', IDLE.format(seconds=seconds)]
+        cells += [BUSY.format(seconds=seconds), LONG.format(minutes=minutes)]
         write_notebook(folder / "bench.ipynb", *cells)
         notebook = NotebookPage(page, address, "bench.ipynb")
         notebook.run(0)
@@ -110,24 +163,42 @@ def browser_figures(seconds, minutes):
         notebook.wait_idle()
         slider_figures(page)
         for what, cell in (("one simulation, cell sleeps", 2), ("two simulations and a Python loop", 3)):
-            rate, lag, worst = figures(page, notebook, cell, seconds)
-            print(f"{what}: {rate:.1f} frames/s drawn, lag {1000 * lag:.0f} ms, worst {1000 * worst:.0f} ms")
+            print(f"{what}:")
+            figures(page, notebook, cell, seconds, worst)
         if minutes:
-            kernel = int(page.locator(".jp-CodeCell").nth(1).locator(".jp-OutputArea-output").first.inner_text())
-            memory_figures(page, notebook, kernel, minutes)
+            memory_figures(page, notebook, minutes)
         browser.close()
 
 
-def memory_figures(page, notebook, kernel, minutes):
-    """Memory of the kernel process and of the page's heap, once a minute of a run."""
+FLAT = 1.5  # MiB, and parts of a hundred of the objects, between the second minute and the last ones
+
+
+def memory_figures(page, notebook, minutes):
+    """Memory of the kernel process and of the page's heap, once a minute of a run, and whether they are flat."""
     notebook.run(4)
     session = page.context.new_cdp_session(page)
     session.send("HeapProfiler.enable")
-    for minute in range(minutes + 1):
+    heaps = []
+    for _ in range(minutes):
+        page.wait_for_timeout(60_000)
         session.send("HeapProfiler.collectGarbage")
-        heap = session.send("Runtime.getHeapUsage")["usedSize"]
-        print(f"minute {minute}: kernel process {resident(kernel) / 2**20:.1f} MiB, page {heap / 2**20:.1f} MiB")
-        page.wait_for_timeout(60_000 if minute < minutes else 0)
+        heaps.append(session.send("Runtime.getHeapUsage")["usedSize"] / 2**20)
+    output = page.locator(".jp-CodeCell").nth(4).locator(".jp-OutputArea-output").last
+    output.wait_for(timeout=120_000)
+    noted = json.loads(output.text_content().partition("noted")[2])
+    for minute, ((usual, trimmed, objects), heap) in enumerate(zip(noted, heaps, strict=True), start=1):
+        print(
+            f"minute {minute}: kernel process {usual:.1f} MiB, trimmed {trimmed:.1f}, {objects} Python objects; "
+            f"page {heap:.1f} MiB"
+        )
+    if minutes >= 5:
+        _, trimmed, objects = zip(*noted, strict=True)
+        grown = [statistics.median(each[-2:]) - statistics.median(each[1:3]) for each in (trimmed, objects, heaps)]
+        flat = grown[0] < FLAT and grown[1] < objects[0] * FLAT / 100 and grown[2] < FLAT
+        print(
+            f"{'flat' if flat else 'NOT FLAT'}: since minute 2 {grown[0]:+.1f} MiB trimmed, {grown[1]:+.0f} objects, "
+            f"page {grown[2]:+.1f} MiB"
+        )
 
 
 class Client:
@@ -214,13 +285,14 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=int, default=6, help="of each measurement (default 6)")
     parser.add_argument("--minutes", type=int, default=0, help="also watch the memory for so long")
+    parser.add_argument("--worst", type=int, default=3, help="tell of so many frames where their lag came from")
     parser.add_argument("--only", choices=("browser", "cost"), help="one part alone")
     options = parser.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     if options.only != "browser":
         cost_figures(options.seconds)
     if options.only != "cost":
-        browser_figures(options.seconds, options.minutes)
+        browser_figures(options.seconds, options.minutes, options.worst)
     print(f"load afterwards {os.getloadavg()[0]:.1f}")
 
 

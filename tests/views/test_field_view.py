@@ -190,6 +190,22 @@ def test_unexpected_fault_is_told_and_the_view_lives_on(view, page, simulation, 
     page.wait("frame", lambda m: m["step"] == 2)
 
 
+def test_failure_of_the_run_is_told_though_nobody_waits(view, page, simulation):
+    def fail(event):
+        raise ValueError("the disk is full")
+
+    simulation.start(progress=fail)
+    told = page.wait(
+        "error", lambda m: m["text"].startswith("ValueError: the disk is full in test_field_view.py, line ")
+    )
+    assert "; the run has ended\nReport this" in told["text"]
+    page.wait("status", lambda m: not m["running"])
+    with pytest.raises(ValueError, match="disk"):
+        simulation.wait()
+    simulation.run(2)
+    page.wait("frame", lambda m: m["step"] == 2)
+
+
 def test_closed_simulation_ends_the_view(view, page, simulation):
     simulation.close()
     view.receive({"type": "step"})

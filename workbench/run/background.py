@@ -35,6 +35,11 @@ class BackgroundRun:
         return self._thread.is_alive()
 
     @property
+    def failure(self) -> BaseException | None:
+        """What ended the run, until somebody waits for it."""
+        return self._error
+
+    @property
     def owned_here(self) -> bool:
         """Whether the caller is the run's own thread (a listener, for instance)."""
         return self._thread is threading.current_thread()

@@ -68,6 +68,12 @@ def unwatch(simulation: Simulation, watch: Watch) -> None:
     simulation._state.watches.remove(watch)
 
 
+def failure_of(simulation: Simulation) -> BaseException | None:
+    """What has ended its background run, if nobody has waited for that run yet."""
+    background = simulation._background
+    return None if background is None else background.failure
+
+
 def is_closed(simulation: Simulation) -> bool:
     """Whether its memory was freed."""
     return simulation._state.closed

@@ -13,7 +13,7 @@ from typing import Protocol, Self
 from workbench.run.progress import silent
 from workbench.run.rewinding import remember, rewind
 from workbench.run.simulation import Simulation
-from workbench.run.watching import Watch, is_closed, unwatch, watch
+from workbench.run.watching import Watch, failure_of, is_closed, unwatch, watch
 from workbench.views.animation import Recorder, check_pillow
 from workbench.views.controls import (
     ChooseCharts,
@@ -39,6 +39,7 @@ from workbench.views.controls import (
     steer,
 )
 from workbench.views.curves import Chart
+from workbench.views.faults import fault_text
 from workbench.views.feeder import CLOSING_SECONDS, Feeder
 from workbench.views.field import AxisLabel, FieldSummary, Look, describe
 from workbench.views.figure import svg_of
@@ -99,6 +100,7 @@ class FieldView:
         self._charts_sent = 0.0
         self._charts_due = False
         self._drawn: Message | None = None
+        self._failure: BaseException | None = None
         self._closed = False
 
     @property
@@ -299,6 +301,11 @@ class FieldView:
         if told != self._told:
             self._told = told
             self._send(told)
+        failure = failure_of(simulation)
+        if failure is not None and failure is not self._failure:
+            # Nobody waits for a run that a page has started, so it is said here.
+            self._send(Message({"type": "error", "text": fault_text(failure, "the run has ended")}))
+        self._failure = failure
         now = time.monotonic()
         if self._charts_due and now - self._charts_sent > CHART_SECONDS:
             self._charts_sent, self._charts_due = now, False

@@ -132,7 +132,14 @@ export class Picture {
 
   private drawAxes(frame: Frame, plane: Plane): void {
     const narrow = this.canvas.clientWidth < 300;
-    const key = JSON.stringify([plane.across, plane.up, frame.low, frame.high, frame.kind, narrow]);
+    // Limits follow the values from frame to frame, and then only what shows them is made anew.
+    const limits = `${frame.low} ${frame.high}`;
+    const line = frame.kind === 'line' || !plane.up;
+    if (!line && limits !== this.limitsKey) {
+      this.barNumbers.replaceChildren(...barMarks(frame.low, frame.high));
+    }
+    this.limitsKey = line ? '' : limits;
+    const key = JSON.stringify([plane.across, plane.up, line ? limits : '', frame.name, frame.unit, frame.kind, narrow]);
     if (key === this.axesKey) {
       return;
     }
@@ -140,7 +147,7 @@ export class Picture {
     const few = narrow ? 4 : 6;
     this.acrossName.textContent = titled(plane.across);
     this.acrossNumbers.replaceChildren(...marks(plane.across.first, plane.across.last, few, 'left', plane.across.cells));
-    if (frame.kind === 'line' || !plane.up) {
+    if (line || !plane.up) {
       const span = frame.high > frame.low;
       this.upName.textContent = frame.unit ? `${frame.name} (${frame.unit})` : frame.name;
       this.upNumbers.replaceChildren(...marks(span ? frame.low : frame.low - 0.5, span ? frame.high : frame.low + 0.5, 5, 'bottom'));
@@ -149,7 +156,6 @@ export class Picture {
     }
     this.upName.textContent = titled(plane.up);
     this.upNumbers.replaceChildren(...marks(plane.up.first, plane.up.last, few, 'bottom', plane.up.cells));
-    this.barNumbers.replaceChildren(...barMarks(frame.low, frame.high));
   }
 
   private context(width: number, height: number): CanvasRenderingContext2D {
@@ -174,6 +180,7 @@ export class Picture {
   private image: ImageData | null = null;
   private barTable: Uint32Array | null = null;
   private axesKey = '';
+  private limitsKey = '';
   private marksKey = '';
   private readonly overlay = element('div', 'swb-overlay');
 }

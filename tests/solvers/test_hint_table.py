@@ -31,6 +31,10 @@ def test_figures_are_those_of_the_plan(table):
     assert row.source_lines > 100
 
 
+def test_the_default_is_a_row_of_the_table():
+    assert hydro.machine(2).plan() == hydro.machine(2, manifest=HINTS["PDM"]).plan()
+
+
 def test_storing_moves_bytes_and_spares_operations(table):
     stored, recomputed, least = (table.row(name, "f64") for name in ("DM", "DD", "all Delayed"))
     assert stored.bytes_a_cell > recomputed.bytes_a_cell > least.bytes_a_cell
@@ -66,7 +70,7 @@ def test_the_command_prints_the_table(tmp_path, capsys):
     assert main(["table5", *options, "--json", str(file)]) == 0
     assert "sub-kernels" in capsys.readouterr().out
     figures = json.loads(file.read_text())
-    assert len(figures["rows"]) == 10
+    assert len(figures["rows"]) == 12
     assert figures["best_over_worst"]["f64"] >= 1
 
 

@@ -4,7 +4,8 @@
     print(measure_hints(cells=256))
 
 Four combinations of storing (M) or recomputing (D) the results of interpolation and of the Riemann solver, all with
-the state between the two stages stored, and the plan that is as Delayed as possible. `workbench table5` is the same.
+the state between the two stages stored; the default of `hydro.machine`, which also stores the primitive variables (P);
+and the plan that is as Delayed as possible. `workbench table5` is the same.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ HINTS: dict[str, tuple[str, ...]] = {
     "MD": ("interpolation", "stage"),
     "DM": ("riemann", "stage"),
     "MM": ("interpolation", "riemann", "stage"),
+    "PDM": ("primitives", "riemann", "stage"),
     "all Delayed": (),
 }
 PRECISIONS = ("f32", "f64")
@@ -142,7 +144,7 @@ def measure_hints(
     precisions: Sequence[str] = PRECISIONS,
     say: Say = lambda _: None,
 ) -> HintTable:
-    """Build the five plans in the given precisions, run them in turn, and take the median speed of each.
+    """Build the six plans in the given precisions, run them in turn, and take the median speed of each.
 
     cells: along each axis of a periodic box in which two streams shear. seconds: about how long one plan runs in one
     round. Raises StencilError for numbers that make no sense, ShapeError if the arrays do not fit into memory.

@@ -32,7 +32,7 @@ def machine(
     reconstruction: Reconstruction = reconstructions.minmod,
     riemann: RiemannSolver = hllc,
     cfl: float | None = None,
-    manifest: Collection[str] | None = ("riemann", "stage"),
+    manifest: Collection[str] | None = ("primitives", "riemann", "stage"),
 ) -> Machine:
     """The Euler equations dU/dt = - sum_a dF_a/dx_a in `dim` dimensions by the midpoint rule (Paraiso §4.1).
 
@@ -48,8 +48,9 @@ def machine(
 
     boundary: a rule of the language for all variables ("reflect" turns the normal momentum), or a function
     (x, y, ..., time) -> (density, (velocity, ...), pressure) of the gas outside, cell centres at (index + 1/2) dx; or
-    a mapping of sides to these. manifest: what is stored among "primitives", "interpolation", "riemann" and "stage"
-    (U1), everything else being recomputed where it is used; None leaves all of it to the plan. No choice changes bits.
+    a mapping of sides to these. manifest: what is stored among "primitives" (in stages of second order),
+    "interpolation", "riemann" and "stage" (U1), everything else being recomputed where it is used; None leaves all of
+    it to the plan. No choice changes bits.
     """
     stages = order if isinstance(order, tuple) else (order, order)
     if len(stages) != 2 or any(o not in (1, 2) for o in stages):
@@ -105,7 +106,8 @@ def advance(
     hint: Hint,
 ) -> Conserved:
     """start + sum_a ratio_a (F_a[i - e_a/2] - F_a[i + e_a/2]) with the fluxes of `gas` and ratio_a = dt / dx_a."""
-    gas = gas.map(lambda q: hint("primitives", q))
+    if reconstruction is not reconstructions.constant:  # which reads two cells: storing saves less than it costs
+        gas = gas.map(lambda q: hint("primitives", q))
     changes = []
     for axis, ratio in enumerate(ratios):
         flux = face_flux(gas, axis, reconstruction, riemann, hint)

@@ -18,33 +18,38 @@ RiemannSolver = Callable[[State, State, int], Conserved]
 def hllc(left: State, right: State, axis: int) -> Conserved:
     """HLLC as in the paper (Toro §10.4): three waves, the middle one a contact.
 
-    The side of the contact on which the face lies is chosen first, and only the states of that side are computed:
-    F = F_K + s (U*_K - U_K), s = min(S_L, 0) on the left, max(S_R, 0) on the right.
+    With q_K = rho_K |S_K - u_K|, the mass that the outer wave of side K sweeps per time, the contact moves at
+    S* = (p_L - p_R + q_L u_L + q_R u_R) / (q_L + q_R). The sign tells on which side of it the face lies; only that
+    side's states are computed, S* and S_K relative to its gas, which leaves nothing to cancel where the flow is fast.
     """
-    slow, fast = _wave_speeds(left, right, axis)  # S_K - u_K
-    mass_slow, mass_fast = left.density * slow, right.density * fast
-    contact = (right.pressure - left.pressure + mass_slow * left.velocity[axis] - mass_fast * right.velocity[axis]) / (
-        mass_slow - mass_fast
-    )
-    on_left = contact > 0
-    chosen = State(
-        left.gamma,
-        np.where(on_left, left.density, right.density),
-        components([np.where(on_left, v, w) for v, w in zip(left.velocity, right.velocity, strict=True)]),
-        np.where(on_left, left.pressure, right.pressure),
-    )
-    normal, relative = chosen.velocity[axis], np.where(on_left, slow, fast)
-    outer = normal + relative
-    speed = np.where(on_left, np.minimum(outer, 0.0), np.maximum(outer, 0.0))
-    within = outer - contact
-    inverse = 1.0 / (within * relative)
-    compression = inverse * relative * relative  # (S_K - u_K) / (S_K - S*)
-    velocity = [contact if a == axis else v for a, v in enumerate(chosen.velocity)]
-    density = chosen.density * compression
-    work = chosen.density * contact + chosen.pressure * within * inverse
-    energy = compression * (chosen.energy + (contact - normal) * work)
-    star = Conserved(density, density * components(velocity), energy)
-    return chosen.flux(axis).map(lambda f, s, u: f + speed * (s - u), star, chosen.conserved)
+    u, v = left.velocity[axis], right.velocity[axis]
+    swept_left, swept_right = _swept_mass(left, right, v - u)
+    drop = left.pressure - right.pressure
+    on_left = drop + (swept_left * u + swept_right * v) > 0
+
+    def side(of_left: Quantity, of_right: Quantity) -> Quantity:
+        return np.where(on_left, of_left, of_right)
+
+    density, pressure = side(left.density, right.density), side(left.pressure, right.pressure)
+    velocity = components([side(a, b) for a, b in zip(left.velocity, right.velocity, strict=True)])
+    gas, normal = State(left.gamma, density, velocity, pressure), velocity[axis]
+    swept = side(-swept_left, swept_right)  # rho_K (S_K - u_K)
+    outer = swept * side(left.volume, right.volume)  # S_K - u_K
+    middle = (drop + side(swept_right, -swept_left) * (v - u)) / (swept_left + swept_right)  # S* - u_K
+    inverse = 1.0 / (outer - middle)
+    contact, star_pressure = normal + middle, pressure + swept * middle
+    star_energy = inverse * (outer * gas.energy + (star_pressure * contact - pressure * normal))
+    within = side(-(normal + outer), normal + outer) > 0  # the face lies between the outer wave and the contact
+
+    def face(star: Quantity, outside: Quantity) -> Quantity:
+        return np.where(within, star, outside)
+
+    density, speed = face(swept * inverse, density), face(contact, normal)
+    pressure, energy = face(star_pressure, pressure), face(star_energy, gas.energy)
+    # No flux is made from another one: they share a loop where they are stored.
+    momentum = [density * part * speed for part in velocity]
+    momentum[axis] = density * (speed * speed) + pressure
+    return Conserved(density * speed, components(momentum), speed * (energy + pressure))
 
 
 def hlle(left: State, right: State, axis: int) -> Conserved:
@@ -69,20 +74,18 @@ def rusanov(left: State, right: State, axis: int) -> Conserved:
     )
 
 
-def _wave_speeds(left: State, right: State, axis: int) -> tuple[Quantity, Quantity]:
-    """Speeds of the two outer waves relative to the gas, S_L - u_L < 0 and S_R - u_R > 0, from the pressure estimate.
+def _swept_mass(left: State, right: State, jump: Quantity) -> tuple[Quantity, Quantity]:
+    """rho_K |S_K - u_K| of the two outer waves, from the pressure estimate; jump = u_R - u_L.
 
-    p* = max(0, (p_L + p_R) / 2 - (u_R - u_L) / 2 * mean rho * mean c); a shock (p* > p_K) is faster than sound by
-    q_K = sqrt(1 + (gamma + 1) / (2 gamma) (p* / p_K - 1)). With c_K inside the root no pressure is divided by.
+    p* = max(0, (p_L + p_R) / 2 - jump / 2 * mean rho * mean c); a shock (p* > p_K) is faster than sound by
+    sqrt(1 + (gamma + 1) / (2 gamma) (p* / p_K - 1)). With c_K inside the root no pressure is divided by.
     """
-    mean_density = 0.5 * (left.density + right.density)
-    mean_speed = 0.5 * (left.sound_speed + right.sound_speed)
-    jump = 0.5 * (right.velocity[axis] - left.velocity[axis])
-    middle = np.maximum(0.5 * (left.pressure + right.pressure) - jump * mean_density * mean_speed, 0.0)
+    impedance = (left.density + right.density) * (left.sound_speed + right.sound_speed)
+    middle = np.maximum(0.5 * (left.pressure + right.pressure) - 0.125 * jump * impedance, 0.0)
     factor = (left.gamma + 1) / (2 * left.gamma)
 
-    def speed(side: State) -> Quantity:
+    def swept(side: State) -> Quantity:
         shocked = side.pressure + factor * np.maximum(middle - side.pressure, 0.0)
-        return np.sqrt(side.gamma * side.volume * shocked)
+        return np.sqrt(side.gamma * side.density * shocked)
 
-    return -speed(left), speed(right)
+    return swept(left), swept(right)

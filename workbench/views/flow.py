@@ -7,7 +7,9 @@ from dataclasses import dataclass
 UNDER_WAY = 2  # frames sent and not yet acknowledged
 FRAME_SECONDS = 1 / 40  # no screen needs more of a field
 SILENCE_SECONDS = 0.25  # without an acknowledgement: its messages wait behind a cell that runs
-BLIND_SECONDS = 1 / 12  # between frames sent without acknowledgements, a rate that every page draws
+BLIND_SECONDS = 1 / 12  # between frames sent without acknowledgements, a rate that most pages draw
+SLOWEST_SECONDS = 0.5  # a frame, of a page that is slow; what takes longer is no page's doing
+PATIENCE = 4  # frames of a slow page that make a silence
 
 
 @dataclass(slots=True)
@@ -18,12 +20,14 @@ class Flow:
     acknowledged: int = 0
     _last_sent: float = -1e9
     _last_heard: float = -1e9
+    _pace: float = 0.0  # seconds a frame that the page took for the last one it answered
 
     def seconds_to_wait(self, now: float) -> float:
         """0 if a frame may go now, else how long not, unless an acknowledgement comes."""
         next_frame = self._last_sent + FRAME_SECONDS
         if self.sent - self.acknowledged >= UNDER_WAY:
-            next_frame = max(self._last_heard + SILENCE_SECONDS, self._last_sent + BLIND_SECONDS)
+            silence = self._last_heard + max(SILENCE_SECONDS, PATIENCE * self._pace)
+            next_frame = max(silence, self._last_sent + max(BLIND_SECONDS, self._pace))
         return max(0.0, next_frame - now)
 
     def send(self, now: float) -> int:
@@ -37,5 +41,6 @@ class Flow:
     def acknowledge(self, number: int, now: float) -> None:
         """The page has drawn frame `number`; numbers that were never sent, or are old, change nothing."""
         if self.acknowledged < number <= self.sent:
+            self._pace = min((now - self._last_heard) / (number - self.acknowledged), SLOWEST_SECONDS)
             self.acknowledged = number
             self._last_heard = now

@@ -7,7 +7,7 @@ at a time.
 from tests.planning.small_graphs import assignments, free_keys, small_graph
 from workbench.graph import OPERATORS, Arith, Broadcast, Extend, Load, Reduce, Shift, Store
 from workbench.planning import Storage, plan_graph
-from workbench.planning.allocation import BALANCE
+from workbench.planning.estimate import Estimate
 
 
 def programs(seeds, most):
@@ -124,17 +124,42 @@ def test_loops_read_and_compute_what_substitution_finds():
     assert repeated > 10
 
 
-def model(graph, kernel, stored, roots, reductions):
-    """Bytes moved, and operations as so many bytes, a cell: every stored value in a loop of its own."""
-    total = 0.0
-    for made, summed in [*(((r,), ()) for r in roots), *(((), (r,)) for r in reductions)]:
-        body = bodies(kernel, graph.dim, stored, made, summed)
-        arrays = {n for kind, n, _ in body if kind == "read"}
-        total += sum(kernel.nodes[n].type.itemsize for n in (*arrays, *made))
-        total += (
-            sum(OPERATORS[kernel.nodes[n].instruction.operator].flops for k, n, _ in body if k == "operation") / BALANCE
-        )
-    return total
+def weight(kernel, index):
+    node = kernel.nodes[index]
+    name = node.instruction.operator
+    return (
+        (16 if name in ("divide", "sqrt") else OPERATORS[name].flops) * kernel.nodes[node.operands[0]].type.itemsize / 8
+    )
+
+
+def model(graph, plan):
+    """What workbench.planning.estimate says that it counts, recounted for the loops and chains of a finished plan."""
+    kernel, step = plan.main.kernel, plan.main.plain
+    stored = {i for i, s in enumerate(plan.main.storage) if s is Storage.MANIFEST}
+    seams = {}
+    for chain in step.chains:
+        where = Estimate(kernel, plan.main.margins, frozenset(range(len(kernel.nodes))), (), True).seams(chain)
+        seams.update({member.subkernel: each for member, each in zip(chain.members, where, strict=True)})
+    total, moved = 4.0 * len(step.subkernels), {}
+    for number, loop in enumerate(step.subkernels):
+        roots = {h.node for h in loop.outputs}
+        body = bodies(kernel, graph.dim, stored, roots, loop.reductions)
+        reads = [n for kind, n, _ in body if kind == "read"]
+        work = sum(weight(kernel, n) for kind, n, _ in body if kind == "operation")
+        work += 2 * sum(traffic(kernel, n) for n in reads)
+        work += 2 * sum(traffic(kernel, n) for n in roots if not is_array_already(kernel.nodes[n]))
+        total += work * seams.get(number, 1.0)
+        chain = next((c for c in step.chains if number in {m.subkernel for m in c.members}), number)
+        moved.setdefault(chain, set()).update(roots, reads)
+    for chain, nodes in moved.items():
+        rolling = set() if isinstance(chain, int) else {v.node for v in chain.rolling}
+        total += 2 * sum(kernel.nodes[n].type.itemsize for n in nodes - rolling)
+    return total + 8 * (len(step.launches) - sum(c.launches[1] - c.launches[0] - 1 for c in step.chains))
+
+
+def traffic(kernel, index):
+    size = kernel.nodes[index].type.itemsize
+    return 8 if size == 1 else size / 8
 
 
 def test_the_default_is_never_worse_than_a_preset_and_seldom_far_from_the_best():
@@ -146,11 +171,7 @@ def test_the_default_is_never_worse_than_a_preset_and_seldom_far_from_the_best()
         kernel = default.main.kernel
         keys = kernel.keys()
         step = default.main.plain
-        costs = {}
-        for chosen, plan in plans.items():
-            roots = {h.node for s in plan.main.plain.subkernels for h in s.outputs}
-            reductions = {r for s in plan.main.plain.subkernels for r in s.reductions}
-            costs[chosen] = model(graph, kernel, stored_values(kernel, chosen), roots, reductions)
+        costs = {chosen: model(graph, plan) for chosen, plan in plans.items()}
         picked = frozenset(
             f"{kernel.name}/{keys[i]}"
             for i, s in enumerate(default.main.storage)
@@ -163,6 +184,6 @@ def test_the_default_is_never_worse_than_a_preset_and_seldom_far_from_the_best()
         stores += bool(picked)
         worst = max(worst, costs[picked] / min(costs.values()))
     print(f"{count} programs: the default is the best in {best}, at worst {worst:.2f} of it, stores in {stores}")
-    assert best >= 0.7 * count
-    assert worst <= 1.5
+    assert best >= 0.9 * count
+    assert worst <= 1.2
     assert stores >= 9

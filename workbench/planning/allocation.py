@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 
 from workbench.errors import PlanError
@@ -20,16 +19,10 @@ from workbench.graph import (
     Store,
 )
 from workbench.planning.choices import PlanChoices, names_node
-from workbench.planning.emission import STORED, direct_needs, emit, operator_weight
+from workbench.planning.estimate import Estimate
 from workbench.planning.plan import Storage
-from workbench.planning.reach import Offset, value_name
-
-BALANCE = 4.0
-"""Weighted operations that take as long as moving one byte: an estimate between a desktop CPU and a large GPU."""
-
-_LARGEST_FORMULA = 256  # operations counted for one value; a longer formula is stored as soon as it is used twice
-_COMFORTABLE = 5_000  # operations in a sub-kernel beyond which compilers and registers suffer
-_MOST_USES = 512  # distinct (sub-kernel, offset) uses followed; a value used oftener is stored
+from workbench.planning.reach import value_name
+from workbench.planning.search import cheapest_allocation
 
 
 def forced_storage(kernel: Kernel) -> tuple[tuple[Storage | None, str], ...]:
@@ -62,18 +55,18 @@ def forced_storage(kernel: Kernel) -> tuple[tuple[Storage | None, str], ...]:
 
 
 def choose_allocation(
-    kernel: Kernel, choices: PlanChoices, dim: int, plain: frozenset[int]
+    kernel: Kernel, choices: PlanChoices, estimates: Sequence[Estimate] = ()
 ) -> tuple[tuple[Storage, ...], tuple[str, ...]]:
     """Decide the storage of every node; also return why it is forced ("" where it was free).
 
     Before: no Store or Reduce takes an Extend. After: operands of Store are Manifest or Loads, those of Extend are
     arrays, Shifts are Delayed (unless stored). Unlike Paraiso a Reduce does not make its operand Manifest, because
-    sub-kernels accumulate without storing. Choices win over hints, hints over the preset. `plain` are the nodes of a
-    step without diagnostics, whose cost counts where it differs. Raises PlanError for what cannot be honoured.
+    sub-kernels accumulate without storing. Choices win over hints, hints over the preset. Raises PlanError for what
+    cannot be honoured.
 
-    The preset "cost" decides value by value and never again. Counted as bytes moved plus operations / BALANCE, every
-    stored value in a loop of its own, that is never worse than the other two presets; of small programs tried in all
-    ways it found the best in three of four and was at most 1.5 times the best (tests/planning/test_brute_allocation).
+    The preset "cost" takes the cheapest allocation that it finds by `estimates` of the steps: first that of the plain
+    step, then, with its values decided, the observed one (workbench.planning.search). Of small programs tried in all
+    ways it found the best in nearly all (tests/planning/test_brute_allocation).
     """
     forced = forced_storage(kernel)
     keys = kernel.keys()
@@ -85,19 +78,20 @@ def choose_allocation(
         if asked is not None and storage is not None:
             _refuse_unless_met(kernel, index, asked, (storage, reason))
         wanted.append(storage if storage is not None else asked)
-    return _fill_in(kernel, wanted, choices, dim, plain), tuple(reason for _, reason in forced)
+    return _fill_in(wanted, choices, estimates), tuple(reason for _, reason in forced)
 
 
-def _fill_in(
-    kernel: Kernel, wanted: Sequence[Storage | None], choices: PlanChoices, dim: int, plain: frozenset[int]
-) -> tuple[Storage, ...]:
+def _fill_in(wanted: list[Storage | None], choices: PlanChoices, estimates: Sequence[Estimate]) -> tuple[Storage, ...]:
     match choices.preset:
         case "as_delayed":
             return tuple(s or Storage.DELAYED for s in wanted)
         case "as_manifest":
             return tuple(s or Storage.MANIFEST for s in wanted)
         case "cost":
-            return _by_cost(kernel, wanted, dim, plain)
+            for estimate in estimates:
+                found = cheapest_allocation(estimate, wanted)
+                wanted = [s if i in estimate.live else w for i, (s, w) in enumerate(zip(found, wanted, strict=True))]
+            return tuple(s or Storage.DELAYED for s in wanted)
 
 
 def _not_local(kernel: Kernel, index: int) -> tuple[Storage, str]:
@@ -164,68 +158,3 @@ def _refuse_unless_met(kernel: Kernel, index: int, asked: Storage, forced: tuple
     if line:
         error.located(line)
     raise error
-
-
-def _by_cost(kernel: Kernel, wanted: Sequence[Storage | None], dim: int, plain: frozenset[int]) -> tuple[Storage, ...]:
-    """Store a free value where recomputing it at all its uses takes longer than moving it to memory and back.
-
-    Consumers first: how often a value is used depends on which of its consumers are stored. A value that would make
-    some sub-kernel uncomfortably long is stored as well.
-
-    A value may be stored for the sake of a long formula, most of which is then stored too. So those are looked at once
-    more: where no more operations than reads are left, reading the value itself saves nothing.
-    """
-    storage = [s or Storage.DELAYED for s in wanted]
-    uses: list[set[tuple[int, Offset]]] = [set() for _ in kernel.nodes]
-    emitted: Counter[int] = Counter()
-    paid: list[int] = []
-    for index in range(len(kernel.nodes) - 1, -1, -1):
-        in_each = Counter(root for root, _ in uses[index])
-        is_long = any(emitted[root] + count > _COMFORTABLE for root, count in in_each.items())
-        if wanted[index] is None and len(uses[index]) > 1:
-            if is_long:
-                storage[index] = Storage.MANIFEST
-            elif _pays(kernel, storage, index, dim, uses[index]):
-                storage[index] = Storage.MANIFEST
-                paid.append(index)
-        if storage[index] is Storage.DELAYED and operator_weight(kernel, index):
-            emitted.update(in_each)
-        for operand, places in _uses_of_operands(kernel, storage, index, uses[index], dim):
-            if index in plain or operand not in plain:  # steps without diagnostics are the rule
-                uses[operand].update(places)
-    for index in reversed(paid):
-        formula = emit(kernel, storage, dim, (index,), limit=_LARGEST_FORMULA)
-        if formula.flops(kernel) <= len(formula.reads):
-            storage[index] = Storage.DELAYED
-    return tuple(storage)
-
-
-def _pays(kernel: Kernel, storage: Sequence[Storage], index: int, dim: int, uses: set[tuple[int, Offset]]) -> bool:
-    if len(uses) > _MOST_USES:
-        return True
-    formula = emit(kernel, storage, dim, (index,), limit=_LARGEST_FORMULA)
-    if len(formula.operations) > _LARGEST_FORMULA:
-        return True
-    itemsize = kernel.nodes[index].value_type.itemsize
-    inputs = sum(kernel.nodes[i].value_type.itemsize for i in direct_needs(kernel, storage, index))
-    moved = itemsize * (1 + len({root for root, _ in uses})) + inputs
-    return (len(uses) - 1) * formula.flops(kernel) > BALANCE * moved
-
-
-def _uses_of_operands(
-    kernel: Kernel, storage: Sequence[Storage], index: int, uses: set[tuple[int, Offset]], dim: int
-) -> tuple[tuple[int, set[tuple[int, Offset]]], ...]:
-    """For each operand that is evaluated in cells, the (root, offset) at which the node needs it."""
-    node = kernel.nodes[index]
-    origin = (0,) * dim
-    mine = {(index, origin)} if storage[index] in STORED else uses
-    match node.instruction:
-        case Reduce():
-            return ((node.operands[0], {(index, origin)}),)
-        case Shift(distance):
-            shifted = {(r, tuple(a - b for a, b in zip(o, distance, strict=True))) for r, o in mine}
-            return ((node.operands[0], shifted),)
-        case Arith():
-            return tuple((operand, mine) for operand in node.operands) if node.is_local else ()
-        case Imm() | Load() | Store() | Broadcast() | LoadIndex() | LoadSize() | Extend():
-            return ()

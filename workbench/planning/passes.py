@@ -7,12 +7,13 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.errors import PlanError
-from workbench.graph import Graph, Kernel, Reduce, Store
+from workbench.graph import Graph, Kernel, Load, Reduce, Store
 from workbench.planning.allocation import choose_allocation
 from workbench.planning.checking import check_graph, check_plan, is_checking
 from workbench.planning.choices import Choices, PlanChoices, names_node
 from workbench.planning.cost import loop_cost
 from workbench.planning.draft import Draft, KernelDraft, StepDraft
+from workbench.planning.estimate import Estimate
 from workbench.planning.exchange import check_choices
 from workbench.planning.fields import end_fields
 from workbench.planning.grouping import emission_of, group_writes
@@ -92,9 +93,22 @@ def _allocation(draft: Draft) -> Draft:
     _refuse_unknown_keys(draft)
     kernels = []
     for each in draft.kernels:
-        storage, forced = choose_allocation(each.kernel, draft.choices.plan, draft.graph.dim, each.plain.live)
+        estimates = _estimates(each, draft.choices.plan) if draft.choices.plan.preset == "cost" else ()
+        storage, forced = choose_allocation(each.kernel, draft.choices.plan, estimates)
         kernels.append(replace(each, storage=storage, forced=forced))
     return replace(draft, kernels=tuple(kernels))
+
+
+def _estimates(each: KernelDraft, choices: PlanChoices) -> tuple[Estimate, ...]:
+    steps = (each.plain,) if each.plain == each.observed else (each.plain, each.observed)
+    together = choices.loops == "together"
+    return tuple(Estimate(each.kernel, s.margins, s.live, _copied_loads(each), together) for s in steps)
+
+
+def _copied_loads(each: KernelDraft) -> tuple[int, ...]:
+    """The Loads whose value another field takes."""
+    copied = (e.node for e in each.ends if e.way == "copy" and e.node is not None)
+    return tuple(n for n in copied if isinstance(each.kernel.nodes[n].instruction, Load))
 
 
 def _refuse_unknown_keys(draft: Draft) -> None:
@@ -120,9 +134,7 @@ def _reach(draft: Draft) -> Draft:
 
 def _grouping(draft: Draft) -> Draft:
     def grouped(each: KernelDraft, step: StepDraft) -> StepDraft:
-        copied = [e.node for e in each.ends if e.way == "copy" and e.node is not None]
-        loads = [n for n in copied if each.storage[n] is Storage.EXISTING]
-        groups = group_writes(each.kernel, each.storage, step.margins, step.live, loads)
+        groups = group_writes(each.kernel, each.storage, step.margins, step.live, _copied_loads(each))
         emissions = tuple(emission_of(each.kernel, each.storage, draft.graph.dim, g) for g in groups)
         return replace(step, groups=groups, emissions=emissions)
 

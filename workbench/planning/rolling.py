@@ -87,6 +87,10 @@ class _Search:
     def chain(self, first: int, end: int) -> Chain | None:
         """The chain that replaces launches [first, end), None if it would not be sound or nothing would roll."""
         own = tuple(m for launch in self.launches[first:end] for m in launch.members)
+        inside = set(own)  # what moves in reads none of their values: most searches end here
+        made_here = (n for m in own for n in self.groups[m].manifest)
+        if any(not inside.isdisjoint(self.readers.get(n, ())) and not self._stays(n, inside) for n in made_here):
+            return None
         moved = self._moved(own, first)
         members = (*moved, *own)
         made = {node: m for m in members for node in self.groups[m].manifest}

@@ -1,0 +1,303 @@
+"""Estimate: how long a step takes a cell under an allocation, before any plan is made; in additions of f64.
+
+The loops are those that the later passes make: grouped, in chains where they may run together. What differs from a
+plan's `Cost` is that values in chains are counted as traffic of caches, that tiles compute their seams twice, that
+loops and launches cost something by themselves, and that division has its own price.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from math import prod
+
+from workbench.graph import (
+    OPERATORS,
+    Arith,
+    Broadcast,
+    Extend,
+    Imm,
+    Kernel,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Reduce,
+    Shift,
+    Store,
+)
+from workbench.planning.emission import STORED, Emission
+from workbench.planning.grouping import Group, reductions_below_locals
+from workbench.planning.plan import Chain, Launch, Margins, Storage
+from workbench.planning.reach import Offset, no_margins
+from workbench.planning.rolling import find_chains
+from workbench.planning.schedules.stepwise import order_launches
+
+# Fixed figures, so that every machine makes the same plan. The unit is an addition of f64 in a vector loop.
+# Common processors start two such vectors a cycle, load one that is not aligned and store one.
+BYTE = 2.0
+"""A byte to or from memory. Peak over peak is 4 to 7 on processors and GPUs; loops reach half of the arithmetic."""
+LOAD = 2.0
+"""An f64 read in a cell, wherever it is."""
+KEEP = 2.0
+"""An f64 written in a cell, to a rolling buffer or, besides its bytes, to memory."""
+BOOL = 8.0
+"""How many times as much a bool takes to read and write as an f64: vectors of bytes and of numbers do not fit."""
+LOOP = 4.0
+"""Beginning and end of the rows of a loop, a cell."""
+LAUNCH = 8.0
+"""A meeting of all threads, 5 us on 256 x 256 cells."""
+DEAR = {"divide": 16.0, "sqrt": 16.0}
+"""Vectors of f64 take 32 to 36 times an addition, of f32 16 to 20; other work goes on beside the divider."""
+_COMFORTABLE = 5_000  # operations in a loop beyond which compilers and registers suffer
+_BUFFER_BYTES = 384 << 10  # what backends give to rolling values
+_EXTENTS = {1: (1 << 20,), 2: (1024, 1024), 3: (128, 128, 128)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Body:
+    """One loop: weight and number of a cell's operations, its reads, and all nodes that it touches below its roots.
+
+    Sets of offsets are bits of a number: moving them all is one shift.
+    """
+
+    work: float
+    count: int
+    reads: tuple[tuple[int, int], ...]
+    globals: frozenset[int]
+    bits: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """An allocation, what it costs a cell, and its loops by their roots."""
+
+    storage: tuple[Storage, ...]
+    cost: float
+    bodies: dict[tuple[int, ...], _Body]
+
+    @property
+    def uses(self) -> tuple[dict[int, int], ...]:
+        """For each loop the nodes that it touches below its roots, and the offsets at which it does, as bits."""
+        return tuple(body.bits for body in self.bodies.values())
+
+
+class Estimate:
+    """Estimates of one step under any allocation.
+
+    margins and live: of the step; copies: Loads that another field takes a copy of. together: whether loops may run
+    together. `effort` grows with the work done, so that searches can stop by a measure that is no clock. Barriers
+    that a person asked for are not looked at.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        margins: Sequence[Margins],
+        live: frozenset[int],
+        copies: Sequence[int],
+        together: bool,
+    ) -> None:
+        self.kernel, self.margins, self.live, self.copies, self.together = (
+            kernel,
+            margins,
+            live,
+            tuple(copies),
+            together,
+        )
+        self.dim = len(margins[0])
+        self.order = sorted(live)
+        self.fed = reductions_below_locals(kernel, live)
+        self.filled = [
+            i
+            for i in self.order
+            if isinstance(kernel.nodes[i].instruction, Extend) and margins[i] != no_margins(self.dim)
+        ]
+        self.reach = tuple(max(max(m[k]) for m in margins) for k in range(self.dim))
+        strides: list[int] = []
+        self.origin, stride = 0, 1
+        for reach in reversed(self.reach):
+            strides.insert(0, stride)
+            self.origin += reach * stride
+            stride *= 2 * reach + 1
+        self.strides = tuple(strides)
+        self.below = [self._below(i) for i in range(len(kernel.nodes))]
+        self.weights = [self._weight(i) for i in range(len(kernel.nodes))]
+        self.sizes = [0 if n.type is None else n.type.itemsize for n in kernel.nodes]
+        self.traffic = [BOOL if size == 1 else size / 8 for size in self.sizes]
+        self.offsets: dict[int, tuple[Offset, ...]] = {}
+        self.effort = 0
+
+    def _below(self, index: int) -> tuple[tuple[int, ...], int]:
+        """The operands that a cell evaluates for the node, and how far the bits of its offsets move on the way."""
+        node = self.kernel.nodes[index]
+        match node.instruction:
+            case Arith():
+                return node.operands, 0
+            case Shift(distance):
+                return node.operands, sum(d * s for d, s in zip(distance, self.strides, strict=True))
+            case Imm() | Load() | Store() | Reduce() | Broadcast() | LoadIndex() | LoadSize() | Extend():
+                return (), 0
+
+    def _weight(self, index: int) -> float:
+        node = self.kernel.nodes[index]
+        if not isinstance(node.instruction, Arith):
+            return 0.0
+        name = node.instruction.operator
+        weight = DEAR.get(name, OPERATORS[name].flops)
+        return weight * max(self.kernel.nodes[o].value_type.itemsize for o in node.operands) / 8
+
+    def of(self, storage: Sequence[Storage], base: Estimated | None = None, changed: Collection[int] = ()) -> Estimated:
+        """The estimate of an allocation; `base` is one that differs from it in the nodes `changed` only."""
+        groups = self._groups(storage)
+        self.effort += len(self.order) + len(groups) ** 2
+        bodies: dict[tuple[int, ...], _Body] = {}
+        for group in groups:
+            known = base.bodies.get(group.roots) if base is not None else None
+            if known is None or any(c in known.bits for c in changed):
+                known = self._body(storage, group)
+                self.effort += len(known.bits)
+            bodies[group.roots] = known
+        cost = self._cost(groups, [bodies[g.roots] for g in groups])
+        return Estimated(tuple(storage), cost, bodies)
+
+    def _groups(self, storage: Sequence[Storage]) -> tuple[Group, ...]:
+        """What group_writes finds, without its bound on operations."""
+        nodes, nothing = self.kernel.nodes, no_margins(self.dim)
+        made = [-1] * len(nodes)
+        margins: list[Margins] = []
+        roots: list[tuple[list[int], list[int], list[int]]] = []
+
+        def place(own: Margins, earliest: int) -> int:
+            for g in range(earliest, len(margins)):
+                if margins[g] == own:
+                    return g
+            margins.append(own)
+            roots.append(([], [], []))
+            return len(margins) - 1
+
+        last = []
+        for i in self.order:
+            node = nodes[i]
+            needed = max((made[o] for o in node.operands), default=-1)
+            if storage[i] is Storage.MANIFEST:
+                needed = place(self.margins[i], needed + 1)
+                roots[needed][0].append(i)
+            elif isinstance(node.instruction, Reduce):
+                if i in self.fed:
+                    needed = place(nothing, needed + 1)
+                    roots[needed][2].append(i)
+                else:
+                    last.append(i)
+            made[i] = needed
+        for i in dict.fromkeys(self.copies):
+            roots[place(nothing, 0)][1].append(i)
+        for i in last:
+            roots[place(nothing, made[i] + 1)][2].append(i)
+        return tuple(Group(m, tuple(a), tuple(b), tuple(c)) for m, (a, b, c) in zip(margins, roots, strict=True))
+
+    def _body(self, storage: Sequence[Storage], group: Group) -> _Body:
+        nodes, here = self.kernel.nodes, 1 << self.origin
+        bits: dict[int, int] = {}
+        waiting: list[int] = []
+        reads = dict.fromkeys(group.copies, here)
+        numbers: set[int] = set()
+        work, count = 0.0, 0
+
+        def evaluate(index: int, where: int) -> tuple[float, int]:
+            below, move = self.below[index]
+            moved = where >> move if move >= 0 else where << -move
+            for operand in below:
+                need(operand, moved)
+            if isinstance(nodes[index].instruction, Broadcast):
+                numbers.update(nodes[index].operands)
+            times = where.bit_count() if isinstance(nodes[index].instruction, Arith) else 0
+            return times * self.weights[index], times
+
+        def need(index: int, where: int) -> None:
+            if index not in bits:
+                heappush(waiting, -index)
+            bits[index] = bits.get(index, 0) | where
+
+        for root in group.manifest:
+            done = evaluate(root, here)
+            work, count = work + done[0], count + done[1]
+        for root in group.reductions:
+            need(nodes[root].operands[0], here)
+        while waiting:  # consumers first: all uses of a node are known when it is its turn
+            index = -heappop(waiting)
+            if storage[index] in STORED:
+                reads[index] = reads.get(index, 0) | bits[index]
+                continue
+            done = evaluate(index, bits[index])
+            work, count = work + done[0], count + done[1]
+        return _Body(work, count, tuple(reads.items()), frozenset(numbers), bits)
+
+    def _places(self, bits: int) -> tuple[Offset, ...]:
+        known = self.offsets.get(bits)
+        if known is None:
+            found = []
+            left = bits
+            while left:
+                low = left & -left
+                left ^= low
+                rest, offset = low.bit_length() - 1, []
+                for stride, reach in zip(self.strides, self.reach, strict=True):
+                    offset.append(rest // stride - reach)
+                    rest %= stride
+                found.append(tuple(offset))
+            known = self.offsets[bits] = tuple(found)
+        return known
+
+    def _loops(self, groups: Sequence[Group], bodies: Sequence[_Body]) -> tuple[tuple[Launch, ...], tuple[Chain, ...]]:
+        """Launches and chains as the later passes find them."""
+        emissions = [
+            Emission(frozenset(), frozenset((n, o) for n, bits in b.reads for o in self._places(bits)), b.globals)
+            for b in bodies
+        ]
+        launches = order_launches(self.kernel, groups, emissions, self.filled).launches
+        chains = find_chains(self.kernel, groups, emissions, launches) if self.together else ()
+        return launches, chains
+
+    def _cost(self, groups: Sequence[Group], bodies: Sequence[_Body]) -> float:
+        launches, chains = self._loops(groups, bodies)
+        waits = len(launches) - sum(c.launches[1] - c.launches[0] - 1 for c in chains)
+        cells = [1.0] * len(groups)
+        alone = set(range(len(groups)))
+        moved: list[int] = []  # nodes that go to or from memory, once for each loop or chain
+        for chain in chains:
+            arrays: set[int] = set()
+            for member, each in zip(chain.members, self.seams(chain), strict=True):
+                cells[member.subkernel] = each
+                alone.remove(member.subkernel)
+                arrays.update(_arrays(groups[member.subkernel], bodies[member.subkernel]))
+            moved += arrays - {value.node for value in chain.rolling}
+        for g in alone:
+            moved += _arrays(groups[g], bodies[g])
+        total = LAUNCH * waits + LOOP * len(groups) + BYTE * sum(self.sizes[n] for n in moved)
+        for group, body, each in zip(groups, bodies, cells, strict=True):
+            work = body.work + KEEP * sum(self.traffic[n] for n in group.manifest)
+            work += LOAD * sum(bits.bit_count() * self.traffic[n] for n, bits in body.reads)
+            total += each * work * max(1.0, body.count / _COMFORTABLE)
+        return total
+
+    def seams(self, chain: Chain) -> tuple[float, ...]:
+        """Return how many cells each member computes for each of the domain, in tiles as backends cut them."""
+        sides = [[[m.grown[k][side] for m in chain.members] for side in (0, 1)] for k in range(self.dim)]
+        around = [max(below) + max(above) for below, above in sides]
+        cells = _BUFFER_BYTES // max(1, sum(v.planes * self.sizes[v.node] for v in chain.rolling))
+        extents = _EXTENTS[self.dim]
+        size = [min(extents[0], max(extents[0] // 8, 8 * around[0] + 16))] * self.dim
+        for k in range(self.dim - 1, 0, -1):
+            least = 256 if k == self.dim - 1 else 4 * around[k] + 4
+            size[k] = min(extents[k], max(least, cells if k == 1 else min(cells, 512)))
+            cells //= size[k] + around[k]
+        return tuple(
+            prod(1 + (below + above) / s for (below, above), s in zip(m.grown, size, strict=True))
+            for m in chain.members
+        )
+
+
+def _arrays(group: Group, body: _Body) -> set[int]:
+    """The stored nodes that a loop reads or writes."""
+    return {n for n, _ in body.reads} | {*group.manifest, *group.copies}

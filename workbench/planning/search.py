@@ -1,0 +1,90 @@
+"""Search: the allocation with the lowest estimate that flips of single values and of whole frontiers lead to."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+
+from workbench.graph import Reduce, Shift
+from workbench.planning.estimate import Estimate, Estimated
+from workbench.planning.plan import Storage
+
+_SMALL = 32  # free values up to which the search starts from both ends
+_EFFORT = 2_000_000  # of an estimate, after which no more single values are flipped: some seconds
+_Region = tuple[tuple[int, int], ...]  # the loops that evaluate a value, each with the offsets as bits
+
+
+def cheapest_allocation(estimate: Estimate, wanted: Sequence[Storage | None]) -> tuple[Storage, ...]:
+    """Decide the values of the estimate's step that are None in `wanted`; those of other steps become Delayed.
+
+    Starts from all Delayed, in small programs also from all Manifest. Frontiers first: the outermost values of a
+    region that is evaluated at the same cells, such as all fluxes through a face, are worth storing only together.
+    Then one value after the other is flipped until no flip gains anything. Of equal allocations it keeps the one that
+    stores less. The result depends on the program alone, not on a clock.
+    """
+    free = frozenset(i for i, storage in enumerate(wanted) if storage is None and i in estimate.live)
+    start = [storage or Storage.DELAYED for storage in wanted]
+    if not free:
+        return tuple(start)
+    best = _descend(estimate, estimate.of(start), free)
+    if len(free) <= _SMALL:
+        other = estimate.of([Storage.MANIFEST if i in free else storage for i, storage in enumerate(start)])
+        other = _descend(estimate, other, free)
+        best = other if other.cost < best.cost else best
+    return best.storage
+
+
+def _descend(estimate: Estimate, now: Estimated, free: frozenset[int]) -> Estimated:
+    before = float("inf")
+    while now.cost < before:
+        before = now.cost
+        for nodes in _frontiers(estimate, now, free):
+            now = _better(estimate, now, nodes, Storage.MANIFEST)
+        for node in sorted(free, reverse=True):
+            if now.storage[node] is Storage.MANIFEST:
+                now = _better(estimate, now, (node,), Storage.DELAYED)
+    before = float("inf")
+    while now.cost < before and estimate.effort < _EFFORT:
+        before = now.cost
+        times = Counter[int]()
+        for uses in now.uses:
+            times.update({index: bits.bit_count() for index, bits in uses.items()})
+        for node in sorted(free, reverse=True):
+            if estimate.effort >= _EFFORT:
+                break
+            if now.storage[node] is Storage.MANIFEST:
+                now = _better(estimate, now, (node,), Storage.DELAYED)
+            elif times[node] > 1:
+                now = _better(estimate, now, (node,), Storage.MANIFEST)
+    return now
+
+
+def _better(estimate: Estimate, now: Estimated, nodes: Sequence[int], to: Storage) -> Estimated:
+    """What is cheaper: the allocation as it is, or with these nodes changed."""
+    storage = list(now.storage)
+    for node in nodes:
+        storage[node] = to
+    trial = estimate.of(storage, now, nodes)
+    gained = now.cost - trial.cost
+    return trial if gained > 1e-9 or (to is Storage.DELAYED and gained >= 0) else now
+
+
+def _frontiers(estimate: Estimate, now: Estimated, free: Collection[int]) -> list[list[int]]:
+    """The free Delayed values that leave a region, of each region evaluated more than once; consumers first."""
+    found: dict[int, list[tuple[int, int]]] = {}
+    for number, uses in enumerate(now.uses):
+        for index, bits in uses.items():
+            found.setdefault(index, []).append((number, bits))
+    regions: dict[int, _Region] = {index: tuple(uses) for index, uses in found.items()}
+    consumers = estimate.kernel.consumers()
+    frontiers: dict[_Region, list[int]] = {}
+    for index, region in regions.items():
+        if index not in free or now.storage[index] is Storage.MANIFEST:
+            continue
+        if sum(bits.bit_count() for _, bits in region) > 1 and any(
+            regions.get(c) != region or isinstance(estimate.kernel.nodes[c].instruction, Shift | Reduce)
+            for c in consumers[index]
+            if c in estimate.live
+        ):
+            frontiers.setdefault(region, []).append(index)
+    return sorted(frontiers.values(), key=max, reverse=True)

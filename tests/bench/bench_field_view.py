@@ -48,9 +48,10 @@ SAY = "sim.stop(); other.stop(); print('taken', json.dumps([taken, sent]))"
 IDLE = "taken.clear(); sim.start(); time.sleep({seconds}); " + SAY
 BUSY = "taken.clear(); sim.start(); other.start(); end = time.time() + {seconds}\nwhile time.time() < end: pass\n" + SAY
 # What the bench itself notes would count as memory of the views, so that ends first. Trimmed: without what the
-# allocator keeps for later.
+# allocator keeps for later. Signatures: jupyter_client keeps one of each message received, 65,536 at most, so an
+# acknowledgement costs about 100 bytes until then.
 LONG = """\
-import ctypes, gc
+import ctypes, gc, sys
 field_view.frame_message, field_view.FieldView._show = original, original_show
 taken.clear(); sent.clear()
 def resident():
@@ -62,7 +63,9 @@ for minute in range({minutes}):
     usual = resident()
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
-    noted.append((usual, resident(), len(gc.get_objects())))
+    signatures = get_ipython().kernel.session.digest_history
+    kept = (sys.getsizeof(signatures) + sum(map(sys.getsizeof, tuple(signatures)))) / 2**20
+    noted.append((usual, resident(), kept, len(gc.get_objects())))
 sim.stop()
 print('noted', json.dumps(noted))
 """
@@ -186,18 +189,19 @@ def memory_figures(page, notebook, minutes):
     output = page.locator(".jp-CodeCell").nth(4).locator(".jp-OutputArea-output").last
     output.wait_for(timeout=120_000)
     noted = json.loads(output.text_content().partition("noted")[2])
-    for minute, ((usual, trimmed, objects), heap) in enumerate(zip(noted, heaps, strict=True), start=1):
+    for minute, ((usual, trimmed, kept, objects), heap) in enumerate(zip(noted, heaps, strict=True), start=1):
         print(
-            f"minute {minute}: kernel process {usual:.1f} MiB, trimmed {trimmed:.1f}, {objects} Python objects; "
-            f"page {heap:.1f} MiB"
+            f"minute {minute}: kernel process {usual:.1f} MiB, trimmed {trimmed:.1f}, of which signatures of messages "
+            f"{kept:.1f}, {objects} Python objects; page {heap:.1f} MiB"
         )
     if minutes >= 5:
-        _, trimmed, objects = zip(*noted, strict=True)
-        grown = [statistics.median(each[-2:]) - statistics.median(each[1:3]) for each in (trimmed, objects, heaps)]
+        _, trimmed, signatures, objects = zip(*noted, strict=True)
+        own = [whole - kept for whole, kept in zip(trimmed, signatures, strict=True)]
+        grown = [statistics.median(each[-3:]) - statistics.median(each[1:4]) for each in (own, objects, heaps)]
         flat = grown[0] < FLAT and grown[1] < objects[0] * FLAT / 100 and grown[2] < FLAT
         print(
-            f"{'flat' if flat else 'NOT FLAT'}: since minute 2 {grown[0]:+.1f} MiB trimmed, {grown[1]:+.0f} objects, "
-            f"page {grown[2]:+.1f} MiB"
+            f"{'flat' if flat else 'NOT FLAT'}: since minute 2 {grown[0]:+.1f} MiB without signatures, "
+            f"{grown[1]:+.0f} objects, page {grown[2]:+.1f} MiB"
         )
 
 

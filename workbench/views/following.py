@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 import weakref
 from collections.abc import Callable
 
@@ -16,6 +17,7 @@ from workbench.run.watching import is_closed
 from workbench.views.inspection import Inspection, Measurement, Program, Status
 from workbench.views.plan import seconds_text
 
+LEAVING_SECONDS = 0.002  # for the words about new code to leave, before drawing keeps the interpreter to itself
 AT_ONCE_SECONDS = 0.1  # that views wait for code which no compiler is needed for; a step may take longer
 
 
@@ -87,6 +89,8 @@ class Following:
             wish = simulation.replan(wanted, threads=threads, progress=lambda event: self._hear(event, simulation))
             # Code that is there already runs sooner than the views have drawn the new plan, so it goes first.
             wish.wait_unless_compiling(AT_ONCE_SECONDS)
+            if wish.report.stage == "running":
+                time.sleep(LEAVING_SECONDS)
         except StencilError as error:
             self._wanted = None
             self._say(Status(str(error), problem=True))

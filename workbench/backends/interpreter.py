@@ -197,45 +197,36 @@ class Evaluation:
             case Undefined():
                 raise self._no_rule(node, axis, below)
             case Periodic(sign):
-                whole = self.local(index, _replaced(box, axis, (0, n)))
-                rounds, cells = np.divmod(np.arange(low, high), n)
-                taken = np.take(whole, cells, axis=axis)
+                taken = self._taken(index, box, axis, rule)
+                rounds = np.arange(low, high) // n
                 odd = np.expand_dims(rounds % 2 == 1, tuple(range(1, taken.ndim - axis)))
                 return taken if sign == 1 else np.where(odd, _signed(taken, sign, type_), taken)
             case Outflow():
-                return self._edge(index, box, axis)
-            case Reflect(sign):
-                return _signed(self._turned(index, box, axis, -1 if below else 2 * n - 1), sign, type_)
-            case Mirror(sign) if n == 1:  # a period of 0: the only cell, with one reflection
-                return _signed(self._edge(index, box, axis), sign, type_)
-            case Mirror(sign):
-                return _signed(self._turned(index, box, axis, 0 if below else 2 * n - 2), sign, type_)
+                return self._taken(index, box, axis, rule)
             case Wall(sign) if low == n:  # the face on the wall, alone in its box
-                return self._edge(index, box, axis) if sign == 1 else np.zeros(_shape(box), type_.numpy)
-            case Wall(sign):
-                return _signed(self._turned(index, box, axis, 0 if below else 2 * n), sign, type_)
+                return self._taken(index, box, axis, rule) if sign == 1 else np.zeros(_shape(box), type_.numpy)
+            case Reflect(sign) | Mirror(sign) | Wall(sign):
+                return _signed(self._taken(index, box, axis, rule), sign, type_)
             case Value(operand):
                 return self.local(node.operands[operand], box)
             case Fixed(operand):
                 face = self.local(node.operands[operand], box)
-                reflected = self._turned(index, box, axis, -1 if below else 2 * n - 1)
+                reflected = self._taken(index, box, axis, rule)
                 return apply("subtract", (apply("add", (face, face), type_), reflected), type_)
             case Neumann(operand):
                 last = 0 if below else n - 1
                 distance = apply("cast", (np.arange(low, high, dtype=np.int64) - last,), type_)
                 steps = np.broadcast_to(_along(distance, axis, len(box)), _shape(box))
                 rise = apply("multiply", (steps, self.local(node.operands[operand], box)), type_)
-                return apply("add", (self._edge(index, box, axis), rise), type_)
+                return apply("add", (self._taken(index, box, axis, rule), rise), type_)
 
-    def _edge(self, index: int, box: Box, axis: int) -> Array:
-        """The value at the nearest cell along the axis, in every cell of the box."""
-        cell = 0 if box[axis][0] < 0 else self.extents[axis] - 1
-        return np.broadcast_to(self.local(index, _replaced(box, axis, (cell, cell + 1))), _shape(box))
-
-    def _turned(self, index: int, box: Box, axis: int, total: int) -> Array:
-        """The value at total - i along the axis for every i of the box."""
+    def _taken(self, index: int, box: Box, axis: int, rule: SideRule) -> Array:
+        """The values of the cells to which the rule maps those of the box along the axis."""
         low, high = box[axis]
-        return np.flip(self.local(index, _replaced(box, axis, (total + 1 - high, total + 1 - low))), axis=axis)
+        cells = np.array([source_cell(rule, i, self.extents[axis]) for i in range(low, high)])
+        first = int(cells.min())
+        found = self.local(index, _replaced(box, axis, (first, int(cells.max()) + 1)))
+        return np.take(found, cells - first, axis=axis)
 
     def _no_rule(self, node: Node, axis: int, below: bool) -> FieldError:
         operand = self.nodes[node.operands[0]]
@@ -245,6 +236,26 @@ class Evaluation:
         line = node.spans[0].line if node.spans else None
         what = f"{name} is read outside the domain at side {side}, where it has no boundary rule"
         return FieldError(what, advice=f"Give {name} a boundary rule at {side}.", line=line)
+
+
+def source_cell(rule: SideRule, i: int, n: int) -> int:
+    """The cell along one axis of n cells from which the ghost cell i takes its value, one reflection at a time.
+
+    What it gives may lie outside again, beyond the other side. Fixed and Neumann also need their own operand.
+    """
+    match rule:
+        case Periodic():
+            return i % n
+        case Outflow() | Neumann():
+            return min(max(i, 0), n - 1)
+        case Reflect() | Fixed():
+            return -1 - i if i < 0 else 2 * n - 1 - i
+        case Mirror():  # with one cell a period of 0: the only cell, with one reflection
+            return 0 if n == 1 else -i if i < 0 else 2 * n - 2 - i
+        case Wall():
+            return n - 1 if i == n else -i if i < 0 else 2 * n - i
+        case Undefined() | Value():
+            raise AssertionError(f"{rule} maps nothing")
 
 
 def _cut(interval: Interval, n: int, above: SideRule) -> list[Interval]:

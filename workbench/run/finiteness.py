@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.backends.base import Array, MarchRequest, Number
-from workbench.backends.interpreter import Evaluation
+from workbench.backends.interpreter import Evaluation, source_cell
 from workbench.errors import NonFiniteError
 from workbench.graph import (
     Arith,
@@ -27,19 +27,13 @@ from workbench.graph import (
     Load,
     LoadIndex,
     LoadSize,
-    Mirror,
     Neumann,
     Node,
-    Outflow,
-    Periodic,
     Reduce,
-    Reflect,
     Shift,
     SideRule,
     Store,
-    Undefined,
     Value,
-    Wall,
 )
 from workbench.graph.instructions import VALUE_RULES
 from workbench.run.probe import write
@@ -259,24 +253,7 @@ class _Place:
                 found.append((node.operands[rule.operand], cell))
             if isinstance(rule, Value):
                 return found
-            cell = (*cell[:axis], _mapped(rule, cell[axis], self.extents[axis]), *cell[axis + 1 :])
-
-
-def _mapped(rule: SideRule, i: int, n: int) -> int:
-    """The cell along one axis from which a ghost cell takes its value, one reflection at a time."""
-    match rule:
-        case Periodic():
-            return i % n
-        case Outflow() | Neumann():
-            return min(max(i, 0), n - 1)
-        case Reflect() | Fixed():
-            return -1 - i if i < 0 else 2 * n - 1 - i
-        case Mirror():
-            return 0 if n == 1 else -i if i < 0 else 2 * n - 2 - i
-        case Wall():
-            return n - 1 if i == n else -i if i < 0 else 2 * n - i
-        case Undefined() | Value():
-            raise AssertionError(f"{rule} maps nothing")
+            cell = (*cell[:axis], source_cell(rule, cell[axis], self.extents[axis]), *cell[axis + 1 :])
 
 
 def _described(kernel: Kernel, origin: Origin) -> str:

@@ -284,4 +284,8 @@ class TestBackends:
         assert summarise_graph(plan, (40, 6)).arrays == len(plan.array_slots) < len(plan.slots)
         listed = summarise_plan(plan, extents=(40, 6), figures=FIGURES)
         assert len(listed.arrays) == len(plan.array_slots)
+        for row, subkernel in zip(listed.rows, plan.main.plain.subkernels, strict=True):
+            assert row.bytes_read >= 0
+            assert row.bytes_read + row.bytes_written == subkernel.cost.bytes_moved
+        assert [row.bytes_written for row in listed.rows][:-1] == [0.0] * (len(listed.rows) - 1)
         assert {life.array for life in listed.lives} == set(range(len(listed.arrays)))

@@ -59,8 +59,8 @@ class Column:
 COLUMNS: tuple[Column, ...] = (
     Column("sub-kernel", "its name in the source", False),
     Column("makes", "values that it stores or sums", False),
-    Column("read", "bytes that it reads, for one cell"),
-    Column("written", "bytes that it writes, for one cell"),
+    Column("read (B)", "bytes that it reads, for one cell"),
+    Column("written (B)", "bytes that it writes, for one cell"),
     Column("flops", "operations for one cell, weighted as the cost model does"),
     Column("halo", "cells beyond the domain that it computes too, below+above on each axis", False),
     Column("arrays", "arrays that it reads and writes, by number and by what they hold", False),

@@ -158,10 +158,12 @@ def _rows(
     measured: Mapping[str, float],
 ) -> tuple[SubkernelRow, ...]:
     rows = []
+    rolling = frozenset(value.node for chain in step.chains for value in chain.rolling)
     for number, launch in enumerate(step.launches):
         for member in launch.members if launch.kind == "subkernel" else ():
             subkernel = step.subkernels[member]
-            rows.append(_row(plan, kernel, subkernel, number, extents, figures, measured.get(subkernel.name)))
+            row = _row(plan, kernel, subkernel, rolling, number, extents, figures, measured.get(subkernel.name))
+            rows.append(row)
     return tuple(rows)
 
 
@@ -169,13 +171,15 @@ def _row(
     plan: Plan,
     kernel: KernelPlan,
     subkernel: Subkernel,
+    rolling: frozenset[int],
     launch: int,
     extents: tuple[int, ...],
     figures: HostFigures,
     measured: float | None,
 ) -> SubkernelRow:
     nodes = (*(home.node for home in subkernel.outputs), *subkernel.reductions)
-    written = sum(kernel.kernel.nodes[home.node].value_type.itemsize for home in subkernel.outputs)
+    reads, outputs = ([h for h in homes if h.node not in rolling] for homes in (subkernel.reads, subkernel.outputs))
+    written = sum(kernel.kernel.nodes[home.node].value_type.itemsize for home in outputs)
     cells = 1
     for (below, above), extent in zip(subkernel.margins, extents, strict=True):
         cells *= below + extent + above
@@ -191,8 +195,8 @@ def _row(
         subkernel.cost.flops,
         subkernel.cost.loads,
         " ".join(f"{below}+{above}" for below, above in subkernel.margins),
-        _slots_text(plan, sorted({home.slot for home in subkernel.reads})),
-        _slots_text(plan, sorted({home.slot for home in subkernel.outputs})),
+        _slots_text(plan, sorted({home.slot for home in reads})),
+        _slots_text(plan, sorted({home.slot for home in outputs})),
         cells,
         cells * max(moving, computing),
         "memory" if moving >= computing else "arithmetic",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.proofs import Proofs, digest_of_sources
 from tests.skips import EXPECTED_SKIPS, is_expected
 
 # Every graph and plan that a test makes is verified, in its child processes too; WORKBENCH_CHECK=0 switches it off.
@@ -37,9 +38,16 @@ def pytest_make_collect_report(collector):
 
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite the texts in tests/golden instead")
+    parser.addoption("--resume", type=Path, metavar="FILE", help="leave out what passed with these sources before")
     parser.addoption("--fuzz-seed", type=int, help="the first random pair of tests/test_fuzz.py")
     parser.addoption("--fuzz-count", type=int, help="how many random pairs")
     parser.addoption("--fuzz-optimisation", help="-O level of their C++ text; less is quicker to compile")
+
+
+def pytest_configure(config):
+    file = config.getoption("--resume")
+    if file is not None:  # workers of xdist select in the same way; only their controller writes
+        config.pluginmanager.register(Proofs(file, digest_of_sources(), not hasattr(config, "workerinput")))
 
 
 @pytest.fixture

@@ -49,9 +49,8 @@ def machine(
 
     boundary: a rule of the language for all variables ("reflect" turns the normal momentum), or a function
     (x, y, ..., time) -> (density, (velocity, ...), pressure) of the gas outside, cell centres at (index + 1/2) dx; or
-    a mapping of sides to these. manifest: what is stored among "primitives" (in stages of second order),
-    "interpolation", "riemann" and "stage" (U1), everything else being recomputed where it is used; None leaves all of
-    it to the plan. No choice changes bits.
+    a mapping of sides to these. manifest: what is stored: "primitives" (v and p in stages of second order),
+    "interpolation", "riemann", "stage" (U1); all else is recomputed; None leaves it to the plan. No bit changes.
     """
     stages = order if isinstance(order, tuple) else (order, order)
     if len(stages) != 2 or any(o not in (1, 2) for o in stages):
@@ -109,7 +108,8 @@ def advance(
 ) -> Conserved:
     """start + sum_a ratio_a (F_a[i - e_a/2] - F_a[i + e_a/2]) with the fluxes of `gas` and ratio_a = dt / dx_a."""
     if reconstruction is not reconstructions.constant:  # which reads two cells: storing saves less than it costs
-        gas = gas.map(lambda q: hint("primitives", q))
+        velocity = gas.velocity.map(lambda v: hint("primitives", v))
+        gas = State(gas.gamma, gas.density, velocity, hint("primitives", gas.pressure))
     changes = []
     for axis, ratio in enumerate(ratios):
         flux = face_flux(gas, axis, reconstruction, riemann, hint)

@@ -6,6 +6,7 @@ A Riemann solver is a function (left state, right state, axis of the face's norm
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -27,9 +28,7 @@ def hllc(left: State, right: State, axis: int) -> Conserved:
     drop = left.pressure - right.pressure
     on_left = drop + (swept_left * u + swept_right * v) > 0
 
-    def side(of_left: Quantity, of_right: Quantity) -> Quantity:
-        return np.where(on_left, of_left, of_right)
-
+    side: Callable[..., Quantity] = partial(np.where, on_left)
     density, pressure = side(left.density, right.density), side(left.pressure, right.pressure)
     velocity = components([side(a, b) for a, b in zip(left.velocity, right.velocity, strict=True)])
     gas, normal = State(left.gamma, density, velocity, pressure), velocity[axis]
@@ -39,11 +38,7 @@ def hllc(left: State, right: State, axis: int) -> Conserved:
     inverse = 1.0 / (outer - middle)
     contact, star_pressure = normal + middle, pressure + swept * middle
     star_energy = inverse * (outer * gas.energy + (star_pressure * contact - pressure * normal))
-    within = side(-(normal + outer), normal + outer) > 0  # the face lies between the outer wave and the contact
-
-    def face(star: Quantity, outside: Quantity) -> Quantity:
-        return np.where(within, star, outside)
-
+    face: Callable[..., Quantity] = partial(np.where, side(-(normal + outer), normal + outer) > 0)  # inside the wave?
     density, speed = face(swept * inverse, density), face(contact, normal)
     pressure, energy = face(star_pressure, pressure), face(star_energy, gas.energy)
     # No flux is made from another one: they share a loop where they are stored.

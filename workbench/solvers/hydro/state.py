@@ -52,8 +52,9 @@ class State:
             return cls(gamma, density, velocity, (gamma - 1) * (energy - 0.5 * dot(momentum, velocity)))
         empty = density < floors[0]  # not where density is not a number: that must be seen
         density = np.maximum(density, floors[0])
-        velocity = momentum * np.where(empty, 0.0, 1.0 / density)
-        pressure = np.maximum((gamma - 1) * (energy - 0.5 * dot(momentum, velocity)), floors[1])
+        volume = np.where(empty, 0.0, 1.0 / density)
+        velocity, half = momentum * volume, momentum * (0.5 * volume)  # so that either is stored without the other
+        pressure = np.maximum((gamma - 1) * (energy - dot(momentum, half)), floors[1])
         return cls(gamma, density, velocity, np.where(empty, floors[1], pressure))
 
     @cached_property

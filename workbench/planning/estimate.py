@@ -86,8 +86,9 @@ class Estimate:
     """Estimates of one step under any allocation.
 
     margins and live: of the step; copies: Loads that another field takes a copy of. together: whether loops may run
-    together. `effort` grows with the work done, so that searches can stop by a measure that is no clock. Barriers
-    that a person asked for are not looked at.
+    together. `places` is how many offsets a value may be needed at: sets of them are numbers of as many bits. `effort`
+    grows with the work done, so that searches can stop by a measure that is no clock. Barriers that a person asked for
+    are not looked at.
     """
 
     def __init__(
@@ -120,7 +121,7 @@ class Estimate:
             strides.insert(0, stride)
             self.origin += reach * stride
             stride *= 2 * reach + 1
-        self.strides = tuple(strides)
+        self.strides, self.places = tuple(strides), stride
         self.below = [self._below(i) for i in range(len(kernel.nodes))]
         self.weights = [self._weight(i) for i in range(len(kernel.nodes))]
         self.sizes = [0 if n.type is None else n.type.itemsize for n in kernel.nodes]
@@ -156,7 +157,7 @@ class Estimate:
             known = base.bodies.get(group.roots) if base is not None else None
             if known is None or any(c in known.bits for c in changed):
                 known = self._body(storage, group)
-                self.effort += len(known.bits)
+                self.effort += len(known.bits) * (1 + self.places // 4096)
             bodies[group.roots] = known
         cost = self._cost(groups, [bodies[g.roots] for g in groups])
         return Estimated(tuple(storage), cost, bodies)
@@ -237,15 +238,15 @@ class Estimate:
         known = self.offsets.get(bits)
         if known is None:
             found = []
-            left = bits
-            while left:
-                low = left & -left
-                left ^= low
-                rest, offset = low.bit_length() - 1, []
+            text = bin(bits)[:1:-1]
+            place = text.find("1")
+            while place >= 0:
+                rest, offset = place, []
                 for stride, reach in zip(self.strides, self.reach, strict=True):
                     offset.append(rest // stride - reach)
                     rest %= stride
                 found.append(tuple(offset))
+                place = text.find("1", place + 1)
             known = self.offsets[bits] = tuple(found)
         return known
 

@@ -10,7 +10,8 @@ from workbench.planning.estimate import Estimate, Estimated
 from workbench.planning.plan import Storage
 
 _SMALL = 32  # free values up to which the search starts from both ends
-_EFFORT = 2_000_000  # of an estimate, after which no more single values are flipped: some seconds
+_EFFORT = 2_000_000  # of an estimate, after which nothing more is flipped: some seconds
+_PLACES = 1 << 16  # offsets up to which estimates are made; farther moves are beyond what loops reuse of what they read
 _Region = tuple[tuple[int, int], ...]  # the loops that evaluate a value, each with the offsets as bits
 
 
@@ -20,12 +21,17 @@ def cheapest_allocation(estimate: Estimate, wanted: Sequence[Storage | None]) ->
     Starts from all Delayed, in small programs also from all Manifest. Frontiers first: the outermost values of a
     region that is evaluated at the same cells, such as all fluxes through a face, are worth storing only together.
     Then one value after the other is flipped until no flip gains anything. Of equal allocations it keeps the one that
-    stores less. The result depends on the program alone, not on a clock.
+    stores less. The result depends on the program alone, not on a clock. Of programs that reach very far, all values
+    that are read beside their cell are stored instead.
     """
     free = frozenset(i for i, storage in enumerate(wanted) if storage is None and i in estimate.live)
     start = [storage or Storage.DELAYED for storage in wanted]
     if not free:
         return tuple(start)
+    if estimate.places > _PLACES:
+        nodes = estimate.kernel.nodes
+        moved = free & {n.operands[0] for n in nodes if isinstance(n.instruction, Shift)}
+        return tuple(Storage.MANIFEST if i in moved else s for i, s in enumerate(start))
     best = _descend(estimate, estimate.of(start), free)
     if len(free) <= _SMALL:
         other = estimate.of([Storage.MANIFEST if i in free else storage for i, storage in enumerate(start)])
@@ -36,7 +42,7 @@ def cheapest_allocation(estimate: Estimate, wanted: Sequence[Storage | None]) ->
 
 def _descend(estimate: Estimate, now: Estimated, free: frozenset[int]) -> Estimated:
     before = float("inf")
-    while now.cost < before:
+    while now.cost < before and estimate.effort < _EFFORT:
         before = now.cost
         for nodes in _frontiers(estimate, now, free):
             now = _better(estimate, now, nodes, Storage.MANIFEST)

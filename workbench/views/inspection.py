@@ -13,13 +13,12 @@ from workbench.backends.registry import backend_names, names_with_text
 from workbench.codegen.source import Source
 from workbench.errors import PlanError, RunError, StencilError
 from workbench.graph import Graph
-from workbench.pipeline import planned_backend, render
+from workbench.pipeline import plan_for, planned_backend, render
 from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan
 from workbench.run.simulation import Simulation
 from workbench.views.faults import call_all, fault_text
 from workbench.views.flipping import Side, flipped, refusal, storage_changes, with_sync
-from workbench.views.kept_plans import KeptPlans
 from workbench.views.selection import Selection, SubkernelRef, ValueRef, find_subkernel, node_of, value_named
 
 Topic = Literal["plan", "source", "selection", "comparison", "simulation", "status", "measured"]
@@ -95,7 +94,6 @@ class Inspection:
         self._machine = machine
         self._simulation = simulation
         self._backend = backend or (simulation.backend if simulation is not None else machine.backend)
-        self._plans = KeptPlans(machine.graph)
         self._plan = self._planned(machine.choices)
         self._sources: OrderedDict[tuple[Choices, str, str], Source] = OrderedDict()
         self._undo: list[Choices] = []
@@ -353,7 +351,7 @@ class Inspection:
     # --- inside -------------------------------------------------------------------------------------------------------
 
     def _planned(self, choices: Choices) -> Plan:
-        return self._plans.planned(choices, self.target)
+        return plan_for(self._machine.graph, choices, self.target)
 
     def _look_at(self, backend: str) -> tuple[Topic, ...]:
         """Look at another backend; the choices stay, and where it runs them otherwise listeners must hear of a plan."""
@@ -370,7 +368,6 @@ class Inspection:
     def _take(self, plan: Plan) -> tuple[Topic, ...]:
         self._undo.append(self._plan.choices)
         del self._undo[:-_KEPT]
-        self._plans.keep(plan, self.target)
         self._redo.clear()
         return self._enter(plan)
 

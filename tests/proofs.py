@@ -4,7 +4,7 @@ import hashlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-SUFFIXES = {".py", ".h", ".j2", ".txt", ".toml"}
+SUFFIXES = {".py", ".h", ".jinja", ".cpp", ".cu", ".txt", ".toml"}
 
 
 def digest_of_sources(root=ROOT):

@@ -20,7 +20,7 @@ SUITE = {
 
 def run_suite(folder, names, ci):
     (folder / "tests").mkdir()
-    for name in ("conftest.py", "skips.py"):
+    for name in ("conftest.py", "proofs.py", "skips.py"):
         shutil.copy(HERE / name, folder / "tests" / name)
     for name in names:
         (folder / "tests" / name).write_text(SUITE[name])

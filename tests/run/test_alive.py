@@ -9,6 +9,7 @@ from workbench.run import alive
 
 
 def test_machines_and_simulations_are_listed_while_held():
+    gc.collect()  # what earlier tests left
     machine = wb.trace('u = field("u")\nu.next = u + 1', name="listed")
     simulation = machine.simulate(u=np.zeros(3), backend="reference")
     assert any(m is machine for m in alive.machines())

@@ -1,5 +1,7 @@
 """The launch view in a real JupyterLab: figures, controls, and a choice that takes effect in a running simulation."""
 
+from contextlib import contextmanager
+
 import pytest
 
 from tests.browser.lab import open_notebook
@@ -28,11 +30,14 @@ def wait_said(page, text, seconds=40):
     )
 
 
-def wait_patches(page, more=1):
+@contextmanager
+def patched(page):
+    """What is done inside ends in a patch of the drawing."""
     before = int(page.locator(".swb-pane").first.get_attribute("data-patches") or 0)
+    yield
     page.wait_for_function(
         "least => Number(document.querySelector('.swb-pane').dataset.patches ?? 0) >= least",
-        arg=before + more,
+        arg=before + 1,
         timeout=40_000,
     )
 
@@ -51,10 +56,10 @@ def test_blocks_occupancy_and_recorded_cells_are_drawn(lab, page):
             notebook.picture(f"launch-{name}-{theme.lower()}")
     notebook.theme("Light")
     page.set_viewport_size({"width": 1200, "height": 1000})
-    page.get_by_label("threads a block").select_option("64")
-    wait_patches(page)
-    page.get_by_role("button", name="Undo").click()
-    wait_patches(page)
+    with patched(page):
+        page.get_by_label("threads a block").select_option("64")
+    with patched(page):
+        page.get_by_role("button", name="Undo").click()
 
 
 def test_view_says_what_to_do_after_a_restart(lab, page):

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.backends.host import host_figures
+from workbench.backends.host import measure_host
 from workbench.backends.registry import select_backend
 from workbench.errors import StencilError
 from workbench.machine import Machine
@@ -172,7 +172,7 @@ def measure_hints(
         for key in keys:
             speeds[key].append(cells**dim * steps[key] / _seconds(runs[key], steps[key]) / 1e6)
         say(f"round {number + 1} of {rounds}: " + ", ".join(f"{v[-1]:.1f}" for v in speeds.values()) + " Mcups")
-    host = host_figures()
+    host = measure_host()
     rows = []
     for key in keys:
         runs[key].close()

@@ -17,25 +17,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.browser.lab import NotebookPage, chromium, running_lab, write_notebook
+from tests.browser.programs import WAVE_1D
 
-SETUP = '''\
-import numpy as np
-import workbench as wb
-wave = wb.trace("""
-u, v   = fields("u v", boundary="periodic")
-energy = scalar("energy")
-c      = param("c", 3.43)
-dx = 2 * pi / size(0)
-dt = dx / c
-u1 = u + dt * v
-a = c**2 / dx**2 * (u1[+1] - 2 * u1 + u1[-1])
-v1 = v + dt * a
-u.next, v.next = u1, v1
-energy.next = reduce_sum(0.5 * (c**2 * ((u1[+1] - u1[-1]) / (2 * dx))**2 + ((v + v1) / 2)**2) * dx)
-""", name="wave")
-sim = wave.simulate(u=np.sin(np.linspace(0, 6.28, {cells})), v=0.0, threads=1)
-sim.start()
-'''
+START = "sim = wave.simulate(u=np.sin(np.linspace(0, 6.28, {cells})), v=0.0, threads=1)\nsim.start()\n"
 STAMPS = """\
 import json, time
 from workbench.pipeline import find_built
@@ -170,9 +154,8 @@ def measure(lab, browser, options, kind):
     address, folder = lab
     page = browser.new_page(viewport={"width": 1700, "height": 1150})
     name = f"flip-{kind}.ipynb"
-    write_notebook(
-        folder / name, SETUP.format(cells=options.cells) + (STAMPS if options.stamps else ""), VIEWS[kind], READ
-    )
+    start = START.format(cells=options.cells) + (STAMPS if options.stamps else "")
+    write_notebook(folder / name, f"{WAVE_1D}\n{start}", VIEWS[kind], READ)
     notebook = NotebookPage(page, address, name)
     notebook.run(0)
     notebook.run(1)
@@ -181,7 +164,7 @@ def measure(lab, browser, options, kind):
     notebook.wait_idle()
     page.wait_for_timeout(2000)
     page.evaluate(WATCH)
-    text = SETUP.partition('trace("""')[2].partition('"""')[0].lstrip("\n")
+    text = WAVE_1D.partition('trace("""')[2].partition('"""')[0].lstrip("\n")
     inspection = Inspection(trace(text, name="wave"))
     cold = flips_of(page, inspection, options.node, 2, options.gap)
     show(f"{kind}: first flips, compiled", cold[:1])

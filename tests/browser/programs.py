@@ -12,6 +12,22 @@ u.next, v.next = u + 0.1 * v1, v1
 x, y = np.meshgrid(np.linspace(0, 1, 256), np.linspace(0, 1, 192), indexing="ij")
 sim = wave.simulate(u=np.exp(-100 * ((x - 0.3)**2 + (y - 0.6)**2)), v=0.0)'''
 
+WAVE_1D = '''\
+import numpy as np
+import workbench as wb
+wave = wb.trace("""
+u, v   = fields("u v", boundary="periodic")
+energy = scalar("energy")
+c      = param("c", 3.43)
+dx = 2 * pi / size(0)
+dt = dx / c
+u1 = u + dt * v
+a = c**2 / dx**2 * (u1[+1] - 2 * u1 + u1[-1])
+v1 = v + dt * a
+u.next, v.next = u1, v1
+energy.next = reduce_sum(0.5 * (c**2 * ((u1[+1] - u1[-1]) / (2 * dx))**2 + ((v + v1) / 2)**2) * dx)
+""", name="wave")'''
+
 ENERGY = '''\
 import numpy as np
 import workbench as wb

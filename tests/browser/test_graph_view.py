@@ -5,6 +5,7 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.browser.lab import NotebookPage, open_notebook, trust, write_notebook
+from tests.browser.programs import WAVE_1D
 from tests.views.test_inspection import HELLO
 from workbench.machine import trace
 from workbench.views.graph import summarise_graph
@@ -73,27 +74,10 @@ def test_node_is_flipped_by_mouse_and_by_keyboard(lab, page):
     notebook.wait_text(".swb-pane-status", "all Delayed: hello: 1 sub-kernel")
 
 
-WAVE = '''\
-import workbench as wb
-wave = wb.trace("""
-u, v   = fields("u v", boundary="periodic")
-energy = scalar("energy")
-c      = param("c", 3.43)
-dx = 2 * pi / size(0)
-dt = dx / c
-u1 = u + dt * v
-a = c**2 / dx**2 * (u1[+1] - 2 * u1 + u1[-1])
-v1 = v + dt * a
-u.next, v.next = u1, v1
-energy.next = reduce_sum(0.5 * (c**2 * ((u1[+1] - u1[-1]) / (2 * dx))**2 + ((v + v1) / 2)**2) * dx)
-""", name="wave")
-wave.view()'''
-
-
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [480, 1400])
 def test_graph_is_readable(lab, page, theme, width):
-    notebook = open_notebook(lab, page, f"look-{theme}-{width}.ipynb", WAVE)
+    notebook = open_notebook(lab, page, f"look-{theme}-{width}.ipynb", WAVE_1D, "wave.view()")
     wait_graph(page)
     page.set_viewport_size({"width": width, "height": 1000})  # a narrow page hides what opening a notebook waits for
     if width < 600:

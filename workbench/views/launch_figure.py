@@ -73,23 +73,35 @@ class _CurveFigure:
                 self.plot.xaxis.formatter = NumeralTickFormatter(format="0 ib")
 
 
-class _LaunchesFigure:
-    """One bar a launch: occupancy on a device, cells on CPU threads."""
+class _BarsFigure:
+    """Named bars, the first on top; the pointer over one shows its name and what it is about."""
 
-    def __init__(self) -> None:
+    def __init__(self, height: int, end: float, title: str | None = None) -> None:
         self._source = ColumnDataSource({"name": [], "x": [], "about": [], "colour": []})
         self._names = FactorRange()
         self.plot = figure(
-            height=220,
+            height=height,
             min_width=300,
             sizing_mode="stretch_width",
-            x_range=Range1d(0, 1),
+            x_range=Range1d(0, end),
             y_range=self._names,
             tools="",
             toolbar_location=None,
+            title=title,
         )
         bars = self.plot.hbar("name", right="x", height=0.7, source=self._source, color="colour")
         self.plot.add_tools(HoverTool(renderers=[bars], tooltips=[("", "@name"), ("", "@about")]))
+
+    def _show_bars(self, names: list[str], values: list[float], about: list[str], colours: list[str]) -> None:
+        self._names.factors = list(dict.fromkeys(names))[::-1]  # two bars of one name share a place
+        self._source.data = {"name": names, "x": values, "about": about, "colour": colours}
+
+
+class _LaunchesFigure(_BarsFigure):
+    """One bar a launch: occupancy on a device, cells on CPU threads."""
+
+    def __init__(self) -> None:
+        super().__init__(height=220, end=1)
 
     def show(self, summary: LaunchSummary) -> None:
         device = summary.device is not None
@@ -103,8 +115,7 @@ class _LaunchesFigure:
             for row in summary.rows
         ]
         colours = [POINT if device and number == summary.shown else LINE for number in range(len(names))]
-        self._names.factors = names[::-1]
-        self._source.data = {"name": names, "x": values, "about": about, "colour": colours}
+        self._show_bars(names, values, about, colours)
         self.plot.x_range.end = 1.02 if device else 1.05 * max([1, *values])
         self.plot.xaxis.formatter = NumeralTickFormatter(format="0%" if device else "0a")
         self.plot.xaxis.axis_label = "occupancy of each launch" if device else "cells of each loop"
@@ -161,36 +172,21 @@ class _CellsFigure:
         self.plot.yaxis.axis_label = axis_name(axes - 2) if axes > 1 else ""
 
 
-class _AccessesFigure:
+class _AccessesFigure(_BarsFigure):
     """How well each line of the text coalesces."""
 
     def __init__(self) -> None:
-        self._source = ColumnDataSource({"name": [], "x": [], "about": [], "colour": []})
-        self._names = FactorRange()
-        self.plot = figure(
-            height=260,
-            min_width=300,
-            sizing_mode="stretch_width",
-            x_range=Range1d(0, 1.02),
-            y_range=self._names,
-            tools="",
-            toolbar_location=None,
-            title="Coalescing, line by line",
-        )
+        super().__init__(height=260, end=1.02, title="Coalescing, line by line")
         self.plot.xaxis.formatter = NumeralTickFormatter(format="0%")
-        bars = self.plot.hbar("name", right="x", height=0.7, source=self._source, color="colour")
-        self.plot.add_tools(HoverTool(renderers=[bars], tooltips=[("", "@name"), ("", "@about")]))
 
     def show(self, trace: LaunchTrace | None) -> None:
         self.plot.visible = trace is not None
         if trace is None:
             return
         kinds = {True: "store", False: "load"}
-        names = [f"line {access.line}: {kinds[access.store]} {access.array}" for access in trace.accesses]
-        self._names.factors = list(dict.fromkeys(names))[::-1]
-        self._source.data = {
-            "name": names,
-            "x": [access.efficiency for access in trace.accesses],
-            "about": [f"{access.sectors} sectors of 32 bytes, {access.least} would do" for access in trace.accesses],
-            "colour": ["#009e73" if access.store else LINE for access in trace.accesses],
-        }
+        self._show_bars(
+            [f"line {access.line}: {kinds[access.store]} {access.array}" for access in trace.accesses],
+            [access.efficiency for access in trace.accesses],
+            [f"{access.sectors} sectors of 32 bytes, {access.least} would do" for access in trace.accesses],
+            ["#009e73" if access.store else LINE for access in trace.accesses],
+        )

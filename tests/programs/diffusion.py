@@ -1,9 +1,9 @@
-"""Diffusion with three sub-steps in one step, in one, two and three dimensions from the same text."""
+"""Diffusion with three sub-steps in one step, in one to four dimensions from the same text."""
 
 import numpy as np
 
 TEXT = """\
-u = field("u", boundary={"x-": "reflect", "x+": "outflow"} | {axis: "periodic" for axis in ["y", "z"][: dim - 1]})
+u = field("u", boundary={"x-": "reflect", "x+": "outflow"} | {axis: "periodic" for axis in ["y", "z", "3"][: dim - 1]})
 k = param("k", 0.125)
 stage = u
 for _ in range(3):
@@ -14,7 +14,7 @@ total = scalar("total")
 total.next = reduce_sum(u)
 """
 STEPS = 3
-_SHAPES = {"diffusion_1d": (19,), "diffusion_2d": (9, 14), "diffusion_3d": (5, 6, 11)}
+_SHAPES = {"diffusion_1d": (19,), "diffusion_2d": (9, 14), "diffusion_3d": (5, 6, 11), "diffusion_4d": (4, 3, 5, 7)}
 
 
 def programs():

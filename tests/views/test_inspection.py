@@ -221,6 +221,7 @@ def test_status_and_simulation_are_told(hello):
         assert hello.extents == (8,)
         assert hello.backend == "reference"
         assert hello.language == "openmp"
+    assert hello.extents == (8,)  # of a simulation that was closed
 
 
 def test_choices_of_another_view_are_a_step_that_can_be_undone(hello):

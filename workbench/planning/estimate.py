@@ -26,6 +26,7 @@ from workbench.graph import (
     Shift,
     Store,
 )
+from workbench.planning.cost import default_extents
 from workbench.planning.emission import STORED, Emission
 from workbench.planning.grouping import Group, reductions_below_locals
 from workbench.planning.plan import Chain, Launch, Margins, Storage
@@ -287,7 +288,7 @@ class Estimate:
         sides = [[[m.grown[k][side] for m in chain.members] for side in (0, 1)] for k in range(self.dim)]
         around = [max(below) + max(above) for below, above in sides]
         cells = _BUFFER_BYTES // max(1, sum(v.planes * self.sizes[v.node] for v in chain.rolling))
-        extents = _EXTENTS[self.dim]
+        extents = _EXTENTS.get(self.dim) or default_extents(self.dim)
         size = [min(extents[0], max(extents[0] // 8, 8 * around[0] + 16))] * self.dim
         for k in range(self.dim - 1, 0, -1):
             least = 256 if k == self.dim - 1 else 4 * around[k] + 4

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from workbench.errors import PlanError, RunError, StencilError
 from workbench.graph import Graph
 from workbench.pipeline import plan_for, planned_backend, render
 from workbench.planning.choices import Choices
+from workbench.planning.cost import default_extents
 from workbench.planning.plan import Plan
 from workbench.run.simulation import Simulation
 from workbench.views.faults import call_all, fault_text
@@ -28,7 +28,6 @@ status: what is being built. measured: a plan was timed."""
 
 TOPICS: tuple[Topic, ...] = get_args(Topic)
 _KEPT = 32  # changes and sources, of those made and looked at last
-_FIGURE_CELLS = 1 << 20
 
 
 class Program(Protocol):
@@ -93,6 +92,7 @@ class Inspection:
         self._listeners: dict[Topic, tuple[Callback, ...]] = {topic: () for topic in TOPICS}
         self._machine = machine
         self._simulation = simulation
+        self._extents = () if simulation is None else simulation.shape
         self._backend = backend or (simulation.backend if simulation is not None else machine.backend)
         self._plan = self._planned(machine.choices)
         self._sources: OrderedDict[tuple[Choices, str, str], Source] = OrderedDict()
@@ -168,11 +168,8 @@ class Inspection:
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """Cells for which figures hold: the simulation's, else a cube of about a million."""
-        if self._simulation is not None:
-            return self._simulation.shape
-        dim = self._plan.graph.dim
-        return (max(2, round(math.pow(_FIGURE_CELLS, 1 / dim))),) * dim
+        """Cells for which figures hold: the simulation's, also once it is closed, else a cube of about a million."""
+        return self._extents or default_extents(self._plan.graph.dim)
 
     # --- what changes the plan ----------------------------------------------------------------------------------------
 
@@ -287,6 +284,7 @@ class Inspection:
         """From now on this simulation is the one that runs; its plan need not be the plan of now yet."""
         if simulation is not self._simulation:
             self._simulation = simulation
+            self._extents = () if simulation is None else simulation.shape
             topics = () if simulation is None else self._look_at(simulation.backend)
             self._tell("simulation", *topics)
 

@@ -47,6 +47,8 @@ BAD = [
     ),
     (V + "if v > 0:\n    u.next = u", 2, "asks for one true or false, but a vector has 2", "(v[0] > 0) & (v[1] > 0)"),
     (V + "v.next = v @ v", 2, "v @ v: @ has no meaning for tensors", "Write dot(a, b)"),
+    (V + "v.next = np.transpose(v)", 2, "np.transpose has no meaning for tensors", "compose(lambda a, b: T[b, a])"),
+    (V + "v.next = compose(lambda a: (u, u))", 2, "is no component", "Give a value"),
     (V + "v.next = np.array(v)", 2, "a traced tensor is no array", "component by component"),
     (
         'S, v = tensor("S", symmetric=True), vector("v")\nS.next = outer(v, 2 * v)',

@@ -1,5 +1,7 @@
 """Tensors: components, arithmetic, algebra, storage and boundaries, traced and on plain arrays alike."""
 
+import copy
+import pickle
 import textwrap
 from itertools import product
 from pathlib import Path
@@ -143,6 +145,43 @@ def test_traced_arithmetic_is_that_of_arrays():
     )
     w = np.where(x > 1, np.sqrt(x) * s, s - x) + np.maximum(x, s) ** 2
     assert np.array_equal(sim["v"], (2 * w - np.roll(x, -1, 1)) / s + np.array([1, -1]).reshape(2, 1, 1))
+
+
+def test_conditions_are_joined_by_component():
+    x, y = random(3, 5), random(3, 5, seed=1)
+    a, b = components(x), components(y)
+    assert np.array_equal(np.asarray((a > b) ^ (b > 1)), (x > y) ^ (y > 1))
+    assert np.array_equal(np.asarray((True, False, True) ^ (b > 1)), np.array([[1], [0], [1]]) ^ (y > 1))
+
+
+@pytest.mark.parametrize("values", [(1, (2, 3)), (1.0, None), ("a", "b"), (components((1, 2)), components((3, 4)))])
+def test_what_is_no_component_is_refused(values):
+    with pytest.raises(TraceError, match="no component"):
+        components(values)
+
+
+def test_components_need_a_rank_that_there_is():
+    for rank in (0, -1, 1.5, True):
+        with pytest.raises(TraceError, match=f"no tensor has rank {rank}"):
+            components(np.ones((2, 2)), rank)
+    with pytest.raises(TraceError, match="ndarray has no components"):
+        components(np.ones(()))
+    with pytest.raises(TraceError, match="compose: None is no component"):
+        compose(lambda a: None, dim=2)
+
+
+def test_indices_are_whole_numbers_of_any_kind_but_no_conditions():
+    m = components(((1, 2), (3, 4)))
+    assert m[np.int64(1), 0] == 3
+    assert contract(m, np.int64(0), np.int64(1)) == 5
+    with pytest.raises(TraceError, match="whole number known when the cell is traced, not True"):
+        m[True, 0]
+
+
+def test_plain_tensors_are_copied_and_pickled():
+    tensor = outer(components((1.0, 2.0)), components((3.0, 4.0)))
+    for twin in (copy.deepcopy(tensor), pickle.loads(pickle.dumps(tensor))):
+        assert np.array_equal(np.asarray(twin), np.asarray(tensor))
 
 
 def test_component_then_offset():

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from types import FrameType, FunctionType
 
 from workbench.errors import StencilError, TraceError
+from workbench.frontend.componentwise import component_name
 from workbench.frontend.language import vocabulary
 from workbench.frontend.lowering import make_graph
 from workbench.frontend.operations import parse_type
@@ -25,7 +26,7 @@ from workbench.frontend.source import (
     compile_source,
     parse_source,
 )
-from workbench.frontend.tensors import Tensor, component_name
+from workbench.frontend.tensors import Tensor
 from workbench.frontend.trace import DimensionFoundError, Trace, enter_trace
 from workbench.frontend.value import Value, term_of
 from workbench.graph import Graph, StorageType

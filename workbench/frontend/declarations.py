@@ -12,9 +12,10 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.boundaries import RULES, describe, extend_term, extend_value, parse_sides
+from workbench.frontend.componentwise import component_name
 from workbench.frontend.operations import parse_type
 from workbench.frontend.promotion import constant, spread
-from workbench.frontend.tensors import MOST_COMPONENTS, Index, Tensor, component_name
+from workbench.frontend.tensors import MOST_COMPONENTS, Index, Tensor
 from workbench.frontend.trace import CoordinateState, KernelState, Number, Term, Trace, current_trace
 from workbench.frontend.value import Value, operand
 from workbench.graph import GLOBAL, Static, StorageType

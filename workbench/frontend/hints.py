@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from workbench.errors import TraceError
-from workbench.frontend.tensors import Tensor, component_name, componentwise
+from workbench.frontend.componentwise import component_name, componentwise
+from workbench.frontend.tensors import Tensor
 from workbench.frontend.trace import Term, current_trace
 from workbench.frontend.value import Value, operand, wrap
 from workbench.graph import Hint

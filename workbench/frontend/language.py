@@ -8,13 +8,14 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from workbench.frontend import operations
 from workbench.frontend.boundaries import analytic, constant, fixed, mirror, neumann, periodic, reflect
 from workbench.frontend.calculus import curl, derivative, div, grad, laplacian
+from workbench.frontend.componentwise import componentwise
 from workbench.frontend.declarations import coordinate, extend, field, fields, kernel, param, scalar, tensor, vector
 from workbench.frontend.finite_differences import coefficients
 from workbench.frontend.hints import delayed, manifest, named, need_local, sync
 from workbench.frontend.operations import parse_type, reduce_value, whole_number
 from workbench.frontend.random_numbers import random
 from workbench.frontend.tensor_algebra import compose, contract, delta, dot, einsum, outer
-from workbench.frontend.tensors import components, componentwise
+from workbench.frontend.tensors import components
 from workbench.frontend.time_integration import courant_step, leapfrog, midpoint, ssp_rk2, ssp_rk3
 from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, operand, wrap

@@ -41,6 +41,7 @@ _REDUCTIONS = {
     "any": "any",
     "all": "all",
 }
+_COMPONENTWISE = {*_REDUCTIONS, "where", "clip", "round"}
 _INSTEAD = {
     "roll": "Write u[-1] for the value of the cell before.",
     "mean": "Write reduce_sum(u) / size(0), with one size per axis.",
@@ -50,6 +51,33 @@ _INSTEAD = {
     "ones_like": "Write the number 1.0; it is the same in every cell.",
     "array": "Use the value as it is.",
 }
+
+
+_OF_TENSORS = {
+    "dot": "Write dot(a, b).",
+    "inner": "Write dot(a, b).",
+    "vdot": "Write dot(a, b).",
+    "matmul": "Write dot(a, b) or einsum.",
+    "outer": "Write outer(a, b).",
+    "einsum": "Write einsum without np.",
+    "trace": "Write contract(T).",
+    "transpose": "Write compose(lambda a, b: T[b, a]).",
+    "norm": "Write np.sqrt(dot(v, v)).",
+}
+
+
+def need_meaning(name: str, method: str, extra: Sequence[str]) -> None:
+    """Refuse np.<name> of a tensor, traced or not, unless it means the same for each component as for a value.
+
+    method: of a ufunc, else empty. extra: the keywords given.
+    """
+    known = method == "__call__" and name in UFUNCS if method else name in _COMPONENTWISE
+    if not known:
+        shown = name if method in ("", "__call__") else f"{name}.{method}"
+        advice = _OF_TENSORS.get(name, "Write the formula with compose(lambda a: ...), or use the components v[0], ...")
+        raise TraceError(f"np.{shown} has no meaning for tensors", advice=advice)
+    if extra:
+        raise TraceError(f"np.{name}: {', '.join(extra)}= has no meaning for tensors", advice="Leave it out.")
 
 
 def call_ufunc(name: str, method: str, operands: Sequence[Operand], extra: Sequence[str]) -> Operand:
@@ -66,7 +94,7 @@ def call_ufunc(name: str, method: str, operands: Sequence[Operand], extra: Seque
 
 def call_function(name: str, operands: Sequence[Operand], extra: Sequence[str]) -> Operand:
     """What np.<name>(*operands) means for functions that are no ufuncs."""
-    if name not in _REDUCTIONS and name not in ("where", "clip", "round"):
+    if name not in _COMPONENTWISE:
         raise TraceError(
             f"np.{name} has no meaning in a cell", advice=_INSTEAD.get(name, "Write the formula for one cell.")
         )

@@ -167,15 +167,19 @@ def offsets_of(trace: Trace, key: object) -> tuple[int, ...]:
     return offsets
 
 
+def whole_or_none(value: object) -> int | None:
+    """The value as an int if it is a whole number known while tracing."""
+    if isinstance(value, (bool, Term)):
+        return None
+    try:
+        return python_operator.index(value)  # type: ignore[arg-type]  # TypeError if it has no index
+    except (TypeError, TraceError):  # a traced value says what it is not with a TraceError
+        return None
+
+
 def whole_number(value: object, what: str) -> int:
     """A constant offset. Raises TraceError for anything that is not a whole number known while tracing."""
-    if isinstance(value, (bool, Term)):
-        number = None
-    else:
-        try:
-            number = python_operator.index(value)  # type: ignore[arg-type]  # refused below if it has no index
-        except (TypeError, TraceError):  # a traced value says what it is not with a TraceError
-            number = None
+    number = whole_or_none(value)
     if number is None:
         raise TraceError(
             f"{what} must be a whole number known when the cell is traced",

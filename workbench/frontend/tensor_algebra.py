@@ -12,12 +12,14 @@ from typing import cast
 import numpy as np
 
 from workbench.errors import TraceError
+from workbench.frontend.operations import whole_or_none
 from workbench.frontend.tensors import (
     MOST_COMPONENTS,
     Index,
     Tensor,
     check_alike,
     components,
+    one_value,
 )
 from workbench.frontend.trace import MOST_DIMENSIONS, current_trace, is_tracing, need_dim
 from workbench.frontend.value import Value
@@ -63,7 +65,7 @@ def compose(function: Callable[..., object], dim: int | None = None, symmetric: 
             continue
         part = function(*index)
         if not isinstance(part, Tensor):
-            parts[index] = cast(Value, part)
+            parts[index] = one_value(part, "compose")
             continue
         if symmetric:
             raise TraceError(
@@ -92,11 +94,8 @@ def contract(value: object, first: int = 0, second: int = 1, dim: int | None = N
         _check_count(size, rank, "contract")
         return _sum(value(*index) for index in product(range(size), repeat=rank))
     tensor = components(value)
-    places = (first, second)
-    if (
-        any(isinstance(k, bool) or not isinstance(k, int) or not 0 <= k < tensor.rank for k in places)
-        or first == second
-    ):
+    places = {whole_or_none(first), whole_or_none(second)}
+    if len(places) != 2 or not places <= set(range(tensor.rank)):
         raise TraceError(
             f"contract sums over two indices of {tensor.kind}, not over {first} and {second}",
             advice="Write contract(T, 0, 1), contract(lambda a: u[a] * v[a]) or dot(u, v).",

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
 from itertools import product
-from typing import NoReturn, ParamSpec, cast
+from typing import NoReturn, cast
 
 import numpy as np
 
 from workbench.errors import TraceError
+from workbench.frontend.numpy_names import need_meaning
+from workbench.frontend.operations import whole_or_none
 from workbench.frontend.trace import DimensionFoundError, current_trace, is_tracing, need_dim, show_dim, text_here
 from workbench.frontend.value import Value
 
 Index = tuple[int, ...]
 MOST_COMPONENTS = 4096
-_Arguments = ParamSpec("_Arguments")
 
 
 class ComponentError(TraceError, IndexError):
@@ -70,13 +70,11 @@ class Tensor:
         return self.component(tuple(self._whole(k, text) for k in keys))
 
     def _whole(self, key: object, text: str) -> int:
-        try:
-            number = operator.index(key)  # type: ignore[arg-type]  # refused below if it has no index
-        except (TypeError, TraceError):
+        if (number := whole_or_none(key)) is None:
             raise TraceError(
                 f"{text}: a component's index is a whole number known when the cell is traced, not {key!r}",
                 advice="Write v[0], or compose(lambda a: ...) for all components.",
-            ) from None
+            )
         if number >= self.dim and is_tracing():
             trace = current_trace("a component")
             if not trace.fixed and self.dim == trace.dim and number < 3:
@@ -105,7 +103,7 @@ class Tensor:
         current_trace(".next")
         for part in self.stored.values():
             _declared(part, self)
-        given = components(value) if isinstance(value, tuple | list) else value
+        given = as_tensor(value)
         if isinstance(given, Tensor):
             check_alike(self, given)
             if self.symmetric and not given.symmetric:
@@ -180,12 +178,17 @@ class Tensor:
         return stacked if dtype is None else stacked.astype(np.dtype(dtype))  # type: ignore[call-overload]  # NumPy's own check
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> Tensor:
-        return combine(lambda *parts: getattr(ufunc, method)(*parts, **options), *inputs)
+        need_meaning(ufunc.__name__, method, sorted(options))
+        return combine(ufunc, *inputs)
 
     def __array_function__(
         self, function: Callable[..., object], types: object, arguments: tuple[object, ...], options: dict[str, object]
     ) -> Tensor:
-        return combine(lambda *parts: function(*parts, **options), *arguments)
+        need_meaning(getattr(function, "__name__", str(function)), "", sorted(options))
+        return combine(function, *arguments)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Tensor, (dict(self.stored), self.dim, self.rank, self.symmetric, self.name)
 
     def __repr__(self) -> str:
         shown = "".join(f" {index}: {part!r}" for index, part in self.stored.items() if isinstance(part, int | float))
@@ -194,58 +197,64 @@ class Tensor:
     __hash__ = object.__hash__
 
     def __add__(self, other: object) -> Tensor:
-        return _operate(operator.add, self, other)
+        return combine(operator.add, self, other)
 
     def __radd__(self, other: object) -> Tensor:
-        return self if type(other) is int and other == 0 else _operate(operator.add, other, self)  # builtin sum
+        return self if type(other) is int and other == 0 else combine(operator.add, other, self)  # builtin sum
 
     def __sub__(self, other: object) -> Tensor:
-        return _operate(operator.sub, self, other)
+        return combine(operator.sub, self, other)
 
     def __rsub__(self, other: object) -> Tensor:
-        return _operate(operator.sub, other, self)
+        return combine(operator.sub, other, self)
 
     def __mul__(self, other: object) -> Tensor:
-        return _operate(operator.mul, self, other)
+        return combine(operator.mul, self, other)
 
     def __rmul__(self, other: object) -> Tensor:
-        return _operate(operator.mul, other, self)
+        return combine(operator.mul, other, self)
 
     def __truediv__(self, other: object) -> Tensor:
-        return _operate(operator.truediv, self, other)
+        return combine(operator.truediv, self, other)
 
     def __rtruediv__(self, other: object) -> Tensor:
-        return _operate(operator.truediv, other, self)
+        return combine(operator.truediv, other, self)
 
     def __floordiv__(self, other: object) -> Tensor:
-        return _operate(operator.floordiv, self, other)
+        return combine(operator.floordiv, self, other)
 
     def __rfloordiv__(self, other: object) -> Tensor:
-        return _operate(operator.floordiv, other, self)
+        return combine(operator.floordiv, other, self)
 
     def __mod__(self, other: object) -> Tensor:
-        return _operate(operator.mod, self, other)
+        return combine(operator.mod, self, other)
 
     def __rmod__(self, other: object) -> Tensor:
-        return _operate(operator.mod, other, self)
+        return combine(operator.mod, other, self)
 
     def __pow__(self, other: object) -> Tensor:
-        return _operate(operator.pow, self, other)
+        return combine(operator.pow, self, other)
 
     def __rpow__(self, other: object) -> Tensor:
-        return _operate(operator.pow, other, self)
+        return combine(operator.pow, other, self)
 
     def __and__(self, other: object) -> Tensor:
-        return _operate(operator.and_, self, other)
+        return combine(operator.and_, self, other)
 
     def __rand__(self, other: object) -> Tensor:
-        return _operate(operator.and_, other, self)
+        return combine(operator.and_, other, self)
 
     def __or__(self, other: object) -> Tensor:
-        return _operate(operator.or_, self, other)
+        return combine(operator.or_, self, other)
 
     def __ror__(self, other: object) -> Tensor:
-        return _operate(operator.or_, other, self)
+        return combine(operator.or_, other, self)
+
+    def __xor__(self, other: object) -> Tensor:
+        return combine(operator.xor, self, other)
+
+    def __rxor__(self, other: object) -> Tensor:
+        return combine(operator.xor, other, self)
 
     def __matmul__(self, other: object) -> NoReturn:
         raise TraceError(f"{text_here('@')}: @ has no meaning for tensors", advice="Write dot(a, b) or einsum.")
@@ -265,26 +274,27 @@ class Tensor:
         return combine(operator.invert, self)
 
     def __lt__(self, other: object) -> Tensor:
-        return _operate(operator.lt, self, other)
+        return combine(operator.lt, self, other)
 
     def __le__(self, other: object) -> Tensor:
-        return _operate(operator.le, self, other)
+        return combine(operator.le, self, other)
 
     def __gt__(self, other: object) -> Tensor:
-        return _operate(operator.gt, self, other)
+        return combine(operator.gt, self, other)
 
     def __ge__(self, other: object) -> Tensor:
-        return _operate(operator.ge, self, other)
+        return combine(operator.ge, self, other)
 
     def __eq__(self, other: object) -> Tensor:  # type: ignore[override]  # conditions, as in NumPy
-        return _operate(operator.eq, self, other)
+        return combine(operator.eq, self, other)
 
     def __ne__(self, other: object) -> Tensor:  # type: ignore[override]  # conditions, as in NumPy
-        return _operate(operator.ne, self, other)
+        return combine(operator.ne, self, other)
 
 
 def combine(function: Callable[..., object], *operands: object) -> Tensor:
-    """The tensor of function(one component of each tensor among the operands; other operands as they are)."""
+    """The tensor of function(one component of each tensor or tuple of components; other operands as they are)."""
+    operands = tuple(map(as_tensor, operands))
     tensors = [o for o in operands if isinstance(o, Tensor)]
     first, symmetric = tensors[0], all(t.symmetric for t in tensors)
     for other in tensors[1:]:
@@ -295,11 +305,6 @@ def combine(function: Callable[..., object], *operands: object) -> Tensor:
         for index in chosen.stored
     }
     return Tensor(parts, first.dim, first.rank, symmetric)
-
-
-def _operate(function: Callable[..., object], a: object, b: object) -> Tensor:
-    a, b = (components(o) if isinstance(o, tuple | list) else o for o in (a, b))
-    return combine(function, a, b)
 
 
 def check_alike(a: Tensor, b: Tensor) -> None:
@@ -317,23 +322,6 @@ def check_alike(a: Tensor, b: Tensor) -> None:
         )
 
 
-def componentwise(function: Callable[_Arguments, Value]) -> Callable[_Arguments, Value]:
-    """Let a function of values take tensors too, component by component."""
-
-    @wraps(function)
-    def applied(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> Value:
-        if not any(isinstance(a, Tensor) for a in arguments):
-            return function(*arguments, **options)
-        return cast(Value, combine(lambda *parts: function(*parts, **options), *arguments))
-
-    return applied
-
-
-def component_name(name: str, index: Index) -> str:
-    """The name of a component as it is stored: momentum0, stress01; with _ between indices of several digits."""
-    return name + ("_" if any(a > 9 for a in index) else "").join(map(str, index))
-
-
 def components(values: object, rank: int | None = None) -> Tensor:
     """A tensor from its components: nested tuples or lists, or an array whose first `rank` axes are the indices.
 
@@ -344,28 +332,28 @@ def components(values: object, rank: int | None = None) -> Tensor:
         if rank not in (None, values.rank):
             raise TraceError(f"{text}: {values.kind} is no tensor of rank {rank}", advice=f"Use rank {values.rank}.")
         return values
-    if not isinstance(values, tuple | list | np.ndarray):
+    if not isinstance(values, tuple | list | np.ndarray) or (isinstance(values, np.ndarray) and not values.shape):
         raise TraceError(
             f"{text}: {type(values).__name__} has no components", advice="Pass (a, b), ((a, b), (c, d)) or an array."
         )
-    depth = _depth(values) if rank is None else rank
+    depth = _depth(values) if rank is None else whole_or_none(rank)
+    if depth is None or depth < 1:
+        raise TraceError(f"{text}: no tensor has rank {rank!r}", advice="Use rank 1, 2, ...")
     parts: dict[Index, Value] = {}
     _collect(values, (), depth, len(values), parts)
     return Tensor(parts, need_dim(text, len(values)), depth)
 
 
 def _depth(values: object) -> int:
-    if isinstance(values, np.ndarray):
-        return 1
-    depth = 0
-    while isinstance(values, tuple | list) and values and depth < 16:
+    depth = 1
+    while isinstance(values, tuple | list) and values and isinstance(values[0], tuple | list) and depth < 16:
         values, depth = values[0], depth + 1
-    return max(depth, 1)
+    return depth
 
 
 def _collect(values: object, index: Index, depth: int, dim: int, parts: dict[Index, Value]) -> None:
     if len(index) == depth:
-        parts[index] = cast(Value, values)
+        parts[index] = one_value(values, "components")
         return
     if not isinstance(values, tuple | list | np.ndarray) or len(values) != dim:
         found = len(values) if isinstance(values, tuple | list | np.ndarray) else "no"
@@ -375,6 +363,21 @@ def _collect(values: object, index: Index, depth: int, dim: int, parts: dict[Ind
         )
     for a, part in enumerate(cast(Sequence[object], values)):
         _collect(part, (*index, a), depth, dim, parts)
+
+
+def as_tensor(value: object) -> object:
+    """A tuple or list of components as a tensor; anything else as it is."""
+    return components(value) if isinstance(value, tuple | list) else value
+
+
+def one_value(part: object, what: str) -> Value:
+    """The part if it can be one component: a value, an array or a number."""
+    if isinstance(part, Value | np.ndarray | np.generic | int | float):
+        return cast(Value, part)
+    raise TraceError(
+        f"{text_here(what)}: {getattr(part, 'kind', repr(part))} is no component",
+        advice="Give a value, an array or a number for each component.",
+    )
 
 
 def _declared(part: Value, tensor: Tensor) -> Value:

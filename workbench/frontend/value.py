@@ -296,11 +296,15 @@ class Value:
         )
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> Value:
+        if any(answers(i, "*") for i in inputs):
+            return cast(Value, NotImplemented)  # a tensor combines its components
         return wrap(call_ufunc(ufunc.__name__, method, [operand(i) for i in inputs], sorted(options)))
 
     def __array_function__(
         self, function: Callable[..., object], types: object, arguments: tuple[object, ...], options: dict[str, object]
     ) -> Value:
+        if any(answers(a, "*") for a in arguments):
+            return cast(Value, NotImplemented)
         name = getattr(function, "__name__", str(function))
         given = [operand(a) for a in arguments if isinstance(a, Value | int | float | np.generic | np.ndarray)]
         extra = [*sorted(options), *(repr(a) for a in arguments if isinstance(a, tuple | list | str))]

@@ -3,15 +3,20 @@
 512 x 512 cells, u8, in a real JupyterLab. Lag: from the snapshot in the kernel process to the pixels in the page, both
 clocks being the same machine's. Cost: CPU time of the kernel process with and without a client that acknowledges
 frames and draws none, while the simulation does 15 steps a second.
+
+Nobody is attached to the page while it is measured: whoever is (playwright, the developer tools) gets a copy of each
+message in base64, which takes as much time as receiving and drawing it. The page takes its own notes.
 """
 
 import argparse
 import json
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -44,9 +49,12 @@ def noted_show(view, number):
     sent[number] = time.time()
 field_view.frame_message, field_view.FieldView._show = noted, noted_show
 """
-SAY = "sim.stop(); other.stop(); print('taken', json.dumps([taken, sent]))"
-IDLE = "taken.clear(); sim.start(); time.sleep({seconds}); " + SAY
-BUSY = "taken.clear(); sim.start(); other.start(); end = time.time() + {seconds}\nwhile time.time() < end: pass\n" + SAY
+LEAVING = 4  # seconds, in which who has started a cell leaves the page
+BEGIN = f"time.sleep({LEAVING}); taken.clear(); sent.clear(); first = sim.steps; sim.start()\n"
+SAY = """sim.stop(); other.stop()
+print('taken', json.dumps([taken, sent, (sim.steps - first) / {seconds}]))"""
+IDLE = BEGIN + "time.sleep({seconds})\n" + SAY
+BUSY = BEGIN + "other.start(); end = time.time() + {seconds}\nwhile time.time() < end: pass\n" + SAY
 # What the bench itself notes would count as memory of the views, so that ends first. Trimmed: without what the
 # allocator keeps for later. Signatures: jupyter_client keeps one of each message received, 65,536 at most, so an
 # acknowledgement costs about 100 bytes until then.
@@ -72,7 +80,7 @@ print('noted', json.dumps(noted))
 WATCH = """() => {
     window.drawnAt = [];
     window.longTasks = [];
-    window.arrivedAt.length = 0;
+    window.arrivedAt = [];
     window.tasks?.disconnect();
     window.tasks = new PerformanceObserver(list => window.longTasks.push(...list.getEntries().map(task =>
         [(performance.timeOrigin + task.startTime) / 1000, task.duration / 1000])));
@@ -83,6 +91,12 @@ WATCH = """() => {
     window.watcher.observe(view, {attributes: true, attributeFilter: ['data-drawn']});
 }"""
 
+# The page's own notes would count as its memory.
+FORGET = """() => {
+    window.tasks.disconnect();
+    window.watcher.disconnect();
+    window.drawnAt = window.longTasks = window.arrivedAt = null;
+}"""
 
 # When a message as large as a frame comes to the page, before any of the page's own code sees it.
 ARRIVALS = """(() => {
@@ -92,35 +106,69 @@ ARRIVALS = """(() => {
         constructor(...given) {
             super(...given);
             this.addEventListener('message', event => {
-                if ((event.data.byteLength ?? 0) > 200000) window.arrivedAt.push(Date.now() / 1000);
+                if ((event.data.byteLength ?? 0) > 200000) window.arrivedAt?.push(Date.now() / 1000);
             });
         }
     };
 })()"""
 
 
-def figures(page, notebook, cell, seconds, worst):
+@contextmanager
+def running_browser(folder):
+    """The address of a browser, to which one may be attached or not; in a session of its own, as a user's is."""
+    command = [chromium(), "--headless", "--no-sandbox", "--remote-debugging-port=0", "--no-first-run"]
+    command += [f"--user-data-dir={folder / 'browser'}", "--window-size=1200,1100", "about:blank"]
+    port = folder / "browser" / "DevToolsActivePort"
+    with (folder / "browser-log").open("w") as log:
+        browser = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+    try:
+        while not (port.exists() and port.read_text()):
+            assert browser.poll() is None, (folder / "browser-log").read_text()
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port.read_text().split()[0]}"
+    finally:
+        browser.terminate()
+        browser.wait(10)
+
+
+@contextmanager
+def visited(browser):
+    """Its page; nobody is attached any more afterwards."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        yield playwright.chromium.connect_over_cdp(browser).contexts[0].pages[0]
+
+
+def printed(page, cell, word):
+    """What a cell that is over has printed after this word."""
+    NotebookPage.shown(page).wait_idle()
+    output = page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea-output").last
+    return json.loads(output.text_content(timeout=60_000).partition(word)[2])
+
+
+def figures(browser, cell, seconds, worst):
     """Print frames drawn per second and the distribution of the lag, and where the `worst` frames spent theirs."""
-    page.evaluate(WATCH)
-    notebook.run(cell)
-    page.wait_for_timeout(1000 * seconds + 2500)
-    output = page.locator(".jp-CodeCell").nth(cell).locator(".jp-OutputArea-output")
-    output.last.wait_for(timeout=60_000)
-    taken, sent = (
-        {int(number): at for number, at in times.items()}
-        for times in json.loads(output.last.text_content().partition("taken")[2])
-    )
-    drawn, arrived, tasks = page.evaluate("[window.drawnAt, window.arrivedAt, window.longTasks]")
-    lags = sorted((at - taken[number], number, at) for number, at in drawn if number in taken)
+    with visited(browser) as page:
+        page.evaluate(WATCH)
+        NotebookPage.shown(page).run(cell)
+    time.sleep(seconds + LEAVING)
+    load = os.getloadavg()[0]
+    with visited(browser) as page:
+        noted_taken, noted_sent, rate = printed(page, cell, "taken")
+        drawn, arrived, tasks = page.evaluate("[window.drawnAt, window.arrivedAt, window.longTasks]")
+    taken, sent = ({int(number): at for number, at in times.items()} for times in (noted_taken, noted_sent))
+    drawn = [(number, at) for number, at in drawn if number in taken]
+    lags = sorted((at - taken[number], number, at) for number, at in drawn)
     every = [lag for lag, _, _ in lags]
-    span, load = drawn[-1][1] - drawn[0][1], os.getloadavg()[0]
+    span, begin = drawn[-1][1] - drawn[0][1], drawn[0][1]
     print(
         f"    {len(drawn) / span:.1f} frames/s drawn, {len(every)} in {span:.0f} s; lag median "
         f"{1000 * statistics.median(every):.0f} ms, 99 % within {1000 * every[int(0.99 * (len(every) - 1))]:.0f} ms, "
-        f"worst {1000 * every[-1]:.0f} ms, {sum(lag > 0.1 for lag in every)} over 100 ms; load {load:.1f}",
+        f"worst {1000 * every[-1]:.0f} ms, {sum(lag > 0.1 for lag in every)} over 100 ms; {rate:.0f} steps/s; "
+        f"load {load:.1f}",
         flush=True,
     )
-    begin = drawn[0][1]
     for lag, number, at in lags[::-1][:worst]:
         came = next((time for time in arrived if time >= sent[number] - 0.002), at)
         busy = [f"{1000 * long:.0f}" for start, long in tasks if start < at and start + long > taken[number]]
@@ -149,46 +197,49 @@ def slider_figures(page, tries=11):
 
 
 def browser_figures(seconds, minutes, worst):
-    from playwright.sync_api import sync_playwright
-
     folder = Path(tempfile.mkdtemp())
-    with running_lab(folder) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": 1200, "height": 1000})
-        page.add_init_script(ARRIVALS)
+    with running_lab(folder) as address, running_browser(folder) as browser:
         cells = [SETUP + NOTED, 'sim.view("u")', IDLE.format(seconds=seconds)]
         cells += [BUSY.format(seconds=seconds), LONG.format(minutes=minutes)]
         write_notebook(folder / "bench.ipynb", *cells)
-        notebook = NotebookPage(page, address, "bench.ipynb")
-        notebook.run(0)
-        notebook.run(1)
-        notebook.wait_drawn(1, before=0)
-        notebook.wait_idle()
-        slider_figures(page)
+        with visited(browser) as page:
+            page.add_init_script(ARRIVALS)
+            notebook = NotebookPage(page, address, "bench.ipynb")
+            notebook.run(0)
+            notebook.run(1)
+            notebook.wait_drawn(1, before=0)
+            notebook.wait_idle()
+            slider_figures(page)
         for what, cell in (("one simulation, cell sleeps", 2), ("two simulations and a Python loop", 3)):
             print(f"{what}:")
-            figures(page, notebook, cell, seconds, worst)
+            figures(browser, cell, seconds, worst)
         if minutes:
-            memory_figures(page, notebook, minutes)
-        browser.close()
+            memory_figures(browser, minutes)
 
 
 FLAT = 1.5  # MiB, and parts of a hundred of the objects, between the second minute and the last ones
 
 
-def memory_figures(page, notebook, minutes):
-    """Memory of the kernel process and of the page's heap, once a minute of a run, and whether they are flat."""
-    notebook.run(4)
+def heap_of(page):
+    """MiB of the page's heap that are in use after a collection."""
     session = page.context.new_cdp_session(page)
     session.send("HeapProfiler.enable")
-    heaps = []
-    for _ in range(minutes):
-        page.wait_for_timeout(60_000)
-        session.send("HeapProfiler.collectGarbage")
-        heaps.append(session.send("Runtime.getHeapUsage")["usedSize"] / 2**20)
-    output = page.locator(".jp-CodeCell").nth(4).locator(".jp-OutputArea-output").last
-    output.wait_for(timeout=120_000)
-    noted = json.loads(output.text_content().partition("noted")[2])
+    session.send("HeapProfiler.collectGarbage")
+    return session.send("Runtime.getHeapUsage")["usedSize"] / 2**20
+
+
+def memory_figures(browser, minutes):
+    """Memory of the kernel process and of the page's heap, once a minute of a run, and whether they are flat."""
+    with visited(browser) as page:
+        page.evaluate(FORGET)
+        NotebookPage.shown(page).run(4)
+    begin, heaps = time.monotonic(), []
+    for minute in range(1, minutes + 1):
+        time.sleep(max(0.0, begin + 60 * minute - time.monotonic()))
+        with visited(browser) as page:
+            heaps.append(heap_of(page))
+    with visited(browser) as page:
+        noted = printed(page, 4, "noted")
     for minute, ((usual, trimmed, kept, objects), heap) in enumerate(zip(noted, heaps, strict=True), start=1):
         print(
             f"minute {minute}: kernel process {usual:.1f} MiB, trimmed {trimmed:.1f}, of which signatures of messages "
@@ -197,12 +248,18 @@ def memory_figures(page, notebook, minutes):
     if minutes >= 5:
         _, trimmed, signatures, objects = zip(*noted, strict=True)
         own = [whole - kept for whole, kept in zip(trimmed, signatures, strict=True)]
-        grown = [statistics.median(each[-3:]) - statistics.median(each[1:4]) for each in (own, objects, heaps)]
-        flat = grown[0] < FLAT and grown[1] < objects[0] * FLAT / 100 and grown[2] < FLAT
+        memory, found, heap = [
+            statistics.median(each[-3:]) - statistics.median(each[1:4]) for each in (own, objects, heaps)
+        ]
+        kernel = verdict(memory < FLAT and found < objects[0] * FLAT / 100)
         print(
-            f"{'flat' if flat else 'NOT FLAT'}: since minute 2 {grown[0]:+.1f} MiB without signatures, "
-            f"{grown[1]:+.0f} objects, page {grown[2]:+.1f} MiB"
+            f"memory over {minutes} minutes, since minute 2: kernel process {kernel} ({memory:+.1f} MiB without "
+            f"signatures, {found:+.0f} objects), page {verdict(heap < FLAT)} ({heap:+.1f} MiB)"
         )
+
+
+def verdict(flat):
+    return "flat" if flat else "NOT FLAT"
 
 
 class Client:

@@ -128,6 +128,13 @@ class NotebookPage:
         page.goto(f"{address}{place}/{name}?token={TOKEN}&reset")
         self.wait_loaded()
 
+    @classmethod
+    def shown(cls, page):
+        """The notebook that this page shows already."""
+        notebook = cls.__new__(cls)
+        notebook.page = page
+        return notebook
+
     def wait_loaded(self):
         page = self.page
         page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=PATIENCE)

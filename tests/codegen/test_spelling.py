@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.backends.test_openmp import bits
+from tests.backends.agreement import bits
 from tests.codegen.hand_plans import plan_by_hand
 from workbench.backends.base import MarchRequest
 from workbench.backends.openmp import OpenmpBackend

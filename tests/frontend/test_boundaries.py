@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from tests.frontend.traced import kernel_of, stored
 from workbench.frontend.cell import trace_cell
 from workbench.graph import (
-    Arith,
     Extend,
     Fixed,
     LoadIndex,
@@ -20,20 +20,6 @@ from workbench.graph import (
     Wall,
 )
 from workbench.graph.types import F64
-
-
-def kernel_of(text, **options):
-    return trace_cell(text, **options).graph.kernels[0]
-
-
-def stored(text, name="u", **options):
-    """The node that `name` takes."""
-    kernel = kernel_of(text, **options)
-    return kernel.nodes[dict(kernel.stores())[name]], kernel
-
-
-def operators(kernel):
-    return [n.instruction.operator for n in kernel.nodes if isinstance(n.instruction, Arith)]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 
+from tests.frontend.traced import kernel_of, operators, stored
+from tests.programs.hello import TEXT as HELLO
+from tests.programs.wave import TEXT as WAVE
 from workbench.errors import TraceError
 from workbench.frontend.cell import trace_cell
 from workbench.graph import (
@@ -18,45 +21,11 @@ from workbench.graph import (
 )
 from workbench.graph.types import F64
 
-WAVE = """\
-# du/dt = v,  dv/dt = c² u''  on a periodic line
-u, v   = fields("u v", boundary="periodic")
-energy = scalar("energy")
-c      = param("c", 3.43)
-dx = 2 * pi / size(0)
-dt = dx / c
-
-u1 = u + dt * v
-v1 = v + dt * c**2 / dx**2 * (u1[+1] - 2 * u1 + u1[-1])
-u.next, v.next = u1, v1
-energy.next = reduce_sum(0.5 * (c**2 * ((u1[+1] - u1[-1]) / (2 * dx))**2 + ((v + v1) / 2)**2) * dx)
-"""
-HELLO = """\
-density = field("density")
-x = density
-y = x * x
-z = y + y
-density.next = z
-"""
 HEAT = """\
 u = field("u", boundary=fixed(0.5))
 alpha = param("alpha", 0.1)
 u.next = u + alpha * (u[+1, 0] + u[-1, 0] + u[0, +1] + u[0, -1] - 4 * u)
 """
-
-
-def kernel_of(text, **options):
-    return trace_cell(text, **options).graph.kernels[0]
-
-
-def stored(text, name="u", **options):
-    """The node that `name` takes."""
-    kernel = kernel_of(text, **options)
-    return kernel.nodes[dict(kernel.stores())[name]], kernel
-
-
-def operators(kernel):
-    return [n.instruction.operator for n in kernel.nodes if isinstance(n.instruction, Arith)]
 
 
 def test_wave_has_its_statics_names_and_lines():

@@ -2,26 +2,13 @@
 
 import pytest
 
+from tests.frontend.traced import kernel_of, operators
 from workbench.frontend.cell import trace_cell
 from workbench.graph import (
     Arith,
     storage_type,
 )
 from workbench.graph.types import BOOL, F32, F64, I64, U8
-
-
-def kernel_of(text, **options):
-    return trace_cell(text, **options).graph.kernels[0]
-
-
-def stored(text, name="u", **options):
-    """The node that `name` takes."""
-    kernel = kernel_of(text, **options)
-    return kernel.nodes[dict(kernel.stores())[name]], kernel
-
-
-def operators(kernel):
-    return [n.instruction.operator for n in kernel.nodes if isinstance(n.instruction, Arith)]
 
 
 @pytest.mark.parametrize(

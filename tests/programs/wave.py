@@ -2,19 +2,9 @@
 
 import numpy as np
 
-TEXT = """\
-# du/dt = v,  dv/dt = c² u''  on a periodic line
-u, v   = fields("u v", boundary="periodic")
-energy = scalar("energy")
-c      = param("c", 3.43)
-dx = 2 * pi / size(0)
-dt = dx / c
+from workbench.commands.demo import WAVE
 
-u1 = u + dt * v
-v1 = v + dt * c**2 / dx**2 * (u1[+1] - 2 * u1 + u1[-1])
-u.next, v.next = u1, v1
-energy.next = reduce_sum(0.5 * (c**2 * ((u1[+1] - u1[-1]) / (2 * dx))**2 + ((v + v1) / 2)**2) * dx)
-"""
+TEXT = WAVE
 STEPS = 40
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from workbench._version import __version__
+from workbench.backends.base import Availability
 from workbench.backends.build_cache import BuildCache, BuildCancelledError, Entry, Recipe
 from workbench.backends.cache_folder import default_cache
 from workbench.backends.compiler_memory import bounded, exhausted, is_exhausted, memory_limit
@@ -103,6 +104,14 @@ def default_compiler() -> Compiler:
     if isinstance(found, Missing):
         raise found.error()
     return Compiler(found, cache)
+
+
+def compiler_availability() -> Availability:
+    """Whether a compiler works here; the first look on a machine takes about a second, later ones a millisecond."""
+    found = find_toolchain()
+    if isinstance(found, Missing):
+        return Availability(False, found.reason, f"Install a compiler: {found.install}")
+    return Availability(True)
 
 
 def build(

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array, Availability, LaunchTime, MarchRequest
-from workbench.backends.device_instance import DeviceInstance, checked_extents, layout_of
+from workbench.backends.checks import checked_extents
+from workbench.backends.device_instance import DeviceInstance, layout_of
 from workbench.backends.event_clock import EventClock
 from workbench.backends.launch_sequence import DeviceLaunch, index_type
 from workbench.backends.nvrtc import IEEE_FLAGS, KernelResources, with_prelude
@@ -156,7 +157,7 @@ class CudaProgram:
     def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> CudaInstance:
         """Allocate a state; `threads` is not used. Arrays of 2^31 elements need a second binary, made here."""
         del threads
-        index = index_type(layout_of(self.plan, checked_extents(self.plan, extents)))
+        index = index_type(layout_of(self.plan, checked_extents(self.plan.graph, extents)))
         module = self._module if index == "int32_t" else self._backend.module(self.text, self.plan, index)
         return CudaInstance(self, self._backend.library(), module.functions, extents)
 

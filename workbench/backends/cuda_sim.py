@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from threading import Event
 from typing import Any
 
 import numpy as np
 
-from workbench.backends.base import Array, Availability, MarchRequest
-from workbench.backends.cache_folder import default_cache
+from workbench.backends.base import Array, MarchRequest
+from workbench.backends.checks import checked_extents
 from workbench.backends.compile_pool import Built, Compiler, build
 from workbench.backends.compile_pool import Source as Unit
-from workbench.backends.device_instance import DeviceInstance, checked_extents, layout_of
+from workbench.backends.device_instance import DeviceInstance, layout_of
+from workbench.backends.host_backend import HostBackend
 from workbench.backends.launch_sequence import DeviceLaunch, index_type
 from workbench.backends.simulated_device import (
     ArrayArgument,
@@ -25,14 +25,12 @@ from workbench.backends.simulated_device import (
     ValueArgument,
     simulator_source,
 )
-from workbench.backends.toolchain import Missing, find_toolchain
 from workbench.codegen.device import StepLaunches
 from workbench.codegen.render_cuda import CudaText, cuda_headers, render_cuda
 from workbench.codegen.source import Source
 from workbench.errors import BackendError
 from workbench.planning.plan import Plan
 
-_TEXTS_PER_UNIT = 16  # texts compiled together: the headers are read once, and the others can compile meanwhile
 _FLAGS = ("-O1",)  # checked accesses leave nothing to optimise, and most libraries run a few steps only
 
 
@@ -54,7 +52,7 @@ class KernelFaultError(BackendError):
         )
 
 
-class CudaSimBackend:
+class CudaSimBackend(HostBackend[CudaText, "CudaSimProgram"]):
     """Simulates a CUDA device; `compiler` is for tests.
 
     Blocks run in an order shuffled by `seed`, which grows with every launch; 0 keeps the order of their index.
@@ -63,47 +61,20 @@ class CudaSimBackend:
     name = "cuda-sim"
 
     def __init__(self, compiler: Compiler | None = None, seed: int = 1) -> None:
-        self._compiler = compiler
+        super().__init__(compiler)
         self.seed = seed
 
-    def availability(self) -> Availability:
-        """Whether a C++ compiler works here."""
-        if self._compiler is not None:
-            return Availability(True)
-        found = find_toolchain()
-        if isinstance(found, Missing):
-            return Availability(False, found.reason, f"Install a compiler: {found.install}")
-        return Availability(True)
+    def _render(self, plan: Plan) -> CudaText:
+        return render_cuda(plan)
 
-    def compile(self, plan: Plan, cancel: Event | None = None) -> CudaSimProgram:
-        """Render and build, or take the library from the cache. BuildError if the compiler is missing or refuses."""
-        return self._compile((plan,), cancel)[0]
+    def _key(self, text: CudaText) -> str:
+        return text.digest
 
-    def compile_many(self, plans: Sequence[Plan]) -> tuple[CudaSimProgram, ...]:
-        """The same for many plans: several texts go into one translation unit, units compile in parallel."""
-        return self._compile(plans)
+    def _unit(self, texts: Sequence[CudaText], name: str) -> Unit:
+        return simulator_unit(texts, name)
 
-    def _compile(self, plans: Sequence[Plan], cancel: Event | None = None) -> tuple[CudaSimProgram, ...]:
-        texts = [render_cuda(plan) for plan in plans]
-        distinct = list({text.digest: text for text in texts}.values())
-        packs = [distinct[k : k + _TEXTS_PER_UNIT] for k in range(0, len(distinct), _TEXTS_PER_UNIT)]
-        units = [simulator_unit(pack, plans[0].graph.name if len(plans) == 1 else "pack") for pack in packs]
-        compiler = self._found()
-        built = build(units, compiler, cancel) if units else ()
-        by_digest = {text.digest: b for pack, b in zip(packs, built, strict=True) for text in pack}
-        return tuple(
-            CudaSimProgram(plan, text, by_digest[text.digest], compiler, self.seed)
-            for plan, text in zip(plans, texts, strict=True)
-        )
-
-    def _found(self) -> Compiler:
-        if self._compiler is None:
-            cache = default_cache()
-            found = find_toolchain(cache=cache)
-            if isinstance(found, Missing):
-                raise found.error()
-            self._compiler = Compiler(found, cache)
-        return self._compiler
+    def _program(self, plan: Plan, text: CudaText, built: Built, compiler: Compiler) -> CudaSimProgram:
+        return CudaSimProgram(plan, text, built, compiler, self.seed)
 
 
 def simulator_unit(texts: Iterable[CudaText], name: str, index: str = "int32_t") -> Unit:
@@ -150,7 +121,7 @@ class CudaSimProgram:
     def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> CudaSimInstance:
         """Allocate a state; `threads` is not used. Arrays of 2^31 elements need a second library, made here."""
         del threads
-        layout = layout_of(self.plan, checked_extents(self.plan, extents))
+        layout = layout_of(self.plan, checked_extents(self.plan.graph, extents))
         library = self.built if index_type(layout) == "int32_t" else self.wide()
         return CudaSimInstance(self, extents, library)
 

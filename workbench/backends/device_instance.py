@@ -10,10 +10,11 @@ from typing import Any, Literal
 import numpy as np
 
 from workbench.backends.base import Array, Condition, LaunchTime, MarchRequest, MarchResult, Number
+from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
 from workbench.backends.launch_sequence import DeviceLaunch, launches_of, partial_count, shape_bytes
 from workbench.codegen.device import KernelLaunches, StepLaunches
-from workbench.errors import BackendError, FieldError, ShapeError
-from workbench.graph import Static, StorageType
+from workbench.errors import BackendError
+from workbench.graph import StorageType
 from workbench.graph.operators import cast
 from workbench.planning.layout import Layout, lay_out
 from workbench.planning.plan import GlobalSlot, KernelPlan, Plan
@@ -41,7 +42,7 @@ class DeviceInstance(ABC):
     def __init__(self, plan: Plan, kernels: tuple[KernelLaunches, ...], extents: tuple[int, ...], library: Any) -> None:  # noqa: ANN401
         """Fields zero, scalars and params at their defaults. ShapeError if the extents do not fit the program."""
         self.plan = plan
-        self.extents = checked_extents(plan, extents)
+        self.extents = checked_extents(plan.graph, extents)
         self.layout = layout_of(plan, self.extents)
         self.shape = shape_bytes(self.layout)
         self._library = library
@@ -97,15 +98,9 @@ class DeviceInstance(ABC):
 
     def write_field(self, name: str, values: Array) -> None:
         """Copy `values` into the field's domain; FieldError or ShapeError if dtype or shape differ."""
-        static = self._static(name, ("field",), "field")
-        if values.dtype != static.type.numpy:
-            raise FieldError(f"{name} is {static.type}, the array is {values.dtype}", advice="Convert the array first.")
-        if values.shape != self.extents:
-            raise ShapeError(
-                f"{name} has shape {self.extents}, the array {values.shape}", advice="Give an array of that shape."
-            )
+        checked = checked_cells(named_field(self.plan.graph, name), self.extents, values)
         with self._on_device():
-            self._domain(name)[...] = self._library.asarray(np.ascontiguousarray(values))
+            self._domain(name)[...] = self._library.asarray(np.ascontiguousarray(checked))
 
     def take_field(self, name: str, other: DeviceInstance) -> None:
         """Copy the domain of a field of another instance, which does nothing meanwhile, without a way over the host."""
@@ -248,34 +243,14 @@ class DeviceInstance(ABC):
         """The field's domain in the array that its slot holds now."""
         if self._closed:
             raise BackendError("this simulation was closed", advice="Make a new one.")
-        static = self._static(name, ("field",), "field")
+        static = named_field(self.plan.graph, name)
         slot = next(s for s in self.plan.slots if s.field == name)
         cells = self._typed(self._memory[self._order[slot.index]], static.type, self.layout.elements)
         strides = tuple(static.type.itemsize * stride for stride in self.layout.strides)
         return self._library.lib.stride_tricks.as_strided(cells[self.layout.start :], self.extents, strides)
 
     def _global(self, name: str) -> GlobalSlot:
-        self._static(name, ("scalar", "param"), "scalar or param")
-        return self.plan.global_slot(name)
-
-    def _static(self, name: str, roles: tuple[str, ...], what: str) -> Static:
-        graph = self.plan.graph
-        known = [s.name for s in graph.statics if s.role in roles]
-        if name not in known:
-            raise FieldError(
-                f"{graph.name} has no {what} {name!r}", advice=f"Use one of: {', '.join(known) or 'none'}."
-            )
-        return graph.static(name)
-
-
-def checked_extents(plan: Plan, extents: tuple[int, ...]) -> tuple[int, ...]:
-    """The extents as ints; ShapeError if the plan's program has other axes."""
-    if len(extents) != plan.graph.dim or min(extents, default=0) < 1:
-        raise ShapeError(
-            f"{plan.graph.name} has {plan.graph.dim} axes and cannot have extents {extents}",
-            advice=f"Give {plan.graph.dim} extents of at least 1.",
-        )
-    return tuple(int(n) for n in extents)
+        return self.plan.global_slot(named_global(self.plan.graph, name).name)
 
 
 def layout_of(plan: Plan, extents: tuple[int, ...]) -> Layout:

@@ -7,30 +7,26 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from threading import Event
 from typing import Any, Literal
 
 import numpy as np
 
-from workbench.backends.base import Array, Availability, LaunchTime, MarchRequest, MarchResult, Number
-from workbench.backends.build_cache import BuildCache
-from workbench.backends.cache_folder import default_cache
-from workbench.backends.compile_pool import Built, Compiler, build
+from workbench.backends.base import Array, LaunchTime, MarchRequest, MarchResult, Number
+from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
+from workbench.backends.compile_pool import Built, Compiler
 from workbench.backends.compile_pool import Source as Unit
+from workbench.backends.host_backend import HostBackend
 from workbench.backends.loaded_library import load_library
 from workbench.backends.processor import available_threads
 from workbench.backends.stopwatch import Stopwatch
-from workbench.backends.toolchain import Missing, find_toolchain
 from workbench.codegen.render import openmp_headers, render_openmp
 from workbench.codegen.source import Source
-from workbench.errors import BackendError, FieldError, ShapeError
-from workbench.graph import Static
+from workbench.errors import BackendError
 from workbench.graph.operators import cast
 from workbench.graph.types import TYPES
 from workbench.planning.layout import ALIGNMENT, Layout, lay_out_on_host
 from workbench.planning.plan import GlobalSlot, KernelPlan, Plan
 
-_PLANS_PER_UNIT = 16  # texts compiled together: the headers are read once, and the others can compile meanwhile
 _SMALL = 1 << 20  # weighted operations a step below which one thread is faster than waiting for a second
 _CHUNK = 1024  # as in stencil_rows.h
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
@@ -52,56 +48,24 @@ class _March(ctypes.Structure):
     )
 
 
-class OpenmpBackend:
+class OpenmpBackend(HostBackend[Source, "OpenmpProgram"]):
     """Compiles plans with the host's compiler; `compiler` is for tests, the default is found when first needed."""
 
     name = "openmp"
 
-    def __init__(self, compiler: Compiler | None = None) -> None:
-        self._compiler = compiler
+    def _render(self, plan: Plan) -> Source:
+        return render_openmp(plan)
 
-    def availability(self) -> Availability:
-        """Whether a compiler works here; the first look on a machine takes about a second, later ones a millisecond."""
-        if self._compiler is not None:
-            return Availability(True)
-        found = find_toolchain()
-        if isinstance(found, Missing):
-            return Availability(False, found.reason, f"Install a compiler: {found.install}")
-        return Availability(True)
+    def _key(self, text: Source) -> str:
+        return text.entry
 
-    def compile(self, plan: Plan, cancel: Event | None = None) -> OpenmpProgram:
-        """Render and build, or take the library from the cache. BuildError if the compiler is missing or refuses."""
-        return self._compile((plan,), cancel)[0]
+    def _unit(self, texts: Sequence[Source], name: str) -> Unit:
+        return Unit(name, "\n".join(source.text for source in texts), headers=openmp_headers())
 
-    def compile_many(self, plans: Sequence[Plan]) -> tuple[OpenmpProgram, ...]:
-        """The same for many plans: several texts go into one translation unit, units compile in parallel."""
-        return self._compile(plans)
-
-    def _compile(self, plans: Sequence[Plan], cancel: Event | None = None) -> tuple[OpenmpProgram, ...]:
-        compiler = self._found()
-        sources = [render_openmp(plan) for plan in plans]
-        distinct = list({source.entry: source for source in sources}.values())
-        packs = [distinct[k : k + _PLANS_PER_UNIT] for k in range(0, len(distinct), _PLANS_PER_UNIT)]
-        units = [_unit(pack, plans[0].graph.name if len(plans) == 1 else "pack") for pack in packs]
-        built = build(units, compiler, cancel) if units else ()
+    def _program(self, plan: Plan, text: Source, built: Built, compiler: Compiler) -> OpenmpProgram:
+        del compiler
         _be_patient()
-        by_entry = {s.entry: b for pack, b in zip(packs, built, strict=True) for s in pack}
-        return tuple(
-            OpenmpProgram(plan, source, by_entry[source.entry]) for plan, source in zip(plans, sources, strict=True)
-        )
-
-    def _found(self) -> Compiler:
-        if self._compiler is None:
-            cache: BuildCache = default_cache()
-            found = find_toolchain(cache=cache)
-            if isinstance(found, Missing):
-                raise found.error()
-            self._compiler = Compiler(found, cache)
-        return self._compiler
-
-
-def _unit(pack: Sequence[Source], name: str) -> Unit:
-    return Unit(name, "\n".join(source.text for source in pack), headers=openmp_headers())
+        return OpenmpProgram(plan, text, built)
 
 
 def _be_patient() -> None:
@@ -152,13 +116,8 @@ class OpenmpInstance:
 
     def __init__(self, program: OpenmpProgram, extents: tuple[int, ...], threads: int = 0) -> None:
         plan = program.plan
-        if len(extents) != plan.graph.dim or min(extents, default=0) < 1:
-            raise ShapeError(
-                f"{plan.graph.name} has {plan.graph.dim} axes and cannot have extents {extents}",
-                advice=f"Give {plan.graph.dim} extents of at least 1.",
-            )
         self.plan = plan
-        self.extents = tuple(int(n) for n in extents)
+        self.extents = checked_extents(plan.graph, extents)
         cells = int(np.prod(self.extents, dtype=np.int64))
         wanted = threads or plan.choices.plan.threads
         self.threads = wanted or (1 if cells * _operations(plan) < _SMALL else available_threads())
@@ -193,14 +152,7 @@ class OpenmpInstance:
 
     def write_field(self, name: str, values: Array) -> None:
         """Copy `values` into the field's domain; FieldError or ShapeError if dtype or shape differ."""
-        static = self._static(name, ("field",), "field")
-        if values.dtype != static.type.numpy:
-            raise FieldError(f"{name} is {static.type}, the array is {values.dtype}", advice="Convert the array first.")
-        if values.shape != self.extents:
-            raise ShapeError(
-                f"{name} has shape {self.extents}, the array {values.shape}", advice="Give an array of that shape."
-            )
-        self._view(name)[...] = values
+        self._view(name)[...] = checked_cells(named_field(self.plan.graph, name), self.extents, values)
 
     def read_global(self, name: str) -> Number:
         """The value of a param or scalar."""
@@ -318,7 +270,7 @@ class OpenmpInstance:
 
     def _view(self, name: str) -> Array:
         """The field's domain in the array that its slot holds now."""
-        static = self._static(name, ("field",), "field")
+        static = named_field(self.plan.graph, name)
         slot = next(s for s in self.plan.slots if s.field == name)
         item = static.type.itemsize
         cells = self._by_address[int(self._slots[slot.index])].cells
@@ -327,17 +279,7 @@ class OpenmpInstance:
         return np.ndarray(self.extents, static.type.numpy, cells.data, first, strides)
 
     def _global(self, name: str) -> GlobalSlot:
-        self._static(name, ("scalar", "param"), "scalar or param")
-        return self.plan.global_slot(name)
-
-    def _static(self, name: str, roles: tuple[str, ...], what: str) -> Static:
-        graph = self.plan.graph
-        known = [s.name for s in graph.statics if s.role in roles]
-        if name not in known:
-            raise FieldError(
-                f"{graph.name} has no {what} {name!r}", advice=f"Use one of: {', '.join(known) or 'none'}."
-            )
-        return graph.static(name)
+        return self.plan.global_slot(named_global(self.plan.graph, name).name)
 
 
 def _operations(plan: Plan) -> float:

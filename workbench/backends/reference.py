@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from workbench.backends.base import Availability, Condition, LaunchTime, MarchRequest, MarchResult, Number
+from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
 from workbench.backends.interpreter import KernelInterpreter
-from workbench.errors import FieldError, ShapeError
-from workbench.graph import Graph, Static
+from workbench.graph import Graph
 from workbench.graph.arithmetic import apply
 from workbench.graph.diagnostics import diagnostic_stores
 from workbench.graph.operators import OPERATORS, Array, cast
@@ -61,13 +61,8 @@ class ReferenceInstance:
 
     def __init__(self, graph: Graph, extents: tuple[int, ...]) -> None:
         """Fields zero, scalars and params at their defaults (zero where there is none)."""
-        if len(extents) != graph.dim or min(extents, default=0) < 1:
-            raise ShapeError(
-                f"{graph.name} has {graph.dim} axes and cannot have extents {extents}",
-                advice=f"Give {graph.dim} extents of at least 1.",
-            )
         self.graph = graph
-        self.extents = tuple(extents)
+        self.extents = checked_extents(graph, extents)
         self._state: dict[str, Array] = {}
         for static in graph.statics:
             shape = self.extents if static.role == "field" else ()
@@ -81,33 +76,27 @@ class ReferenceInstance:
 
     def read_field(self, name: str) -> Array:
         """A fresh C-ordered copy of the field."""
-        return self._state[self._field(name).name].copy()
+        return self._state[named_field(self.graph, name).name].copy()
 
     def write_field(self, name: str, values: Array) -> None:
         """Copy `values` into the field; FieldError or ShapeError if dtype or shape differ."""
-        static = self._field(name)
-        if values.dtype != static.type.numpy:
-            raise FieldError(f"{name} is {static.type}, the array is {values.dtype}", advice="Convert the array first.")
-        if values.shape != self.extents:
-            raise ShapeError(
-                f"{name} has shape {self.extents}, the array {values.shape}", advice="Give an array of that shape."
-            )
-        self._state[name] = np.array(values, order="C")
+        checked = checked_cells(named_field(self.graph, name), self.extents, values)
+        self._state[name] = np.array(checked, order="C")
 
     def read_global(self, name: str) -> Number:
         """The value of a param or scalar."""
-        number: Number = self._state[self._global(name).name].item()
+        number: Number = self._state[named_global(self.graph, name).name].item()
         return number
 
     def write_global(self, name: str, value: Number) -> None:
         """Set a param or scalar; rounded to its type."""
-        static = self._global(name)
+        static = named_global(self.graph, name)
         with np.errstate(all="ignore"):
             self._state[name] = np.asarray(cast(np.asarray(value), static.type))
 
     def device_view(self, name: str) -> Any:  # noqa: ANN401  # as the protocol says
         """The live array of a field, valid until the next march."""
-        return self._state[self._field(name).name]
+        return self._state[named_field(self.graph, name).name]
 
     def time_launches(self, wanted: bool) -> None:
         """Nothing: an interpreter has no launches."""
@@ -153,19 +142,6 @@ class ReferenceInstance:
         return MarchResult(done, ended, current, steps, observed)
 
     def _holds(self, condition: Condition) -> bool:
-        number = np.asarray(self._state[self._global(condition.scalar).name], np.float64)
+        number = np.asarray(self._state[named_global(self.graph, condition.scalar).name], np.float64)
         compared = apply(_COMPARISONS[condition.comparison], (number, np.asarray(np.float64(condition.value))), BOOL)
         return bool(compared)
-
-    def _field(self, name: str) -> Static:
-        return self._static(name, ("field",), "field")
-
-    def _global(self, name: str) -> Static:
-        return self._static(name, ("scalar", "param"), "scalar or param")
-
-    def _static(self, name: str, roles: tuple[str, ...], what: str) -> Static:
-        names = [s.name for s in self.graph.statics if s.role in roles]
-        if name not in names:
-            known = ", ".join(names) or "none"
-            raise FieldError(f"{self.graph.name} has no {what} {name!r}", advice=f"Use one of: {known}.")
-        return self.graph.static(name)

@@ -1,0 +1,48 @@
+"""What a caller names or gives to an instance, checked: every backend refuses the same in the same words."""
+
+from __future__ import annotations
+
+from workbench.backends.base import Array
+from workbench.errors import FieldError, ShapeError
+from workbench.graph import Static
+from workbench.graph.graph import Graph
+
+
+def named_field(graph: Graph, name: str) -> Static:
+    """The field of that name; FieldError with the names there are."""
+    return _named(graph, name, ("field",), "field")
+
+
+def named_global(graph: Graph, name: str) -> Static:
+    """The scalar or param of that name; FieldError with the names there are."""
+    return _named(graph, name, ("scalar", "param"), "scalar or param")
+
+
+def checked_cells(static: Static, extents: tuple[int, ...], values: Array) -> Array:
+    """The values, fit for the whole domain of a field; FieldError or ShapeError if dtype or shape differ."""
+    if values.dtype != static.type.numpy:
+        raise FieldError(
+            f"{static.name} is {static.type}, the array is {values.dtype}", advice="Convert the array first."
+        )
+    if values.shape != extents:
+        raise ShapeError(
+            f"{static.name} has shape {extents}, the array {values.shape}", advice="Give an array of that shape."
+        )
+    return values
+
+
+def checked_extents(graph: Graph, extents: tuple[int, ...]) -> tuple[int, ...]:
+    """The extents as ints; ShapeError if the program has other axes."""
+    if len(extents) != graph.dim or min(extents, default=0) < 1:
+        raise ShapeError(
+            f"{graph.name} has {graph.dim} axes and cannot have extents {extents}",
+            advice=f"Give {graph.dim} extents of at least 1.",
+        )
+    return tuple(int(n) for n in extents)
+
+
+def _named(graph: Graph, name: str, roles: tuple[str, ...], what: str) -> Static:
+    known = [static.name for static in graph.statics if static.role in roles]
+    if name not in known:
+        raise FieldError(f"{graph.name} has no {what} {name!r}", advice=f"Use one of: {', '.join(known) or 'none'}.")
+    return graph.static(name)

@@ -250,6 +250,29 @@ def test_divergence_of_a_tensor_and_gradient_of_a_vector():
     assert not machine.simulate(v=v, w=1.0, backend="reference").run(1)["w"].any()  # exact for whole numbers
 
 
+@pytest.mark.parametrize("dtype", ["u8", "i16", "i64"])
+def test_differences_of_whole_numbers_do_not_wrap_around(dtype):
+    u = np.array([[0, 200, 7, 90], [3, 1, 250, 0], [40, 255, 128, 127]])
+    cell = (
+        f'u, slope, bend = field("u", "{dtype}", boundary="periodic"), field("slope"), field("bend")\n'
+        "slope.next, bend.next = derivative(u, 0, 0.5), laplacian(u, 0.5)"
+    )
+    given = {"u": u.astype({"u8": "u1", "i16": "i2", "i64": "i8"}[dtype]), "slope": 0.0, "bend": 0.0}
+    sim = wb.trace(cell, dim=2).simulate(**given, backend="reference").run(1)
+    w = u.astype(float)
+    assert np.array_equal(sim["slope"], np.roll(w, -1, 0) - np.roll(w, 1, 0))
+    around = sum(np.roll(w, s, a) for s in (-1, 1) for a in (0, 1))
+    assert np.array_equal(sim["bend"], 4 * (around - 4 * w))
+
+
+def test_a_tuple_is_a_tensor():
+    text = (
+        'u, w = fields("u w", boundary="periodic")\nu.next = div({0}, 0.5)\nw.next = curl({0}, 1) + grad({0}, 1)[0, 1]'
+    )
+    one, other = (wb.trace(text.format(v), dim=2).graph for v in ("(u, w)", "components((u, w))"))
+    assert one.fingerprint() == other.fingerprint()
+
+
 def test_divergence_of_the_curl_vanishes_on_yees_grid():
     text = (
         'E, d = vector("E", boundary="periodic"), field("d")\n'

@@ -3,7 +3,7 @@
 All formulas are emitted alike: values of equal weight are added (or subtracted) first, then multiplied by a whole
 number, positive weights before negative ones, far cells before near ones; the sum is multiplied once by the scale
 1 / (denominator * dx**n), which is a number or a Global. A constant field has the derivative 0 exactly if its multiples
-by the weights are exact.
+by the weights are exact. Whole numbers are first cast to the machine's float type; a tuple or list is a tensor.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import cast
 from workbench.errors import TraceError
 from workbench.frontend.finite_differences import coefficients
 from workbench.frontend.tensor_algebra import compose
-from workbench.frontend.tensors import Tensor
+from workbench.frontend.tensors import Tensor, as_tensor
 from workbench.frontend.trace import Term, Trace, current_trace
 from workbench.frontend.value import Value, operand, wrap
 
@@ -46,7 +46,7 @@ def derivative(
     sits on lower faces, the result in cells; both with n = 0 interpolate. Of a tensor: of each component. Weights as of
     `coefficients`; the order of operations is that of the module.
     """
-    trace = current_trace("derivative")
+    trace, u = current_trace("derivative"), as_tensor(u)
     axis = trace.need_axis(axis, trace.text_here("derivative"))
     if isinstance(u, Tensor):
         return cast(Value, u.map(lambda part: derivative(part, axis, dx, n, accuracy, side, to)))
@@ -60,7 +60,7 @@ def grad(u: object, dx: object, accuracy: int = 2, side: str = "centre", to: str
 
     dx: one distance, or one per axis. Of a vector v: grad(v)[a, b] is the derivative of v[a] along axis b.
     """
-    trace = current_trace("grad")
+    trace, u = current_trace("grad"), as_tensor(u)
     _spacings(trace, dx, "grad")
     if not isinstance(u, Tensor):
         return compose(lambda a: derivative(u, a, dx, 1, accuracy, side, to))
@@ -74,7 +74,7 @@ def div(v: object, dx: object, accuracy: int = 2, side: str = "centre", to: str 
 
     Of a tensor the last index is summed: a tensor of one rank less. dx: one distance, or one per axis.
     """
-    trace = current_trace("div")
+    trace, v = current_trace("div"), as_tensor(v)
     if not isinstance(v, Tensor):
         raise TraceError(
             f"div needs a vector, not {trace.text_here('a value')}", advice="Write div(v, dx) of a vector, grad of u."
@@ -100,7 +100,7 @@ def curl(v: object, dx: object, accuracy: int = 2, side: str = "centre", to: str
     dx: one distance, or one per axis. On Yee's staggered grid the curl of edge values is to="cell", of face values
     to="face" (IEEE Trans. Antennas Propag. 14 (1966) 302).
     """
-    trace = current_trace("curl")
+    trace, v = current_trace("curl"), as_tensor(v)
     if not isinstance(v, Tensor) or v.rank != 1 or trace.dim not in (2, 3):
         found = v.kind if isinstance(v, Tensor) else "one value per cell"
         raise TraceError(
@@ -125,7 +125,7 @@ def laplacian(u: object, dx: object, accuracy: int = 2, form: str = "cross") -> 
     bilaplacian has no preferred direction (Spotz and Carey, Numer. Methods Partial Differ. Equ. 12 (1996) 235); it
     needs one dx and accuracy 2. Of a tensor: of each component.
     """
-    trace = current_trace("laplacian")
+    trace, u = current_trace("laplacian"), as_tensor(u)
     if isinstance(u, Tensor):
         return cast(Value, u.map(lambda part: laplacian(part, dx, accuracy, form)))
     spacings = _spacings(trace, dx, "laplacian")
@@ -232,6 +232,8 @@ def _need_local(u: object, what: str) -> Value:
             f"{what} needs a value per cell, but this is one number for the whole grid: its derivative is 0",
             advice="Leave it out.",
         )
+    if given.type.is_integer:  # differences of unsigned numbers would wrap around
+        return wrap(given).astype(given.trace.float_type)
     return wrap(given)
 
 

@@ -340,6 +340,8 @@ class Simulation:
             return Goal(_smaller(_whole_number("steps", steps), limit))
         if steps is not None:
             raise RunError(f"run({steps!r}, until=...) names two ends", advice=f"Pass until= and at_most={steps!r}.")
+        if until == np.inf and limit is None:
+            raise RunError("run(until=inf) never ends", advice="Pass a time, at_most=, or use start() and stop().")
         conditions = self._conditions(until, time)
         if conditions is None:
             return Goal(0)

@@ -13,6 +13,7 @@ import numpy as np
 import workbench.language as cell
 from workbench.errors import StencilError
 from workbench.machine import Machine, stencil
+from workbench.solvers.gas_input import need_function, pair_of_faces, parts_of_flux
 from workbench.solvers.high_order import WENO_Z_COURANT, weno_z
 from workbench.solvers.hydro import reconstruction as reconstructions
 from workbench.solvers.hydro.outside import Boundary, has_outside, rule_of
@@ -33,7 +34,7 @@ def machine(
     reconstruction: Reconstruction = reconstructions.minmod,
     riemann: RiemannSolver = hllc,
     cfl: float | None = None,
-    manifest: Collection[str] | None = ("primitives", "riemann", "stage"),
+    manifest: str | Collection[str] | None = ("primitives", "riemann", "stage"),
 ) -> Machine:
     """The Euler equations dU/dt = - sum_a dF_a/dx_a in `dim` dimensions by the midpoint rule (Paraiso §4.1).
 
@@ -55,14 +56,18 @@ def machine(
     stages = order if isinstance(order, tuple) else (order, order)
     if len(stages) != 2 or any(o not in (1, 2) for o in stages):
         raise StencilError(f"order={order!r} is unknown", advice="Use 1, 2 or a pair such as (1, 2).")
+    if not isinstance(dim, int) or dim < 1:
+        raise StencilError(f"dim={dim!r} is no number of dimensions", advice="Use 1, 2 or 3.")
+    need_function("reconstruction", reconstruction, "hydro.minmod")
+    need_function("riemann", riemann, "hydro.hllc")
     first, second = (reconstruction if o == 2 else reconstructions.constant for o in stages)
     stable = (WENO_Z_COURANT if reconstruction is weno_z else 1.0) / dim
     courant = _courant(stable, dim, cfl)
-    hint = _hint(manifest or ())
+    hint = _hint((manifest,) if isinstance(manifest, str) else manifest or ())
 
     @stencil(dim, name="hydro", dtype=dtype)
     def solver() -> None:
-        gamma, until = cell.param("gamma", 1.4, above=1), cell.param("until", cell.inf)
+        gamma, until = cell.param("gamma", 1.4, above=1), cell.param("until", cell.inf, above=-cell.inf)
         cfl = cell.param("cfl", courant, above=0, warn_above=stable)
         dx = [cell.param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
         floors = cell.param("density_floor", 1e-10, above=0), cell.param("pressure_floor", 1e-10, above=0)
@@ -122,14 +127,14 @@ def face_flux(gas: State, axis: int, reconstruction: Reconstruction, riemann: Ri
     faces: list[tuple[Quantity, Quantity]] = []
 
     def upper_of_the_cell_before(variable: Quantity) -> Quantity:
-        lower, upper = reconstruction(variable, axis)
+        lower, upper = pair_of_faces(reconstruction, reconstruction(variable, axis))
         faces.append((hint("interpolation", lower), hint("interpolation", upper)))
         return faces[-1][1].at(-1, axis)
 
     left = gas.map(upper_of_the_cell_before)
     lowers = iter(faces)
     right = gas.map(lambda _: next(lowers)[0])
-    flux = riemann(left, right, axis)
+    flux = Conserved(*parts_of_flux(riemann, riemann(left, right, axis)))
     return flux.map(lambda f: hint("riemann", f))
 
 
@@ -140,7 +145,7 @@ def _courant(stable: float, dim: int, cfl: float | None) -> float:
     """
     if cfl is None:
         return min(0.5 if dim < 3 else 0.3, stable)
-    if not 0 < cfl <= 1:
+    if not isinstance(cfl, int | float) or not 0 < cfl <= 1:
         raise StencilError(f"cfl={cfl!r} is no Courant number", advice="Pass a number above 0, at most 1/dim.")
     if cfl > stable:
         warnings.warn(f"cfl={cfl!r} is above {stable:.3g}: unstable in {dim} dimensions", stacklevel=3)

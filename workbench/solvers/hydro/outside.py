@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.language import analytic, cell_centre, components, mirror, reflect
+from workbench.solvers.gas_input import gas_outside
 from workbench.solvers.hydro.state import Conserved, Quantity, State
 
 Outside = Callable[..., tuple[Any, Any, Any]]  # (x, y, ..., time) -> (density, (velocity, ...), pressure)
@@ -43,7 +44,7 @@ def _one(
 
     def value(*_index: Quantity) -> Quantity:  # the cell's own, as cell_centre takes them
         place = [cell_centre(axis, width) for axis, width in enumerate(dx)]
-        density, velocity, pressure = given(*place, time)
+        density, velocity, pressure = gas_outside(given, place, time)
         return part(State(gamma, density, components(velocity), pressure).conserved)
 
     return analytic(value)

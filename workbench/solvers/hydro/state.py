@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.errors import FieldError
 from workbench.language import components, dot
+from workbench.solvers.gas_input import plain_gas
 
 Quantity = Any  # a traced value, an array with a value per cell, or a number
 Vector = Any  # a tensor of rank 1 of quantities
@@ -97,26 +97,14 @@ class State:
 def conserved(density: Quantity, velocity: Any, pressure: Quantity, gamma: float = 1.4) -> dict[str, Any]:  # noqa: ANN401  # arrays or numbers
     """Arrays for `simulate`: density, momentum0, ..., energy and gamma.
 
-    Density, pressure and each component of `velocity` (a tuple, one per axis; a number in one dimension) are arrays
-    of one shape or numbers. Raises FieldError for density or pressure that is not positive or not finite.
+    Density, pressure and each component of `velocity` (a tuple, one per axis; the component itself in one dimension;
+    or an array whose first axis counts them) are arrays of one shape or numbers. Raises FieldError for density or
+    pressure that is not positive or not finite, ShapeError for shapes that do not fit together.
     """
-    parts = tuple(velocity) if isinstance(velocity, tuple | list) else (velocity,)
-    if not gamma > 1:
-        raise FieldError(f"gamma is {gamma!r}, but an ideal gas has more than 1", advice="Pass gamma=1.4 or the like.")
-    given = [np.asarray(q, np.float64) for q in (density, *parts, pressure)]
-    names = ["density", *(f"velocity{a}" for a in range(len(parts))), "pressure"]
-    for name, array in zip(names, given, strict=True):
-        wrong = ~np.isfinite(array) if name.startswith("velocity") else ~(np.isfinite(array) & (array > 0))
-        if wrong.any():
-            cell = tuple(int(i) for i in np.argwhere(wrong)[0])
-            must = "finite" if name.startswith("velocity") else "positive and finite"
-            raise FieldError(
-                f"{name} is {array[cell]} in cell {cell}, but must be {must}", advice="Correct the initial state."
-            )
-    first, *middle, last = np.broadcast_arrays(*given)
+    first, middle, last = plain_gas(density, velocity, pressure, gamma)
     state = State(gamma, first, components(middle), last)
     momentum = {f"momentum{a}": part for a, part in enumerate(state.momentum)}
-    return {"density": first, **momentum, "energy": state.energy, "gamma": gamma}
+    return {"density": np.array(first), **momentum, "energy": state.energy, "gamma": gamma}
 
 
 def primitive(density: Quantity, momentum: Any, energy: Quantity, gamma: float = 1.4) -> dict[str, Any]:  # noqa: ANN401  # arrays or numbers

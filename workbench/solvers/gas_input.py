@@ -1,0 +1,139 @@
+"""Gas input: what users give to the hydrodynamics solver, checked: arrays, numbers and functions of their own."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from workbench.errors import FieldError, ShapeError, StencilError, TraceError
+from workbench.frontend.tensors import Tensor
+
+Quantity = Any  # a traced value, an array or a number
+Array = NDArray[np.float64]
+_LETTERS = ("x", "y", "z")
+
+
+def plain_gas(density: object, velocity: object, pressure: object, gamma: object) -> tuple[Array, list[Array], Array]:
+    """Density, the components of velocity and pressure as arrays of one shape, all finite, two of them positive.
+
+    velocity: a tuple of components, an array whose first axis counts them, or in one dimension the component itself.
+    Raises FieldError or ShapeError that names the quantity, and the cell where there is one.
+    """
+    if isinstance(gamma, bool) or not isinstance(gamma, int | float | np.number) or not 1 < gamma < math.inf:
+        raise FieldError(f"gamma is {gamma!r}, but an ideal gas has more than 1", advice="Pass gamma=1.4 or the like.")
+    first, last = _numbers("density", density), _numbers("pressure", pressure)
+    middle = _velocity(velocity, max(first.ndim, last.ndim))
+    named = {"density": first, **{f"velocity{a}": part for a, part in enumerate(middle)}, "pressure": last}
+    shapes = {name: array.shape for name, array in named.items() if array.shape}
+    try:
+        shape = np.broadcast_shapes(*shapes.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ShapeError(f"the shapes differ: {listed}", advice="Pass arrays of one shape, or numbers.") from None
+    for name, array in named.items():
+        positive = not name.startswith("velocity")
+        wrong = ~np.isfinite(array) | ((array <= 0) & positive)
+        if wrong.any():
+            cell = tuple(int(i) for i in np.argwhere(wrong)[0])
+            must = "positive and finite" if positive else "finite"
+            raise FieldError(
+                f"{name} is {array[cell]} in cell {cell}, but must be {must}", advice="Correct the initial state."
+            )
+    density_, *velocity_, pressure_ = (np.broadcast_to(array, shape) for array in named.values())
+    return density_, velocity_, pressure_
+
+
+def _numbers(name: str, given: object) -> Array:
+    try:
+        array = np.asarray(given)
+    except ValueError as error:
+        raise ShapeError(f"{name} is no array: {error}", advice="Pass an array, or a number.") from error
+    if array.dtype.kind not in "biuf":
+        raise FieldError(f"{name} was given {array.dtype} values", advice="Pass an array of real numbers, or a number.")
+    return array.astype(np.float64, copy=False)
+
+
+def _velocity(given: object, axes: int) -> list[Array]:
+    """The components; `axes` is how many the arrays of density and pressure have, 0 for numbers."""
+    if isinstance(given, np.ndarray) and given.ndim > 1:
+        if axes not in (0, given.ndim - 1):
+            raise ShapeError(
+                f"velocity is one array of shape {given.shape}, but there are {axes} axes with a component each",
+                advice="Pass a tuple with an array or number for each axis.",
+            )
+        given = tuple(given)
+    parts = tuple(given) if isinstance(given, tuple | list | Tensor) else (given,)
+    if not parts:
+        raise ShapeError("velocity has no components", advice="Pass a tuple with one for each axis.")
+    return [_numbers(f"velocity{a}", part) for a, part in enumerate(parts)]
+
+
+def need_function(what: str, given: object, example: str) -> None:
+    """Raise StencilError unless `given` can be called."""
+    if not callable(given):
+        raise StencilError(f"{what}={given!r} is no function", advice=f"Pass {example} or a function of your own.")
+
+
+def pair_of_faces(reconstruction: Callable[..., object], faces: object) -> tuple[Quantity, Quantity]:
+    """What a reconstruction gave, if it is a pair. Raises TraceError that names the function."""
+    if not isinstance(faces, tuple | list) or len(faces) != 2:
+        raise TraceError(
+            f"reconstruction {_name(reconstruction)} gives {_described(faces)}, not a pair",
+            advice="Return (value at the cell's lower face, value at its upper face).",
+        )
+    return faces[0], faces[1]
+
+
+def parts_of_flux(riemann: Callable[..., object], flux: object) -> Sequence[Quantity]:
+    """What a Riemann solver gave, if it is three things, a vector the second. Raises TraceError that names it."""
+    if not isinstance(flux, tuple | list) or len(flux) != 3 or not isinstance(flux[1], tuple | list | Tensor):
+        raise TraceError(
+            f"riemann solver {_name(riemann)} gives {_described(flux)}, not the fluxes of mass, momentum and energy",
+            advice="Return hydro.Conserved(mass, components((...)), energy), as state.flux(axis) is.",
+        )
+    return flux
+
+
+def gas_outside(outside: Callable[..., object], places: list[Quantity], time: Quantity) -> tuple[Any, Any, Any]:
+    """(density, (velocity, ...), pressure) of outside(x, y, ..., time). Raises TraceError that names the function."""
+    name, axes = _name(outside), len(places)
+    letters = ", ".join(_LETTERS[:axes]) if axes <= len(_LETTERS) else f"{axes} places"
+    try:
+        inspect.signature(outside).bind(*places, time)
+    except TypeError:
+        raise TraceError(
+            f"boundary {name} does not take ({letters}, time)",
+            advice="Write a function of a place along each axis and the time.",
+        ) from None
+    gas = outside(*places, time)
+    density, velocity, pressure = gas if isinstance(gas, tuple | list) and len(gas) == 3 else (None, None, None)
+    if axes == 1 and density is not None and not isinstance(velocity, tuple | list | Tensor):
+        velocity = (velocity,)
+    if not isinstance(velocity, tuple | list | Tensor) or len(velocity) != axes:
+        raise TraceError(
+            f"boundary {name} gives {_described(gas)}, not (density, ({axes} velocit{'y' if axes == 1 else 'ies'}), "
+            "pressure)",
+            advice="Return a tuple of these, the second one a tuple itself.",
+        )
+    for quantity, value in (("density", density), ("pressure", pressure)):
+        if isinstance(value, int | float) and not 0 < value < math.inf:
+            raise TraceError(
+                f"boundary {name} gives {quantity} {value!r}, but it must be positive and finite",
+                advice="Correct the gas outside.",
+            )
+    return density, velocity, pressure
+
+
+def _name(function: Callable[..., object]) -> str:
+    return getattr(function, "__name__", repr(function))
+
+
+def _described(result: object) -> str:
+    if isinstance(result, tuple | list):
+        return f"{len(result)} values" if len(result) != 3 else "three values of another kind"
+    return "None" if result is None else "one value"

@@ -7,7 +7,7 @@ import { showCharts } from './field/charts';
 import { Controls } from './field/controls';
 import { obeyKey } from './field/keys';
 import { Latest } from './field/latest';
-import { short } from './field/numbers';
+import { apart, short } from './field/numbers';
 import { element } from './element';
 import { keepFile, rasterise } from './files';
 import { Picture } from './field/picture';
@@ -50,12 +50,13 @@ export class FieldView extends DOMWidgetView {
       }
     });
     this.status.setAttribute('role', 'status');
+    this.note.setAttribute('role', 'status');
     this.trouble.setAttribute('role', 'alert');
     this.controls.palette.addEventListener('change', () => this.choosePalette(this.controls.palette.value));
     this.controls.node.addEventListener('swb-charts', () => this.wantCharts());
     this.controls.node.addEventListener('swb-save', event => this.save((event as CustomEvent<string>).detail));
     this.sized.observe(this.charts);
-    this.el.append(this.title, this.pictureArea, this.values, this.status, this.trouble, this.controls.node, this.charts);
+    this.el.append(this.title, this.pictureArea, this.values, this.note, this.status, this.trouble, this.controls.node, this.charts);
     this.listenTo(this.model, 'msg:custom', (content: unknown, buffers: DataView[]) => this.hear(content, buffers));
     this.listenTo(this.model, 'comm_live_update', () => {
       if (!this.model.comm_live) {
@@ -86,6 +87,7 @@ export class FieldView extends DOMWidgetView {
   }
 
   private readonly end = (): void => {
+    this.controls.node.inert = true;
     this.trouble.textContent = 'The kernel process of this view has ended. Run the cell again.';
   };
 
@@ -106,6 +108,7 @@ export class FieldView extends DOMWidgetView {
         this.controls.showStatus(message);
         this.probes = message.probes;
         this.mark();
+        this.note.textContent = message.waitsFor ? `compiling ${message.waitsFor}` : '';
         break;
       case 'point':
         this.status.textContent = this.told(message);
@@ -118,6 +121,7 @@ export class FieldView extends DOMWidgetView {
         break;
       case 'error':
         this.trouble.textContent = message.text;
+        this.controls.node.inert = message.ended;
         break;
       case undefined:
         break;
@@ -177,9 +181,8 @@ export class FieldView extends DOMWidgetView {
     const places = [...cuts].map(([name, index]) => `${name} = cell ${index}`).join(', ');
     const least = planes.flatMap(plane => plane.minimum ?? []);
     const greatest = planes.flatMap(plane => plane.maximum ?? []);
-    const range = least.length
-      ? `min ${short(Math.min(...least))}, max ${short(Math.max(...greatest))}${unit}`
-      : 'no finite value';
+    const [low, high] = apart([Math.min(...least), Math.max(...greatest)]);
+    const range = least.length ? `min ${low}, max ${high}${unit}` : 'no finite value';
     const counts = planes.map(plane => [plane.notNumbers, plane.infinite] as const);
     const [notNumbers, infinite] = counts.reduce(([a, b], [c, d]) => [a + c, b + d]);
     const flags = notNumbers + infinite ? `; ${notNumbers} NaN, ${infinite} infinite shown` : '';
@@ -294,6 +297,7 @@ export class FieldView extends DOMWidgetView {
   private readonly title = element('div', 'swb-title');
   private readonly values = element('div', 'swb-values');
   private readonly status = element('div', 'swb-status');
+  private readonly note = element('div', 'swb-waits');
   private readonly trouble = element('div', 'swb-trouble');
   private channel: Channel<ToKernel> | null = null;
   private opening: Opening | null = null;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { paint, readTable } from '../lib/field/colours.js';
 import { stepsOf } from '../lib/field/keys.js';
 import { Latest } from '../lib/field/latest.js';
-import { short, ticks } from '../lib/field/numbers.js';
+import { apart, beside, shareOf, short, ticks } from '../lib/field/numbers.js';
 import { cellOf, placeOf } from '../lib/field/places.js';
 import { rangeOf } from '../lib/field/range.js';
 
@@ -42,6 +42,30 @@ test('ticks are round, inside, few and ordered', () => {
 test('a range of one value has one tick, no range none', () => {
   assert.deepEqual(ticks(3, 3, 5), [3]);
   assert.deepEqual(ticks(NaN, NaN, 5), []);
+});
+
+test('ends that hardly differ, or are as far apart as can be, are the ticks', () => {
+  for (const [low, high] of [[1, 1 + 2 ** -52], [-1e308, 1e308], [0, 5e-324]]) {
+    assert.deepEqual(ticks(low, high, 5), [low, high]);
+    assert.deepEqual([low, high].map(value => shareOf(value, low, high)), [0, 1]);
+  }
+  assert.equal(shareOf(3, 3, 3), 0.5);
+});
+
+test('numbers are told apart', () => {
+  assert.deepEqual(apart([1, 1 + 2 ** -52]), ['1', '1.0000000000000002']);
+  assert.deepEqual(apart(ticks(101324.999, 101325.001, 4)), ['101324.999', '101325', '101325.001']);
+  assert.deepEqual(apart([-1.00001e-7, -1e-7]), ['\u22121.00001e\u22127', '\u22121e\u22127']);
+  assert.deepEqual(apart([0, 200, 400]), ['0', '200', '400']);
+  assert.deepEqual(apart([3]), ['3']);
+});
+
+test('axes tell long numbers by their distance from a short one', () => {
+  assert.deepEqual(beside([101324.9999, 101325, 101325.0001]), ['\u22121e\u22124', '101325', '+1e\u22124']);
+  assert.deepEqual(beside([1, 1 + 2 ** -52]), ['1', '+2.22e\u221216']);
+  assert.deepEqual(beside([101325.0000084, 101325.0000085]), ['\u2248101325', '+1e\u22127']);
+  assert.deepEqual(beside([0, 200]), ['0', '200']);
+  assert.deepEqual(beside([]), []);
 });
 
 test('numbers are short', () => {

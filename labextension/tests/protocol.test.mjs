@@ -46,7 +46,8 @@ test('opening, status, point and error are read', () => {
   assert.equal(readMessage(opening, []).machine, 'wave');
   assert.equal(readMessage({ type: 'status', running: true, held: false, recorded: 3, probes: [[1, 2]], params: { c: 2 } }, []).params.c, 2);
   assert.equal(readMessage({ type: 'point', cell: [1, 2], text: '0.5' }, []).text, '0.5');
-  assert.equal(readMessage({ type: 'error', text: 'no' }, []).text, 'no');
+  assert.deepEqual(readMessage({ type: 'error', text: 'no' }, []), { type: 'error', text: 'no', ended: false });
+  assert.equal(readMessage({ type: 'error', text: 'closed', ended: true }, []).ended, true);
 });
 
 test('a volume has three planes, each with its own body', () => {
@@ -54,6 +55,12 @@ test('a volume has three planes, each with its own body', () => {
   const read = readMessage({ ...frame, planes }, [body([1, 2, 3, 4, 5, 6]), body([7, 8, 9]), body([10, 11])]);
   assert.deepEqual(read.planes.map(each => [...each.codes].at(-1)), [6, 9, 11]);
   assert.equal(readMessage({ ...frame, planes }, [body([1, 2, 3, 4, 5, 6]), body([7, 8, 9])]), null);
+});
+
+test('a line that does not show all cells has two points a column', () => {
+  const line = { ...frame, kind: 'line', planes: [{ ...plane, rows: 1, up: null, shown: [0], stride: 2 }] };
+  assert.equal(readMessage(line, [new DataView(new ArrayBuffer(24))]).planes[0].points.length, 6);
+  assert.equal(readMessage(line, [new DataView(new ArrayBuffer(12))]), null);
 });
 
 test('charts come with words, files with bytes', () => {

@@ -80,10 +80,10 @@ def test_checks_are_switched_by_a_trait_until_the_extension_goes(loaded, monkeyp
     assert not is_checking()
 
 
-def test_graphs_plans_and_texts_are_drawn_with_their_text(shell):
+def test_machines_graphs_plans_and_texts_are_drawn_with_their_text(shell):
     machine = trace('u = field("u")\nu.next = 2 * u', name="twice")
     shell.ip.run_line_magic("load_ext", "workbench")
-    for shown in (machine.graph, machine.plan(), machine.source("openmp")):
+    for shown in (machine, machine.graph, machine.plan(), machine.source("openmp")):
         data, _ = shell.ip.display_formatter.format(shown)
         assert data["text/plain"] == str(shown)
         assert {"image/png", "text/html", MIME} & set(data)

@@ -96,6 +96,35 @@ def test_line_keeps_its_values():
     assert "x to the right, u up" in describe(summary)
 
 
+def test_line_with_more_cells_than_are_shown_keeps_its_peaks():
+    values = np.zeros(40 * LARGEST_SIDE + 7)
+    values[[1003, 20_000]] = 1.0, -2.0
+    summary = summary_of(values)
+    assert summary.stride > 1
+    assert summary.points.size == 2 * summary.values.size
+    assert (summary.points.min(), summary.points.max()) == (summary.minimum, summary.maximum) == (-2.0, 1.0)
+    column = 1003 // summary.stride
+    assert summary.points[2 * column : 2 * column + 2].tolist() == [0.0, 1.0]
+    message = frame_message(1, summary)
+    assert len(message.buffers[0]) == 4 * 2 * message.content["planes"][0]["columns"]
+
+
+def test_extremes_are_those_of_all_cells_also_where_not_all_are_shown():
+    values = np.zeros((2 * LARGEST_SIDE, 3))
+    values[1, 1], values[3, 1] = 5.0, np.nan
+    summary = summary_of(values)
+    assert (summary.maximum, summary.not_numbers) == (5.0, 1)
+    assert not (summary.values == 5.0).any()
+
+
+@pytest.mark.parametrize(("low", "high"), [(-1e308, 1e308), (0.0, 5e-324), (1.0, 1.0 + 2**-52), (1e15, 1e15 + 1)])
+def test_levels_and_lines_reach_from_end_to_end_whatever_the_limits(low, high):
+    assert set(quantise(np.array([[low, high]]), low, high).ravel()) == {0, LEVELS - 1}
+    line = frame_message(1, summary_of(np.array([low, high])))
+    assert np.frombuffer(line.buffers[0], "<f4").tolist() == [0.0, 1.0]
+    assert len(set(describe(summary_of(np.array([low, high]))).splitlines()[1].split(" m")[0].split()[1::2])) == 2
+
+
 def test_numbers_and_vectors_have_no_picture():
     with pytest.raises(FieldError, match="u is a number"):
         summary_of(np.float64(1.0))
@@ -114,8 +143,8 @@ def test_frame_is_json_and_as_long_as_it_says():
     content = json.loads(json.dumps(message.content, allow_nan=False))
     assert len(message.buffers[0]) == content["planes"][0]["rows"] * content["planes"][0]["columns"] == 6
     assert content["time"] is None
-    line = frame_message(1, summary_of(np.array([1.0, 2.0])))
-    assert np.frombuffer(line.buffers[0], "<f4").tolist() == [1.0, 2.0]
+    line = frame_message(1, summary_of(np.array([1.0, 2.0, 5.0])))
+    assert np.frombuffer(line.buffers[0], "<f4").tolist() == [0.0, 0.25, 1.0]
 
 
 def test_points_are_told_exactly():

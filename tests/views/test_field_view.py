@@ -10,6 +10,7 @@ import pytest
 
 import workbench as wb
 from workbench.errors import FieldError, RunError
+from workbench.run.probe import probe_name
 from workbench.run.watching import unwatch, watch
 from workbench.views.field import Look, plain_axes
 from workbench.views.field_view import FieldView
@@ -17,7 +18,12 @@ from workbench.views.live import LIVE_ADVICE, MIME
 from workbench.views.opening import axes_of, open_field_view
 from workbench.views.registry import VIEWS
 
-TEXT = "u = field('u', boundary='periodic')\nc = param('c', 0.1)\nu.next = u + c * (u[+1, 0] - 2 * u + u[-1, 0]) + 1"
+TEXT = """\
+u = field('u', boundary='periodic')
+c = param('c', 0.1)
+twice = 2 * u
+u.next = u + c * (u[+1, 0] - twice + u[-1, 0]) + 1
+"""
 PATIENCE = 20.0  # seconds; a machine under load is slow, and a test that hangs says less than one that fails
 
 
@@ -209,7 +215,39 @@ def test_failure_of_the_run_is_told_though_nobody_waits(view, page, simulation):
 def test_closed_simulation_ends_the_view(view, page, simulation):
     simulation.close()
     view.receive({"type": "step"})
-    page.wait("error", lambda m: "closed" in m["text"])
+    page.wait("error", lambda m: "closed" in m["text"] and m["ended"])
+
+
+def test_value_that_must_be_compiled_holds_up_neither_frames_nor_run(view, page, simulation, monkeypatch):
+    held = threading.Event()
+
+    def wait_and_compile(*arguments):
+        assert held.wait(PATIENCE)
+        return probe_name(*arguments)
+
+    monkeypatch.setattr("workbench.run.simulation.probe_name", wait_and_compile)
+    view.receive({"type": "play"})
+    view.receive({"type": "switch", "name": "twice"})
+    page.wait("status", lambda m: m["waitsFor"] == "twice")
+    steps = simulation.steps
+    page.wait("frame", lambda m: m["step"] > steps + 5)
+    assert {frame["name"] for frame in page.of("frame")} == {"u"}
+    held.set()
+    page.wait("frame", lambda m: m["name"] == "twice")
+    page.wait("status", lambda m: m["running"] and m["waitsFor"] == "")
+
+
+def test_last_value_asked_for_is_shown_though_another_takes_longer(view, page):
+    view.receive({"type": "switch", "name": "twice"})
+    view.receive({"type": "switch", "name": "u"})
+    view.receive({"type": "step"})
+    page.wait("frame", lambda m: m["step"] == 1)
+    for thread in threading.enumerate():
+        if thread.name == "probe":
+            thread.join(PATIENCE)
+    view.receive({"type": "step"})
+    page.wait("frame", lambda m: m["step"] == 2)
+    assert {frame["name"] for frame in page.of("frame")} == {"u"}
 
 
 def test_point_limits_and_palette(view, page, simulation):

@@ -15,7 +15,7 @@ from workbench.views.animation import MOST_FRAMES, Recorder
 from workbench.views.curves import Chart, Curve
 from workbench.views.field import Look, plain_axes, summarise
 from workbench.views.figure import CURVE_COLOURS, chart_svg, chart_words, svg_of
-from workbench.views.numbers import short, ticks
+from workbench.views.numbers import apart, beside, short, ticks
 from workbench.views.palettes import colour_table
 from workbench.views.still import png_of
 
@@ -101,6 +101,29 @@ def test_ticks_and_numbers_are_those_of_the_page():
     assert ticks(np.nan, np.nan, 5) == []
     written = [short(value) for value in (0, 0.1 + 0.2, -1234.6, 1e20, 1.25e-7, 12346)]
     assert written == ["0", "0.3", "\u22121235", "1e20", "1.25e\u22127", "12350"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "texts"),
+    [
+        (1.0, 1.0 + 2**-52, ["1", "1.0000000000000002"]),
+        (101324.999, 101325.001, ["101324.999", "101325", "101325.001"]),
+        (-1e308, 1e308, ["\u22121e308", "1e308"]),
+        (0.0, 5e-324, ["0", "4.94e\u2212324"]),
+        (-1.00001e-7, -1e-7, ["\u22121.00001e\u22127", "\u22121.000005e\u22127", "\u22121e\u22127"]),
+    ],
+)
+def test_numbers_that_hardly_differ_or_are_huge_are_told_apart(low, high, texts):
+    assert apart(ticks(low, high, 4)) == texts
+    assert "nan" not in svg_of(summary_of(np.array([low, high])))
+
+
+def test_axes_tell_long_numbers_by_their_distance_from_a_short_one():
+    assert beside(ticks(101324.9999, 101325.0001, 4)) == ["\u22121e\u22124", "101325", "+1e\u22124"]
+    assert beside([1.0, 1.0 + 2**-52]) == ["1", "+2.22e\u221216"]
+    assert beside([101325.0000084, 101325.0000085]) == ["≈101325", "+1e\u22127"]
+    assert beside([0.0, 200.0]) == ["0", "200"]
+    assert ">+2.22e\u221216</text>" in svg_of(summary_of(np.array([1.0, 1.0 + 2**-52])))
 
 
 def test_png_of_a_volume_holds_its_pictures_side_by_side():

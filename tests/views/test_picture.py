@@ -46,6 +46,14 @@ def test_line_is_drawn_through_its_points():
     assert codes[:, 0].argmax() > codes[:, -1].argmax()
 
 
+def test_line_of_many_cells_is_no_wider_than_a_screen_and_keeps_a_peak():
+    values = np.zeros(100_000)
+    values[50_001] = 1.0
+    codes, _ = line_pixels(summary_of(values))
+    assert codes.shape[1] <= 1024
+    assert codes[2].any()
+
+
 def test_line_of_nan_is_empty():
     codes, _ = line_pixels(summary_of(np.full(9, np.nan)))
     assert not codes.any()

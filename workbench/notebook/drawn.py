@@ -1,4 +1,4 @@
-"""Drawn: graphs and plans that a cell ends with are shown as live views, texts in colours; their own text beside."""
+"""Drawn: machines, graphs and plans that a cell ends with are live views, texts are coloured; their own text beside."""
 
 from __future__ import annotations
 
@@ -17,11 +17,15 @@ from workbench.planning.plan import Plan
 Bundle = dict[str, object]
 
 
+def draw_machine(machine: Machine, include: object = None, exclude: object = None) -> Bundle:
+    """The graph view of a machine with its choices, and the machine's own text."""
+    bundle: Bundle = machine.view("graph")._repr_mimebundle_()
+    return bundle | {"text/plain": repr(machine)}
+
+
 def draw_graph(graph: Graph, include: object = None, exclude: object = None) -> Bundle:
     """The graph view of a program that nobody has made choices for, and the graph's own text."""
-    view = Machine(graph).view("graph")
-    bundle: Bundle = view._repr_mimebundle_()
-    return bundle | {"text/plain": str(graph)}
+    return draw_machine(Machine(graph)) | {"text/plain": str(graph)}
 
 
 def draw_plan(plan: Plan, include: object = None, exclude: object = None) -> Bundle:
@@ -42,6 +46,7 @@ def draw_source(source: Source, include: object = None, exclude: object = None) 
 
 
 DRAWN: tuple[tuple[type, Callable[..., Bundle]], ...] = (
+    (Machine, draw_machine),
     (Graph, draw_graph),
     (Plan, draw_plan),
     (Source, draw_source),

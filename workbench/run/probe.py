@@ -79,12 +79,14 @@ def probe_name(graph: Graph, name: str, backend: str) -> Probe:
         index = kernel.find(name)
         if index is not None and kernel.nodes[index].type is not None:
             return probe_node(graph, kernel.nodes, index, backend)
-    known = sorted({n for kernel in kernels for node in kernel.nodes for n in node.names})
+    known = sorted(
+        {s.name for s in graph.statics} | {n for kernel in kernels for node in kernel.nodes for n in node.names}
+    )
     close = difflib.get_close_matches(name, known, n=1)
     guess = f" Did you mean {close[0]!r}?" if close else ""
     raise FieldError(
         f"{graph.name} computes nothing called {name!r}.{guess}",
-        advice=f"Use one of {', '.join(known)}." if known else "Name the value in the cell: named(x, 'flux').",
+        advice=f"Use one of {', '.join(known)}, or name the value in the cell: named(x, 'flux').",
     )
 
 

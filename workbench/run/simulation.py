@@ -248,13 +248,15 @@ class Simulation:
         if names:
             parts = np.broadcast_arrays(*(np.asarray(self.evaluate(part)) for part in names))
             return np.stack(parts).reshape(shape + parts[0].shape)
-        probe = self._probes.get(name) or probe_name(self.graph, name, self.backend)
-        self._probes[name] = probe
+        probe = self._probe(name)
         values = self._owner.do(lambda: {s.name: self._state.instance_value(s) for s in probe.statics})
         result = probe.evaluate(values, self.shape, self._state.threads)
         if isinstance(result, np.ndarray):
             result.setflags(write=False)
         return result
+
+    def _probe(self, name: str) -> Probe:
+        return self._probes.setdefault(name, self._probes.get(name) or probe_name(self.graph, name, self.backend))
 
     def record(self, name: str, every: int = 1) -> Record:
         """Record a scalar or field from now on at every step that is a multiple of `every`."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from workbench.backends.base import Array, Number
+from workbench.graph import Graph
+from workbench.run.probe import Probe, component_names
 from workbench.run.simulation import Simulation
+from workbench.run.values import groups
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,14 +30,41 @@ class Snapshot:
 def take_snapshot(simulation: Simulation, name: str) -> Snapshot:
     """Read a field, scalar, param or named intermediate at a whole step; waits for one if a run goes on.
 
-    Raises FieldError if there is no such name, RunError if the simulation was closed.
+    An intermediate is compiled, if need be, and computed in this thread, so that the run does not wait for it. Raises
+    FieldError if there is no such name, RunError if the simulation was closed.
     """
     state = simulation._state
+    probe = _probe_of(simulation, name)
 
-    def read() -> Snapshot:
+    def read() -> tuple[Snapshot, dict[str, Array | Number]]:
         numbers = {static.name: state.instance_value(static) for static in (*state.graph.scalars, *state.graph.params)}
         kept: dict[str, Number] = {key: value for key, value in numbers.items() if not isinstance(value, np.ndarray)}
-        values = np.asarray(kept[name] if name in kept else simulation.evaluate(name))
-        return Snapshot(name, values, kept, state.steps, state.observed_step)
+        inputs = {} if probe is None else {static.name: state.instance_value(static) for static in probe.statics}
+        values = np.empty(0) if probe else np.asarray(kept[name] if name in kept else simulation.evaluate(name))
+        return Snapshot(name, values, kept, state.steps, state.observed_step), inputs
 
-    return simulation._owner.do(read)
+    snapshot, inputs = simulation._owner.do(read)
+    if probe is None:
+        return snapshot
+    return replace(snapshot, values=np.asarray(probe.evaluate(inputs, simulation.shape, state.threads)))
+
+
+def prepare_snapshot(simulation: Simulation, name: str) -> None:
+    """Compile what snapshots of this name need. Raises FieldError if there is no such name."""
+    _probe_of(simulation, name)
+
+
+def needs_compiler(simulation: Simulation, name: str) -> bool:
+    """Whether the first snapshot of this name compiles something."""
+    return name not in simulation._probes and _is_computed(simulation.graph, name)
+
+
+def _probe_of(simulation: Simulation, name: str) -> Probe | None:
+    """What computes an intermediate; None for what the state holds, and for vectors, which are read part by part."""
+    known = simulation._probes.get(name)
+    return known or (simulation._probe(name) if _is_computed(simulation.graph, name) else None)
+
+
+def _is_computed(graph: Graph, name: str) -> bool:
+    held = {static.name for static in graph.statics} | set(groups(graph))
+    return name not in held and not component_names(graph, name)[0]

@@ -14,6 +14,7 @@ from workbench.errors import FieldError
 from workbench.graph.spaces import axis_name
 from workbench.run.snapshots import Snapshot
 from workbench.views.flags import Wrong
+from workbench.views.numbers import shares
 from workbench.views.palettes import DEFAULT, LEVELS, NOT_A_NUMBER
 
 LARGEST_SIDE = 1024  # cells; more than a screen shows, and one frame stays below 1 MiB
@@ -64,8 +65,9 @@ class FieldSummary:
     """What a view of one field shows at one step.
 
     A plane is shown with its first axis to the right and its second one up: `codes` has shape (rows, columns), row 0
-    on top, and holds levels 0 ... 254 between `low` and `high` or 255 for NaN. A line has `points`, one value a cell.
-    Every `stride`-th cell is shown. minimum and maximum are those of the finite values shown (None: there are none).
+    on top, and holds levels 0 ... 254 between `low` and `high` or 255 for NaN. Every `stride`-th cell is shown. A line
+    has `points`, one value a cell, or the least and the greatest of each `stride` cells, so that no peak is lost.
+    minimum and maximum are those of the finite values of all cells of this line or plane (None: there are none).
     `others` are the other two planes of a volume: they share limits and colours. `wrong`, if a value of the whole
     field is or was no number, says since when.
     """
@@ -97,7 +99,7 @@ class FieldSummary:
     @property
     def all_well(self) -> bool:
         """Whether every cell of the domain is seen to hold a finite number; False does not say the opposite."""
-        return len(self.shape) < 3 and self.stride == 1 and self.not_numbers + self.infinite == 0
+        return len(self.shape) < 3 and self.not_numbers + self.infinite == 0
 
     @property
     def planes(self) -> tuple[FieldSummary, ...]:
@@ -156,7 +158,7 @@ def summarise(
             high=limits[1],
             palette=look.palette,
             codes=_codes(section, *limits),
-            points=section.plane[0] if len(axes) == 1 else np.empty(0),
+            points=section.points,
             values=section.plane,
             shown=section.shown,
             wrong=wrong,
@@ -204,8 +206,12 @@ def quantise(plane: Numbers, low: float, high: float, inside: bool = False) -> C
     else:
         codes = np.empty_like(plane, np.uint8)
         with np.errstate(over="ignore", invalid="ignore"):
-            levels = np.subtract(plane, low, dtype=np.float64)
-            levels *= (LEVELS - 1) / (high - low)
+            scale = (LEVELS - 1) / (high - low)
+            if 0 < scale < np.inf:
+                levels = np.subtract(plane, low, dtype=np.float64)
+                levels *= scale
+            else:
+                levels = shares(plane, low, high) * (LEVELS - 1)
             if not inside:
                 np.clip(levels, 0, LEVELS - 1, out=levels)
             np.add(levels, 0.5, out=codes, casting="unsafe")
@@ -222,15 +228,15 @@ def describe(summary: FieldSummary) -> str:
     time = "" if summary.time is None else f", {TIME} = {summary.time:.6g}"
     unit = f" {summary.unit}" if summary.unit else ""
     lines = [f"{summary.name}: {size} cells at step {summary.step}{time}"]
-    if summary.minimum is None:
+    if summary.minimum is None or summary.maximum is None:
         lines.append("no finite value")
     else:
-        lines.append(f"values {summary.minimum:.6g} to {summary.maximum:.6g}{unit}")
+        lines.append(f"values {_ends(summary.minimum, summary.maximum)}{unit}")
     if summary.up is None:
         lines.append(f"{summary.across.name} to the right, {summary.name} up")
     else:
         lines.append(f"{summary.across.name} to the right, {summary.up.name} up")
-        lines[-1] += f"; colours {summary.palette}, {summary.low:.6g} to {summary.high:.6g}"
+        lines[-1] += f"; colours {summary.palette}, {_ends(summary.low, summary.high)}"
     if summary.others:
         lines += [f"and the planes {p.across.name}-{p.up.name}" for p in summary.others if p.up is not None]
     lines += [f"cut at {cut.label.name} = cell {cut.index} of {cut.label.cells}" for cut in summary.cuts]
@@ -239,6 +245,14 @@ def describe(summary: FieldSummary) -> str:
     if summary.wrong is not None:
         lines.append(str(summary.wrong))
     return "\n".join(lines)
+
+
+def _ends(low: float, high: float) -> str:
+    """Both numbers, told apart."""
+    digits = 6
+    while high > low and f"{low:.{digits}g}" == f"{high:.{digits}g}":
+        digits += 1
+    return f"{low:.{digits}g} to {high:.{digits}g}"
 
 
 def plain_axes(shape: tuple[int, ...]) -> tuple[AxisLabel, ...]:
@@ -253,6 +267,7 @@ class _Section:
     shown: tuple[int, ...]
     cuts: tuple[Cut, ...]
     plane: Numbers
+    points: Numbers
     stride: int
     minimum: float | None
     maximum: float | None
@@ -271,15 +286,22 @@ def _section(
     )
     at: dict[int, int] = {cut.axis: cut.index for cut in cuts}
     taken = values[tuple(at.get(axis, slice(None)) for axis in range(values.ndim))]
-    if len(shown) == 1:
-        whole = np.asarray(taken, np.float64)[np.newaxis, :]
-    else:
-        whole = np.asarray((taken.T if shown[0] < shown[1] else taken)[::-1], np.float64)
-    plane, stride = _thinned(whole)
-    return _Section(shown, cuts, plane, stride, *_extremes(plane))
+    line = len(shown) == 1
+    plane, stride = _thinned(taken[np.newaxis] if line else (taken.T if shown[0] < shown[1] else taken)[::-1])
+    points = least_and_greatest(taken, stride) if line else np.empty(0)
+    return _Section(shown, cuts, np.asarray(plane, np.float64), points, stride, *_extremes(taken))
 
 
-def _extremes(plane: Numbers) -> tuple[float | None, float | None, int, int]:
+def least_and_greatest(line: npt.NDArray[np.generic], stride: int) -> Numbers:
+    """The line itself if all cells are shown, else two values for each `stride` cells; NaN where one of them is NaN."""
+    if stride == 1:
+        return np.asarray(line, np.float64)
+    starts = np.arange(0, line.size, stride)
+    both = np.stack([np.minimum.reduceat(line, starts), np.maximum.reduceat(line, starts)], axis=1)
+    return np.asarray(both.reshape(-1), np.float64)
+
+
+def _extremes(plane: npt.NDArray[np.generic]) -> tuple[float | None, float | None, int, int]:
     """The least and the greatest finite value, and how many are NaN and infinite; all finite is the fast case."""
     with np.errstate(invalid="ignore"):
         least, greatest = float(plane.min()), float(plane.max())
@@ -293,7 +315,7 @@ def _extremes(plane: Numbers) -> tuple[float | None, float | None, int, int]:
     return float(finite.min()), float(finite.max()), not_numbers, infinite
 
 
-def _thinned(plane: Numbers) -> tuple[Numbers, int]:
+def _thinned(plane: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.generic], int]:
     """Every n-th cell, counted from the first one of each axis (the lower left), so that no side is too long."""
     rows, columns = plane.shape
     longest = LARGEST_SIDE if rows > 1 else 4 * LARGEST_SIDE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import threading
 import time
@@ -13,6 +14,7 @@ from typing import Protocol, Self
 from workbench.run.progress import silent
 from workbench.run.rewinding import remember, rewind
 from workbench.run.simulation import Simulation
+from workbench.run.snapshots import needs_compiler, prepare_snapshot
 from workbench.run.watching import Watch, failure_of, is_closed, unwatch, watch
 from workbench.views.animation import Recorder, check_pillow
 from workbench.views.controls import (
@@ -101,6 +103,7 @@ class FieldView:
         self._charts_due = False
         self._drawn: Message | None = None
         self._failure: BaseException | None = None
+        self._waits_for = ""
         self._closed = False
 
     @property
@@ -237,7 +240,9 @@ class FieldView:
             case Reset():
                 rewind(self._simulation, self._start)
                 looking.start_over()
-            case Cutting() | Turn() | Volume() | Switch() | HoldLimits() | Colours() | Forget():
+            case Switch(name):
+                self._switch(name)
+            case Cutting() | Turn() | Volume() | HoldLimits() | Colours() | Forget():
                 adjust(looking, control)
             case Point() | Follow():
                 self._point(control)
@@ -250,6 +255,25 @@ class FieldView:
             case Export(kind):
                 self._export(kind)
         self._charts_due = True
+
+    def _switch(self, name: str) -> None:
+        """Show another value. What must be compiled is, beside the frames of the one of now; the last wish wins."""
+        self._waits_for = name if needs_compiler(self._simulation, name) else ""
+        if self._waits_for:
+            threading.Thread(target=self._compile, args=(name, self._feeder), name="probe", daemon=True).start()
+        else:
+            self._looking.switch(name)
+
+    def _compile(self, name: str, feeder: Feeder | None) -> None:
+        with contextlib.suppress(Exception):  # what fails here fails again in the switch, which tells it
+            prepare_snapshot(self._simulation, name)
+        if feeder is not None:
+            feeder.post(lambda: self._switch_compiled(name))
+
+    def _switch_compiled(self, name: str) -> None:
+        if self._waits_for == name:
+            self._waits_for = ""
+            self._looking.switch(name)
 
     def _steer(self, control: Play | Pause | Step | Pace | SetParam) -> None:
         watched = self._watch
@@ -296,7 +320,8 @@ class FieldView:
     def _tell(self) -> None:
         """Say what the run does, if that is new, and draw the charts, now and then."""
         simulation, looking = self._simulation, self._looking
-        status = Status(simulation.running and not simulation.paused, looking.held, looking.recorded, looking.probes)
+        running = simulation.running and not simulation.paused
+        status = Status(running, looking.held, looking.recorded, looking.probes, self._waits_for)
         told = status_message(status, self._numbers())
         if told != self._told:
             self._told = told
@@ -325,8 +350,9 @@ class FieldView:
             feeder.changed()
 
     def _fail(self, text: str) -> None:
-        self._send(Message({"type": "error", "text": text}))
-        if is_closed(self._simulation):
+        ended = is_closed(self._simulation)
+        self._send(Message({"type": "error", "text": text, "ended": ended}))
+        if ended:
             self._closed = True
             self.leave()
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.views.curves import Chart
 from workbench.views.field import FieldSummary, Numbers, describe
-from workbench.views.numbers import short, ticks
+from workbench.views.numbers import beside, shares, short, ticks
 from workbench.views.palettes import LEVELS, colour_table
 from workbench.views.picture import encode_png
 
@@ -82,7 +82,7 @@ def chart_block(chart: Chart, width: float) -> Block:
     )
     for number, curve in enumerate(chart.curves):
         x = (curve.places - first) / (last - first) * inner
-        y = CHART_HEIGHT - (curve.values - low) / (high - low) * CHART_HEIGHT
+        y = _heights(curve.values, low, high, CHART_HEIGHT)
         dash = DASHES[number // 2 % len(DASHES)]
         parts.append(_polyline(x, y, CURVE_COLOURS[number % len(CURVE_COLOURS)], dash))
     legend, lines = _legend(chart, inner)
@@ -135,8 +135,8 @@ def _picture(summary: FieldSummary, last: bool) -> Block:
         levels = np.arange(LEVELS - 1, -1, -1, dtype=np.uint8)[:, np.newaxis]
         bar = _image(encode_png(levels, table), 0, 0, _BAR, high) + _frame(_BAR, high)
         numbers = "".join(
-            f'<text x="{_BAR + 6:g}" y="{(1 - share) * high + 4:.5g}">{short(value)}</text>'
-            for value, share in _shares(summary.low, summary.high, 6)
+            f'<text x="{_BAR + 6:g}" y="{(1 - share) * high + 4:.5g}">{text}</text>'
+            for text, share in _marks(summary.low, summary.high, 6)
         )
         unit = f'<text x="{_BAR:g}" y="-6" text-anchor="middle">{escape(summary.unit)}</text>' if summary.unit else ""
         parts.append(f'<g transform="translate({wide + 14:g} 0)">{bar}{numbers}{unit}</g>')
@@ -149,7 +149,7 @@ def _line(summary: FieldSummary) -> Block:
     low, high = _span([summary.low, summary.high])
     cells = summary.points.size
     x = (np.arange(cells) + 0.5) / cells * wide
-    y = _LINE_HEIGHT - (summary.points - low) / (high - low) * _LINE_HEIGHT
+    y = _heights(summary.points, low, high, _LINE_HEIGHT)
     parts = [_frame(wide, _LINE_HEIGHT), _polyline(x, y, CURVE_COLOURS[0], "")]
     parts += _across_numbers(across.first, across.last, wide, _LINE_HEIGHT, across.cells)
     parts += _up_numbers(low, high, _LINE_HEIGHT)
@@ -157,6 +157,12 @@ def _line(summary: FieldSummary) -> Block:
     parts.append(_names(*names, wide, _LINE_HEIGHT))
     text = f'<g transform="translate({_LEFT:g} {_TOP:g})">{"".join(parts)}</g>'
     return text, _LEFT + wide + _RIGHT, _TOP + _LINE_HEIGHT + _BOTTOM
+
+
+def _heights(values: Numbers, low: float, high: float, height: float) -> Numbers:
+    """Pixels from the top."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        return (1 - shares(values, low, high)) * height
 
 
 def _row(blocks: list[Block]) -> Block:
@@ -207,25 +213,24 @@ def _names(across: str, up: str, width: float, height: float) -> str:
 
 def _across_numbers(first: float, last: float, width: float, height: float, cells: int = 0) -> list[str]:
     return [
-        f'<text x="{share * width:.5g}" y="{height + 16:.5g}" text-anchor="middle">{short(value)}</text>'
-        for value, share in _shares(first, last, 6 if width > 280 else 4, cells)
+        f'<text x="{share * width:.5g}" y="{height + 16:.5g}" text-anchor="middle">{text}</text>'
+        for text, share in _marks(first, last, 6 if width > 280 else 4, cells)
     ]
 
 
 def _up_numbers(first: float, last: float, height: float, cells: int = 0) -> list[str]:
     return [
-        f'<text x="-6" y="{(1 - share) * height + 4:.5g}" text-anchor="end">{short(value)}</text>'
-        for value, share in _shares(first, last, 5, cells)
+        f'<text x="-6" y="{(1 - share) * height + 4:.5g}" text-anchor="end">{text}</text>'
+        for text, share in _marks(first, last, 5, cells)
     ]
 
 
-def _shares(first: float, last: float, most: int, cells: int = 0) -> list[tuple[float, float]]:
+def _marks(first: float, last: float, most: int, cells: int = 0) -> list[tuple[str, float]]:
     """Round numbers between two ends and where they stand, 0 to 1; with cells, each at its cell's middle."""
-    found = []
-    for value in ticks(first, last, most):
-        share = 0.5 if last == first else (value - first) / (last - first)
-        found.append((value, (share * (cells - 1) + 0.5) / cells if cells else share))
-    return found
+    values = ticks(first, last, most)
+    places = shares(np.array(values), min(first, last), max(first, last))
+    places = places if last >= first else 1 - places
+    return list(zip(beside(values), ((places * (cells - 1) + 0.5) / cells if cells else places).tolist(), strict=True))
 
 
 def _span(values: list[float]) -> tuple[float, float]:

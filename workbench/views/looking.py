@@ -11,7 +11,7 @@ from workbench.run.simulation import Simulation
 from workbench.run.snapshots import Snapshot, take_snapshot
 from workbench.run.state import STEP
 from workbench.views.animation import Recorder
-from workbench.views.controls import Colours, Cutting, Forget, HoldLimits, Switch, Turn, Volume
+from workbench.views.controls import Colours, Cutting, Forget, HoldLimits, Turn, Volume
 from workbench.views.curves import Chart, History, profiles
 from workbench.views.field import TIME, AxisLabel, FieldSummary, Look, summarise
 from workbench.views.flags import Wrong, cell_text, find_wrong
@@ -234,7 +234,7 @@ class Looking:
         return next((static.unit for static in self._simulation.graph.statics if static.name == name), "")
 
 
-def adjust(looking: Looking, control: Cutting | Turn | Volume | Switch | HoldLimits | Colours | Forget) -> None:
+def adjust(looking: Looking, control: Cutting | Turn | Volume | HoldLimits | Colours | Forget) -> None:
     """Do what a page asks for and concerns only the look."""
     match control:
         case Cutting(axis, index):
@@ -243,8 +243,6 @@ def adjust(looking: Looking, control: Cutting | Turn | Volume | Switch | HoldLim
             looking.turn(across, up)
         case Volume():
             looking.show_volume()
-        case Switch(name):
-            looking.switch(name)
         case HoldLimits(hold):
             looking.hold_limits((looking.summary.low, looking.summary.high) if hold else None)
         case Colours(palette):

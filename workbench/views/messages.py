@@ -12,6 +12,7 @@ from workbench.run.snapshots import Snapshot
 from workbench.views.curves import Chart
 from workbench.views.field import AxisLabel, FieldSummary
 from workbench.views.figure import chart_svg, chart_words
+from workbench.views.numbers import shares
 from workbench.views.palettes import PALETTES, colour_table
 
 
@@ -49,7 +50,10 @@ def opening_message(graph: Graph, snapshot: Snapshot, axes: tuple[AxisLabel, ...
 
 
 def frame_message(number: int, summary: FieldSummary) -> Message:
-    """The pictures: codes (u8, rows from top; one body for each plane) or the points of a line (f32, little endian)."""
+    """The pictures: codes (u8, rows from top; one body for each plane) or the points of a line (f32, little endian).
+
+    Points are told as shares of the limits, 0 to 1, because f32 alone would lose small differences of large values.
+    """
     content = {
         "type": "frame",
         "number": number,
@@ -64,9 +68,12 @@ def frame_message(number: int, summary: FieldSummary) -> Message:
         "wrong": None if summary.wrong is None else str(summary.wrong),
         "planes": [_plane(plane) for plane in summary.planes],
     }
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         line = summary.kind == "line"
-        bodies = [plane.points.astype("<f4") if line else plane.codes for plane in summary.planes]
+        bodies = [
+            shares(plane.points, plane.low, plane.high).astype("<f4") if line else plane.codes
+            for plane in summary.planes
+        ]
     return Message(content, tuple(body.data.cast("B") for body in bodies))
 
 
@@ -89,12 +96,16 @@ def _plane(summary: FieldSummary) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the run does, whether limits are held, how many frames are recorded (None: no recording), probed cells."""
+    """What the run does, whether limits are held, how many frames are recorded (None: no recording), probed cells.
+
+    waits_for: a value that will be shown as soon as it is compiled, "" for none.
+    """
 
     running: bool
     held: bool
     recorded: int | None
     probes: tuple[tuple[int, ...], ...]
+    waits_for: str = ""
 
 
 def status_message(status: Status, params: Mapping[str, bool | int | float]) -> Message:
@@ -107,6 +118,7 @@ def status_message(status: Status, params: Mapping[str, bool | int | float]) -> 
             "held": status.held,
             "recorded": status.recorded,
             "probes": [list(cell) for cell in status.probes],
+            "waitsFor": status.waits_for,
             "params": values,
         }
     )

@@ -7,7 +7,8 @@ import zlib
 
 import numpy as np
 
-from workbench.views.field import Codes, FieldSummary
+from workbench.views.field import LARGEST_SIDE, Codes, FieldSummary, least_and_greatest
+from workbench.views.numbers import shares
 from workbench.views.palettes import colour_table
 
 SMALLEST_SIDE = 256  # pixels; fewer cells are shown larger
@@ -64,12 +65,13 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 def _drawn_line(summary: FieldSummary) -> Codes:
     """The points joined by vertical strokes, one column a pixel or more."""
     points = summary.points
+    if points.size > LARGEST_SIDE:
+        points = least_and_greatest(points, -(-2 * points.size // LARGEST_SIDE))
     columns = max(2 * SMALLEST_SIDE, points.size)
     at = np.interp(np.arange(columns), np.linspace(0, columns - 1, points.size), points)
     codes = np.full((LINE_ROWS, columns), _PAPER, np.uint8)
-    span = summary.high - summary.low
     with np.errstate(invalid="ignore", over="ignore"):
-        height = 0.5 + 0 * at if not span > 0 else (at - summary.low) / span
+        height = shares(at, summary.low, summary.high)
         rows = np.clip((LINE_ROWS - 5) * (1 - height) + 2, 0, LINE_ROWS - 1)
     for column in np.flatnonzero(np.isfinite(height)):
         before = rows[column - 1] if column and np.isfinite(rows[column - 1]) else rows[column]

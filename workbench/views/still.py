@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from workbench.views.field import AxisLabel, Codes, FieldSummary
 from workbench.views.lettering import letters
-from workbench.views.numbers import short
+from workbench.views.numbers import beside, short
 from workbench.views.palettes import LEVELS, colour_table
 from workbench.views.picture import encode_rgb, enlarged, line_pixels
 
@@ -43,12 +43,13 @@ def _panel(summary: FieldSummary) -> Codes:
     panel = _white(rows + _BOTTOM, _LEFT + columns + _GAP)
     panel[:rows, _LEFT : _LEFT + columns] = image
     up = summary.up or AxisLabel(summary.name, summary.unit, 0, summary.low, summary.high)
-    for value, row in ((up.last, 0), (up.first, rows - _LETTER_ROWS)):
-        _write(panel, row, _LEFT - 6, short(value), align=1.0)
+    for text, row in zip(beside((up.last, up.first)), (0, rows - _LETTER_ROWS), strict=True):
+        _write(panel, row, _LEFT - 6, text, align=1.0)
     _write(panel, rows // 2 - _LETTER_ROWS // 2, _LEFT - 6, _titled(up)[:8], align=1.0)
     across, below = summary.across, rows + 4
-    _write(panel, below, _LEFT, short(across.first))
-    _write(panel, below, _LEFT + columns, short(across.last), align=1.0)
+    first, last = beside((across.first, across.last))
+    _write(panel, below, _LEFT, first)
+    _write(panel, below, _LEFT + columns, last, align=1.0)
     _write(panel, below, _LEFT + columns // 2, _titled(across), align=0.5)
     return panel
 
@@ -58,8 +59,8 @@ def _bar(summary: FieldSummary, rows: int) -> Codes:
     table = np.frombuffer(colour_table(summary.palette), np.uint8).reshape(-1, 3)
     panel = _white(rows + _BOTTOM, _BAR + _BAR_NUMBERS)
     panel[:rows, :_BAR] = table[np.linspace(LEVELS - 1, 0, rows).astype(np.uint8)][:, np.newaxis]
-    for value, row in ((summary.high, 0), (summary.low, rows - _LETTER_ROWS)):
-        _write(panel, row, _BAR + 4, short(value))
+    for text, row in zip(beside((summary.high, summary.low)), (0, rows - _LETTER_ROWS), strict=True):
+        _write(panel, row, _BAR + 4, text)
     if summary.unit:
         _write(panel, rows // 2, _BAR + 4, summary.unit)
     return panel

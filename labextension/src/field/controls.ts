@@ -40,7 +40,7 @@ export class Controls {
     const buttons = element('div', 'swb-row');
     buttons.append(this.play, step, reset, this.pace(), this.palette, labelled('hold limits', this.hold));
     this.node.append(buttons, this.choices, this.params, this.more());
-    this.showStatus({ type: 'status', running: false, held: false, recorded: null, probes: [], params: {} });
+    this.showStatus({ type: 'status', running: false, held: false, recorded: null, waitsFor: '', probes: [], params: {} });
   }
 
   /** Make the choices that this simulation offers. */

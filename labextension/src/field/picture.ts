@@ -2,12 +2,13 @@
 
 import { element } from '../element';
 import { paint } from './colours';
-import { short, ticks } from './numbers';
+import { beside, shareOf, ticks } from './numbers';
 import { placeOf, type Place } from './places';
 import type { Axis, Frame, Plane } from '../kernel/protocol';
 
 const LINE_WIDTH = 640;
 const LINE_HEIGHT = 320;
+const LINE_MARGIN = 4; // above the highest and below the lowest value of a line
 
 export class Picture {
   readonly node = element('div', 'swb-picture');
@@ -27,7 +28,7 @@ export class Picture {
   draw(frame: Frame, plane: Plane): void {
     this.node.classList.toggle('swb-line', frame.kind === 'line');
     if (frame.kind === 'line') {
-      this.drawLine(frame, plane);
+      this.drawLine(plane);
     } else {
       this.drawPlane(plane);
     }
@@ -103,22 +104,20 @@ export class Picture {
     }
   }
 
-  private drawLine(frame: Frame, plane: Plane): void {
+  private drawLine(plane: Plane): void {
     const context = this.context(LINE_WIDTH, LINE_HEIGHT);
     const style = getComputedStyle(this.node);
     context.clearRect(0, 0, LINE_WIDTH, LINE_HEIGHT);
     this.canvas.style.aspectRatio = `${LINE_WIDTH / LINE_HEIGHT}`;
-    const span = frame.high - frame.low;
-    const [low, height] = span > 0 ? [frame.low, span] : [frame.low - 0.5, 1];
     context.strokeStyle = style.getPropertyValue('--swb-line-colour') || '#0072b2';
     context.lineWidth = 2;
     context.lineJoin = 'round';
     context.beginPath();
     let pen = false;
-    plane.points.forEach((value, index) => {
+    plane.points.forEach((share, index) => {
       const x = ((index + 0.5) / plane.points.length) * LINE_WIDTH;
-      const y = LINE_HEIGHT - 4 - ((value - low) / height) * (LINE_HEIGHT - 8);
-      if (!Number.isFinite(value)) {
+      const y = LINE_HEIGHT * (1 - upOnLine(share));
+      if (!Number.isFinite(share)) {
         pen = false;
       } else if (pen) {
         context.lineTo(x, y);
@@ -150,7 +149,7 @@ export class Picture {
     if (line || !plane.up) {
       const span = frame.high > frame.low;
       this.upName.textContent = frame.unit ? `${frame.name} (${frame.unit})` : frame.name;
-      this.upNumbers.replaceChildren(...marks(span ? frame.low : frame.low - 0.5, span ? frame.high : frame.low + 0.5, 5, 'bottom'));
+      this.upNumbers.replaceChildren(...lineMarks(span ? frame.low : frame.low - 0.5, span ? frame.high : frame.low + 0.5));
       this.barNumbers.replaceChildren();
       return;
     }
@@ -189,17 +188,32 @@ function titled(axis: Axis): string {
   return axis.unit ? `${axis.name} (${axis.unit})` : axis.name;
 }
 
+/** How far up in its picture a line is, 0 to 1, where its value has this share of the limits. */
+function upOnLine(share: number): number {
+  return (LINE_MARGIN + share * (LINE_HEIGHT - 2 * LINE_MARGIN)) / LINE_HEIGHT;
+}
+
 /** Numbers along an axis; with cells, a number stands at its cell's middle. */
 function marks(first: number, last: number, most: number, side: 'left' | 'bottom', cells = 0): HTMLElement[] {
-  return ticks(first, last, most).map(value => {
-    const share = last === first ? 0.5 : (value - first) / (last - first);
-    const place = cells > 0 ? (share * (cells - 1) + 0.5) / cells : share;
-    const mark = element('span', 'swb-mark', short(value));
-    mark.style[side] = `${100 * place}%`;
-    return mark;
+  return marksAt(ticks(first, last, most), side, value => {
+    const share = shareOf(value, first, last);
+    return cells > 0 ? (share * (cells - 1) + 0.5) / cells : share;
   });
 }
 
+function lineMarks(low: number, high: number): HTMLElement[] {
+  return marksAt(ticks(low, high, 5), 'bottom', value => upOnLine(shareOf(value, low, high)));
+}
+
 function barMarks(low: number, high: number): HTMLElement[] {
-  return high > low ? marks(low, high, 6, 'bottom') : [Object.assign(element('span', 'swb-mark', short(low)), { style: 'bottom: 50%' })];
+  return high > low ? marks(low, high, 6, 'bottom') : marksAt([low], 'bottom', () => 0.5);
+}
+
+function marksAt(values: number[], side: 'left' | 'bottom', placeOf: (value: number) => number): HTMLElement[] {
+  const texts = beside(values);
+  return values.map((value, index) => {
+    const mark = element('span', 'swb-mark', texts[index]);
+    mark.style[side] = `${100 * placeOf(value)}%`;
+    return mark;
+  });
 }

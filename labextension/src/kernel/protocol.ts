@@ -51,7 +51,10 @@ export interface Plane {
   cuts: Cut[];
   /** Codes of a plane, one byte a cell, rows from top; empty for a line. */
   codes: Uint8Array;
-  /** Values of a line; empty for a plane. */
+  /**
+   * A line, from left to right; empty for a plane. 0 is the lower limit and 1 the upper one, so that f32 is fine enough
+   * for all values. Where not all cells are shown there are two points a column, the least and the greatest.
+   */
   points: Float32Array;
 }
 
@@ -78,6 +81,8 @@ export interface Status {
   held: boolean;
   /** Frames recorded so far; null: nothing is recorded. */
   recorded: number | null;
+  /** A value that will be shown as soon as it is compiled; '' for none. */
+  waitsFor: string;
   /** Cells that are followed, one index an axis. */
   probes: number[][];
   params: Record<string, number>;
@@ -110,6 +115,8 @@ export interface HandedFile {
 export interface Failure {
   type: 'error';
   text: string;
+  /** The simulation was closed: nothing can be asked of it any more. */
+  ended: boolean;
 }
 
 export type FromKernel = Opening | Frame | Status | Point | Charts | HandedFile | Failure;
@@ -151,7 +158,7 @@ export function readMessage(content: unknown, buffers: readonly ArrayBufferView[
         ? { type: 'file', name: text(content, 'name'), kind: text(content, 'kind'), data: bytes(buffers[0]) }
         : null;
     case 'error':
-      return { type: 'error', text: text(content, 'text') };
+      return { type: 'error', text: text(content, 'text'), ended: content['ended'] === true };
     default:
       return null;
   }
@@ -184,6 +191,7 @@ function readStatus(content: Fields): Status | null {
     held: content['held'] === true,
     recorded: numberOrNull(recorded),
     probes,
+    waitsFor: text(content, 'waitsFor'),
     params: params as Record<string, number>
   };
 }
@@ -221,7 +229,9 @@ function readPlane(content: unknown, body: ArrayBufferView | undefined, line: bo
   const rows = whole(content, 'rows');
   const columns = whole(content, 'columns');
   const { shown } = content;
-  if (body.byteLength !== (line ? 4 * columns : rows * columns) || !isList(shown, isWhole)) {
+  const stride = whole(content, 'stride');
+  const bytesInLine = 4 * columns * (stride > 1 ? 2 : 1);
+  if (body.byteLength !== (line ? bytesInLine : rows * columns) || !isList(shown, isWhole)) {
     return null;
   }
   return {
@@ -231,7 +241,7 @@ function readPlane(content: unknown, body: ArrayBufferView | undefined, line: bo
     maximum: numberOrNull(content['maximum']),
     notNumbers: whole(content, 'notNumbers'),
     infinite: whole(content, 'infinite'),
-    stride: whole(content, 'stride'),
+    stride,
     shown,
     across: content['across'] as unknown as Axis,
     up: isFields(content['up']) ? (content['up'] as unknown as Axis) : null,

@@ -36,6 +36,13 @@ def test_a_command_line_without_sense_is_refused(arguments, capsys):
     assert capsys.readouterr().err.startswith("usage: workbench")
 
 
+def test_a_list_of_numbers_that_is_none_is_named(capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["cuda-check", "--dims", "x"])
+    assert end.value.code == 2
+    assert "'x' is no list of whole numbers such as 1,2,3" in capsys.readouterr().err
+
+
 def test_without_a_command_help_is_printed(capsys):
     assert cli.main([]) == 0
     out = capsys.readouterr().out

@@ -254,6 +254,25 @@ def test_mistakes_are_named(line, text):
     assert caught.value.line == 2
 
 
+@pytest.mark.parametrize(
+    ("rates", "text"),
+    [
+        ("lambda q, m: (q, q)", "the rate of the vector m is one value"),
+        ("lambda q, m: (m, m)", "the rate of one value is the vector m"),
+        ("lambda q, m: (q, (q, q, q))", "has 3 components for an index"),
+    ],
+)
+def test_rates_of_another_kind_are_not_spread_over_components(rates, text):
+    with pytest.raises(TraceError, match=text):
+        wb.trace(f'q, m = field("q"), vector("m")\nq.next, m.next = midpoint((q, m), {rates}, 0.1)', dim=2)
+
+
+def test_rates_of_a_vector_may_be_a_tuple():
+    text = 'm = vector("m")\nm.next = ssp_rk3(m, lambda m: {}, 0.1)'
+    one, other = (wb.trace(text.format(r), dim=2).graph for r in ("(m[1], -m[0])", "components((m[1], -m[0]))"))
+    assert one.fingerprint() == other.fingerprint()
+
+
 def test_stages_on_faces_act_about_the_wall():
     text = """\
 f = field("f", boundary=reflect(sign=-1), location=("face", 0))

@@ -1,6 +1,7 @@
 """The hint table: what it says of each plan is the plan's, and the text explains the ratio."""
 
 import json
+import math
 
 import pytest
 
@@ -83,6 +84,13 @@ def test_one_precision_is_enough():
 
 
 def test_numbers_without_sense_are_refused():
-    for options in ({"cells": 4}, {"dim": 4}, {"rounds": 0}, {"seconds": 0}):
+    for options in (
+        {"cells": 4},
+        {"dim": 4},
+        {"rounds": 0},
+        {"seconds": 0},
+        {"seconds": math.nan},
+        {"seconds": math.inf},
+    ):
         with pytest.raises(StencilError, match="cannot be measured"):
             measure_hints(**{"cells": 16, **options})

@@ -63,6 +63,21 @@ def test_wave_refuses_orders_it_has_not():
         wave.machine(1, 3)
 
 
+@pytest.mark.parametrize("order", [0, 3, "weird", None])
+@pytest.mark.parametrize("solver", [advection, burgers, shallow_water])
+def test_orders_that_there_are_not_are_refused(solver, order):
+    with pytest.raises(StencilError, match=f"order={order!r} is unknown"):
+        solver.machine(1, order)
+    with pytest.raises(StencilError, match="reconstruction='mc' is no function"):
+        solver.machine(1, reconstruction="mc")
+
+
+@pytest.mark.parametrize("dim", [0, 3, 4])
+def test_shallow_water_lies_on_a_line_or_a_plane(dim):
+    with pytest.raises(StencilError, match=f"dim={dim}: water"):
+        shallow_water.machine(dim)
+
+
 @pytest.mark.parametrize(("order", "least"), [(1, 0.85), (2, 1.8)])
 @pytest.mark.parametrize("velocity", [1.0, -0.5])
 def test_advection_carries(order, least, velocity):

@@ -14,7 +14,7 @@ from typing import Any
 from workbench.errors import TraceError
 from workbench.frontend.declarations import extend
 from workbench.frontend.operations import apply, reduce_value
-from workbench.frontend.tensors import Tensor
+from workbench.frontend.tensors import Tensor, as_tensor, check_alike
 from workbench.frontend.trace import Term
 from workbench.frontend.value import operand, wrap
 
@@ -183,14 +183,30 @@ def _call(rhs: Rates, state: State, *time: Quantity) -> State:
     """The rates, in the form of the state."""
     rates = rhs(*state, *time) if isinstance(state, tuple) else rhs(state, *time)
     if not isinstance(state, tuple):
-        return rates
+        return _of_kind(state, rates)
     if not isinstance(rates, tuple | list) or len(rates) != len(state):
         found = f"{len(rates)} values" if isinstance(rates, tuple | list) else "one value"
         raise TraceError(
             f"the state has {len(state)} values, but its rates are {found}",
             advice="Return a tuple with the rate of each value.",
         )
-    return rates
+    return tuple(_of_kind(part, rate) for part, rate in zip(state, rates, strict=True))
+
+
+def _of_kind(part: State, rate: State) -> State:
+    """The rate, if it is a tensor where the part is one; one value would be added to all components."""
+    if isinstance(part, Tensor):
+        rate = as_tensor(rate)
+        if not isinstance(rate, Tensor):
+            raise TraceError(
+                f"the rate of {part.kind} is one value",
+                advice="Return a rate for each component: compose(lambda a: ...).",
+            )
+        check_alike(part, rate)
+    elif isinstance(rate, Tensor | tuple | list):
+        found = rate.kind if isinstance(rate, Tensor) else f"{len(rate)} values"
+        raise TraceError(f"the rate of one value is {found}", advice="Return one value.")
+    return rate
 
 
 def _combine(formula: Callable[..., Any], *states: State) -> State:

@@ -7,8 +7,8 @@ from typing import Any
 from workbench.language import courant_step, field, param, where
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
-from workbench.solvers.hydro.reconstruction import Reconstruction, constant, mc
-from workbench.solvers.transport import advance
+from workbench.solvers.hydro.reconstruction import Reconstruction, mc
+from workbench.solvers.transport import advance, faces_of
 
 
 def machine(
@@ -24,7 +24,7 @@ def machine(
     Conservative: midpoint rule and the upwind side of each face, from `reconstruction` (order 2) or the cell's mean
     (order 1). dt = cfl / sum_a |v_a| / dx_a.
     """
-    faces = constant if order == 1 else reconstruction
+    faces = faces_of(order, reconstruction)
 
     @stencil(dim, name="advection", dtype=dtype)
     def solver() -> None:

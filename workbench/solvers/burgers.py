@@ -7,8 +7,8 @@ from typing import Any
 from workbench.language import courant_step, field, maximum, minimum, param
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
-from workbench.solvers.hydro.reconstruction import Reconstruction, constant, mc
-from workbench.solvers.transport import advance
+from workbench.solvers.hydro.reconstruction import Reconstruction, mc
+from workbench.solvers.transport import advance, faces_of
 
 
 def machine(
@@ -20,7 +20,7 @@ def machine(
     reconstruction: Reconstruction = mc,
 ) -> Machine:
     """Field u; scalars time, dt; params dx0, ..., cfl (default 0.5), until. dt = cfl / (max |u| sum_a 1 / dx_a)."""
-    faces = constant if order == 1 else reconstruction
+    faces = faces_of(order, reconstruction)
 
     @stencil(dim, name="burgers", dtype=dtype)
     def solver() -> None:

@@ -10,6 +10,7 @@ and the plan that is as Delayed as possible. `workbench table5` is the same.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -149,7 +150,7 @@ def measure_hints(
     cells: along each axis of a periodic box in which two streams shear. seconds: about how long one plan runs in one
     round. Raises StencilError for numbers that make no sense, ShapeError if the arrays do not fit into memory.
     """
-    if dim not in (1, 2, 3) or cells < 8 or rounds < 1 or seconds <= 0:
+    if dim not in (1, 2, 3) or cells < 8 or rounds < 1 or not 0 < seconds < math.inf:
         raise StencilError(
             f"dim={dim!r}, cells={cells!r}, rounds={rounds!r}, seconds={seconds!r} cannot be measured",
             advice="Use dim 1 to 3, 8 cells or more, one round or more and some time.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from workbench.errors import StencilError
 from workbench.language import (
     absolute,
     astype,
@@ -24,7 +25,8 @@ from workbench.language import (
 )
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
-from workbench.solvers.hydro.reconstruction import Reconstruction, constant, mc
+from workbench.solvers.hydro.reconstruction import Reconstruction, mc
+from workbench.solvers.transport import faces_of
 
 Quantity = Any  # a traced value
 _NOTHING = 1e-30  # keeps 0 / 0 away between dry cells, in single precision too
@@ -71,7 +73,9 @@ def machine(
     until, cfl (default 0.45): dt = cfl / max(sum_a (|v_a| + sqrt(g h)) / dx_a). boundary: any rule for all fields;
     "reflect", the default, is a wall.
     """
-    faces = constant if order == 1 else reconstruction
+    if dim not in (1, 2):
+        raise StencilError(f"dim={dim!r}: water has a surface above a line or a plane", advice="Use dim 1 or 2.")
+    faces = faces_of(order, reconstruction)
 
     @stencil(dim, name="shallow_water", dtype=dtype)
     def solver() -> None:

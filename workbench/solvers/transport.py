@@ -1,21 +1,32 @@
-"""Transport: the midpoint step of a conservation law of one variable, shared by advection and Burgers' equation."""
+"""Transport: the midpoint step of a conservation law of one variable, and the order of those that have faces."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from workbench.errors import StencilError
 from workbench.language import midpoint
+from workbench.solvers.gas_input import need_function
+from workbench.solvers.hydro.reconstruction import Reconstruction, constant
 
 Quantity = Any  # a traced value
 Flux = Callable[[Quantity, Quantity, int], Quantity]  # (left, right, axis) -> flux through the face
+
+
+def faces_of(order: object, reconstruction: Reconstruction) -> Reconstruction:
+    """What gives the faces: of order 2 `reconstruction`, of order 1 the cell's mean. Raises StencilError for others."""
+    need_function("reconstruction", reconstruction, "hydro.mc")
+    if order not in (1, 2):
+        raise StencilError(f"order={order!r} is unknown", advice="Use 1 or 2.")
+    return constant if order == 1 else reconstruction
 
 
 def advance(
     u: Quantity,
     step: Quantity,
     dx: Sequence[Quantity],
-    reconstruction: Callable[[Quantity, int], tuple[Quantity, Quantity]],
+    reconstruction: Reconstruction,
     flux: Flux,
 ) -> Quantity:
     """u after `step` by du/dt = - sum_a dF_a/dx_a and the midpoint rule; F from faces as `hydro` reconstructs them."""

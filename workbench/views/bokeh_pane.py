@@ -35,20 +35,28 @@ from workbench.views.messages import Message
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A control above the drawing; `title` explains it. A "search" and a "choice" say their text with their name."""
+    """A control above the drawing; `title` explains it. A "search" and a "choice" say their text with their name.
+
+    seldom: waits behind another button where there is little room.
+    """
 
     name: str
     label: str
     title: str = ""
     kind: Literal["button", "choice", "search"] = "button"
+    seldom: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class ToolState:
-    """What a control shows now. pressed: of a button that stays down, else None. An empty label stays as it was."""
+    """What a control shows now. pressed: of a button that stays down, else None. An empty label stays as it was.
+
+    hidden: it would say nothing of what is shown.
+    """
 
     name: str
     disabled: bool = False
+    hidden: bool = False
     pressed: bool | None = None
     label: str = ""
     value: str = ""
@@ -56,8 +64,8 @@ class ToolState:
 
 
 SAVING = (
-    Tool("save-svg", "SVG", "Save the picture as an SVG file"),
-    Tool("save-png", "PNG", "Save the picture as a PNG file"),
+    Tool("save-svg", "SVG", "Save the picture as an SVG file", seldom=True),
+    Tool("save-png", "PNG", "Save the picture as a PNG file", seldom=True),
 )
 
 Key = str

@@ -91,18 +91,18 @@ class LaunchPane:
         shown = summary.rows[summary.shown].name if summary.rows else ""
         return (
             ToolState("backend", value=view.backend, options=BACKENDS),
-            _numbers("threads", choices.threads, thread_options(), disabled=on_device),
-            _numbers("tile", choices.tile, tile_options(), disabled=on_device),
-            _numbers("block", choices.block_size, block_options(), disabled=not on_device),
-            _numbers("grid", choices.grid_size, grid_options(), disabled=not on_device),
-            ToolState("device", disabled=not on_device, value=device, options=devices),
-            ToolState("launch", disabled=not on_device, value=shown, options=launches),
+            _numbers("threads", choices.threads, thread_options(), hidden=on_device),
+            _numbers("tile", choices.tile, tile_options(), hidden=on_device),
+            _numbers("block", choices.block_size, block_options(), hidden=not on_device),
+            _numbers("grid", choices.grid_size, grid_options(), hidden=not on_device),
+            ToolState("device", hidden=not on_device, value=device, options=devices),
+            ToolState("launch", hidden=not on_device, value=shown, options=launches),
             ToolState("undo", disabled=not view.inspection.can_undo),
             ToolState("redo", disabled=not view.inspection.can_redo),
         )
 
 
-def _numbers(name: str, now: int, options: tuple[int, ...], *, disabled: bool) -> ToolState:
+def _numbers(name: str, now: int, options: tuple[int, ...], *, hidden: bool) -> ToolState:
     """A choice of numbers, the present one among them; 0 reads "automatic"."""
     texts = tuple(str(n) if n else _AUTOMATIC for n in sorted({*options, now}))
-    return ToolState(name, disabled=disabled, value=str(now) if now else _AUTOMATIC, options=texts)
+    return ToolState(name, hidden=hidden, value=str(now) if now else _AUTOMATIC, options=texts)

@@ -59,13 +59,13 @@ class Column:
 COLUMNS: tuple[Column, ...] = (
     Column("sub-kernel", "its name in the source", False),
     Column("makes", "values that it stores or sums", False),
-    Column("read (B)", "bytes that it reads, for one cell"),
-    Column("written (B)", "bytes that it writes, for one cell"),
-    Column("flops", "operations for one cell, weighted as the cost model does"),
-    Column("halo", "cells beyond the domain that it computes too, below+above on each axis", False),
+    Column("read (bytes a cell)", "bytes that it reads, for one cell"),
+    Column("written (bytes a cell)", "bytes that it writes, for one cell"),
+    Column("flops a cell", "operations for one cell, weighted as the cost model does"),
+    Column("halo (cells)", "cells beyond the domain that it computes too, below+above on each axis"),
     Column("arrays", "arrays that it reads and writes, by number and by what they hold", False),
-    Column("predicted", "least time of a step, by the host's ceilings, and the ceiling that binds"),
-    Column("measured", "time of a step, by the clock"),
+    Column("predicted (a step)", "least time of a step, by the host's ceilings, and the ceiling that binds"),
+    Column("measured (a step)", "time of a step, by the clock"),
 )
 
 

@@ -1,19 +1,34 @@
-// The row of controls above a drawing: buttons, choices and a search box, all reached by keyboard.
+// The row of controls above a drawing: buttons, choices and a search box, all reached by keyboard. Where there is little
+// room, buttons show icons instead of their words, and those that are seldom used wait behind one more.
 
+import { labelButton } from '../icons';
 import type { Tool, ToolState } from '../kernel/pane';
 
 export type Use = (name: string, value: string) => void;
 
 export class Toolbar {
   constructor(private readonly use: Use) {
-    this.node.className = 'swb-row swb-tools';
-    this.node.setAttribute('role', 'group');
+    this.node.className = 'swb-tools-place';
+    this.row.className = 'swb-row swb-tools';
+    this.row.setAttribute('role', 'group');
+    this.node.append(this.row);
+    this.more.type = 'button';
+    this.more.className = 'swb-button swb-more';
+    this.more.title = 'More tools';
+    this.more.addEventListener('click', () => this.showSeldom(this.more.getAttribute('aria-expanded') !== 'true'));
+    labelButton(this.more, 'more', 'More');
   }
 
   open(tools: readonly Tool[], label: string): void {
-    this.node.setAttribute('aria-label', `Tools of ${label}`);
+    this.row.setAttribute('aria-label', `Tools of ${label}`);
     this.made.clear();
-    this.node.replaceChildren(...tools.map(tool => this.make(tool)));
+    const often = tools.filter(tool => !tool.seldom).map(tool => this.make(tool));
+    const seldom = tools.filter(tool => tool.seldom).map(tool => this.make(tool));
+    for (const node of often.length ? seldom : []) {
+      node.classList.add('swb-seldom');
+    }
+    this.row.replaceChildren(...often, ...(often.length && seldom.length ? [this.more] : []), ...seldom);
+    this.showSeldom(false);
   }
 
   show(states: readonly ToolState[]): void {
@@ -23,12 +38,13 @@ export class Toolbar {
         continue;
       }
       control.disabled = state.disabled;
+      (control.closest('label') ?? control).hidden = state.hidden;
       if (control instanceof HTMLButtonElement) {
         if (state.pressed !== null) {
           control.setAttribute('aria-pressed', String(state.pressed));
         }
         if (state.label) {
-          control.textContent = state.label;
+          labelButton(control, state.name, state.label);
         }
       } else if (control instanceof HTMLSelectElement) {
         control.replaceChildren(...state.options.map(option => new Option(option, option)));
@@ -47,7 +63,7 @@ export class Toolbar {
         const button = document.createElement('button');
         button.type = 'button';
         button.className = 'swb-button';
-        button.textContent = tool.label;
+        labelButton(button, tool.name, tool.label);
         button.addEventListener('click', () => this.use(tool.name, ''));
         return this.keep(tool, button, button);
       }
@@ -79,6 +95,14 @@ export class Toolbar {
     return shown;
   }
 
+  /** Only a narrow page hides them otherwise. */
+  private showSeldom(shown: boolean): void {
+    this.more.setAttribute('aria-expanded', String(shown));
+    this.row.classList.toggle('swb-with-seldom', shown);
+  }
+
+  private readonly row = document.createElement('div');
+  private readonly more = document.createElement('button');
   private readonly made = new Map<string, Control>();
 }
 

@@ -8,11 +8,15 @@ export interface Tool {
   name: string;
   label: string;
   title: string;
+  /** Where there is little room it waits behind another button. */
+  seldom: boolean;
 }
 
 export interface ToolState {
   name: string;
   disabled: boolean;
+  /** There is nothing that it could do here. */
+  hidden: boolean;
   pressed: boolean | null;
   label: string;
   value: string;

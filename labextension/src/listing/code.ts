@@ -65,7 +65,7 @@ export class Code {
   /** What can be pressed may change while the text stays. */
   showButtons(buttons: readonly Button[]): void {
     const nodes = buttons.map(tool => {
-      const node = button(tool.label, tool.title, () => this.ask({ type: 'button', name: tool.name }));
+      const node = button(tool.label, tool.title, () => this.ask({ type: 'button', name: tool.name }), tool.name);
       node.disabled = tool.disabled;
       return node;
     });
@@ -104,8 +104,8 @@ export class Code {
       this.count
     );
     this.showButtons(text.buttons);
-    const whole = button('Whole', 'show equal lines too', () => this.pane.openAll());
-    const copying = button('Copy', 'copy the text', () => void this.copy());
+    const whole = button('Whole', 'show equal lines too', () => this.pane.openAll(), 'whole');
+    const copying = button('Copy', 'copy the text', () => void this.copy(), 'copy');
     this.tools.replaceChildren(...choices, jump.node, seeking, this.buttons, ...(text.before ? [whole] : []), copying);
     this.search.value = words;
   }

@@ -1,9 +1,12 @@
 // Elements: the controls that every part of a listing has.
 
 import { element } from '../element';
+import { labelButton } from '../icons';
 
-export function button(label: string, title: string, pressed: () => void): HTMLButtonElement {
-  const node = element('button', 'swb-button', label);
+/** `name`: of what it does, for its icon where there is little room. */
+export function button(label: string, title: string, pressed: () => void, name = ''): HTMLButtonElement {
+  const node = element('button', 'swb-button');
+  labelButton(node, name, label);
   node.type = 'button';
   node.title = title;
   node.addEventListener('click', pressed);

@@ -25,7 +25,7 @@ export class Table {
           .node
     );
     const buttons = table.buttons.map(tool => button(tool.label, tool.title, () => this.ask({ type: 'button', name: tool.name })));
-    this.tools.replaceChildren(...choices, ...buttons, button('Copy', 'copy the table', () => void this.copy()));
+    this.tools.replaceChildren(...choices, ...buttons, button('Copy', 'copy the table', () => void this.copy(), 'copy'));
     this.scroller.setAttribute('aria-label', table.title);
     this.scroller.replaceChildren(this.drawn(table));
     this.notes.replaceChildren(...table.notes.map(note => element('div', 'swb-plan-note', note)));
@@ -49,28 +49,41 @@ export class Table {
 
   private drawn(table: TableMessage): HTMLElement {
     const node = element('table', 'swb-table');
+    node.setAttribute('role', 'table'); // roles are told, because blocks of a narrow page are no table for a browser
     node.append(element('caption', '', table.caption));
-    const head = node.createTHead().insertRow();
+    const heads = node.createTHead();
+    heads.setAttribute('role', 'rowgroup');
+    const head = heads.insertRow();
+    head.setAttribute('role', 'row');
     for (const column of table.columns) {
       const cell = element('th', column.numeric ? 'swb-numeric' : '', column.label);
       cell.scope = 'col';
+      cell.setAttribute('role', 'columnheader');
       cell.title = column.title;
       head.append(cell);
     }
     this.rows.clear();
     const body = node.createTBody();
+    body.setAttribute('role', 'rowgroup');
     for (const row of table.rows) {
       const line = body.insertRow();
+      line.setAttribute('role', 'row');
       row.cells.forEach((text, index) => {
         if (index === 0) {
           const header = element('th', '');
           header.scope = 'row';
+          header.setAttribute('role', 'rowheader');
           const chosen = button(text, 'select this sub-kernel', () => this.ask({ type: 'row', name: row.name }));
           chosen.className = 'swb-link';
           header.append(chosen);
           line.append(header);
         } else {
-          line.append(element('td', table.columns[index]?.numeric ? 'swb-numeric' : '', text));
+          const column = table.columns[index];
+          const cell = element('td', column?.numeric ? 'swb-numeric' : '', text);
+          cell.setAttribute('role', 'cell');
+          cell.dataset['head'] = column?.label ?? '';
+          cell.title = column?.title ?? '';
+          line.append(cell);
         }
       });
       this.rows.set(row.name, line);

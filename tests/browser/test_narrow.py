@@ -1,0 +1,73 @@
+"""Views on a page of 480 pixels: few rows of tools, nothing to scroll sideways, every control with a name."""
+
+import pytest
+
+from tests.browser.lab import open_notebook
+from tests.browser.test_graph_view import wait_graph
+from tests.browser.test_inspector import MACHINE
+
+pytestmark = pytest.mark.browser
+
+HYDRO = "from workbench.solvers import hydro\nm = hydro.machine(dim=2)\nview = m.inspect()\nview"
+ROWS = """() => [...document.querySelectorAll('.swb-tools')].map(tools => {
+    const seen = [...tools.querySelectorAll('button, select, input')].map(node => node.getBoundingClientRect());
+    return new Set(seen.filter(box => box.height > 2).map(box => Math.round((box.top + box.bottom) / 16))).size;
+})"""
+NAMELESS = """() => [...document.querySelectorAll('.swb-tools button')].filter(
+    button => !button.textContent.trim() || !button.title).map(button => button.outerHTML)"""
+WIDER = """() => ['.jp-Notebook', '.jp-OutputArea-output', '.swb-pane', '.swb-listing', '.swb-table-scroller'].flatMap(
+    selector => [...document.querySelectorAll(selector)].filter(node => node.scrollWidth > node.clientWidth + 1)
+        .map(node => `${selector}: ${node.scrollWidth} > ${node.clientWidth}`))"""
+
+
+def narrow(page):
+    page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
+    page.set_viewport_size({"width": 480, "height": 1150})
+    page.wait_for_timeout(800)
+
+
+def test_the_graph_has_two_rows_of_tools(lab, page):
+    notebook = open_notebook(lab, page, "narrow-tools.ipynb", MACHINE, "view = hello.view()\nview")
+    wait_graph(page)
+    narrow(page)
+    assert page.evaluate(ROWS) == [2]
+    assert page.evaluate(NAMELESS) == []
+    svg = page.get_by_role("button", name="SVG")
+    assert not svg.is_visible()
+    more = page.get_by_role("button", name="More", exact=True)
+    more.focus()
+    page.keyboard.press("Enter")
+    assert more.get_attribute("aria-expanded") == "true"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "SVG"
+    with page.expect_download() as download:
+        svg.click()
+    assert download.value.suggested_filename.endswith(".svg")
+    page.get_by_role("button", name="Numbers").click()
+    page.wait_for_selector('.swb-tools button[data-tool="numbers"][aria-pressed="true"]')
+    notebook.picture("graph-tools-narrow")
+
+
+def test_no_view_of_a_large_machine_scrolls_sideways(lab, page):
+    notebook = open_notebook(lab, page, "narrow-hydro.ipynb", HYDRO)
+    wait_graph(page)
+    narrow(page)
+    for tab in ("Graph", "Plan", "Launch", "Code"):
+        page.get_by_role("tab", name=tab, exact=True).click()
+        page.wait_for_timeout(700)
+        assert page.evaluate(WIDER) == [], tab
+        assert page.evaluate(NAMELESS) == []
+        notebook.picture(f"narrow-hydro-{tab.lower()}")
+
+
+def test_a_narrow_table_keeps_its_heads_and_its_meaning(lab, page):
+    open_notebook(lab, page, "narrow-plan.ipynb", MACHINE, 'view = hello.view("plan")\nview')
+    row = page.get_by_role("row").filter(has=page.get_by_role("rowheader"))
+    row.first.wait_for()
+    narrow(page)
+    assert page.evaluate("getComputedStyle(document.querySelector('.swb-table td')).display") == "block"
+    heads = page.get_by_role("columnheader").all_text_contents()
+    cells = row.first.get_by_role("cell")
+    shown = "node => getComputedStyle(node, '::before').content"
+    assert [cell.evaluate(shown).strip('"') for cell in cells.all()] == heads[1:]
+    assert cells.count() == len(heads) - 1

@@ -3,16 +3,17 @@
 import pytest
 
 from tests.views.test_inspection import CHAIN, HELLO
+from workbench.graph import formula, own_name
 from workbench.machine import trace
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.views.drawing import to_svg
-from workbench.views.formulas import formula, symbol, title
 from workbench.views.graph import describe_graph, summarise_graph
 from workbench.views.graph_drawing import draw_graph
 from workbench.views.graph_layout import default_folds, lay_out_graph
 from workbench.views.graph_marks import INSTRUCTIONS, MARKS, STORAGES, storage_label
 from workbench.views.graph_walk import hull_at, neighbour, node_at, search
 from workbench.views.graph_words import details_text, storage_text
+from workbench.views.symbols import symbol
 
 WAVE = """
 u, v = fields("u v", boundary="periodic")
@@ -97,7 +98,7 @@ def test_formulas_speak_the_cells_language():
     assert text("u1") == "u + (dt * v)"
     assert text("a").endswith("* ((u1[+1] - (2 * u1)) + u1[-1])")
     assert text("v1") == "where((index(0) < 3), v, (v + (dt * a)))"
-    store = next(i for i, n in enumerate(kernel.nodes) if title(kernel, i) == "energy.next")
+    store = next(i for i, n in enumerate(kernel.nodes) if own_name(kernel, i) == "energy.next")
     assert formula(kernel, kernel.nodes[store].operands[0]).startswith("sum of ")
     assert all(len(symbol(kernel, i)) <= 7 for i in range(len(kernel.nodes)))
     assert symbol(kernel, kernel.find("u1")) == "+"

@@ -25,6 +25,7 @@ from workbench.graph.instructions import (
     Value,
     Wall,
 )
+from workbench.graph.naming import formula, own_name, record_name, value_name, value_names
 from workbench.graph.operators import OPERATORS, REDUCTIONS, Operator
 from workbench.graph.spaces import GLOBAL, Axis, Space, grid_space
 from workbench.graph.types import TYPES, StorageType, storage_type
@@ -69,6 +70,11 @@ __all__ = [
     "Undefined",
     "Value",
     "Wall",
+    "formula",
     "grid_space",
+    "own_name",
+    "record_name",
     "storage_type",
+    "value_name",
+    "value_names",
 ]

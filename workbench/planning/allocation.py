@@ -17,11 +17,11 @@ from workbench.graph import (
     Reduce,
     Shift,
     Store,
+    value_name,
 )
 from workbench.planning.choices import PlanChoices, names_node
 from workbench.planning.estimate import Estimate
 from workbench.planning.plan import Storage
-from workbench.planning.reach import value_name
 from workbench.planning.search import cheapest_allocation
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.errors import PlanError
-from workbench.graph import Extend, Load, Reduce, Store
+from workbench.graph import Extend, Load, Reduce, Store, value_name
 from workbench.planning.emission import EMISSION_LIMIT, direct_needs
 from workbench.planning.plan import KernelPlan, Margins, Plan, Step, Storage, Subkernel
-from workbench.planning.reach import told_name
 
 Reason = Literal["together", "needs", "margins", "waits", "length", "kernels", "nowhere"]
 Role = Literal["made", "recomputed", "read", "ahead"]
@@ -64,7 +63,7 @@ def explain_nodes(
     """Return why two nodes, each (kernel, node), share a sub-kernel or not; `names` are what to call them."""
     (kernel_a, a), (kernel_b, b) = first, second
     one, two = plan.kernel(kernel_a), plan.kernel(kernel_b)
-    name_a, name_b = names or (told_name(one.kernel, a), told_name(two.kernel, b))
+    name_a, name_b = names or (value_name(one.kernel, a), value_name(two.kernel, b))
     if kernel_a != kernel_b:
         text = f"{name_a} belongs to kernel {kernel_a} and {name_b} to {kernel_b}: kernels run one after another."
         return Explanation("kernels", text)
@@ -224,7 +223,7 @@ class _Pair:
         return self.step.subkernels[subkernel].name
 
     def _value(self, node: int) -> str:
-        return told_name(self.kernel.kernel, node)
+        return value_name(self.kernel.kernel, node)
 
     def _described(self, node: int) -> str:
         """A value on the way; an Extend is the ghost cells, which are filled when all of the value is there."""

@@ -16,10 +16,10 @@ from workbench.graph import (
     Undefined,
     Value,
     Wall,
+    value_name,
 )
 from workbench.graph.spaces import axis_name
 from workbench.planning.plan import Fill, KernelPlan, Plan
-from workbench.planning.reach import value_name
 
 
 def check_extents(plan: Plan, extents: tuple[int, ...]) -> None:

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from workbench.errors import GenomeError, PlanError
-from workbench.graph import Graph, Kernel
+from workbench.graph import Graph, Kernel, record_name
 from workbench.graph.graph import NO_HINT
 from workbench.planning.allocation import forced_storage
 from workbench.planning.choices import Choices, PlanChoices, names_node
 from workbench.planning.plan import Plan, Storage
-from workbench.planning.reach import value_name
 
 VERSION = 1
 LETTERS = "ACGT"  # two bits a letter: A=00 C=01 G=10 T=11
@@ -153,7 +152,7 @@ def _values(kernel: Kernel) -> Iterator[tuple[int, str, str]]:
     keys = kernel.keys()
     for index, node in enumerate(kernel.nodes):
         if node.type is not None:
-            yield index, f"{kernel.name}/{keys[index]}", value_name(kernel, index)
+            yield index, f"{kernel.name}/{keys[index]}", record_name(kernel, index)
 
 
 def _called(site: Site) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.errors import PlanError
-from workbench.graph import Broadcast, Extend, Kernel, Load, Reduce
+from workbench.graph import Broadcast, Extend, Kernel, Load, Reduce, value_name
 from workbench.planning.emission import (
     EMISSION_LIMIT,
     Emission,
@@ -15,7 +15,7 @@ from workbench.planning.emission import (
     reductions_below,
 )
 from workbench.planning.plan import Margins, Storage
-from workbench.planning.reach import no_margins, value_name
+from workbench.planning.reach import no_margins
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from workbench.graph import Load
+from workbench.graph import Load, value_name
 from workbench.planning.plan import Fill, KernelPlan, Launch, Plan, Step, Subkernel
-from workbench.planning.reach import told_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,5 +116,5 @@ class _Follower:
     def _name(self, node: int) -> str:
         """A copied Load carries the field's name."""
         kernel = self.kernel.kernel
-        name = told_name(kernel, node)
+        name = value_name(kernel, node)
         return f"copy of {name}" if isinstance(kernel.nodes[node].instruction, Load) else name

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from workbench.graph import Extend, Graph, Kernel, Load
+from workbench.graph import Extend, Graph, Kernel, Load, value_name
 from workbench.planning.emission import Emission
 from workbench.planning.fields import FieldEnd
 from workbench.planning.grouping import Group
 from workbench.planning.plan import Chain, Fill, Home, Margins, Storage
-from workbench.planning.reach import no_margins, value_name
+from workbench.planning.reach import no_margins
 from workbench.planning.schedules.stepwise import Order
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.errors import PlanError
-from workbench.graph import Graph, Kernel, Load, Reduce, Store
+from workbench.graph import Graph, Kernel, Load, Reduce, Store, record_name, value_name
 from workbench.planning.allocation import choose_allocation
 from workbench.planning.checking import check_graph, check_plan, is_checking
 from workbench.planning.choices import Choices, PlanChoices, names_node
@@ -30,7 +30,7 @@ from workbench.planning.plan import (
     Storage,
     Subkernel,
 )
-from workbench.planning.reach import check_reach, find_margins, no_margins, union, value_name
+from workbench.planning.reach import check_reach, find_margins, no_margins, union
 from workbench.planning.retype import retype
 from workbench.planning.rolling import find_chains
 from workbench.planning.schedules.stepwise import order_launches
@@ -306,5 +306,5 @@ def _step(  # it gathers what seven passes decided
 
 def _name(kernel: Kernel, number: str, roots: Sequence[int]) -> str:
     """An identifier of C that tells what the sub-kernel makes; the number makes it unique in its kernel."""
-    words = "_".join(dict.fromkeys(value_name(kernel, r).split(" ")[0] for r in roots))
+    words = "_".join(dict.fromkeys(record_name(kernel, r).split(" ")[0] for r in roots))
     return re.sub(r"[^A-Za-z0-9_]", "_", f"{kernel.name}_{number}_{words}")[:60].rstrip("_")

@@ -18,6 +18,7 @@ from workbench.graph import (
     Shift,
     Store,
     Undefined,
+    value_name,
 )
 from workbench.graph.spaces import axis_name
 from workbench.planning.plan import Margins
@@ -165,28 +166,6 @@ def _culprit(
         if isinstance(node.instruction, Shift) and node.instruction.offset[axis]:
             return node
         index = consumer
-
-
-def value_name(kernel: Kernel, index: int) -> str:
-    """Return what to call a value in front of a person: its name, its field's, or its kind and number."""
-    node = kernel.nodes[index]
-    if isinstance(node.instruction, Load):
-        return node.instruction.name
-    if isinstance(node.instruction, Extend) and isinstance(kernel.nodes[node.operands[0]].instruction, Load):
-        return value_name(kernel, node.operands[0])
-    if node.names:
-        return node.names[0]
-    if isinstance(node.instruction, Extend | Shift):
-        return value_name(kernel, node.operands[0])
-    kind = node.instruction.operator if isinstance(node.instruction, Arith) else type(node.instruction).__name__
-    return f"{str(kind).lower()} (value {index})"
-
-
-def told_name(kernel: Kernel, index: int) -> str:
-    """Return what to call a value in a sentence: as `value_name`, but one without a name after the field it becomes."""
-    if kernel.nodes[index].names or isinstance(kernel.nodes[index].instruction, Load | Extend):
-        return value_name(kernel, index)
-    return next((f"{name}.next" for name, value in kernel.stores() if value == index), value_name(kernel, index))
 
 
 def recomputed_percent(margins: tuple[Margins, ...], extents: tuple[int, ...]) -> float:

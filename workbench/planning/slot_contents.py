@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from workbench.graph import Extend, Load
+from workbench.graph import Extend, Load, value_name
 from workbench.planning.emission import Emission
 from workbench.planning.fields import end_fields
 from workbench.planning.plan import Fill, KernelPlan, Launch, Plan, Step, Subkernel
-from workbench.planning.reach import no_margins, value_name
+from workbench.planning.reach import no_margins
 
 
 @dataclass(frozen=True, slots=True)

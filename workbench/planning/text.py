@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from workbench.graph import Kernel
+from workbench.graph import Kernel, value_name, value_names
 from workbench.planning.cost import default_extents, ghost_percent, halo_bytes
 from workbench.planning.plan import KernelPlan, Launch, Margins, Plan, Step, Subkernel
-from workbench.planning.reach import no_margins, value_name
+from workbench.planning.reach import no_margins
 
 
 def plan_text(plan: Plan) -> str:
@@ -21,13 +21,13 @@ def plan_text(plan: Plan) -> str:
 
 
 def _kernel_lines(kernel: KernelPlan, extents: tuple[int, ...]) -> list[str]:
-    lines = [f"kernel {kernel.kernel.name}"]
+    lines, names = [f"kernel {kernel.kernel.name}"], value_names(kernel.kernel)
     for index, node in enumerate(kernel.kernel.nodes):
         if node.is_local:
             margins = kernel.margins[index]
             reach = "" if margins == no_margins(len(margins)) else f", needed {_box(margins)} outside"
             why = f" ({kernel.forced[index]})" if kernel.forced[index] else ""
-            name = value_name(kernel.kernel, index)
+            name = names[index]
             lines.append(f"  %{index} {name}: {kernel.storage[index].value}{why}{reach}")
     lines += _step_lines(kernel, kernel.plain, "plain" if kernel.has_diagnostics else "every", extents)
     if kernel.has_diagnostics:

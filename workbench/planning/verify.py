@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from workbench.errors import PlanError
-from workbench.graph import Extend, Kernel, Load, Reduce, Store
+from workbench.graph import Extend, Kernel, Load, Reduce, Store, value_name
 from workbench.planning.emission import EMISSION_LIMIT, STORED, Emission, direct_needs, emit, reductions_below
 from workbench.planning.plan import KernelPlan, Margins, Plan, Step, Storage, Subkernel
-from workbench.planning.reach import moved, no_margins, value_name
+from workbench.planning.reach import moved, no_margins
 from workbench.planning.slot_contents import misread_slots
 
 Found = Iterator[str]

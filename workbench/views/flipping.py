@@ -6,12 +6,11 @@ from dataclasses import replace
 from typing import Literal
 
 from workbench.errors import PlanError
-from workbench.graph import Arith
+from workbench.graph import Arith, value_name
 from workbench.graph.graph import NO_HINT
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices, PlanChoices, names_node
 from workbench.planning.plan import Plan, Storage
-from workbench.planning.reach import value_name
 from workbench.views.selection import ValueRef, node_of
 
 Side = Literal["before", "after"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from workbench.graph import Kernel, Store
+from workbench.graph import Store, formula, own_name, value_name, value_names
 from workbench.planning.cost import memory_bytes, step_cost
 from workbench.planning.emission import Emission, emit
 from workbench.planning.plan import KernelPlan, Plan, Storage, Subkernel
 from workbench.planning.reach import no_margins
 from workbench.views.flipping import refusal, sync_marks
-from workbench.views.formulas import formula, numbers, symbol, title
 from workbench.views.selection import SubkernelRef, ValueRef
+from workbench.views.symbols import numbers, symbol
 
 _COUNTED = 1_500  # nodes of a graph whose loads are counted one by one
 _LONGEST = 4_000  # operations followed for the loads of one value
@@ -22,15 +22,16 @@ _LONGEST = 4_000  # operations followed for the loads of one value
 class GraphNode:
     """One value.
 
-    title: the name in the cell or "". symbol: a few characters for inside the node. instruction: its kind. storage:
-    where it lives; forced: why nothing else is possible, "" if it is free. outside: where beyond the domain it is
-    needed. loads: array reads of its own formula, None if not counted. evaluations: how often a cell computes it, in
-    all sub-kernels and at all offsets; 1 for what is computed once. subkernels: names of those that compute it.
-    is_number: the same in all cells and known before the step.
+    title: the name in the cell or "". label: what every view and error calls it. symbol: a few characters for inside
+    the node. instruction: its kind. storage: where it lives; forced: why nothing else is possible, "" if it is free.
+    outside: where beyond the domain it is needed. loads: array reads of its own formula, None if not counted.
+    evaluations: how often a cell computes it, in all sub-kernels and at all offsets; 1 for what is computed once.
+    subkernels: names of those that compute it. is_number: the same in all cells and known before the step.
     """
 
     ref: ValueRef
     title: str
+    label: str
     symbol: str
     instruction: str
     formula: str
@@ -46,11 +47,6 @@ class GraphNode:
     is_number: bool
     sync_before: bool
     sync_after: bool
-
-    @property
-    def label(self) -> str:
-        """A name for sentences."""
-        return self.title or f"{self.symbol} (value {self.ref.node})"
 
     @property
     def can_flip(self) -> bool:
@@ -125,13 +121,14 @@ def summarise_graph(
         for index in (*subkernel.reductions, *(home.node for home in subkernel.outputs)):
             places[index].setdefault(subkernel.name, 1)
     lines = [tuple(sorted({span.line for span in node.spans})) for node in nodes]
-    known = numbers(planned.kernel)
+    known, labels = numbers(planned.kernel), value_names(planned.kernel)
     marks = sync_marks(plan, planned.kernel.name)
     counted = len(nodes) <= _COUNTED
     made = tuple(
         GraphNode(
             ref=(ref := ValueRef(planned.kernel.name, index)),
-            title=title(planned.kernel, index),
+            title=own_name(planned.kernel, index),
+            label=labels[index],
             symbol=symbol(planned.kernel, index),
             instruction=type(node.instruction).__name__,
             formula=formula(planned.kernel, index),
@@ -186,7 +183,7 @@ def _group(planned: KernelPlan, subkernel: Subkernel) -> GraphGroup:
     makes = tuple(dict.fromkeys((*(home.node for home in subkernel.outputs), *subkernel.reductions)))
     return GraphGroup(
         ref=SubkernelRef(planned.kernel.name, subkernel.name),
-        label=_made_text(planned.kernel, makes),
+        label=", ".join(dict.fromkeys(value_name(planned.kernel, node) for node in makes)),
         makes=makes,
         bytes_moved=subkernel.cost.bytes_moved,
         flops=subkernel.cost.flops,
@@ -195,15 +192,6 @@ def _group(planned: KernelPlan, subkernel: Subkernel) -> GraphGroup:
         sync_before=subkernel.sync_before,
         sync_after=subkernel.sync_after,
     )
-
-
-def _made_text(kernel: Kernel, makes: tuple[int, ...]) -> str:
-    """The values' names, else those of the statics that take them; the others are counted."""
-    takers = {value: f"{name}.next" for name, value in kernel.stores()}
-    named = [title(kernel, node) or takers.get(node, "") for node in makes]
-    unnamed = named.count("")
-    others = [f"{unnamed} unnamed value{'' if unnamed == 1 else 's'}"] if unnamed else []
-    return ", ".join([*dict.fromkeys(filter(None, named)), *others])
 
 
 def _outside(planned: KernelPlan, index: int) -> str:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.errors import PlanError
+from workbench.graph import value_name
 from workbench.planning.cost import HostFigures, memory_bytes
 from workbench.planning.lifetimes import lifetimes_of, live_bytes
 from workbench.planning.plan import KernelPlan, Launch, Plan, Slot, Step, Subkernel
-from workbench.planning.reach import value_name
 from workbench.views.selection import SubkernelRef, ValueRef
 
 
@@ -189,7 +189,7 @@ def _row(
         SubkernelRef(name, subkernel.name),
         launch,
         tuple(ValueRef(name, node) for node in dict.fromkeys(nodes)),
-        tuple(dict.fromkeys(_value_text(kernel, node) for node in nodes)),
+        tuple(dict.fromkeys(value_name(kernel.kernel, node) for node in nodes)),
         subkernel.cost.bytes_moved - written,
         float(written),
         subkernel.cost.flops,
@@ -202,13 +202,6 @@ def _row(
         "memory" if moving >= computing else "arithmetic",
         measured,
     )
-
-
-def _value_text(kernel: KernelPlan, node: int) -> str:
-    """The value's own name; else the field or scalar that takes it."""
-    if kernel.kernel.nodes[node].names:
-        return value_name(kernel.kernel, node)
-    return next((name for name, value in kernel.kernel.stores() if value == node), value_name(kernel.kernel, node))
 
 
 def _array_text(slot: Slot) -> str:
@@ -227,7 +220,7 @@ def _launch_text(kernel: KernelPlan, step: Step, launch: Launch) -> str:
         case "subkernel":
             return ", ".join(step.subkernels[m].name for m in launch.members)
         case "finisher":
-            names = dict.fromkeys(_value_text(kernel, step.finishers[m].node) for m in launch.members)
+            names = dict.fromkeys(value_name(kernel.kernel, step.finishers[m].node) for m in launch.members)
             return f"finish {', '.join(names)}"
 
 

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.backends.host import host_figures, measure_host
 from workbench.errors import PlanError
-from workbench.graph import Reduce, Store
+from workbench.graph import Reduce, Store, value_name
 from workbench.planning.explain import explain_nodes, place_of
 from workbench.planning.plan import KernelPlan, Step, Storage
-from workbench.planning.reach import told_name
 from workbench.run.simulation import Simulation
 from workbench.views.drawing import Drawing, to_png, to_svg
 from workbench.views.following import inspect_machine
@@ -175,7 +174,7 @@ class PlanView:
 
     def _title(self, kernel: KernelPlan, node: int) -> str:
         """The name and how it is stored; values of one name are told apart by their numbers."""
-        return f"{told_name(kernel.kernel, node)} ({kernel.storage[node].value}, value {node})"
+        return f"{value_name(kernel.kernel, node)} ({kernel.storage[node].value}, value {node})"
 
     def _selected_rows(self) -> tuple[str, ...]:
         """Sub-kernels of the step shown that make, recompute or read what is selected."""

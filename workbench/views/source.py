@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from workbench.codegen.source import LineOrigin, Source
-from workbench.graph import Broadcast, Extend, Shift, Store
+from workbench.graph import Broadcast, Extend, Shift, Store, value_name
 from workbench.planning.plan import Plan
-from workbench.planning.reach import value_name
 from workbench.views.difference import Fold, Row, compare_lines, count_changes, folds_of
 from workbench.views.highlighting import Language, Piece, highlight
 from workbench.views.selection import CellLine, Selection, SubkernelRef, ValueRef

@@ -9,8 +9,8 @@ from typing import Literal
 from workbench.backends.registry import names_with_text
 from workbench.errors import PlanError, RunError
 from workbench.frontend.cell import Traced
+from workbench.graph import value_name
 from workbench.planning.plan import Plan, Storage
-from workbench.planning.reach import value_name
 from workbench.views.compiler_report import CompilerReport, known_report, report_of
 from workbench.views.faults import fault_text
 from workbench.views.inspection import Inspection, Program

@@ -1,0 +1,181 @@
+"""Naming: what to call a value in front of a person, the same in every view and error; and what it computes, in words.
+
+own_name     "flux"                         the user's, a field's, or ""
+value_name   "flux", "u.next", "u[+1] - 2 * u (line 7)"
+formula      "v + dt * a", "u[+1, 0]", "sum of e over all cells"
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from workbench.graph.graph import Kernel, Node
+from workbench.graph.instructions import (
+    Arith,
+    Broadcast,
+    Extend,
+    Imm,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Reduce,
+    Shift,
+    Store,
+)
+from workbench.graph.operators import OPERATORS
+
+LONGEST_FORMULA = 160  # characters; more is no help
+LONGEST_SHORT_FORMULA = 36  # characters of a formula that stands for a name
+_DEEPEST = 4  # operators of values without a name that are written out
+_EMPTY_OPERATION = re.compile(r"\(… [^\w\s]+ …\)|-…")
+_EMPTY_ARGUMENTS = re.compile(r"\((?:…, )+…\)")
+_PLAIN = (Imm, LoadIndex, LoadSize, Shift)  # their formulas say all, unless they are cut
+
+
+def own_name(kernel: Kernel, index: int) -> str:
+    """The name that the value has in the cell, "" if it has none."""
+    node = kernel.nodes[index]
+    if isinstance(node.instruction, Load):
+        return node.instruction.name
+    if isinstance(node.instruction, Store):
+        return f"{node.instruction.name}.next"
+    return node.names[0] if node.names else ""
+
+
+def value_name(kernel: Kernel, index: int) -> str:
+    """What to call a value: its own name, the field or scalar that it becomes, or a short formula with its line.
+
+    Ghost cells are called after the value that they belong to.
+    """
+    takers = {} if own_name(kernel, index) else {value: name for name, value in reversed(tuple(kernel.stores()))}
+    return _called(kernel, index, takers)
+
+
+@lru_cache(maxsize=8)  # a view asks at every flip, which changes no kernel
+def value_names(kernel: Kernel) -> tuple[str, ...]:
+    """The names of all values of a kernel, as `value_name` gives them."""
+    takers = {value: name for name, value in reversed(tuple(kernel.stores()))}
+    return tuple(_called(kernel, index, takers) for index in range(len(kernel.nodes)))
+
+
+def record_name(kernel: Kernel, index: int) -> str:
+    """What records and identifiers call a value: its name, that of what it is a part of, or its kind and number."""
+    node = kernel.nodes[index]
+    inside = kernel.nodes[node.operands[0]].instruction if isinstance(node.instruction, Extend) else None
+    if isinstance(node.instruction, Extend | Shift) and (isinstance(inside, Load) or not node.names):
+        return record_name(kernel, node.operands[0])
+    kind = node.instruction.operator if isinstance(node.instruction, Arith) else type(node.instruction).__name__
+    return own_name(kernel, index) or f"{str(kind).lower()} (value {index})"
+
+
+def formula(kernel: Kernel, index: int) -> str:
+    """The node's own operation on named values; values without a name are written out, a few levels deep."""
+    return cut(_formula(kernel, index, _DEEPEST, outermost=True), LONGEST_FORMULA)
+
+
+def cut(text: str, longest: int) -> str:
+    """At most so many characters, those in the middle left out, because both ends tell values apart."""
+    if len(text) <= longest:
+        return text
+    end = (longest - 1) // 2
+    return f"{text[: longest - 1 - end]}…{text[len(text) - end :]}"
+
+
+def _called(kernel: Kernel, index: int, takers: dict[int, str]) -> str:
+    node = kernel.nodes[index]
+    if isinstance(node.instruction, Extend) and (not node.names or isinstance(_operand_of(kernel, node), Load)):
+        return _called(kernel, node.operands[0], takers)
+    name = own_name(kernel, index)
+    if name:
+        return name
+    if index in takers:
+        return f"{takers[index]}.next"
+    text = _short_formula(kernel, index)
+    line = min((span.line for span in node.spans), default=None)
+    says_all = isinstance(node.instruction, _PLAIN) and "…" not in text
+    return text if line is None or says_all else f"{text} (line {line})"
+
+
+def _operand_of(kernel: Kernel, node: Node) -> object:
+    return kernel.nodes[node.operands[0]].instruction
+
+
+def _short_formula(kernel: Kernel, index: int) -> str:
+    """As deep as there is room for."""
+    text = ""
+    for depth in (3, 2, 1):
+        text = _without_empty_parts(_formula(kernel, index, depth, outermost=True))
+        if len(text) <= LONGEST_SHORT_FORMULA:
+            break
+    return cut(text, LONGEST_SHORT_FORMULA)
+
+
+def _without_empty_parts(text: str) -> str:
+    """Of operations on nothing that has a name only an ellipsis remains, and the name of a function."""
+    before = ""
+    while text != before:
+        before = text
+        text = _EMPTY_OPERATION.sub("…", _EMPTY_ARGUMENTS.sub("(…)", text))
+    return text
+
+
+def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) -> str:
+    node = kernel.nodes[index]
+    name = own_name(kernel, index)
+    if name and not outermost:
+        return name
+    match node.instruction:
+        case Imm(value):
+            return number_text(value)
+        case Load(static):
+            return f"{static}, as it was when the step began"
+        case Store(static):
+            return f"{static} becomes {_operand(kernel, node, 0, depth)}"
+        case Arith(operator):
+            return _arithmetic(kernel, node, operator, depth, outermost)
+        case Shift(offset):
+            return f"{_operand(kernel, node, 0, depth)}{offset_text(offset)}"
+        case Reduce(operator):
+            named = operator if isinstance(operator, str) else "fold"
+            return f"{named} of {_operand(kernel, node, 0, depth)} over all cells"
+        case Broadcast():
+            return _operand(kernel, node, 0, depth)
+        case LoadIndex(axis):
+            return f"index({axis})"
+        case LoadSize(axis):
+            return f"size({axis})"
+        case Extend():
+            inner = _operand(kernel, node, 0, depth)
+            return f"{inner} with ghost cells" if outermost else inner
+
+
+def _arithmetic(kernel: Kernel, node: Node, operator: str, depth: int, outermost: bool) -> str:
+    if depth == 0:
+        return "…"
+    operands = [_operand(kernel, node, i, depth - 1) for i in range(len(node.operands))]
+    sign = OPERATORS[operator].symbol
+    if operator == "cast":
+        return f"{node.value_type}({operands[0]})"
+    if operator == "select":
+        return f"where({', '.join(operands)})"
+    if sign and len(operands) == 2:
+        text = f"{operands[0]} {sign} {operands[1]}"
+        return text if outermost else f"({text})"
+    if sign:
+        return f"{sign}{operands[0]}"
+    return f"{operator}({', '.join(operands)})"
+
+
+def _operand(kernel: Kernel, node: Node, position: int, depth: int) -> str:
+    return _formula(kernel, node.operands[position], depth)
+
+
+def offset_text(offset: tuple[int, ...]) -> str:
+    """A Shift moves cells: what it reads lies the other way."""
+    return "[" + ", ".join(f"{-d:+d}" if d else "0" for d in offset) + "]"
+
+
+def number_text(value: bool | int | float) -> str:
+    """As many digits as a reader wants."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -124,7 +124,7 @@ def test_no_member_writes_an_array_that_another_one_uses(manifest):
 
 def test_rolling_values_need_no_arrays():
     plan = plan_of(TWICE)
-    assert [slot.label for slot in plan.array_slots] == ["u", "subtract (value 11)"]
+    assert [slot.label for slot in plan.array_slots] == ["u", "u.next"]
     assert len(plan.slots) == 4  # for those who run the loops one by one
 
 

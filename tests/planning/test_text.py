@@ -26,11 +26,11 @@ def test_text_of_table_3():
     plan = plan_graph(hello(), Choices(plan=PlanChoices(preset="as_manifest")))
     assert plan_text(plan) == (
         f"plan of Hello ({plan.graph.fingerprint()}), stepwise, halo 0+0\n"
-        "slot 0: 8 bytes a cell, density, y, add (value 2)\n"
+        "slot 0: 8 bytes a cell, density, y, density.next\n"
         "kernel step\n"
         "  %0 density: Existing (a field is an array already)\n"
         "  %1 y: Manifest\n"
-        "  %2 add (value 2): Manifest (its array becomes field density)\n"
+        "  %2 density.next: Manifest (its array becomes field density)\n"
         "  every step\n"
         "    halo at 1048576 cells: 0 bytes filled, 0 % of the cells recomputed outside\n"
         "    loop step_0_y 0+0: reads %0 in 0\n"
@@ -38,7 +38,7 @@ def test_text_of_table_3():
         "      stores %1 y in slot 0\n"
         "    loop step_1_add 0+0: reads %1 in 0\n"
         "      1 operations; a cell: 16 bytes, 1 flops, 1 loads\n"
-        "      stores %2 add (value 2) in slot 0\n"
+        "      stores %2 density.next in slot 0\n"
         "    rotate nothing\n"
     )
 

@@ -227,4 +227,4 @@ def test_picture_holds_names_and_key():
 
 def test_sub_kernel_is_called_after_what_it_makes():
     text = 'u = field("u", boundary="outflow")\nu.next = manifest(2 * u)[+1] + manifest(3 * u)[+1]'
-    assert [group.label for group in summary_of(text).groups] == ["2 unnamed values", "u.next"]
+    assert [group.label for group in summary_of(text).groups] == ["2 * u (line 2), 3 * u (line 2)", "u.next"]

@@ -27,7 +27,7 @@ def summary_of(machine, **more):
 
 def test_one_sub_kernel_if_b_is_delayed_and_two_if_it_is_stored():
     (one,) = summary_of(trade_off()).rows
-    assert (one.bytes_read, one.bytes_written, one.names) == (8, 8, ("u",))
+    assert (one.bytes_read, one.bytes_written, one.names) == (8, 8, ("u.next",))
     first, second = summary_of(trade_off("manifest")).rows
     assert (first.names, first.halo, first.cells) == (("b",), "1+1", 1002)
     assert (first.bytes_read, first.bytes_written) == (8, 8)
@@ -63,9 +63,9 @@ def test_observed_steps_are_a_variant_of_their_own():
     plan = wave().plan()
     assert [str(v) for v in variants_of(plan)] == ["step", "step, observed"]
     observed = summary_of(wave(), variant=Variant("step", True))
-    assert any("energy" in row.names for row in observed.rows)
-    assert observed.launches[-1] == "finish energy"
-    assert not any("energy" in row.names for row in summary_of(wave()).rows)
+    assert any("energy.next" in row.names for row in observed.rows)
+    assert observed.launches[-1] == "finish energy.next"
+    assert not any("energy.next" in row.names for row in summary_of(wave()).rows)
 
 
 def test_an_unknown_step_is_refused():

@@ -29,7 +29,7 @@ def test_columns_are_those_of_the_marks(charts):
     made, summary, _ = charts
     assert made._bars.data["name"] == [bar.name for bar in bars_of(summary)]
     assert made._marks.data["x"] == [mark.intensity for mark in roofline_of(summary).marks]
-    assert list(made._memory.yaxis[0].major_label_overrides.values()) == ["0: u, add (va…", "1: b"]
+    assert list(made._memory.yaxis[0].major_label_overrides.values()) == ["0: u, u.next", "1: b"]
 
 
 def test_another_summary_replaces_all_of_it(charts):

@@ -37,6 +37,8 @@ from workbench.planning.schedules.stepwise import order_launches
 from workbench.planning.simplify import simplify
 from workbench.planning.variants import live_nodes, plain_nodes
 
+_LONGEST_WORDS = 30  # characters of what a sub-kernel makes, in its name; the others are counted
+
 
 @dataclass(frozen=True, slots=True)
 class Pass:
@@ -306,5 +308,9 @@ def _step(  # it gathers what seven passes decided
 
 def _name(kernel: Kernel, number: str, roots: Sequence[int]) -> str:
     """An identifier of C that tells what the sub-kernel makes; the number makes it unique in its kernel."""
-    words = "_".join(dict.fromkeys(record_name(kernel, r).split(" ")[0] for r in roots))
-    return re.sub(r"[^A-Za-z0-9_]", "_", f"{kernel.name}_{number}_{words}")[:60].rstrip("_")
+    words = list(dict.fromkeys(record_name(kernel, r).split(" ")[0] for r in roots))
+    told = words
+    while len(told) > 1 and len("_".join(told)) > _LONGEST_WORDS:
+        told = told[:-1]
+    others = [f"and_{len(words) - len(told)}_more"] if len(told) < len(words) else []
+    return re.sub(r"[^A-Za-z0-9_]", "_", "_".join([kernel.name, number, *told, *others]))[:60].rstrip("_")

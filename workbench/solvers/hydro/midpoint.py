@@ -84,8 +84,9 @@ def machine(
             rate = reduce(np.maximum, [rate, *(rate.at(s, a) for a in range(dim) for s in (-1, +1))])
         step = np.minimum(cfl / cell.reduce_max(rate), np.maximum(until - time, 0.0))
         middle = advance(start, gas, first, riemann, [0.5 * step / width for width in dx], hint)
-        middle = middle.map(lambda u: hint("stage", u))
-        end = advance(start, State.of(middle, gamma, floors), second, riemann, [step / width for width in dx], hint)
+        middle = middle.map(lambda u: hint("stage", u)).named("half_")
+        halfway = State.of(middle, gamma, floors)
+        end = advance(start, halfway, second, riemann, [step / width for width in dx], hint, "half_")
         density.next, momentum.next, energy.next = end
         time.next, dt.next = time + step, step
 
@@ -110,14 +111,19 @@ def advance(
     riemann: RiemannSolver,
     ratios: list[Quantity],
     hint: Hint,
+    when: str = "",
 ) -> Conserved:
-    """start + sum_a ratio_a (F_a[i - e_a/2] - F_a[i + e_a/2]) with the fluxes of `gas` and ratio_a = dt / dx_a."""
+    """start + sum_a ratio_a (F_a[i - e_a/2] - F_a[i + e_a/2]) with the fluxes of `gas` and ratio_a = dt / dx_a.
+
+    when: what the names of velocity, pressure and fluxes begin with.
+    """
     if reconstruction is not reconstructions.constant:  # which reads two cells: storing saves less than it costs
         velocity = gas.velocity.map(lambda v: hint("primitives", v))
-        gas = State(gas.gamma, gas.density, velocity, hint("primitives", gas.pressure))
+        pressure = cell.named(hint("primitives", gas.pressure), f"{when}pressure")
+        gas = State(gas.gamma, gas.density, cell.named(velocity, f"{when}velocity"), pressure)
     changes = []
     for axis, ratio in enumerate(ratios):
-        flux = face_flux(gas, axis, reconstruction, riemann, hint)
+        flux = face_flux(gas, axis, reconstruction, riemann, hint).named(f"{when}flux{axis}_")
         changes.append(flux.map(lambda f: ratio * (f - f.at(+1, axis))))  # noqa: B023  # called in this turn of the loop
     return start.map(lambda u, *parts: u + reduce(add, parts), *changes)
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from workbench.language import components, dot
+from workbench.language import components, dot, named
 from workbench.solvers.gas_input import plain_gas
 
 Quantity = Any  # a traced value, an array with a value per cell, or a number
@@ -29,6 +29,10 @@ class Conserved(NamedTuple):
     def map(self, function: Callable[..., Any], *others: Conserved) -> Conserved:
         """function(component of this, of the others ...) of density, momentum and energy."""
         return Conserved(*map(function, self, *others))
+
+    def named(self, first: str) -> Conserved:
+        """The same values, called `first` with density, momentum0, ... and energy behind it."""
+        return Conserved(*(named(part, f"{first}{name}") for name, part in zip(self._fields, self, strict=True)))
 
 
 class State:

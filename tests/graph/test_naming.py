@@ -1,0 +1,89 @@
+"""Names of values: one for each, the same in views, texts and errors."""
+
+import pytest
+
+from workbench.errors import PlanError
+from workbench.graph import formula, own_name, record_name, value_name, value_names
+from workbench.graph.naming import LONGEST_FORMULA, LONGEST_SHORT_FORMULA, cut
+from workbench.machine import trace
+from workbench.planning.cost import ESTIMATE
+from workbench.solvers import hydro
+from workbench.views.graph import summarise_graph
+from workbench.views.inspection import Inspection
+from workbench.views.plan import summarise_plan
+from workbench.views.source_view import describe_selection
+
+TEXT = """\
+u, v = fields("u v", boundary="outflow")
+flux = u[+1] - u
+def doubled(q):
+    return 2 * q
+v.next = flux + manifest(doubled(v))
+u.next = flux[-1] + 1
+"""
+
+
+def kernel_of(text):
+    return trace(text, name="named").plan().main.kernel
+
+
+def names_of(text):
+    return set(value_names(kernel_of(text)))
+
+
+def test_a_value_is_called_by_its_name_what_takes_it_or_its_formula():
+    names = names_of(TEXT)
+    assert {"u", "v", "flux", "u.next", "v.next", "2 * v (line 4)", "u[+1]"} <= names
+    assert not any("value" in name for name in names)
+
+
+def test_one_name_is_that_of_all_names():
+    kernel = kernel_of(TEXT)
+    assert tuple(value_name(kernel, index) for index in range(len(kernel.nodes))) == value_names(kernel)
+
+
+def test_ghost_cells_are_called_after_their_value():
+    kernel = kernel_of('u = field("u", boundary="outflow")\nu.next = extend(3 * u, "outflow")[+1]')
+    names = [value_name(kernel, i) for i, node in enumerate(kernel.nodes) if "Extend" in repr(node.instruction)]
+    assert names == ["3 * u (line 2)"]
+
+
+def test_long_formulas_keep_both_ends():
+    terms = " * ".join(f"(u[{n:+d}] + {n}.5 * u[{-n:+d}])" for n in range(1, 9))
+    kernel = kernel_of(f'u = field("u", boundary="outflow")\nu.next = 1.0 + ({terms})')
+    assert all(len(name) <= LONGEST_SHORT_FORMULA + len(" (line 2)") for name in value_names(kernel))
+    assert all(len(formula(kernel, index)) <= LONGEST_FORMULA for index in range(len(kernel.nodes)))
+    assert cut("abcdefghij", 5) == "ab…ij"
+    assert cut("abcde", 5) == "abcde"
+
+
+def test_operations_on_nothing_with_a_name_are_left_out():
+    names = {name.split(" (line")[0] for name in value_names(hydro.machine(dim=2).plan().main.kernel)}
+    assert names
+    assert not [name for name in names if "(…, …, …)" in name or "(… + …)" in name]
+
+
+def test_records_tell_values_without_a_name_apart():
+    kernel = kernel_of(TEXT)
+    unnamed = [i for i in range(len(kernel.nodes)) if value_name(kernel, i) == "2 * v (line 4)"]
+    assert [record_name(kernel, index) for index in unnamed] == [f"multiply (value {unnamed[0]})"]
+    assert not own_name(kernel, unnamed[0])
+
+
+def test_views_and_errors_call_a_value_the_same():
+    machine = trace(TEXT, name="named")
+    plan = machine.plan()
+    summary = summarise_graph(plan, (64,))
+    (index,) = (node.ref.node for node in summary.nodes if node.label == "2 * v (line 4)")
+    rows = summarise_plan(plan, extents=(64,), figures=ESTIMATE).rows
+    assert any("2 * v (line 4)" in row.names for row in rows)
+    assert any("2 * v (line 4)" in group.label for group in summary.groups)
+    assert any("2 * v (line 4)" in slot.label for slot in plan.array_slots)
+    inspection = Inspection(machine)
+    reference = summary.nodes[index].ref
+    assert describe_selection(plan, reference).startswith("2 * v (line 4): Manifest")
+    assert f"%{index} 2 * v (line 4): Manifest" in str(plan)
+    number = next(node for node in summary.nodes if node.forced)
+    with pytest.raises(PlanError) as refused:
+        inspection.flip(number.ref)
+    assert number.label in str(refused.value)

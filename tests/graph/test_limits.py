@@ -83,11 +83,21 @@ def test_solvers_name_a_bad_courant_number_and_a_bad_cell(solver):
         for bad in (0.0, -0.5, math.nan):
             with pytest.raises(FieldError, match=f"{name} is {bad}, but must be above 0"):
                 machine.simulate(**fields, shape=(4, 4), **{name: bad})
-    with pytest.warns(ParamWarning, match="cfl=1.5 is above"):
-        machine.simulate(**fields, shape=(4, 4), cfl=1.5, backend="reference")
+    unwise = 0.9 if solver is hydro else 1.5  # which refuses what is above 1
+    with pytest.warns(ParamWarning, match=f"cfl={unwise} is above"):
+        machine.simulate(**fields, shape=(4, 4), cfl=unwise, backend="reference")
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3])
+def test_gas_takes_no_courant_number_above_1(dim):
+    machine = hydro.machine(dim=dim)
+    start = hydro.conserved(np.ones((4,) * dim), (0.0,) * dim, 1.0)
+    for bad in (1.01, 2, math.inf):
+        with pytest.raises(FieldError, match=r"cfl is .*, but must be above 0 and at most 1"):
+            machine.simulate(**start, cfl=bad, backend="reference")
+
+
+@pytest.mark.parametrize("dim", [2, 3])
 def test_gas_is_warned_of_a_courant_number_above_one_over_the_dimension(dim):
     machine = hydro.machine(dim=dim)
     start = hydro.conserved(np.ones((4,) * dim), (0.0,) * dim, 1.0)

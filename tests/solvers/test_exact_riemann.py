@@ -50,5 +50,11 @@ def test_mirror_image():
 def test_refusals():
     with pytest.raises(StencilError, match="vacuum"):
         star_region(Gas(1, -20, 0.4), Gas(1, 20, 0.4))
-    with pytest.raises(StencilError, match="positive"):
-        solve_riemann(Gas(0, 0, 1), SOD_RIGHT, 0.0)
+    for bad in (Gas(0, 0, 1), Gas(1, 0, -1), Gas(np.nan, 0, 1), Gas(1, np.inf, 1), Gas(1, 0, np.inf)):
+        with pytest.raises(StencilError, match=r"the left state of the Riemann problem is Gas.*\n.*positive"):
+            solve_riemann(bad, SOD_RIGHT, 0.0)
+        with pytest.raises(StencilError, match="the right state"):
+            solve_riemann(SOD_LEFT, bad, 0.0)
+    for gamma in (1.0, 0.5, np.nan, np.inf):
+        with pytest.raises(StencilError, match="an ideal gas has more than 1"):
+            solve_riemann(SOD_LEFT, SOD_RIGHT, 0.0, gamma)

@@ -92,6 +92,9 @@ def test_flows_take_other_components_and_backends(name):
 def test_boxes_that_are_too_small_are_refused():
     with pytest.raises(StencilError, match=r"\(9, 3\)"):
         gas_flows.double_mach_reflection().simulate(3)
+    for cells in (8.5, "8", True):
+        with pytest.raises(StencilError, match=f"cells={cells!r} is no whole number"):
+            gas_flows.jet().simulate(cells)
     with pytest.raises(StencilError, match="no cell lies within"):
         gas_flows.sedov(2, radius=1e-3).simulate(16)
     with pytest.raises(StencilError, match="dim=4"):

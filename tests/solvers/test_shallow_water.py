@@ -53,8 +53,14 @@ def test_exact_solution_over_a_dry_bed_is_ritters():
     np.testing.assert_allclose(backwards, -velocity, atol=1e-15)
     parted, _ = solve_dam_break(Pool(1.0, -10.0), Pool(1.0, 10.0), [-20.0, 0.0, 20.0])
     np.testing.assert_array_equal(parted, [1.0, 0.0, 1.0])
-    with pytest.raises(StencilError, match="negative depth"):
-        solve_dam_break(Pool(-1.0), Pool(1.0), 0.0)
+    for bad in (Pool(-1.0), Pool(np.nan), Pool(np.inf), Pool(1.0, np.nan)):
+        with pytest.raises(StencilError, match="there is no Pool"):
+            solve_dam_break(bad, Pool(1.0), 0.0)
+        with pytest.raises(StencilError, match="there is no Pool"):
+            solve_dam_break(Pool(1.0), bad, 0.0)
+    for gravity in (0.0, -9.81, np.nan):
+        with pytest.raises(StencilError, match="moves no water"):
+            solve_dam_break(Pool(1.0), Pool(0.5), 0.0, gravity)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,7 @@
-"""Advection: du/dt + sum_a v_a du/dx_a = 0 with constant velocity, upwind, of first or second order."""
+"""Advection: du/dt + sum_a v_a du/dx_a = 0 with constant velocity, upwind, of first or second order.
+
+LeVeque, Finite Volume Methods for Hyperbolic Problems (2002), chapters 4 and 6.
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,10 +25,14 @@ def solve_dam_break(left: Pool, right: Pool, speed: ArrayLike, gravity: float = 
     """Depth and velocity at x / t = `speed`, of the shape of `speed`; velocity 0 where it is dry.
 
     Stoker (Water Waves, 1957, §10.8) for a dam between pools at rest, Ritter (1892) for a dry bed, else as Toro
-    (Shock-Capturing Methods for Free-Surface Shallow Flows, chapters 5 and 6). Raises StencilError for negative depth.
+    (Shock-Capturing Methods for Free-Surface Shallow Flows, chapters 5 and 6). Raises StencilError for depths
+    that are negative or not finite.
     """
-    if min(left.depth, right.depth) < 0:
-        raise StencilError("a pool has a negative depth", advice="Pass depths of 0 or more.")
+    for pool in (left, right):
+        if not (0 <= pool.depth < math.inf and math.isfinite(pool.velocity)):
+            raise StencilError(f"there is no {pool}", advice="Pass finite depths of 0 or more and finite velocities.")
+    if not 0 < gravity < math.inf:
+        raise StencilError(f"gravity={gravity!r} moves no water", advice="Pass a positive number such as 9.81.")
     s = np.asarray(speed, np.float64)
     c_left, c_right = (float(np.sqrt(gravity * pool.depth)) for pool in (left, right))
     if right.velocity - left.velocity >= 2 * (c_left + c_right) or 0.0 in (left.depth, right.depth):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,7 +30,8 @@ SOD_LEFT, SOD_RIGHT = Gas(1.0, 0.0, 1.0), Gas(0.125, 0.0, 0.1)
 def solve_riemann(left: Gas, right: Gas, speed: ArrayLike, gamma: float = 1.4) -> tuple[Array, Array, Array]:
     """Density, velocity and pressure at x / t = `speed`, of the shape of `speed`.
 
-    Raises StencilError for states that are not positive or that leave a vacuum between them (Toro eq. 4.40).
+    Raises StencilError for states that are not positive and finite, for gamma up to 1, and for states that leave a
+    vacuum between them (Toro eq. 4.40).
     """
     density, velocity, pressure = riemann_flow(left, right, np.asarray(speed, np.float64), gamma)
     return density, velocity, pressure
@@ -37,8 +39,14 @@ def solve_riemann(left: Gas, right: Gas, speed: ArrayLike, gamma: float = 1.4) -
 
 def riemann_flow(left: Gas, right: Gas, speed: Quantity, gamma: float = 1.4) -> tuple[Quantity, Quantity, Quantity]:
     """The same for a traced `speed`, so that the solution can stand in a cell, such as in a boundary rule."""
-    if min(left.density, right.density, left.pressure, right.pressure) <= 0:
-        raise StencilError("a state of the Riemann problem is not positive", advice="Pass positive states.")
+    for side, gas in (("left", left), ("right", right)):
+        if not (0 < gas.density < math.inf and 0 < gas.pressure < math.inf and math.isfinite(gas.velocity)):
+            raise StencilError(
+                f"the {side} state of the Riemann problem is {gas}",
+                advice="Pass finite states of positive density and pressure.",
+            )
+    if not 1 < gamma < math.inf:
+        raise StencilError(f"gamma is {gamma!r}, but an ideal gas has more than 1", advice="Pass gamma=1.4.")
     pressure, velocity = star_region(left, right, gamma)
     on_left = speed < velocity
     sides = (

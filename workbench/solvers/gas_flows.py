@@ -42,7 +42,9 @@ class GasFlow:
     end: float
 
     def shape(self, cells: int) -> tuple[int, ...]:
-        """Cells along each axis if there are `cells` to a unit of length. Raises StencilError for less than 4."""
+        """Cells along each axis for `cells` to a unit of length. Raises StencilError for fractions and below 4."""
+        if isinstance(cells, bool) or not isinstance(cells, int | np.integer):
+            raise StencilError(f"cells={cells!r} is no whole number of cells", advice="Pass cells=128 or the like.")
         extents = tuple(round(length * cells) for length in self.lengths)
         if min(extents) < 4:
             raise StencilError(f"{cells} cells a unit make a box of {extents}", advice="Pass more cells.")

@@ -1,4 +1,7 @@
-"""Heat: du/dt = kappa laplacian(u) in any dimension, by the midpoint rule and differences of any even order."""
+"""Heat: du/dt = kappa laplacian(u) in any dimension, by the midpoint rule and differences of any even order.
+
+Stable steps by von Neumann's analysis (Richtmyer and Morton, Difference Methods for Initial-Value Problems, ch. 1).
+"""
 
 from __future__ import annotations
 

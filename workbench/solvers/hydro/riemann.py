@@ -62,7 +62,7 @@ def hlle(left: State, right: State, axis: int) -> Conserved:
 
 
 def rusanov(left: State, right: State, axis: int) -> Conserved:
-    """Rusanov's local Lax-Friedrichs flux: one speed for both sides; the most diffusive and the simplest."""
+    """Rusanov's local Lax-Friedrichs flux (1961): one speed for both sides; the most diffusive and the simplest."""
     speed = np.maximum(np.abs(left.velocity[axis]) + left.sound_speed, np.abs(right.velocity[axis]) + right.sound_speed)
     return left.flux(axis).map(
         lambda f, g, a, b: 0.5 * (f + g - speed * (b - a)), right.flux(axis), left.conserved, right.conserved

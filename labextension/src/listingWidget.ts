@@ -61,10 +61,14 @@ export class ListingView extends DOMWidgetView {
   }
 
   private readonly end = (): void => {
+    this.ended = true;
     this.trouble.textContent = 'The kernel process of this view has ended. Run the cell again.';
   };
 
   private ask(message: FromListing): void {
+    if (this.ended) {
+      return; // what is said about that stays; the text may still be read
+    }
     if (message.type !== 'drawn') {
       this.trouble.textContent = ''; // it belonged to what was asked before
     }
@@ -117,6 +121,7 @@ export class ListingView extends DOMWidgetView {
     this.table.select(selected);
   }
 
+  private ended = false;
   private readonly title = element('div', 'swb-listing-title');
   private readonly place = element('div', 'swb-listing-place');
   private readonly selection = element('div', 'swb-selection');

@@ -73,6 +73,7 @@ export class PaneView extends DOMWidgetView {
   }
 
   private readonly end = (): void => {
+    this.toolbar.node.inert = true;
     this.trouble.textContent = 'The kernel process of this view has ended. Run the cell again.';
   };
 

@@ -78,6 +78,7 @@ def test_view_says_what_to_do_after_a_restart(lab, page):
     page.evaluate("void window.jupyterapp.commands.execute('kernelmenu:restart')")
     page.locator(".jp-Dialog-button.jp-mod-accept").click()
     notebook.wait_text(".swb-trouble", "Run the cell again")
+    assert page.locator(".swb-controls").evaluate("node => node.inert")
     notebook.picture("field-after-restart")
     notebook.wait_idle()
     notebook.run(0)

@@ -53,6 +53,8 @@ def test_a_view_says_what_to_do_after_a_restart(lab, page):
     page.evaluate("void window.jupyterapp.commands.execute('kernelmenu:restart')")
     page.locator(".jp-Dialog-button.jp-mod-accept").click()
     wait_heard(page, "Run the cell again", ".swb-trouble")
+    page.get_by_label("backend").select_option("cuda")
+    assert "Run the cell again" in page.locator(".swb-trouble").inner_text()
     notebook.wait_idle()
     notebook.run(0)
     notebook.run(1)

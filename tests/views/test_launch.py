@@ -90,6 +90,12 @@ def test_facts_are_recorded_and_kept():
     assert to_png(drawn)[:4] == b"\x89PNG"
 
 
+def test_picture_of_launches_on_the_cpu_has_a_bar_for_each_loop():
+    summary = summarise_launch(HEAT.plan(), extents=(512, 512), backend="openmp")
+    assert len(summary.rows) > 0
+    assert to_svg(draw_launch(summary)).count("<polygon") == len(summary.rows)
+
+
 def test_volumes_show_the_plane_of_the_probed_cell():
     (trace,) = find_facts(WAVE3.plan()).traces
     plane, cuts = plane_of(trace)

@@ -28,6 +28,11 @@ import workbench as wb
 made = wb.trace('u = field("u", boundary="periodic")\\nw = u[+1, 0]\\nu.next = w + 1')
 sim = made.simulate(u=np.eye(3), backend="reference")
 view = sim.view("w")
+opened = [made.view(kind) for kind in ("graph", "plan", "source", "launch")] + [made.inspect(sim)]
+for other in opened:
+    shown = other._repr_mimebundle_()
+    assert {"image/png", "text/html"} & set(shown), other
+    assert "stencil-workbench[lab]" in shown["text/plain"], other
 bundle = view._repr_mimebundle_()
 print(sorted(bundle))
 print(base64.b64decode(bundle["image/png"])[1:4].decode())

@@ -18,18 +18,26 @@ BLOCKS = ("#56b4e9", "#e69f00", "#009e73", "#cc79a7", "#f0e442", "#9a9a9a")
 
 WIDTH = 960
 _CURVE_HEIGHT = 170
+_BAR = 22  # pixels from one bar to the next
+_NAME = 200  # pixels of names left of bars
 _TEXT = 17  # pixels a line
 _CHARACTERS = 128  # in a line
 
 
 def draw_launch(summary: LaunchSummary) -> Drawing:
-    """Occupancy against block, registers and shared memory; owners of cells; all numbers as words below."""
+    """Occupancy against block, registers and shared memory, or the cells of loops on CPU threads; owners of cells.
+
+    All numbers stand as words below.
+    """
     shapes: list[Shape] = []
     top = 12.0
     if summary.curves:
         for number, curve in enumerate(summary.curves):
             shapes += _curve(curve, 12 + number * (WIDTH - 24) / 3, top, (WIDTH - 24) / 3 - 16)
         top += _CURVE_HEIGHT
+    if summary.device is None:
+        shapes += _bars(summary, top)
+        top += _BAR * (len(summary.rows) + 1)
     if summary.trace is not None:
         drawn, height = _cells(summary.trace, 12, top)
         shapes += drawn
@@ -43,6 +51,19 @@ def _wrapped(line: str) -> list[str]:
     """Lines that fit into the width."""
     indent = " " * (len(line) - len(line.lstrip()) + 4)
     return textwrap.wrap(line, _CHARACTERS, subsequent_indent=indent, drop_whitespace=True) or [""]
+
+
+def _bars(summary: LaunchSummary, top: float) -> Iterator[Shape]:
+    """How many cells each loop on CPU threads computes."""
+    most = max((row.cells for row in summary.rows), default=1)
+    yield Label((12 + _NAME, top + _BAR / 2), "cells of each loop", PALE, 11)
+    for number, row in enumerate(summary.rows):
+        y = top + _BAR * (number + 1)
+        name = row.name if len(row.name) <= 26 else f"{row.name[:25]}…"
+        yield Label((4 + _NAME, y + _BAR / 2 - 2), name, INK, 12, "right")
+        width = (WIDTH - _NAME - 120) * row.cells / max(most, 1)
+        yield rectangle(12 + _NAME, y, width, _BAR - 5, LINE)
+        yield Label((18 + _NAME + width, y + _BAR / 2 - 2), f"{row.cells:,}", INK, 12)
 
 
 def _curve(curve: Curve, left: float, top: float, width: float) -> Iterator[Shape]:

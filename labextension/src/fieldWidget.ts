@@ -12,6 +12,7 @@ import { element } from './element';
 import { keepFile, rasterise } from './files';
 import { Picture } from './field/picture';
 import { cellOf } from './field/places';
+import { Receipts } from './field/receipts';
 import { openChannel, type Channel } from './kernel/channel';
 import { readMessage, type Frame, type FromKernel, type HandedFile, type Opening, type Point, type ToKernel } from './kernel/protocol';
 import { MODULE, VERSION } from './version';
@@ -143,7 +144,7 @@ export class FieldView extends DOMWidgetView {
     this.mark();
     this.controls.showFrame(frame);
     this.describe(frame);
-    this.ask({ type: 'drawn', number: frame.number });
+    this.receipts.drawn(frame.number);
     this.el.dataset['number'] = String(frame.number);
     this.el.dataset['drawn'] = String(Number(this.el.dataset['drawn'] ?? 0) + 1);
   }
@@ -293,6 +294,10 @@ export class FieldView extends DOMWidgetView {
   private readonly latest = new Latest<Frame>(
     frame => this.draw(frame),
     callback => requestAnimationFrame(callback)
+  );
+  private readonly receipts = new Receipts(
+    number => this.ask({ type: 'drawn', number }),
+    (callback, milliseconds) => void setTimeout(callback, milliseconds)
   );
   private readonly title = element('div', 'swb-title');
   private readonly values = element('div', 'swb-values');

@@ -7,6 +7,7 @@ import { Latest } from '../lib/field/latest.js';
 import { apart, beside, shareOf, short, ticks } from '../lib/field/numbers.js';
 import { cellOf, placeOf } from '../lib/field/places.js';
 import { rangeOf } from '../lib/field/range.js';
+import { Receipts } from '../lib/field/receipts.js';
 
 const hexadecimal = Array.from({ length: 256 }, (_, code) => code.toString(16).padStart(2, '0') + '80ff').join('');
 
@@ -74,6 +75,47 @@ test('numbers are short', () => {
   assert.equal(short(-1234.5), '\u22121235');
   assert.equal(short(1e20), '1e20');
   assert.equal(short(1.25e-7), '1.25e\u22127');
+});
+
+function receipts() {
+  const told = [];
+  const waiting = [];
+  const made = new Receipts(number => told.push(number), callback => waiting.push(callback));
+  return { made, told, pass: () => waiting.splice(0).forEach(callback => callback()) };
+}
+
+test('of two frames that follow each other the second is answered, for both', () => {
+  const { made, told, pass } = receipts();
+  [1, 2, 3, 4].forEach(number => made.drawn(number));
+  assert.deepEqual(told, [2, 4]);
+  pass();
+  assert.deepEqual(told, [2, 4]);
+});
+
+test('a frame that stays alone is answered after a while', () => {
+  const { made, told, pass } = receipts();
+  made.drawn(1);
+  assert.deepEqual(told, []);
+  pass();
+  made.drawn(2);
+  pass();
+  assert.deepEqual(told, [1, 2]);
+});
+
+test('a frame drawn in place of others is answered at once, for all of them', () => {
+  const { made, told } = receipts();
+  made.drawn(2);
+  made.drawn(5);
+  assert.deepEqual(told, [2, 5]);
+});
+
+test('a kernel process that counts anew is answered anew', () => {
+  const { made, told, pass } = receipts();
+  [1, 2, 1].forEach(number => made.drawn(number));
+  assert.deepEqual(told, [2, 1]);
+  made.drawn(2);
+  pass();
+  assert.deepEqual(told, [2, 1, 2]);
 });
 
 test('only the latest of what arrives between two paintings is drawn', () => {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-UNDER_WAY = 2  # frames sent and not yet acknowledged
+UNDER_WAY = 2  # frames sent and not yet acknowledged; labextension/src/field/receipts.ts answers for two at once
 FRAME_SECONDS = 1 / 40  # no screen needs more of a field
 SILENCE_SECONDS = 0.25  # without an acknowledgement: its messages wait behind a cell that runs
 BLIND_SECONDS = 1 / 12  # between frames sent without acknowledgements, a rate that most pages draw

@@ -79,8 +79,8 @@ export class Controls {
     }
     this.palette.parentElement?.classList.toggle('swb-line', frame.kind === 'line');
     this.palette.hidden = frame.kind === 'line';
-    if (document.activeElement !== this.value) {
-      this.value.value = frame.name;
+    if (this.value.value !== frame.name && document.activeElement !== this.value) {
+      this.value.value = frame.name; // to set what is set already costs a form's time
     }
     const cuts = cutsOf(frame);
     const key = cuts.map(cut => cut.axis).join();

@@ -1,0 +1,36 @@
+// Receipts: of which drawn frames the kernel process is told. Imports nothing.
+//
+// Each message to the kernel process makes it say that it is busy, then idle, and JupyterLab changes icon, toolbar and
+// status bar for both: more work than a picture. Two frames may be under way (workbench/views/flow.py), so the second one
+// is answered for both, and the first alone only if no second follows.
+
+const UNDER_WAY = 2;
+const PATIENCE = 50; // milliseconds; frames follow each other in 25
+
+export class Receipts {
+  constructor(
+    private readonly send: (number: number) => void,
+    private readonly later: (callback: () => void, milliseconds: number) => void
+  ) {}
+
+  /** This frame is on the screen, and those before it are or never will be. */
+  drawn(number: number): void {
+    this.last = number;
+    if (number > this.told && number < this.told + UNDER_WAY) {
+      this.later(() => this.tell(number), PATIENCE);
+    } else {
+      this.tell(number);
+    }
+  }
+
+  /** Unless another was drawn since, which is or will be answered for this one too. */
+  private tell(number: number): void {
+    if (number === this.last) {
+      this.told = number;
+      this.send(number);
+    }
+  }
+
+  private told = 0;
+  private last = 0;
+}

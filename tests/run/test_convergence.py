@@ -123,6 +123,7 @@ def test_a_run_that_blows_up_fails():
     [
         ({"sizes": (32,)}, RunError, r"sizes=\(32,\) are not two or more growing"),
         ({"sizes": (64, 32)}, RunError, "are not two or more growing"),
+        ({"exact": None}, RunError, "the exact solution is None, which is no function"),
         ({"sizes": (8, 16.5)}, RunError, "are not two or more growing"),
         ({"norm": "l3"}, RunError, "norm='l3' is unknown"),
         ({"until": 1.0, "steps": 4}, RunError, "until= and steps= name two ends"),

@@ -83,9 +83,9 @@ def test_gamma_is_one_finite_number_above_1(gamma):
         ({"reconstruction": "minmod"}, "reconstruction='minmod' is no function"),
         ({"riemann": None}, "riemann=None is no function"),
         ({"reconstruction": lambda v, axis: v}, "reconstruction <lambda> gives one value, not a pair"),
-        ({"reconstruction": lambda v, axis: (v, v, v)}, "three values of another kind, not a pair"),
+        ({"reconstruction": lambda v, axis: (v, v, v)}, "gives 3 values, not a pair"),
         ({"riemann": lambda left, right, axis: left.density}, "riemann solver <lambda> gives one value"),
-        ({"riemann": lambda left, right, axis: (left.density,) * 3}, "three values of another kind"),
+        ({"riemann": lambda left, right, axis: (left.density,) * 3}, "3 values of another kind"),
         ({"riemann": lambda left, right, axis: None}, "gives None"),
     ],
 )
@@ -99,8 +99,8 @@ def test_options_that_make_no_sense_are_named(options, text):
     [
         (lambda x: 1.0, r"boundary <lambda> does not take \(x, y, time\)"),
         (lambda x, y, time: 1.0, r"gives one value, not \(density, \(2 velocities\), pressure\)"),
-        (lambda x, y, time: (1.0, 0.0, 1.0), "three values of another kind"),
-        (lambda x, y, time: (1.0, (0.0,), 1.0), "three values of another kind"),
+        (lambda x, y, time: (1.0, 0.0, 1.0), "3 values of another kind"),
+        (lambda x, y, time: (1.0, (0.0,), 1.0), "3 values of another kind"),
         (lambda x, y, time: (1.0, (0.0, 0.0)), "gives 2 values"),
         (lambda x, y, time: (-1.0, (0.0, 0.0), 1.0), "gives density -1.0, but it must be positive and finite"),
         (lambda x, y, time: (1.0, (0.0, 0.0), math.nan), "gives pressure nan"),
@@ -136,4 +136,6 @@ def test_an_end_that_is_no_time_is_refused():
         simulation = machine.simulate(**start, backend="reference")
         with pytest.raises(RunError, match=r"run\(until=inf\) never ends"):
             simulation.run(until=math.inf, time="time")
+        with pytest.raises(RunError, match=r"has no scalar 't'\nPass time=\"time\""):
+            simulation.run(until=1.0)
         assert simulation.run(until=math.inf, time="time", at_most=3).steps == 3

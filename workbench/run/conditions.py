@@ -11,6 +11,13 @@ from workbench.errors import RunError
 from workbench.frontend.predicate import trace_predicate
 from workbench.graph import Graph
 
+TIME_NAMES = ("t", "time")  # scalars that tell the time
+
+
+def time_name(graph: Graph) -> str:
+    """The scalar that tells the time by its name; empty if there is none."""
+    return next((name for name in TIME_NAMES if name in {static.name for static in graph.scalars}), "")
+
 
 def trace_condition(graph: Graph, predicate: Callable[..., object]) -> tuple[Condition, ...]:
     """Call the predicate once on names instead of numbers and return what it compares."""
@@ -25,9 +32,11 @@ def time_condition(graph: Graph, time: str, end: float) -> Condition:
     """
     types = {s.name: s.type for s in graph.scalars}
     if time not in types:
+        known = time_name(graph)
+        new = f'Add {time} = scalar("{time}") and {time}.next = {time} + dt to the cell, or pass time="...".'
         raise RunError(
             f"run(until={end!r}) needs a scalar that holds the time, and {graph.name} has no scalar {time!r}",
-            advice=f'Add {time} = scalar("{time}") and {time}.next = {time} + dt to the cell, or pass time="...".',
+            advice=new if not known else f'Pass time="{known}".',
         )
     with np.errstate(over="ignore"):
         return Condition(time, ">=", float(types[time].numpy.type(end)) if types[time].is_float else end)

@@ -14,13 +14,13 @@ from workbench.backends.base import Array
 from workbench.errors import FieldError, RunError
 from workbench.graph import Graph
 from workbench.planning.choices import Choices
+from workbench.run.conditions import TIME_NAMES, time_name
 from workbench.run.creation import create_simulation
 from workbench.run.opening import read_shape, split_values
 from workbench.run.simulation import Simulation
 from workbench.run.values import fit, groups
 
 NORMS = ("l1", "l2", "max")
-TIME_NAMES = ("t", "time")  # scalars that tell the time
 TOLERANCE = 0.1  # by which a measured order may stay below the declared one
 Exact = Callable[[tuple[int, ...], float], object]
 Steps = int | Callable[[int], int]
@@ -144,6 +144,11 @@ def converge(
     values: Mapping[str, object],
 ) -> Convergence:
     """Run from exact(extents, 0) on every size and compare with exact(extents, time); see `Machine.converge`."""
+    if not callable(exact):
+        raise RunError(
+            f"the exact solution is {exact!r}, which is no function",
+            advice="Pass a function (extents, time) -> dict of fields.",
+        )
     norm, shape = procedure.norm, procedure.shape
     if norm not in NORMS:
         raise RunError(f"norm={norm!r} is unknown", advice=f"Use one of {', '.join(NORMS)}.")
@@ -194,12 +199,8 @@ def _answer(graph: Graph, exact: Exact, extents: tuple[int, ...], time: float) -
 
 def _clock(simulation: Simulation) -> float:
     """The machine's time, or the number of steps where it has none."""
-    name = _time_name(simulation.graph)
+    name = time_name(simulation.graph)
     return float(simulation[name]) if name else float(simulation.steps)
-
-
-def _time_name(graph: Graph) -> str:
-    return next((name for name in TIME_NAMES if name in {static.name for static in graph.scalars}), "")
 
 
 def _go(simulation: Simulation, procedure: Procedure, size: int) -> None:
@@ -207,7 +208,7 @@ def _go(simulation: Simulation, procedure: Procedure, size: int) -> None:
     if until is not None and steps is not None:
         raise RunError("until= and steps= name two ends", advice="Pass one of them.")
     if until is not None:
-        simulation.run(until=until, time=_time_name(simulation.graph) or TIME_NAMES[0])
+        simulation.run(until=until, time=time_name(simulation.graph) or TIME_NAMES[0])
         return
     steps = size if steps is None else steps
     simulation.run(steps(size) if callable(steps) else steps)

@@ -83,7 +83,7 @@ def pair_of_faces(reconstruction: Callable[..., object], faces: object) -> tuple
     """What a reconstruction gave, if it is a pair. Raises TraceError that names the function."""
     if not isinstance(faces, tuple | list) or len(faces) != 2:
         raise TraceError(
-            f"reconstruction {_name(reconstruction)} gives {_described(faces)}, not a pair",
+            f"reconstruction {_name(reconstruction)} gives {_described(faces, 2)}, not a pair",
             advice="Return (value at the cell's lower face, value at its upper face).",
         )
     return faces[0], faces[1]
@@ -93,7 +93,7 @@ def parts_of_flux(riemann: Callable[..., object], flux: object) -> Sequence[Quan
     """What a Riemann solver gave, if it is three things, a vector the second. Raises TraceError that names it."""
     if not isinstance(flux, tuple | list) or len(flux) != 3 or not isinstance(flux[1], tuple | list | Tensor):
         raise TraceError(
-            f"riemann solver {_name(riemann)} gives {_described(flux)}, not the fluxes of mass, momentum and energy",
+            f"riemann solver {_name(riemann)} gives {_described(flux, 3)}, not the fluxes of mass, momentum and energy",
             advice="Return hydro.Conserved(mass, components((...)), energy), as state.flux(axis) is.",
         )
     return flux
@@ -116,7 +116,7 @@ def gas_outside(outside: Callable[..., object], places: list[Quantity], time: Qu
         velocity = (velocity,)
     if not isinstance(velocity, tuple | list | Tensor) or len(velocity) != axes:
         raise TraceError(
-            f"boundary {name} gives {_described(gas)}, not (density, ({axes} velocit{'y' if axes == 1 else 'ies'}), "
+            f"boundary {name} gives {_described(gas, 3)}, not (density, ({axes} velocit{'y' if axes == 1 else 'ies'}), "
             "pressure)",
             advice="Return a tuple of these, the second one a tuple itself.",
         )
@@ -133,7 +133,8 @@ def _name(function: Callable[..., object]) -> str:
     return getattr(function, "__name__", repr(function))
 
 
-def _described(result: object) -> str:
+def _described(result: object, expected: int) -> str:
+    """What came instead of `expected` values of the right kind."""
     if isinstance(result, tuple | list):
-        return f"{len(result)} values" if len(result) != 3 else "three values of another kind"
+        return f"{len(result)} values" + " of another kind" * (len(result) == expected)
     return "None" if result is None else "one value"

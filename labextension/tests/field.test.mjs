@@ -9,6 +9,7 @@ import { cellOf, placeOf } from '../lib/field/places.js';
 import { rangeOf } from '../lib/field/range.js';
 import { Receipts } from '../lib/field/receipts.js';
 
+const free = { least: null, above: null, most: null };
 const hexadecimal = Array.from({ length: 256 }, (_, code) => code.toString(16).padStart(2, '0') + '80ff').join('');
 
 test('a colour table keeps red, green and blue, opaque', () => {
@@ -142,10 +143,19 @@ test('what was cleared is not drawn', () => {
 
 test('a slider holds its first value', () => {
   for (const value of [3.43, -2, 0, 1e-9]) {
-    const range = rangeOf(value, 'float');
+    const range = rangeOf(value, 'float', free);
     assert.ok(range.low <= value && value <= range.high && range.step > 0);
   }
-  assert.deepEqual(rangeOf(3, 'int'), { low: 0, high: 10, step: 1 });
+  assert.deepEqual(rangeOf(3, 'int', free), { low: 0, high: 10, step: 1 });
+  assert.deepEqual(rangeOf(null, 'float', free), { low: -1, high: 1, step: 0.01 });
+});
+
+test('a slider stays within the limits of its param', () => {
+  assert.deepEqual(rangeOf(0.5, 'float', { ...free, above: 0, most: 1 }), { low: 0.01, high: 1, step: 0.01 });
+  assert.deepEqual(rangeOf(1.4, 'float', { ...free, above: 1 }), { low: 1.018, high: 2.8, step: 0.018 });
+  assert.deepEqual(rangeOf(2, 'int', { ...free, least: 1 }), { low: 1, high: 10, step: 1 });
+  assert.deepEqual(rangeOf(-5, 'float', { ...free, most: -2 }), { low: -10, high: -2, step: 0.08 });
+  assert.deepEqual(rangeOf(100, 'float', { ...free, least: 100, most: 100 }), { low: 100, high: 100, step: 1 });
 });
 
 test('keys move a slider the way browsers do', () => {

@@ -20,7 +20,7 @@ from workbench.views.registry import VIEWS
 
 TEXT = """\
 u = field('u', boundary='periodic')
-c = param('c', 0.1)
+c = param('c', 0.1, above=0, at_most=0.5)
 twice = 2 * u
 u.next = u + c * (u[+1, 0] - twice + u[-1, 0]) + 1
 """
@@ -86,7 +86,8 @@ def test_opening_comes_before_the_first_frame(page):
     assert [message["type"] for message in page.messages[:2]] == ["opening", "frame"]
     opening = page.messages[0]
     assert opening["machine"] == "heat"
-    assert opening["params"] == [{"name": "c", "unit": "", "kind": "float", "value": 0.1}]
+    limits = {"least": None, "above": 0, "most": 0.5}
+    assert opening["params"] == [{"name": "c", "unit": "", "kind": "float", "value": 0.1, "limits": limits}]
 
 
 def test_play_shows_later_and_later_steps_until_paused(view, page, simulation):

@@ -32,6 +32,11 @@ def opening_message(graph: Graph, snapshot: Snapshot, axes: tuple[AxisLabel, ...
             "unit": param.unit,
             "kind": "bool" if param.type.kind == "bool" else "float" if param.type.is_float else "int",
             "value": _json_number(snapshot.numbers[param.name]),
+            "limits": {
+                "least": _json_bound(param.limits.at_least),
+                "above": _json_bound(param.limits.above),
+                "most": _json_bound(param.limits.at_most),
+            },
         }
         for param in graph.params
         if param.name in snapshot.numbers
@@ -142,6 +147,10 @@ def point_message(cell: tuple[int, ...], value: float | None) -> Message:
 
 def _axis(axis: AxisLabel) -> dict[str, object]:
     return {"name": axis.name, "unit": axis.unit, "cells": axis.cells, "first": axis.first, "last": axis.last}
+
+
+def _json_bound(bound: float | None) -> object:
+    return None if bound is None else _json_number(bound)
 
 
 def _json_number(value: float) -> object:

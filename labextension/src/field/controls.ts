@@ -153,20 +153,22 @@ export class Controls {
       this.inputs.set(name, value => (box.checked = Boolean(value)));
       return labelled(title, box);
     }
-    const range = rangeOf(param.value, param.kind);
-    const slide = slideOf(range.low, range.high, range.step, param.value);
+    const range = rangeOf(param.value, param.kind, param.limits);
+    const slide = slideOf(range.low, range.high, range.step, param.value ?? range.low);
     const number = element('input', 'swb-number');
     number.type = 'number';
     number.step = 'any';
-    number.value = String(param.value);
+    number.value = String(param.value ?? '');
+    number.placeholder = 'not finite';
     number.setAttribute('aria-label', `${title}, exact`);
     slide.addEventListener('input', () => {
       number.value = slide.value;
       this.ask({ type: 'set', name, value: Number(slide.value) });
     });
     number.addEventListener('change', () => {
-      const value = Number(number.value);
+      const value = param.kind === 'int' ? Math.round(Number(number.value)) : Number(number.value);
       if (number.value !== '' && Number.isFinite(value)) {
+        number.value = String(value);
         slide.max = String(Math.max(Number(slide.max), value));
         slide.min = String(Math.min(Number(slide.min), value));
         slide.value = number.value;
@@ -175,8 +177,8 @@ export class Controls {
     });
     this.inputs.set(name, value => {
       if (document.activeElement !== slide && document.activeElement !== number) {
-        slide.value = String(value);
-        number.value = String(value);
+        slide.value = String(value ?? slide.value);
+        number.value = String(value ?? '');
       }
     });
     const label = labelled(title, slide);
@@ -211,7 +213,7 @@ export class Controls {
   private running = false;
   private axes: string[] = [];
   private cutKey = '';
-  private readonly inputs = new Map<string, (value: number) => void>();
+  private readonly inputs = new Map<string, (value: number | null) => void>();
   private readonly play = button('Play', '', () => undefined);
   private readonly hold = checkbox();
   private readonly params = element('div', 'swb-params');

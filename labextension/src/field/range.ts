@@ -1,4 +1,6 @@
-// The range of a slider for a param of which only the value is known. Imports nothing.
+// The range of a slider for a param: within its limits, and around its first value where there are none. Imports only types.
+
+import type { Limits } from '../kernel/protocol';
 
 export interface Range {
   low: number;
@@ -6,8 +8,21 @@ export interface Range {
   step: number;
 }
 
-/** Around the first value: 0 to twice it; -1 to 1 for zero; whole steps for whole numbers. */
-export function rangeOf(value: number, kind: 'int' | 'float'): Range {
+/** Within the limits; where one is missing 0 to twice the value, -1 to 1 for zero; whole steps for whole numbers. */
+export function rangeOf(value: number | null, kind: 'int' | 'float', limits: Limits): Range {
+  const free = around(value ?? 0, kind);
+  const { above, most } = limits;
+  const least = limits.least ?? above;
+  if (least === null && most === null) {
+    return free;
+  }
+  const low = least ?? Math.min(free.low, (most ?? 0) - 1);
+  const high = most ?? Math.max(free.high, low + 1);
+  const step = kind === 'int' ? 1 : Number(((high - low) / 100).toPrecision(2)) || 1;
+  return { low: limits.least === null && above !== null ? low + step : low, high, step };
+}
+
+function around(value: number, kind: 'int' | 'float'): Range {
   if (kind === 'int') {
     const far = Math.max(10, 2 * Math.abs(value));
     return { low: value < 0 ? -far : 0, high: far, step: 1 };

@@ -11,11 +11,21 @@ export interface Axis {
   last: number;
 }
 
+/** What may be given to a param; null: there is no such bound. */
+export interface Limits {
+  least: number | null;
+  /** It must be greater. */
+  above: number | null;
+  most: number | null;
+}
+
 export interface Param {
   name: string;
   unit: string;
   kind: 'bool' | 'int' | 'float';
-  value: number;
+  /** null: it is not finite. */
+  value: number | null;
+  limits: Limits;
 }
 
 export interface Opening {
@@ -85,7 +95,8 @@ export interface Status {
   waitsFor: string;
   /** Cells that are followed, one index an axis. */
   probes: number[][];
-  params: Record<string, number>;
+  /** null: it is not finite. */
+  params: Record<string, number | null>;
 }
 
 export interface Point {
@@ -192,7 +203,7 @@ function readStatus(content: Fields): Status | null {
     recorded: numberOrNull(recorded),
     probes,
     waitsFor: text(content, 'waitsFor'),
-    params: params as Record<string, number>
+    params: params as Record<string, number | null>
   };
 }
 

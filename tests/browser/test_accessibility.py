@@ -66,6 +66,9 @@ def test_every_control_is_reached_and_used_by_keys_alone(lab, page):
     page.get_by_role("button", name="Step").focus()
     page.keyboard.press("Enter")
     notebook.wait_text(".swb-title", "step 1")
+    page.get_by_label("c, exact").fill("0.5")
+    page.keyboard.press("Enter")  # without leaving the box
+    assert page.get_by_role("slider", name="c", exact=True).input_value() == "0.5"
     page.get_by_label("value", exact=True).focus()
     page.keyboard.press("ArrowDown")
     notebook.wait_text(".swb-title", "v of wave")

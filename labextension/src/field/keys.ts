@@ -9,6 +9,9 @@ export function obeyKey(target: EventTarget | null, key: string): boolean {
   if (target instanceof HTMLSelectElement) {
     return choose(target, key);
   }
+  if (target instanceof HTMLInputElement && target.type === 'number') {
+    return enter(target, key);
+  }
   const summary = target instanceof HTMLElement && target.tagName === 'SUMMARY';
   const presses = key === ' ' || (key === 'Enter' && (summary || target instanceof HTMLButtonElement));
   const pressable = summary || target instanceof HTMLButtonElement || (target instanceof HTMLInputElement && target.type === 'checkbox');
@@ -39,6 +42,13 @@ function slide(slider: HTMLInputElement, key: string): boolean {
   }
   slider.dispatchEvent(new Event('input', { bubbles: true }));
   return true;
+}
+
+function enter(number: HTMLInputElement, key: string): boolean {
+  if (key === 'Enter') {
+    number.dispatchEvent(new Event('change', { bubbles: true }));
+  }
+  return key === 'Enter';
 }
 
 function choose(select: HTMLSelectElement, key: string): boolean {

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from tests.frontend.traced import kernel_of, stored
+from workbench import language
 from workbench.frontend.cell import trace_cell
 from workbench.graph import (
     Extend,
@@ -84,6 +85,29 @@ def test_boundary_rules_become_an_extend(boundary, sides, text):
 def test_analytic_may_come_before_the_dimension_is_known(function, read):
     traced = trace_cell(f'u = field("u", boundary=analytic({function}))\nu.next = {read}')
     assert traced.graph.dim == 2
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "constant(2.0)",
+        "fixed(2.0)",
+        "neumann(0.5, 2.0)",
+        "analytic(lambda i: 3.0 * i)",
+        "reflect(sign=-1)",
+        "mirror(sign=-1)",
+        "periodic(sign=-1)",
+        '{"x-": fixed(1), "x+": "outflow"}',
+    ],
+)
+def test_rules_of_numbers_may_be_made_outside_a_cell(rule):
+    outside = eval(rule, dict(vars(language)))
+    cell = 'u = field("u", boundary={})\nu.next = u[-1] + extend(2 * u, {})[+1]'
+    inside, given = (
+        trace_cell(cell.format(text, text), namespace={"outside": outside}).graph for text in (rule, "outside")
+    )
+    assert inside.fingerprint() == given.fingerprint()
+    assert inside.fields[0].boundary == given.fields[0].boundary
 
 
 def test_field_without_a_rule_has_no_extend():

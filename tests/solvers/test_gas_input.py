@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.errors import FieldError, RunError, StencilError
-from workbench.language import components
+from workbench.language import components, mirror, periodic, reflect
 from workbench.solvers import heat, hydro
 
 BOX = np.ones((4, 3))
@@ -109,6 +109,11 @@ def test_options_that_make_no_sense_are_named(options, text):
 def test_gas_outside_that_is_none_is_named(outside, text):
     with pytest.raises(StencilError, match=text):
         hydro.machine(2, boundary=outside)
+
+
+def test_rules_that_are_functions_are_no_gas_outside():
+    for rule, name in ((periodic, "periodic"), (reflect, "reflect"), (mirror, "mirror")):
+        assert hydro.machine(1, boundary=rule).graph == hydro.machine(1, boundary=name).graph
 
 
 def test_one_name_is_a_collection_of_names():

@@ -8,6 +8,7 @@ from tests.capabilities import backends_here
 from workbench.backends.device_resources import subkernel_resources
 from workbench.backends.nvrtc import find_compilers
 from workbench.errors import StencilError
+from workbench.language import constant, fixed
 from workbench.solvers import advection, burgers, gray_scott, heat, life, maxwell, shallow_water, wave
 
 
@@ -35,6 +36,18 @@ def test_heat_decays_as_it_should(dim, order, sizes):
         return np.abs(simulation.u - mode * np.exp(-0.5 * dim * 4 * np.pi**2 * 0.02)).max()
 
     assert order_of(error, sizes) > order - 0.15
+
+
+def test_heat_between_walls_of_two_temperatures_becomes_a_straight_line():
+    walls = {"x-": fixed(1.0), "x+": fixed(3.0)}
+    simulation = heat.machine(1, boundary=walls).simulate(u=np.zeros(8), backend="reference").run(2000)
+    np.testing.assert_allclose(simulation.u, 1 + (np.arange(8) + 0.5) / 4, rtol=1e-12)  # round-off of many steps
+
+
+def test_advection_carries_what_flows_in():
+    machine = advection.machine(1, boundary={"x-": constant(5.0), "x+": "outflow"})
+    simulation = machine.simulate(u=np.zeros(6), backend="reference").run(100)
+    np.testing.assert_allclose(simulation.u, 5.0, rtol=1e-12)  # what was there has left, but for powers of a half
 
 
 def test_heat_between_insulating_walls_is_kept():

@@ -1,4 +1,7 @@
-"""Boundaries: the rules a user writes, and the Extend node that they become."""
+"""Boundaries: the rules a user writes, and the Extend node that they become.
+
+A rule of numbers may be made outside a cell too, for `field(boundary=...)` there or for a solver: fixed(1.0).
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from functools import partial
 
 from workbench.errors import TraceError
 from workbench.frontend.promotion import convert
-from workbench.frontend.trace import DimensionFoundError, Operand, Term, Trace, current_trace
+from workbench.frontend.trace import DimensionFoundError, Operand, Term, Trace, text_here
 from workbench.frontend.value import Value, binary, operand, wrap
 from workbench.graph import (
     Arith,
@@ -83,17 +86,17 @@ def mirror(sign: int | None = None) -> Rule:
 
 def constant(value: object) -> Rule:
     """Ghost cells hold `value`, a number or a Global (param, scalar)."""
-    return _value_rule("constant", value)
+    return _value_rule("constant", value, value)
 
 
 def fixed(value: object) -> Rule:
     """The face of the domain holds `value`: ghost = 2 * value - the cell at the reflected index."""
-    return _value_rule("fixed", value)
+    return _value_rule("fixed", value, value)
 
 
 def neumann(slope: object, dx: object) -> Rule:
     """Extrapolate from the last cell with the slope du/dx taken along +axis on both sides; dx is the cell's width."""
-    return _value_rule("neumann", binary("multiply", slope, dx))
+    return _value_rule("neumann", binary("multiply", slope, dx), slope, dx)
 
 
 def analytic(function: Callable[..., object]) -> Rule:
@@ -101,7 +104,6 @@ def analytic(function: Callable[..., object]) -> Rule:
 
     It may use numbers, params, scalars and sizes, all as at the start of the kernel, but no field.
     """
-    current_trace("analytic")
     if not callable(function):
         raise TraceError(
             f"analytic needs a function of the indices, not {function!r}", advice="Write analytic(lambda i: ...)."
@@ -113,21 +115,19 @@ RULES = (periodic, reflect, mirror, constant, fixed, neumann, analytic)  # the f
 
 
 def _sign(sign: object, rule: str) -> int:
-    current_trace(rule)
     if isinstance(sign, bool) or not isinstance(sign, int) or sign not in (1, -1):
         raise TraceError(f"the sign of {rule} is +1 or -1, not {sign!r}", advice=f"Write {rule}(sign=-1).")
     return sign
 
 
-def _value_rule(kind: str, value: object) -> Rule:
-    trace = current_trace(kind)
+def _value_rule(kind: str, value: object, *arguments: object) -> Rule:
     given = operand(value)
     if isinstance(given, Term) and given.is_local:
         raise TraceError(
             f"{kind} needs one number for the whole side, but got a value per cell",
             advice="Write analytic(lambda i: ...) for values that vary along the side.",
         )
-    return Rule(kind, value=given, text=trace.text_here(kind))
+    return Rule(kind, value=given, text=text_here(f"{kind}({', '.join(map(repr, arguments))})"))
 
 
 def parse_sides(trace: Trace, boundary: object, what: str, component: tuple[int, ...] = ()) -> Sides:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -71,6 +72,20 @@ def _velocity(given: object, axes: int) -> list[Array]:
     if not parts:
         raise ShapeError("velocity has no components", advice="Pass a tuple with one for each axis.")
     return [_numbers(f"velocity{a}", part) for a, part in enumerate(parts)]
+
+
+def courant_number(stable: float, dim: int, cfl: float | None) -> float:
+    """The default of the param cfl. Unsplit, d fluxes leave a cell in one step: above 1/d every scheme is unstable.
+
+    At 1/d a chequerboard of sound is neither damped nor amplified: below, waves across the grid are smoother.
+    """
+    if cfl is None:
+        return min(0.5 if dim < 3 else 0.3, stable)
+    if not isinstance(cfl, int | float) or not 0 < cfl <= 1:
+        raise StencilError(f"cfl={cfl!r} is no Courant number", advice="Pass a number above 0, at most 1/dim.")
+    if cfl > stable:
+        warnings.warn(f"cfl={cfl!r} is above {stable:.3g}: unstable in {dim} dimensions", stacklevel=3)
+    return cfl
 
 
 def need_function(what: str, given: object, example: str) -> None:

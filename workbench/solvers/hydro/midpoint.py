@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import reduce
@@ -13,7 +12,7 @@ import numpy as np
 import workbench.language as cell
 from workbench.errors import StencilError
 from workbench.machine import Machine, stencil
-from workbench.solvers.gas_input import need_function, pair_of_faces, parts_of_flux
+from workbench.solvers.gas_input import courant_number, need_function, pair_of_faces, parts_of_flux
 from workbench.solvers.high_order import WENO_Z_COURANT, weno_z
 from workbench.solvers.hydro import reconstruction as reconstructions
 from workbench.solvers.hydro.outside import Boundary, has_outside, rule_of
@@ -62,7 +61,7 @@ def machine(
     need_function("riemann", riemann, "hydro.hllc")
     first, second = (reconstruction if o == 2 else reconstructions.constant for o in stages)
     stable = (WENO_Z_COURANT if reconstruction is weno_z else 1.0) / dim
-    courant = _courant(stable, dim, cfl)
+    courant = courant_number(stable, dim, cfl)
     hint = _hint((manifest,) if isinstance(manifest, str) else manifest or ())
 
     @stencil(dim, name="hydro", dtype=dtype)
@@ -142,20 +141,6 @@ def face_flux(gas: State, axis: int, reconstruction: Reconstruction, riemann: Ri
     right = gas.map(lambda _: next(lowers)[0])
     flux = Conserved(*parts_of_flux(riemann, riemann(left, right, axis)))
     return flux.map(lambda f: hint("riemann", f))
-
-
-def _courant(stable: float, dim: int, cfl: float | None) -> float:
-    """The default of the param cfl. Unsplit, d fluxes leave a cell in one step: above 1/d every scheme is unstable.
-
-    At 1/d a chequerboard of sound is neither damped nor amplified: below, waves across the grid are smoother.
-    """
-    if cfl is None:
-        return min(0.5 if dim < 3 else 0.3, stable)
-    if not isinstance(cfl, int | float) or not 0 < cfl <= 1:
-        raise StencilError(f"cfl={cfl!r} is no Courant number", advice="Pass a number above 0, at most 1/dim.")
-    if cfl > stable:
-        warnings.warn(f"cfl={cfl!r} is above {stable:.3g}: unstable in {dim} dimensions", stacklevel=3)
-    return cfl
 
 
 def _hint(manifest: Collection[str]) -> Hint:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from workbench.language import analytic, cell_centre, components, mirror, reflect
+from workbench.language import analytic, cell_centre, components, mirror, periodic, reflect
 from workbench.solvers.gas_input import gas_outside
 from workbench.solvers.hydro.state import Conserved, Quantity, State
 
@@ -29,7 +29,12 @@ def rule_of(
 def has_outside(boundary: Boundary) -> bool:
     """Whether some side is given as an Outside, by which gas enters that the domain need not hold yet."""
     sides = boundary.values() if isinstance(boundary, Mapping) else (boundary,)
-    return any(callable(given) and given not in (reflect, mirror) for given in sides)
+    return any(_is_gas(given) for given in sides)
+
+
+def _is_gas(given: Any) -> bool:  # noqa: ANN401  # a rule or an Outside
+    """Whether it is an Outside, and no rule, some of which are functions too."""
+    return callable(given) and given not in (periodic, reflect, mirror)
 
 
 def _one(
@@ -39,7 +44,7 @@ def _one(
     time: Quantity,
     gamma: Quantity,
 ) -> object:
-    if not callable(given) or given in (reflect, mirror):
+    if not _is_gas(given):
         return given
 
     def value(*_index: Quantity) -> Quantity:  # the cell's own, as cell_centre takes them

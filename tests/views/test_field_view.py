@@ -238,6 +238,17 @@ def test_value_that_must_be_compiled_holds_up_neither_frames_nor_run(view, page,
     page.wait("status", lambda m: m["running"] and m["waitsFor"] == "")
 
 
+def test_recording_is_handed_over_when_another_value_is_chosen(view, page):
+    pytest.importorskip("PIL", reason="pillow is not installed")
+    view.receive({"type": "record", "value": True})
+    view.receive({"type": "step"})
+    page.wait("frame", lambda m: m["step"] == 1)
+    view.receive({"type": "switch", "name": "twice"})
+    assert page.wait("file", lambda m: True)["name"] == "u.gif"
+    page.wait("frame", lambda m: m["name"] == "twice")
+    page.wait("status", lambda m: m["recorded"] is None)
+
+
 def test_last_value_asked_for_is_shown_though_another_takes_longer(view, page):
     view.receive({"type": "switch", "name": "twice"})
     view.receive({"type": "switch", "name": "u"})

@@ -262,18 +262,20 @@ class FieldView:
         if self._waits_for:
             threading.Thread(target=self._compile, args=(name, self._feeder), name="probe", daemon=True).start()
         else:
-            self._looking.switch(name)
+            self._switch_compiled(name)
 
     def _compile(self, name: str, feeder: Feeder | None) -> None:
         with contextlib.suppress(Exception):  # what fails here fails again in the switch, which tells it
             prepare_snapshot(self._simulation, name)
         if feeder is not None:
-            feeder.post(lambda: self._switch_compiled(name))
+            feeder.post(lambda: self._switch_compiled(name) if self._waits_for == name else None)
 
     def _switch_compiled(self, name: str) -> None:
-        if self._waits_for == name:
-            self._waits_for = ""
-            self._looking.switch(name)
+        """A recording is of one value, so it ends here and is handed over."""
+        self._waits_for = ""
+        if name != self.summary.name:
+            self._record(False)
+        self._looking.switch(name)
 
     def _steer(self, control: Play | Pause | Step | Pace | SetParam) -> None:
         watched = self._watch

@@ -142,7 +142,8 @@ class State:
             return self.instance.read_field(name)
         if static.role == "scalar" and self.stale and name in self._diagnostics:
             warnings.warn(
-                f"{name} was last computed at step {self.observed_step}, the fields are at step {self.steps}",
+                f"{name} was last computed at step {self.observed_step}, the fields are at step {self.steps}: "
+                "a run until a time does not compute it, one step more by run(1) does",
                 StaleScalarWarning,
                 stacklevel=2,
             )

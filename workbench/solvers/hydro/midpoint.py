@@ -43,9 +43,9 @@ def machine(
 
     Fields, means over cells: density, momentum (momentum0, ...) and energy, per volume, in any consistent units.
     Scalars: time; dt, the last step; floored, the number of cells whose density or pressure was below its floor before
-    the last observed step (`State` says what they count as). Params: gamma, default 1.4; cfl, default 0.5 and in three
-    dimensions 0.3, with weno_z 0.4 / dim; dx0, ... the cell sizes, default 1; density_floor, pressure_floor,
-    default 1e-10; until, the time at which the last step ends.
+    the last observed step, of which a run until a time has none (`State` says what they count as). Params: gamma,
+    default 1.4; cfl, default 0.5 and in three dimensions 0.3, with weno_z 0.4 / dim; dx0, ... the cell sizes, default
+    1; density_floor, pressure_floor, default 1e-10; until, the time at which the last step ends.
 
     boundary: a rule of the language for all variables ("reflect" turns the normal momentum), or a function
     (x, y, ..., time) -> (density, (velocity, ...), pressure) of the gas outside, cell centres at (index + 1/2) dx; or

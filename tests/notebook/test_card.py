@@ -10,6 +10,7 @@ from workbench.notebook.card import memory_text, scaled, share_text
 from workbench.notebook.card_html import card_html
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import summary
+from workbench.notebook.summary import halo_text
 from workbench.planning.cost import memory_bytes
 from workbench.planning.plan import Storage
 
@@ -166,3 +167,10 @@ def test_html_says_what_the_text_says():
 )
 def test_numbers_for_people(made, text):
     assert made == text
+
+
+def test_the_halo_is_told_in_cells():
+    even = trace('u = field("u", boundary="periodic")\nu.next = u[+1] + u[-1]')
+    assert halo_text(even.plan()) == "1 cell"
+    upwind = trace('u = field("u", boundary="periodic")\nu.next = u[-1, 0] + u[0, +2]')
+    assert halo_text(upwind.plan()) == "1+0, 0+2 cells"

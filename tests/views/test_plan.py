@@ -1,12 +1,14 @@
 """The table, the memory and the predictions of a plan's steps, by hand for small programs."""
 
 import math
+import re
 
 import pytest
 
 from tests.views.machines import trade_off, wave
 from workbench.errors import PlanError
 from workbench.planning.cost import HostFigures, bound_seconds, memory_bytes, step_cost
+from workbench.views.listing_messages import COLUMNS, cells_of
 from workbench.views.plan import (
     Variant,
     bytes_text,
@@ -111,3 +113,10 @@ def test_numbers_have_units():
     assert [bytes_text(n) for n in (12, 2048, 3 << 20, 5 << 30)] == ["12 bytes", "2 KiB", "3 MiB", "5 GiB"]
     assert measured_text(None) == "not measured"
     assert measured_text(1e-3) == "measured 1 ms"
+
+
+def test_every_number_of_the_table_has_a_unit():
+    (row,) = summary_of(trade_off()).rows
+    for column, text in zip(COLUMNS, cells_of(row), strict=True):
+        told = f"{column.label} {text}"
+        assert not column.numeric or re.search(r"bytes|flops|cells|[mµn]s", told) or text == "not measured", told

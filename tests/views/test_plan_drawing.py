@@ -56,7 +56,7 @@ def test_the_drawing_names_everything():
     summary = summary_of(trade_off("manifest"), measured={"step_0_b": 1e-6})
     drawing = draw_plan(summary)
     words = {shape.text for shape in drawing.shapes if isinstance(shape, Label)}
-    assert {"0: u, u.next", "1: b", "step_0_b", "speed in Gflop/s"} <= words
+    assert {"0: u, u.next", "1: b", "step_0_b", "speed (Gflop/s)"} <= words
     assert "step_0_b measured 1 µs" in words
     assert len([s for s in drawing.shapes if isinstance(s, Disc)]) == 3
     svg = to_svg(drawing)

@@ -82,7 +82,7 @@ def _kernels(card: CardSummary) -> str:
 def _kernel_table(kernel: KernelRow, card: CardSummary) -> str:
     stored = f": {', '.join(kernel.manifest)}" if kernel.manifest else ""
     rows = [
-        ("nodes", str(kernel.nodes)),
+        ("number of nodes", str(kernel.nodes)),
         ("Manifest", f"{len(kernel.manifest)}{stored}"),
         ("Delayed", str(kernel.delayed)),
         ("sub-kernels", ", ".join(kernel.subkernels)),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from workbench.backends.host import figures_text
 from workbench.graph import Graph, Kernel, Static
 from workbench.graph.diagnostics import diagnostic_stores
-from workbench.notebook.card import CardSummary, KernelRow, StaticRow
+from workbench.notebook.card import CardSummary, KernelRow, StaticRow, counted
 from workbench.pipeline import Compiled
 from workbench.planning.cost import (
     HostFigures,
@@ -135,11 +135,11 @@ def subkernel_label(kernel: KernelPlan, name: str) -> str:
 
 
 def halo_text(plan: Plan) -> str:
-    """Cells around the domain, as "1" when all sides agree, else a pair for each axis."""
+    """Cells around the domain: "1 cell" when all sides agree, else below+above for each axis, as views write it."""
     sides = {side for pair in plan.halo for side in pair}
     if len(sides) == 1:
-        return str(sides.pop())
-    return ", ".join(f"{below} and {above}" for below, above in plan.halo)
+        return counted(sides.pop(), "cell")
+    return f"{', '.join(f'{below}+{above}' for below, above in plan.halo)} cells"
 
 
 def _manifest_arrays(plan: Plan) -> int:

@@ -257,7 +257,7 @@ def _ends(low: float, high: float) -> str:
 
 def plain_axes(shape: tuple[int, ...]) -> tuple[AxisLabel, ...]:
     """Axes without coordinates: cells are counted from 0."""
-    return tuple(AxisLabel(axis_name(axis), "", cells, 0.0, float(cells - 1)) for axis, cells in enumerate(shape))
+    return tuple(AxisLabel(axis_name(axis), "cells", cells, 0.0, float(cells - 1)) for axis, cells in enumerate(shape))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

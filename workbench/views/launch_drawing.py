@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.backends.launch_trace import LaunchTrace
 from workbench.backends.occupancy import WARP
+from workbench.graph.naming import cut
 from workbench.views.drawing import Disc, Drawing, Label, Line, Shape, rectangle
 from workbench.views.launch import Curve, LaunchSummary, describe_launch
 
@@ -56,10 +57,10 @@ def _wrapped(line: str) -> list[str]:
 def _bars(summary: LaunchSummary, top: float) -> Iterator[Shape]:
     """How many cells each loop on CPU threads computes."""
     most = max((row.cells for row in summary.rows), default=1)
-    yield Label((12 + _NAME, top + _BAR / 2), "cells of each loop", PALE, 11)
+    yield Label((12 + _NAME, top + _BAR / 2), "number of cells in each loop", PALE, 11)
     for number, row in enumerate(summary.rows):
         y = top + _BAR * (number + 1)
-        name = row.name if len(row.name) <= 26 else f"{row.name[:25]}…"
+        name = cut(row.name, 26)
         yield Label((4 + _NAME, y + _BAR / 2 - 2), name, INK, 12, "right")
         width = (WIDTH - _NAME - 120) * row.cells / max(most, 1)
         yield rectangle(12 + _NAME, y, width, _BAR - 5, LINE)

@@ -8,11 +8,14 @@ from bokeh.plotting import figure
 
 from workbench.backends.launch_trace import LaunchTrace
 from workbench.backends.occupancy import WARP
+from workbench.graph.naming import cut
 from workbench.graph.spaces import axis_name
 from workbench.views.launch import Curve, LaunchSummary
 from workbench.views.launch_drawing import LINE, POINT, footprint, owner_colour, plane_of
 
 _WRAP = {"flex-wrap": "wrap"}
+_LONGEST_NAME = 18  # letters beside a bar; the pointer shows all
+_FEW_TICKS = 4  # large numbers on a narrow page
 
 
 class LaunchFigure:
@@ -105,20 +108,21 @@ class _LaunchesFigure(_BarsFigure):
 
     def show(self, summary: LaunchSummary) -> None:
         device = summary.device is not None
-        names = [f"{number + 1} {row.name}" for number, row in enumerate(summary.rows)]
+        names = [f"{number + 1} {cut(row.name, _LONGEST_NAME)}" for number, row in enumerate(summary.rows)]
         values = [row.occupancy.share if row.occupancy else row.cells for row in summary.rows]
         about = [
-            f"grid {row.grid}, block {row.block}, {row.items:.3g} cells a thread, {row.registers} registers, "
-            f"limit: {row.occupancy.limit}"
+            f"{row.name}: grid {row.grid}, block {row.block}, {row.items:.3g} cells a thread, "
+            f"{row.registers} registers a thread, limit: {row.occupancy.limit}"
             if row.occupancy
-            else f"{row.cells} cells, {f'{row.tasks} tasks' if row.tasks else 'tasks as the code decides'}"
+            else f"{row.name}: {row.cells} cells, {f'{row.tasks} tasks' if row.tasks else 'tasks as the code decides'}"
             for row in summary.rows
         ]
         colours = [POINT if device and number == summary.shown else LINE for number in range(len(names))]
         self._show_bars(names, values, about, colours)
+        self.plot.xaxis.ticker.desired_num_ticks = _FEW_TICKS
         self.plot.x_range.end = 1.02 if device else 1.05 * max([1, *values])
         self.plot.xaxis.formatter = NumeralTickFormatter(format="0%" if device else "0a")
-        self.plot.xaxis.axis_label = "occupancy of each launch" if device else "cells of each loop"
+        self.plot.xaxis.axis_label = "occupancy of each launch" if device else "number of cells in each loop"
 
 
 class _CellsFigure:

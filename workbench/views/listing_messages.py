@@ -141,6 +141,7 @@ def notes_of(summary: PlanSummary) -> tuple[str, ...]:
         f"at most {bytes_text(most)} are in use at once.",
         f"Ceilings of this host: {ceilings_text(summary.figures)}.",
         "In the chart of the memory, what is a field at the end of the step is blue; orange is what is free again.",
+        "In the roofline, hollow marks are predicted and full ones measured.",
     )
 
 

@@ -112,7 +112,7 @@ class Living:
 
     def _repr_html_(self) -> str:
         """A table of sub-kernels, for notebooks."""
-        head = ("simulation", "state", "sub-kernel", "calls", "a call", "bandwidth", "compiler")
+        head = ("simulation", "state", "sub-kernel", "number of calls", "time of a call", "bandwidth", "compiler")
         rows = [
             (simulation.machine, simulation.state, *_cells(subkernel))
             for simulation in self.simulations

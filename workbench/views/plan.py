@@ -194,7 +194,7 @@ def _row(
         float(written),
         subkernel.cost.flops,
         subkernel.cost.loads,
-        " ".join(f"{below}+{above}" for below, above in subkernel.margins),
+        ", ".join(f"{below}+{above}" for below, above in subkernel.margins),
         _slots_text(plan, sorted({home.slot for home in reads})),
         _slots_text(plan, sorted({home.slot for home in outputs})),
         cells,
@@ -235,7 +235,7 @@ def describe_plan(summary: PlanSummary) -> str:
     for row in summary.rows:
         lines.append(
             f"  {row.ref.name}: makes {', '.join(row.names)}; a cell: {row.bytes_read:g} bytes read, "
-            f"{row.bytes_written:g} written, {row.flops:g} flops; halo {row.halo}; "
+            f"{row.bytes_written:g} written, {row.flops:g} flops; halo {row.halo} cells; "
             f"predicted {seconds_text(row.predicted)} ({row.limit}), {measured_text(row.measured)}"
         )
     lines.append(f"  launches: {'; '.join(summary.launches)}")

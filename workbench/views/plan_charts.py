@@ -97,8 +97,8 @@ class PlanCharts:
             height=150,
             tools="pan,xwheel_zoom,reset",
             toolbar_location="above",
-            x_axis_label="launches",
-            y_axis_label="array",
+            x_axis_label="launches, in order",
+            y_axis_label="arrays",
         )
         plot.xaxis.major_label_policy = NoOverlap()
         boxes = plot.quad(
@@ -123,9 +123,10 @@ class PlanCharts:
             height=300,
             tools="pan,wheel_zoom,reset",
             toolbar_location="above",
-            x_axis_label="flops a byte (hollow: predicted, full: measured)",
+            x_axis_label="intensity (flops a byte)",
             y_axis_label="speed (Gflop/s)",
         )
+        plot.xaxis.major_label_policy = NoOverlap()
         plot.line("x", "y", source=self._roof, line_width=2, line_color="#7f7f7f")
         dots = plot.scatter(
             x="x", y="y", size=12, fill_color="fill", line_color="line", line_width="width", alpha="alpha",
@@ -135,7 +136,7 @@ class PlanCharts:
             ("sub-kernel", "@name"),
             ("time", "@words, @kind"),
             ("speed", "@y Gflop/s"),
-            ("intensity", "@x flops/byte"),
+            ("intensity", "@x flops a byte"),
         ]
         plot.add_tools(HoverTool(renderers=[dots], tooltips=tooltips))
         return plot

@@ -101,7 +101,7 @@ def draw_plan(summary: PlanSummary) -> Drawing:
 
 
 def _memory(summary: PlanSummary, width: int) -> tuple[list[Shape], int]:
-    shapes: list[Shape] = [Label((12, 18), "memory over the step: which array holds what, launch by launch", _INK, 14)]
+    shapes: list[Shape] = [Label((12, 18), "Memory over the step: which array holds what, launch by launch", _INK, 14)]
     count = max(1, len(summary.launches))
     each = (width - _LEFT - _RIGHT) / count
     bottom = _TOP + _LANE * len(summary.arrays)
@@ -140,7 +140,7 @@ def _roof(summary: PlanSummary, width: int, top: int) -> list[Shape]:
         return x, lower - (math.log10(speed) - y_low) / (y_high - y_low) * (lower - upper)
 
     shapes: list[Shape] = [
-        Label((12, top + 14), "roofline of this host", _INK, 14),
+        Label((12, top + 14), "Roofline of this host", _INK, 14),
         Label((12, top + 32), ceilings_text(summary.figures), _INK, 12),
         rectangle(left, upper, right - left, lower - upper, "", _FAINT),
     ]
@@ -166,9 +166,9 @@ def _roof(summary: PlanSummary, width: int, top: int) -> list[Shape]:
         at = _free_place(taken, x + 10, y + 10)
         shapes.append(Disc((x, y), 5, "#ffffff" if mark.kind == "predicted" else colour, colour, 2))
         shapes.append(Label(at, words, _INK, 12) if words else Label((x - 10, at[1]), mark.name, _INK, 12, "right"))
-    axis = "operations (weighted flops) a byte moved; hollow: predicted, full: measured"
+    axis = "intensity (flops a byte); hollow: predicted, full: measured"
     shapes.append(Label(((left + right) / 2, lower + 32), axis, _INK, 12, "centre"))
-    shapes.append(Label((16, (upper + lower) / 2), "speed in Gflop/s", _INK, 12, "centre", upwards=True))
+    shapes.append(Label((16, (upper + lower) / 2), "speed (Gflop/s)", _INK, 12, "centre", upwards=True))
     if found.idle:
         idle = f"without arithmetic, so not shown: {', '.join(found.idle)}"
         shapes.append(Label((left, lower + 48), idle, _INK, 12))

@@ -9,8 +9,8 @@ import numpy as np
 
 from workbench.backends.launch_trace import LaunchTrace
 from workbench.backends.occupancy import WARP
-from workbench.graph.naming import cut
 from workbench.views.drawing import Disc, Drawing, Label, Line, Shape, rectangle
+from workbench.views.graph_layout import shortened
 from workbench.views.launch import Curve, LaunchSummary, describe_launch
 
 INK, PALE, LINE, POINT = "#222222", "#767676", "#0072b2", "#d55e00"
@@ -57,10 +57,10 @@ def _wrapped(line: str) -> list[str]:
 def _bars(summary: LaunchSummary, top: float) -> Iterator[Shape]:
     """How many cells each loop on CPU threads computes."""
     most = max((row.cells for row in summary.rows), default=1)
-    yield Label((12 + _NAME, top + _BAR / 2), "number of cells in each loop", PALE, 11)
+    yield Label((12 + _NAME, top + _BAR / 2), "number of cells", PALE, 11)
     for number, row in enumerate(summary.rows):
         y = top + _BAR * (number + 1)
-        name = cut(row.name, 26)
+        name = shortened(row.name, 26)
         yield Label((4 + _NAME, y + _BAR / 2 - 2), name, INK, 12, "right")
         width = (WIDTH - _NAME - 120) * row.cells / max(most, 1)
         yield rectangle(12 + _NAME, y, width, _BAR - 5, LINE)

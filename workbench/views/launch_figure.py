@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import numpy as np
-from bokeh.models import Column, ColumnDataSource, FactorRange, HoverTool, NumeralTickFormatter, Range1d, Row
+from bokeh.models import (
+    Column,
+    ColumnDataSource,
+    CustomJSTickFormatter,
+    FactorRange,
+    HoverTool,
+    NumeralTickFormatter,
+    Range1d,
+    Row,
+)  # fmt: skip
 from bokeh.plotting import figure
 
 from workbench.backends.launch_trace import LaunchTrace
 from workbench.backends.occupancy import WARP
-from workbench.graph.naming import cut
 from workbench.graph.spaces import axis_name
+from workbench.views.graph_layout import shortened
 from workbench.views.launch import Curve, LaunchSummary
 from workbench.views.launch_drawing import LINE, POINT, footprint, owner_colour, plane_of
 
 _WRAP = {"flex-wrap": "wrap"}
-_LONGEST_NAME = 18  # letters beside a bar; the pointer shows all
+_LONGEST_NAME = 20  # letters beside a bar; the pointer shows all
 _FEW_TICKS = 4  # large numbers on a narrow page
 
 
@@ -108,7 +117,7 @@ class _LaunchesFigure(_BarsFigure):
 
     def show(self, summary: LaunchSummary) -> None:
         device = summary.device is not None
-        names = [f"{number + 1} {cut(row.name, _LONGEST_NAME)}" for number, row in enumerate(summary.rows)]
+        names = [f"{number + 1} {shortened(row.name, _LONGEST_NAME)}" for number, row in enumerate(summary.rows)]
         values = [row.occupancy.share if row.occupancy else row.cells for row in summary.rows]
         about = [
             f"{row.name}: grid {row.grid}, block {row.block}, {row.items:.3g} cells a thread, "
@@ -121,8 +130,14 @@ class _LaunchesFigure(_BarsFigure):
         self._show_bars(names, values, about, colours)
         self.plot.xaxis.ticker.desired_num_ticks = _FEW_TICKS
         self.plot.x_range.end = 1.02 if device else 1.05 * max([1, *values])
-        self.plot.xaxis.formatter = NumeralTickFormatter(format="0%" if device else "0a")
-        self.plot.xaxis.axis_label = "occupancy of each launch" if device else "number of cells in each loop"
+        self.plot.xaxis.formatter = NumeralTickFormatter(format="0%") if device else _thousands()
+        self.plot.xaxis.axis_label = "occupancy of each launch" if device else "number of cells"
+
+
+def _thousands() -> CustomJSTickFormatter:
+    """ "200 k", "1 M": Bokeh's own abbreviation of a million is that of a thousandth."""
+    code = "return tick >= 1e6 ? `${tick / 1e6} M` : tick >= 1e3 ? `${tick / 1e3} k` : `${tick}`;"
+    return CustomJSTickFormatter(code=code)
 
 
 class _CellsFigure:

@@ -116,6 +116,13 @@ def test_rules_that_are_functions_are_no_gas_outside():
         assert hydro.machine(1, boundary=rule).graph == hydro.machine(1, boundary=name).graph
 
 
+def test_a_card_names_the_gas_outside():
+    def wind(x, time):
+        return 1.0, (2.0,), 1.0
+
+    assert hydro.machine(1, boundary=wind).graph.fields[0].boundary == "analytic(wind)"
+
+
 def test_one_name_is_a_collection_of_names():
     one, other = hydro.machine(1, manifest="riemann"), hydro.machine(1, manifest=("riemann",))
     assert one.graph == other.graph

@@ -1,4 +1,4 @@
-"""Wave: d²u/dt² = c² laplacian(u) in any dimension and of any even order, by symplectic steps."""
+"""Wave: d²u/dt² = c² laplacian(u) in any dimension, of order 2, 4, 6 or 8, by symplectic steps."""
 
 from __future__ import annotations
 

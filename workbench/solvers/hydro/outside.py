@@ -52,4 +52,5 @@ def _one(
         density, velocity, pressure = gas_outside(given, place, time)
         return part(State(gamma, density, components(velocity), pressure).conserved)
 
+    value.__name__ = getattr(given, "__name__", type(given).__name__)  # what a card shows
     return analytic(value)

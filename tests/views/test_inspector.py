@@ -82,3 +82,14 @@ def test_it_is_live_where_ipywidgets_is_and_a_picture_elsewhere(hello, monkeypat
     assert MIME not in bundle
     assert LIVE_ADVICE in bundle["text/plain"]
     assert bundle["image/png"].startswith("iVBOR")
+
+
+def test_closing_leaves_no_widget_behind(hello):
+    widgets = pytest.importorskip("ipywidgets.widgets.widget", reason="ipywidgets is not installed")._instances
+    before = set(widgets)
+    with hello.simulate(density=1.0, shape=8, backend="reference") as simulation:
+        for inspector in (hello.inspect(simulation), hello.inspect()):
+            assert set(widgets) - before
+            inspector.close()
+            inspector.close()
+            assert not set(widgets) - before

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from comm import get_comm_manager
-from ipywidgets import DOMWidget
+from ipywidgets import DOMWidget, Widget
 from traitlets import Unicode
 
 from workbench._version import __version__
@@ -59,6 +59,11 @@ class Canvas(DOMWidget):  # type: ignore[misc]  # ipywidgets carries no annotati
         """Send to every page that shows this widget."""
         self.send(dict(message.content), buffers=list(message.buffers) or None)
 
+    def close(self) -> None:
+        """Off the page, with the layout that was made for it."""
+        close_parts(self)
+        super().close()
+
     def hear(self, content: object) -> None:
         """Hand on what a page says, by either way."""
         if self.listener is None or not isinstance(content, dict):
@@ -67,6 +72,20 @@ class Canvas(DOMWidget):  # type: ignore[misc]  # ipywidgets carries no annotati
             self.listener.ready()
         else:
             self.listener.receive(content)
+
+
+def close_widget(widget: Widget) -> None:
+    """Take an ipywidget off the page, with what ipywidgets made for it and would keep for ever."""
+    close_parts(widget)
+    widget.close()
+
+
+def close_parts(widget: Widget) -> None:
+    """Free a widget's layout and style."""
+    for name in ("layout", "style"):
+        part = getattr(widget, name, None)
+        if isinstance(part, Widget):
+            part.close()
 
 
 _canvases: weakref.WeakValueDictionary[str, Canvas] = weakref.WeakValueDictionary()

@@ -147,6 +147,10 @@ class _Container:
 
     def close_all(self) -> None:
         """Off the page."""
+        from workbench.views.canvas import close_widget
+
         for panel in self._panels:
-            panel.close()
-        self._box.close()
+            for shown in panel.children:
+                close_widget(shown)
+            close_widget(panel)
+        close_widget(self._box)

@@ -123,7 +123,9 @@ class PlanView:
             self._charts.close()
             self._charts = None
         if self._box is not None:
-            self._box.close()
+            from workbench.views.canvas import close_widget
+
+            close_widget(self._box)
             self._box = None
 
     # --- what pages are told ------------------------------------------------------------------------------------------

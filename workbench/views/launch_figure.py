@@ -9,10 +9,11 @@ from bokeh.models import (
     CustomJSTickFormatter,
     FactorRange,
     HoverTool,
+    NoOverlap,
     NumeralTickFormatter,
     Range1d,
     Row,
-)  # fmt: skip
+)
 from bokeh.plotting import figure
 
 from workbench.backends.launch_trace import LaunchTrace
@@ -23,8 +24,8 @@ from workbench.views.launch import Curve, LaunchSummary
 from workbench.views.launch_drawing import LINE, POINT, footprint, owner_colour, plane_of
 
 _WRAP = {"flex-wrap": "wrap"}
+_UNITS = {"shared memory a block": " bytes"}  # others are counted
 _LONGEST_NAME = 20  # letters beside a bar; the pointer shows all
-_FEW_TICKS = 4  # large numbers on a narrow page
 
 
 class LaunchFigure:
@@ -78,7 +79,7 @@ class _CurveFigure:
         if curve is not None:
             self._line.data = {"x": [x for x, _ in curve.points], "y": [y for _, y in curve.points]}
             self._point.data = {"x": [curve.at[0]], "y": [curve.at[1]]}
-            self.plot.xaxis.axis_label = f"{curve.what}, now {curve.at[0]}"
+            self.plot.xaxis.axis_label = f"{curve.what}, now {curve.at[0]}{_UNITS.get(curve.what, '')}"
             if curve.what == "shared memory a block":
                 last = curve.points[-1][0]
                 self.plot.xaxis.ticker = [n for n in range(0, last + 1, 1 << max(last.bit_length() - 2, 10))]
@@ -101,6 +102,7 @@ class _BarsFigure:
             toolbar_location=None,
             title=title,
         )
+        self.plot.xaxis.major_label_policy = NoOverlap()
         bars = self.plot.hbar("name", right="x", height=0.7, source=self._source, color="colour")
         self.plot.add_tools(HoverTool(renderers=[bars], tooltips=[("", "@name"), ("", "@about")]))
 
@@ -128,7 +130,6 @@ class _LaunchesFigure(_BarsFigure):
         ]
         colours = [POINT if device and number == summary.shown else LINE for number in range(len(names))]
         self._show_bars(names, values, about, colours)
-        self.plot.xaxis.ticker.desired_num_ticks = _FEW_TICKS
         self.plot.x_range.end = 1.02 if device else 1.05 * max([1, *values])
         self.plot.xaxis.formatter = NumeralTickFormatter(format="0%") if device else _thousands()
         self.plot.xaxis.axis_label = "occupancy of each launch" if device else "number of cells"
@@ -187,8 +188,8 @@ class _CellsFigure:
         axes = trace.thread_of.ndim
         where = f", through {cuts}" if cuts else ""
         self.plot.title.text = f"Who stores to which cell{where}"
-        self.plot.xaxis.axis_label = f"{axis_name(axes - 1)}: side by side in memory"
-        self.plot.yaxis.axis_label = axis_name(axes - 2) if axes > 1 else ""
+        self.plot.xaxis.axis_label = f"{axis_name(axes - 1)} (cells): side by side in memory"
+        self.plot.yaxis.axis_label = f"{axis_name(axes - 2)} (cells)" if axes > 1 else ""
 
 
 class _AccessesFigure(_BarsFigure):
@@ -197,6 +198,7 @@ class _AccessesFigure(_BarsFigure):
     def __init__(self) -> None:
         super().__init__(height=260, end=1.02, title="Coalescing, line by line")
         self.plot.xaxis.formatter = NumeralTickFormatter(format="0%")
+        self.plot.xaxis.axis_label = "sectors needed, of those moved"
 
     def show(self, trace: LaunchTrace | None) -> None:
         self.plot.visible = trace is not None

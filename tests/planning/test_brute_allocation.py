@@ -73,6 +73,13 @@ def stored_values(kernel, chosen):
     return picked | local
 
 
+def arrays_for(step, stored, loop):
+    """The stored values as a loop finds them: what rolls is no array for one that runs in no chain."""
+    together = {m.subkernel for chain in step.chains for m in chain.members}
+    rolling = {value.node for chain in step.chains for value in chain.rolling}
+    return stored if loop.index in together else stored - rolling
+
+
 def bodies(kernel, dim, stored, roots, reductions):
     """What one loop over these roots consists of: sets of operations and reads."""
     origin = (0,) * dim
@@ -108,7 +115,8 @@ def test_loops_read_and_compute_what_substitution_finds():
             stored = stored_values(kernel, chosen)
             for loop in plan.main.observed.subkernels:
                 roots = {h.node for h in loop.outputs}
-                body = bodies(kernel, graph.dim, stored, roots, loop.reductions)
+                arrays = arrays_for(plan.main.observed, stored, loop)
+                body = bodies(kernel, graph.dim, arrays, roots, loop.reductions)
                 operations = [e for e in body if e[0] == "operation"]
                 reads = [e for e in body if e[0] == "read"]
                 assert loop.emitted == len(operations)
@@ -143,7 +151,7 @@ def model(graph, plan):
     total, moved = 4.0 * len(step.subkernels), {}
     for number, loop in enumerate(step.subkernels):
         roots = {h.node for h in loop.outputs}
-        body = bodies(kernel, graph.dim, stored, roots, loop.reductions)
+        body = bodies(kernel, graph.dim, arrays_for(step, stored, loop), roots, loop.reductions)
         reads = [n for kind, n, _ in body if kind == "read"]
         work = sum(weight(kernel, n) for kind, n, _ in body if kind == "operation")
         work += 2 * sum(traffic(kernel, n) for n in reads)

@@ -10,6 +10,7 @@ from workbench.errors import PlanError
 from workbench.graph import Extend, Load, Reduce, Store, value_name
 from workbench.planning.emission import EMISSION_LIMIT, direct_needs
 from workbench.planning.plan import KernelPlan, Margins, Plan, Step, Storage, Subkernel
+from workbench.planning.rerolling import seen_by
 
 Reason = Literal["together", "needs", "margins", "waits", "length", "kernels", "nowhere"]
 Role = Literal["made", "recomputed", "read", "ahead"]
@@ -79,19 +80,19 @@ def place_of(kernel: KernelPlan, step: Step, node: int) -> Place:
     if kernel.storage[node] in (Storage.EXISTING, Storage.MANIFEST):
         return Place(node, "read", tuple(s.index for s in step.subkernels if any(h.node == node for h in s.reads)))
     role: Role = "ahead" if kernel.storage[node] is Storage.GLOBAL else "recomputed"
-    return Place(node, role, tuple(s.index for s in step.subkernels if node in evaluated(kernel, s)))
+    return Place(node, role, tuple(s.index for s in step.subkernels if node in evaluated(kernel, step, s)))
 
 
-def evaluated(kernel: KernelPlan, subkernel: Subkernel) -> frozenset[int]:
+def evaluated(kernel: KernelPlan, step: Step, subkernel: Subkernel) -> frozenset[int]:
     """Return the nodes whose formulas a sub-kernel follows, Global arithmetic ahead of its loop included."""
-    nodes = kernel.kernel.nodes
+    nodes, storage = kernel.kernel.nodes, seen_by(kernel.storage, step, subkernel)
     made = [h.node for h in subkernel.outputs if not isinstance(nodes[h.node].instruction, Load)]
     waiting = [operand for node in made for operand in nodes[node].operands]
     waiting += [nodes[r].operands[0] for r in subkernel.reductions]
     found: set[int] = set(made)
     while waiting:
         node = waiting.pop()
-        stored = kernel.storage[node] in (Storage.EXISTING, Storage.MANIFEST)
+        stored = storage[node] in (Storage.EXISTING, Storage.MANIFEST)
         if node not in found and not stored and not isinstance(nodes[node].instruction, Reduce | Store):
             found.add(node)
             waiting.extend(nodes[node].operands)

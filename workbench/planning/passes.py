@@ -31,6 +31,7 @@ from workbench.planning.plan import (
     Subkernel,
 )
 from workbench.planning.reach import check_reach, find_margins, no_margins, union
+from workbench.planning.rerolling import Rolled, reroll
 from workbench.planning.retype import retype
 from workbench.planning.rolling import find_chains
 from workbench.planning.schedules.stepwise import order_launches
@@ -157,7 +158,11 @@ def _rolling(draft: Draft) -> Draft:
         if draft.choices.plan.loops == "apart":
             return step
         apart = [number for number in range(len(step.groups)) if any(_syncs(each, step, number, draft.choices.plan))]
-        return replace(step, chains=find_chains(each.kernel, step.groups, step.emissions, step.order.launches, apart))
+        chains = find_chains(each.kernel, step.groups, step.emissions, step.order.launches, apart)
+        now = Rolled(step.emissions, step.order, chains)
+        _, filled = aliased_extends(_parts(each, step))
+        found = reroll(each.kernel, each.storage, step.groups, now, filled, apart)
+        return replace(step, emissions=found.emissions, order=found.order, chains=found.chains)
 
     return _each_step(draft, chained)
 

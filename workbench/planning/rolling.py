@@ -3,7 +3,8 @@
 A chain of sub-kernels without a barrier between them may work through the domain block by block: each computes a plane
 of cells (along axis 0) as soon as the planes that it reads are there, on the block grown by what later members read.
 Values that nobody else needs then stay in a small buffer of the thread, which caches hold, and memory is spared the
-way there and back. Cells at the seams of blocks are computed twice. Every value keeps its formula, so no bit changes.
+way there and back (`workbench.planning.rerolling` keeps loops that only reduce from needing them). Cells at the seams
+of blocks are computed twice. Every value keeps its formula, so no bit changes.
 
 Backends may follow `Step.chains` or run the launches one by one: a plan is complete without them.
 """

@@ -10,6 +10,7 @@ from workbench.graph import Extend, Kernel, Load, Reduce, Store, value_name
 from workbench.planning.emission import EMISSION_LIMIT, STORED, Emission, direct_needs, emit, reductions_below
 from workbench.planning.plan import KernelPlan, Margins, Plan, Step, Storage, Subkernel
 from workbench.planning.reach import moved, no_margins
+from workbench.planning.rerolling import seen_by
 from workbench.planning.slot_contents import misread_slots
 
 Found = Iterator[str]
@@ -66,7 +67,8 @@ class StepView:
     def emission(self, subkernel: Subkernel) -> Emission:
         """What the sub-kernel's body consists of."""
         used = tuple(self.kernel.nodes[r].operands[0] for r in subkernel.reductions)
-        return emit(self.kernel, self.plans.storage, self.dim, (h.node for h in subkernel.outputs), used)
+        storage = seen_by(self.plans.storage, self.step, subkernel)
+        return emit(self.kernel, storage, self.dim, (h.node for h in subkernel.outputs), used)
 
     def available(self, node: int) -> Margins:
         """How far outside a stored node may be read in this step."""

@@ -13,11 +13,12 @@ import numpy as np
 
 from tests.bits import differences
 from tests.random_choices import random_choices
-from tests.random_programs import coverage, random_array, random_program
+from tests.random_programs import asking_to_roll, coverage, random_array, random_program
 from workbench.backends.base import MarchRequest
 from workbench.backends.reference import ReferenceInstance
 from workbench.graph.text import to_text
-from workbench.planning import Choices, Plan
+from workbench.planning import Choices, Plan, Storage
+from workbench.planning.allocation import wish_of
 from workbench.planning.retype import retype
 
 STEPS = 5  # of each kernel: two observed one by one, then three of which only the last one is
@@ -38,6 +39,7 @@ class Pair:
 def make_pair(seed, nodes=(8, 24), cells=300):
     """The pair that a seed stands for; one of its sizes is tiny along every axis."""
     graph, extents, _, _ = random_program(seed, cells=cells, nodes=nodes)
+    graph = asking_to_roll(graph, seed)
     choices, plan = random_choices(graph, seed)
     rng = random.Random(f"sizes {seed}")
     tiny = tuple(rng.choice((1, 2, 3)) for _ in extents)
@@ -145,6 +147,10 @@ def plan_coverage(pairs):
                 f"storage {storage.value}{'' if forced else ' by choice'}"
                 for storage, forced in zip(kernel.storage, kernel.forced, strict=True)
             )
+            for index, storage in enumerate(kernel.storage):
+                if wish_of(kernel.kernel, pair.choices.plan, index, storage):
+                    rolls = storage is Storage.MANIFEST
+                    found["rolls as asked for" if rolls else "recomputed though it asks to roll"] += 1
             for step in {id(s): s for s in (kernel.plain, kernel.observed)}.values():
                 found.update(f"launch of {launch.kind}s" for launch in step.launches)
                 found["launch of several sub-kernels"] += any(

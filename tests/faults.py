@@ -136,7 +136,7 @@ OF_PASSES = (
           "[home for home in reads if home.node not in rolling]", "reads", f"{ROLLING}:test_what_rolls_is_not_moved"),
     Fault("what is dearer than memory is computed anew", "rolling", "planning.rerolling",
           "if work < _FLOPS_A_BYTE * moved else now", "if True else now",
-          "planning.test_rerolling:test_an_array_is_read_where_nothing_is_won"),
+          "planning.test_rerolling:test_what_is_dearer_than_memory_is_read"),
     Fault("a loop that reduces waits for what it computes anew", "rolling", "planning.rerolling",
           "emit(kernel, storage, len(group.margins), (), used, _MOST)", "emissions[groups.index(group)]",
           "planning.test_rerolling:test_a_loop_that_only_reduces_computes_anew_what_rolls_then"),

@@ -3,6 +3,7 @@
 import math
 import random
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 from hypothesis import strategies
@@ -13,6 +14,7 @@ from workbench.graph import (
     Arith,
     Extend,
     Graph,
+    Hint,
     Reduce,
     Static,
     grid_space,
@@ -75,13 +77,27 @@ def initial_state(graph, extents, arrays, params):
     return state
 
 
+def asking_to_roll(graph, seed):
+    """The graph with some of its arithmetic asking to be stored where it rolls; the same for equal arguments."""
+    rng = random.Random(f"rolling {seed}")
+    share = rng.choice((0.0, 0.2, 0.7))
+
+    def asked(index, node):
+        asks = isinstance(node.instruction, Arith) and node.is_local and rng.random() < share
+        return replace(node, hint=Hint("rolling", line=index + 1)) if asks else node
+
+    kernels = (replace(k, nodes=tuple(asked(i, n) for i, n in enumerate(k.nodes))) for k in graph.kernels)
+    return replace(graph, kernels=tuple(kernels))
+
+
 def coverage(graph):
-    """How often each instruction, operator, reduction and boundary rule stands in the graph."""
+    """How often each instruction, operator, reduction, boundary rule and wish to roll stands in the graph."""
     found = Counter()
     for kernel in graph.kernels:
         for node in kernel.nodes:
             instruction = node.instruction
             found[type(instruction).__name__] += 1
+            found[f"asks for {node.hint.allocation}"] += 1
             match instruction:
                 case Arith(operator):
                     found[f"operator {operator}"] += 1

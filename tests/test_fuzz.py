@@ -43,6 +43,9 @@ NEEDED = {
     "rotation of slots",
     "sub-kernel with margins",
     "barrier asked for",
+    "asks for rolling",
+    "rolls as asked for",
+    "recomputed though it asks to roll",
 }
 
 

@@ -29,13 +29,13 @@ import numpy as np
 GAMMA, RATIO = 1.4, 0.16  # RATIO: dt / dx of the contenders
 TYPE_NAMES = {np.float32: "f32", np.float64: "f64"}
 VARIABLES = ("density", "momentum1", "momentum0", "energy")  # axis 1 is the contenders' x
-HINTS = {  # what is stored: results of interpolation and of the Riemann solver; with P the primitive variables too
+HINTS = {  # what is stored: results of interpolation and Riemann solver; P: primitive variables in place of the stage
     "DD": ("stage",),
     "MD": ("interpolation", "stage"),
     "DM": ("riemann", "stage"),
     "MM": ("interpolation", "riemann", "stage"),
-    "PDD": ("primitives", "stage"),
-    "PDM": ("primitives", "riemann", "stage"),
+    "PDD": ("primitives",),
+    "PDM": ("primitives", "riemann"),
     "default": None,
 }
 

@@ -163,6 +163,12 @@ BAD = [
     (U + "u.next = np.array(u)", 2, "a traced value is no array", "np.sqrt(u)"),
     # hints, kernels, coordinates
     (U + "a = manifest(u * 2)\nb = delayed(u * 2)", 3, "contradicts line 2", "Keep one of the two hints"),
+    (
+        U + "a = rolling(u * 2)\nb = delayed(u * 2)",
+        3,
+        "contradicts line 2, where the same value is marked rolling",
+        "Keep",
+    ),
     (U + "u.next = manifest(3)", 2, "manifest needs a value per cell", "Leave it out."),
     (U + 'u.next = named(u, "my flux")', 2, "'my flux' is no name for a value", 'named(x, "flux")'),
     (U + "@kernel\ndef step():\n    u.next = u", 2, "kernel 'step' cannot be defined", "another name"),

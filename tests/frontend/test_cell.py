@@ -19,6 +19,8 @@ from workbench.graph import (
     Shift,
     Store,
 )
+from workbench.graph.parse import parse
+from workbench.graph.text import to_text
 from workbench.graph.types import F64
 
 HEAT = """\
@@ -141,6 +143,13 @@ def test_hints_reach_the_node_with_their_line():
     assert (a.hint.allocation, a.hint.line) == ("manifest", 2)
     assert (b.hint.allocation, b.hint.sync_before, b.hint.sync_after, b.hint.line) == ("delayed", True, True, 3)
     assert "flux" in b.names
+
+
+def test_a_wish_to_roll_reaches_the_node_and_its_text():
+    graph = trace_cell('u = field("u")\na = rolling(u * 2.0)\nu.next = a', name="cell", dim=1).graph
+    node = graph.kernels[0].nodes[graph.kernels[0].find("a")]
+    assert (node.hint.allocation, node.hint.line) == ("rolling", 2)
+    assert parse(to_text(graph)) == graph
 
 
 def test_coordinate_is_a_closed_list_of_nodes():

@@ -55,10 +55,15 @@ def test_bytes_are_spared():
     assert (together, apart) == (8 + 8 + 16, 16 + 8 + 24)
 
 
+def test_what_is_dearer_than_memory_is_read():
+    plan = plan_of(SPEED.replace("0.5 * u * u", "+".join(f"sqrt(u + {k}.0)" for k in range(20))))
+    assert "a" not in rolling_names(plan)
+    assert "a" in [n for h in reducing_loop(plan).reads for n in plan.main.kernel.nodes[h.node].names]
+
+
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        (("0.5 * u * u", "+".join(f"sqrt(u + {k}.0)" for k in range(20))), "dearer than sixteen bytes"),
         (("largest = ", "w = field('w')\nw.next = a\nlargest = "), "another field takes it"),
         (("largest = reduce_max(a)", "largest = reduce_max(a)\nsecond = manifest(a[+1, 0] / largest)"), "no chain"),
     ],

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.planning.test_rolling import TWICE, plan_of
 from tests.views.test_inspection import CHAIN, HELLO
 from workbench.graph import formula, own_name
 from workbench.machine import trace
@@ -86,6 +87,14 @@ def test_region_and_barriers_are_said():
     assert "barrier" in details_text(named(marked, "y"))
     assert storage_text(named(marked, "y")) == "Manifest"
     assert storage_text(marked.nodes[-1]) == "no value"
+
+
+def test_a_value_that_asks_to_roll_says_what_became_of_it():
+    text = TWICE.replace("manifest", "rolling")
+    together, apart = (summarise_graph(plan_of(text, loops=loops), (8, 8)) for loops in ("together", "apart"))
+    asked = "line 3 asks that it is stored where it rolls"
+    assert storage_text(named(together, "a")) == f"Manifest: {asked}, and it does"
+    assert storage_text(named(apart, "a")) == f"Delayed: {asked}, and here it does not"
 
 
 def test_formulas_speak_the_cells_language():

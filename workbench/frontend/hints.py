@@ -35,6 +35,16 @@ def delayed(value: object) -> Value:
 
 
 @componentwise
+def rolling(value: object) -> Value:
+    """Ask that the value is stored where it rolls, and recomputed where it does not; returns it.
+
+    A value rolls where only loops that run together read it: a few rows of it stay in a buffer that caches hold. Where
+    loops run one by one, as on GPUs, it would go to memory and back. No cell is refused for it.
+    """
+    return _hinted(value, "rolling", Hint("rolling"))
+
+
+@componentwise
 def sync(value: object) -> Value:
     """Ask that all threads meet before and after the value is computed; returns it."""
     return _hinted(value, "sync", Hint(sync_before=True, sync_after=True))

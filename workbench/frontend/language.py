@@ -11,7 +11,7 @@ from workbench.frontend.calculus import curl, derivative, div, grad, laplacian
 from workbench.frontend.componentwise import componentwise
 from workbench.frontend.declarations import coordinate, extend, field, fields, kernel, param, scalar, tensor, vector
 from workbench.frontend.finite_differences import coefficients
-from workbench.frontend.hints import delayed, manifest, named, need_local, sync
+from workbench.frontend.hints import delayed, manifest, named, need_local, rolling, sync
 from workbench.frontend.operations import parse_type, reduce_value, whole_number
 from workbench.frontend.random_numbers import random
 from workbench.frontend.tensor_algebra import compose, contract, delta, dot, einsum, outer
@@ -323,6 +323,7 @@ __all__ = [
     "reduce_product",
     "reduce_sum",
     "reflect",
+    "rolling",
     "scalar",
     "shift",
     "sign",

@@ -30,11 +30,15 @@ class Span:
     end_column: int = 0
 
 
+Wish = Literal["manifest", "delayed", "rolling"]
+"""Stored; recomputed; or stored where it rolls between loops that run together, and recomputed where it does not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hint:
     """What a person asked for at a node; `line` is where. None and False mean nothing was asked."""
 
-    allocation: Literal["manifest", "delayed"] | None = None
+    allocation: Wish | None = None
     sync_before: bool = False
     sync_after: bool = False
     line: int = 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import fields
-from typing import Literal, cast
+from typing import Literal, cast, get_args
 
 from workbench.errors import GraphError
-from workbench.graph.graph import NO_HINT, Coordinate, Graph, Hint, Kernel, Node, Parameter, Region, Span, Static
+from workbench.graph.graph import NO_HINT, Coordinate, Graph, Hint, Kernel, Node, Parameter, Region, Span, Static, Wish
 from workbench.graph.instructions import (
     RULES,
     Arith,
@@ -299,11 +299,7 @@ class _Parser:
         return Node(instruction, tuple(operands), type_, space, tuple(names), tuple(spans), hint)
 
     def _hint(self, line: _Line) -> Hint:
-        allocation: Literal["manifest", "delayed"] | None = None
-        if line.accept("manifest"):
-            allocation = "manifest"
-        elif line.accept("delayed"):
-            allocation = "delayed"
+        allocation = next((wish for wish in get_args(Wish) if line.accept(wish)), None)
         before, after = line.accept("sync_before"), line.accept("sync_after")
         line.take("line")
         return Hint(allocation, before, after, line.integer())

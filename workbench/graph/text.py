@@ -30,8 +30,8 @@ HEADER = "graph"
 KEYWORDS = frozenset(
     re.findall(
         r"\w+",
-        """graph axis static kernel region coordinate at hint line manifest delayed sync_before sync_after default unit
-        boundary faces group component above at_least at_most
+        """graph axis static kernel region coordinate at hint line manifest delayed rolling sync_before sync_after
+        default unit boundary faces group component above at_least at_most
         warn_above global local space affine minimum over to identity none true false inf nan""",
     )
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from workbench.errors import PlanError
 from workbench.graph import (
@@ -55,7 +55,7 @@ def forced_storage(kernel: Kernel) -> tuple[tuple[Storage | None, str], ...]:
 
 
 def choose_allocation(
-    kernel: Kernel, choices: PlanChoices, estimates: Sequence[Estimate] = ()
+    kernel: Kernel, choices: PlanChoices, estimates: Sequence[Estimate] = (), unrolled: Collection[int] = ()
 ) -> tuple[tuple[Storage, ...], tuple[str, ...]]:
     """Decide the storage of every node; also return why it is forced ("" where it was free).
 
@@ -64,21 +64,44 @@ def choose_allocation(
     sub-kernels accumulate without storing. Choices win over hints, hints over the preset. Raises PlanError for what
     cannot be honoured.
 
+    Values that ask to roll are Manifest, those of them in `unrolled`, which do not, Delayed: `plan_graph` finds them.
+
     The preset "cost" takes the cheapest allocation that it finds by `estimates` of the steps: first that of the plain
     step, then, with its values decided, the observed one (workbench.planning.search). Of small programs tried in all
     ways it found the best in nearly all (tests/planning/test_brute_allocation).
     """
     forced = forced_storage(kernel)
     keys = kernel.keys()
+    asking = asks_to_roll(kernel, choices)
     wanted: list[Storage | None] = []
     for index, (storage, reason) in enumerate(forced):
         choice = _chosen(kernel, index, keys[index], choices)
         hint = _hinted(kernel, index) if choices.hints else None
+        if index in asking:
+            hint = Storage.DELAYED if index in unrolled else Storage.MANIFEST
         asked = choice or hint
         if asked is not None and storage is not None:
             _refuse_unless_met(kernel, index, asked, (storage, reason))
         wanted.append(storage if storage is not None else asked)
     return _fill_in(wanted, choices, estimates), tuple(reason for _, reason in forced)
+
+
+def asks_to_roll(kernel: Kernel, choices: PlanChoices) -> frozenset[int]:
+    """Return the nodes that are stored only where they roll: hints say so, and neither choices nor anything else."""
+    hinted = [i for i, n in enumerate(kernel.nodes) if n.hint.allocation == "rolling"] if choices.hints else []
+    if not hinted:
+        return frozenset()
+    keys, forced = kernel.keys(), forced_storage(kernel)
+    chosen = choices.manifest | choices.delayed
+    return frozenset(i for i in hinted if forced[i][0] is None and not names_node(chosen, kernel.name, keys[i]))
+
+
+def wish_of(kernel: Kernel, choices: PlanChoices, index: int, storage: Storage) -> str:
+    """Say why a value that asks to roll is stored, or is not; "" for all others."""
+    if index not in asks_to_roll(kernel, choices):
+        return ""
+    asked = f"line {kernel.nodes[index].hint.line} asks that it is stored where it rolls"
+    return f"{asked}, and it does" if storage is Storage.MANIFEST else f"{asked}, and here it does not"
 
 
 def _fill_in(wanted: list[Storage | None], choices: PlanChoices, estimates: Sequence[Estimate]) -> tuple[Storage, ...]:
@@ -142,7 +165,7 @@ def _hinted(kernel: Kernel, index: int) -> Storage | None:
             return Storage.MANIFEST
         case "delayed":
             return Storage.DELAYED
-        case None:
+        case "rolling" | None:
             return None
 
 

@@ -27,7 +27,10 @@ class StepDraft:
 
 @dataclass(frozen=True, slots=True)
 class KernelDraft:
-    """One kernel: `observed` is every node that a Store depends on, `plain` the same without diagnostic Stores."""
+    """One kernel: `observed` is every node that a Store depends on, `plain` the same without diagnostic Stores.
+
+    unrolled: nodes that ask to be stored where they roll and are known not to.
+    """
 
     kernel: Kernel
     plain: StepDraft
@@ -35,6 +38,7 @@ class KernelDraft:
     storage: tuple[Storage, ...] = ()
     forced: tuple[str, ...] = ()
     ends: tuple[FieldEnd, ...] = ()
+    unrolled: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

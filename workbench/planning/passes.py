@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from workbench.errors import PlanError
 from workbench.graph import Graph, Kernel, Load, Reduce, Store, record_name, value_name
-from workbench.planning.allocation import choose_allocation
+from workbench.planning.allocation import asks_to_roll, choose_allocation
 from workbench.planning.checking import check_graph, check_plan, is_checking
 from workbench.planning.choices import Choices, PlanChoices, names_node
 from workbench.planning.cost import loop_cost
@@ -96,8 +96,10 @@ def _allocation(draft: Draft) -> Draft:
     _refuse_unknown_keys(draft)
     kernels = []
     for each in draft.kernels:
+        if draft.choices.plan.loops == "apart" or draft.graph.dim < 2:  # nothing rolls
+            each = replace(each, unrolled=asks_to_roll(each.kernel, draft.choices.plan))
         estimates = _estimates(each, draft.choices.plan) if draft.choices.plan.preset == "cost" else ()
-        storage, forced = choose_allocation(each.kernel, draft.choices.plan, estimates)
+        storage, forced = choose_allocation(each.kernel, draft.choices.plan, estimates, each.unrolled)
         kernels.append(replace(each, storage=storage, forced=forced))
     return replace(draft, kernels=tuple(kernels))
 
@@ -154,6 +156,29 @@ def _schedule(draft: Draft) -> Draft:
 
 
 def _rolling(draft: Draft) -> Draft:
+    """Find chains; where some value that asks to roll does not, decide again from the allocation on without it."""
+    while True:
+        draft = _chained(draft)
+        kernels = tuple(_without_idle(each, draft.choices.plan) for each in draft.kernels)
+        if kernels == draft.kernels:
+            return draft
+        draft = replace(draft, kernels=kernels)
+        for decide in (_allocation, _grouping, _schedule):
+            draft = decide(draft)
+
+
+def _without_idle(each: KernelDraft, choices: PlanChoices) -> KernelDraft:
+    """With all values marked that are stored because they ask to roll and that do not roll wherever they are needed.
+
+    All at once: one that would roll if only another one were given up is recomputed too, which is correct and rare.
+    """
+    asking = asks_to_roll(each.kernel, choices) - each.unrolled
+    rolling = ({v.node for c in step.chains for v in c.rolling} for step in (each.plain, each.observed))
+    idle = [(asking & step.live) - found for step, found in zip((each.plain, each.observed), rolling, strict=True)]
+    return replace(each, unrolled=each.unrolled.union(*idle))
+
+
+def _chained(draft: Draft) -> Draft:
     def chained(each: KernelDraft, step: StepDraft) -> StepDraft:
         if draft.choices.plan.loops == "apart":
             return step

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from workbench.graph import Kernel, value_name, value_names
+from workbench.planning.allocation import wish_of
+from workbench.planning.choices import PlanChoices
 from workbench.planning.cost import default_extents, ghost_percent, halo_bytes
 from workbench.planning.plan import KernelPlan, Launch, Margins, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins
@@ -16,17 +18,18 @@ def plan_text(plan: Plan) -> str:
     for number in plan.global_slots:
         lines.append(f"global {number.index}: {number.type} {number.role} {number.name}")
     for kernel in plan.kernels:
-        lines += _kernel_lines(kernel, default_extents(plan.graph.dim))
+        lines += _kernel_lines(kernel, plan.choices.plan, default_extents(plan.graph.dim))
     return "\n".join(lines) + "\n"
 
 
-def _kernel_lines(kernel: KernelPlan, extents: tuple[int, ...]) -> list[str]:
+def _kernel_lines(kernel: KernelPlan, choices: PlanChoices, extents: tuple[int, ...]) -> list[str]:
     lines, names = [f"kernel {kernel.kernel.name}"], value_names(kernel.kernel)
     for index, node in enumerate(kernel.kernel.nodes):
         if node.is_local:
             margins = kernel.margins[index]
             reach = "" if margins == no_margins(len(margins)) else f", needed {_box(margins)} outside"
-            why = f" ({kernel.forced[index]})" if kernel.forced[index] else ""
+            reason = kernel.forced[index] or wish_of(kernel.kernel, choices, index, kernel.storage[index])
+            why = f" ({reason})" if reason else ""
             name = names[index]
             lines.append(f"  %{index} {name}: {kernel.storage[index].value}{why}{reach}")
     lines += _step_lines(kernel, kernel.plain, "plain" if kernel.has_diagnostics else "every", extents)

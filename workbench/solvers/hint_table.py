@@ -4,8 +4,8 @@
     print(measure_hints(cells=256))
 
 Four combinations of storing (M) or recomputing (D) the results of interpolation and of the Riemann solver, all with
-the state between the two stages stored; the default of `hydro.machine`, which also stores the primitive variables (P);
-and the plan that is as Delayed as possible. `workbench table5` is the same.
+the state between the two stages stored; the default of `hydro.machine`, which stores the primitive variables of that
+state instead (P); and the plan that is as Delayed as possible. `workbench table5` is the same.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ HINTS: dict[str, tuple[str, ...]] = {
     "MD": ("interpolation", "stage"),
     "DM": ("riemann", "stage"),
     "MM": ("interpolation", "riemann", "stage"),
-    "PDM": ("primitives", "riemann", "stage"),
+    "PDM": ("primitives", "riemann"),
     "all Delayed": (),
 }
 PRECISIONS = ("f32", "f64")

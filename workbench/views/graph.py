@@ -6,10 +6,12 @@ from collections import Counter
 from dataclasses import dataclass
 
 from workbench.graph import Store, formula, own_name, value_name, value_names
+from workbench.planning.allocation import wish_of
 from workbench.planning.cost import memory_bytes, step_cost
 from workbench.planning.emission import Emission, emit
 from workbench.planning.plan import KernelPlan, Plan, Storage, Subkernel
 from workbench.planning.reach import no_margins
+from workbench.planning.rerolling import seen_by
 from workbench.views.flipping import refusal, sync_marks
 from workbench.views.selection import SubkernelRef, ValueRef
 from workbench.views.symbols import numbers, symbol
@@ -23,10 +25,11 @@ class GraphNode:
     """One value.
 
     title: the name in the cell or "". label: what every view and error calls it. symbol: a few characters for inside
-    the node. instruction: its kind. storage: where it lives; forced: why nothing else is possible, "" if it is free.
-    outside: where beyond the domain it is needed. loads: array reads of its own formula, None if not counted.
-    evaluations: how often a cell computes it, in all sub-kernels and at all offsets; 1 for what is computed once.
-    subkernels: names of those that compute it. is_number: the same in all cells and known before the step.
+    the node. instruction: its kind. storage: where it lives; forced: why nothing else is possible, "" if it is free;
+    wish: why it is stored or not if it asks to roll, else "". outside: where beyond the domain it is needed. loads:
+    array reads of its own formula, None if not counted. evaluations: how often a cell computes it, in all sub-kernels
+    and at all offsets; 1 for what is computed once. subkernels: names of those that compute it. is_number: the same in
+    all cells and known before the step.
     """
 
     ref: ValueRef
@@ -38,6 +41,7 @@ class GraphNode:
     type: str
     storage: str
     forced: str
+    wish: str
     outside: str
     loads: int | None
     evaluations: int
@@ -135,6 +139,7 @@ def summarise_graph(
             type=f"{node.type}" if node.type is not None else "",
             storage="" if isinstance(node.instruction, Store) else planned.storage[index].value,
             forced=refusal(plan, ref),
+            wish=wish_of(planned.kernel, plan.choices.plan, index, planned.storage[index]),
             outside=_outside(planned, index),
             loads=_loads(planned, index, plan.graph.dim) if counted and node.is_local else None,
             evaluations=max(1, sum(places[index].values())),
@@ -168,7 +173,8 @@ def summarise_graph(
 def _emission(planned: KernelPlan, subkernel: Subkernel, dim: int) -> Emission:
     computed = [home.node for home in subkernel.outputs]
     used = [planned.kernel.nodes[node].operands[0] for node in subkernel.reductions]
-    return emit(planned.kernel, planned.storage, dim, computed, used)
+    storage = seen_by(planned.storage, planned.observed, subkernel)
+    return emit(planned.kernel, storage, dim, computed, used)
 
 
 def _loads(planned: KernelPlan, index: int, dim: int) -> int | None:

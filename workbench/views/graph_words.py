@@ -6,10 +6,12 @@ from workbench.views.graph import GraphNode
 
 
 def storage_text(node: GraphNode) -> str:
-    """Where it lives, and why nothing else is possible."""
+    """Where it lives, and why nothing else is possible, or what the cell asks for."""
     if not node.storage:
         return "no value"
-    return f"{node.storage}, and cannot be flipped: {node.forced}" if node.forced else node.storage
+    if node.forced:
+        return f"{node.storage}, and cannot be flipped: {node.forced}"
+    return f"{node.storage}: {node.wish}" if node.wish else node.storage
 
 
 def details_text(node: GraphNode) -> str:

@@ -21,7 +21,7 @@ from workbench.solvers.hydro.riemann import RiemannSolver, hllc
 from workbench.solvers.hydro.state import Conserved, Quantity, State
 
 STORABLE = ("primitives", "interpolation", "riemann", "stage")
-Hint = Callable[[str, Quantity], Quantity]
+Hint = Callable[..., Quantity]
 
 
 def machine(
@@ -33,7 +33,7 @@ def machine(
     reconstruction: Reconstruction = reconstructions.minmod,
     riemann: RiemannSolver = hllc,
     cfl: float | None = None,
-    manifest: str | Collection[str] | None = ("primitives", "riemann", "stage"),
+    manifest: str | Collection[str] | None = ("primitives", "riemann"),
 ) -> Machine:
     """The Euler equations dU/dt = - sum_a dF_a/dx_a in `dim` dimensions by the midpoint rule (Paraiso §4.1).
 
@@ -49,8 +49,8 @@ def machine(
 
     boundary: a rule of the language for all variables ("reflect" turns the normal momentum), or a function
     (x, y, ..., time) -> (density, (velocity, ...), pressure) of the gas outside, cell centres at (index + 1/2) dx; or
-    a mapping of sides to these. manifest: what is stored: "primitives" (v and p in stages of second order),
-    "interpolation", "riemann", "stage" (U1); all else is recomputed; None leaves it to the plan. No bit changes.
+    a mapping of sides to these. manifest: what is stored: "primitives" (rho, v and p of U1; in the first stage what is
+    dear of U0's, where it rolls), "interpolation", "riemann", "stage" (U1); None leaves it to the plan. No bit changes.
     """
     stages = order if isinstance(order, tuple) else (order, order)
     if len(stages) != 2 or any(o not in (1, 2) for o in stages):
@@ -72,23 +72,27 @@ def machine(
         floors = cell.param("density_floor", 1e-10, above=0), cell.param("pressure_floor", 1e-10, above=0)
         time, dt, floored = cell.scalar("time"), cell.scalar("dt"), cell.scalar("floored", dtype="i64")
         surroundings = (dx, time, gamma)
-        density = cell.field("density", boundary=rule_of(boundary, lambda u: u.density, *surroundings))
-        momentum = cell.vector("momentum", boundary=lambda a: rule_of(boundary, lambda u: u.momentum[a], *surroundings))
-        energy = cell.field("energy", boundary=rule_of(boundary, lambda u: u.energy, *surroundings))
+        density = cell.field("density", boundary=rule_of(boundary, lambda u: u.density, surroundings))
+        momentum = cell.vector("momentum", boundary=lambda a: rule_of(boundary, lambda u: u.momentum[a], surroundings))
+        energy = cell.field("energy", boundary=rule_of(boundary, lambda u: u.energy, surroundings))
 
         start = Conserved(density, momentum, energy)
         gas = State.of(start, gamma, floors)
         rate = crossing_rate(gas, dx)
         if has_outside(boundary):  # gas that is about to enter may be faster than all that is inside
             rate = reduce(np.maximum, [rate, *(rate.at(s, a) for a in range(dim) for s in (-1, +1))])
+        for part in [gas.volume, gas.sound_speed] if first is reconstructions.constant else [gas.velocity]:
+            hint("primitives", part, cell.rolling)
+        hint("primitives", gas.pressure, cell.rolling)
         step = np.minimum(cfl / cell.reduce_max(rate), np.maximum(until - time, 0.0))
         middle = advance(start, gas, first, riemann, [0.5 * step / width for width in dx], hint)
         middle = middle.map(lambda u: hint("stage", u)).named("half_")
         halfway = State.of(middle, gamma, floors)
+        halfway.density = np.where(middle.density < floors[0], floors[0], middle.density)
+        halfway = halfway.map(lambda u: hint("primitives", u))  # in one loop: v and p need no density but the maximum
         end = advance(start, halfway, second, riemann, [step / width for width in dx], hint, "half_")
         density.next, momentum.next, energy.next = end
         time.next, dt.next = time + step, step
-
         low = (density < floors[0]) | (State.of(start, gamma).pressure < floors[1])  # as they are, not limited
         floored.next = cell.reduce_sum(cell.astype(low, "i64"))
 
@@ -116,10 +120,8 @@ def advance(
 
     when: what the names of velocity, pressure and fluxes begin with.
     """
-    if reconstruction is not reconstructions.constant:  # which reads two cells: storing saves less than it costs
-        velocity = gas.velocity.map(lambda v: hint("primitives", v))
-        pressure = cell.named(hint("primitives", gas.pressure), f"{when}pressure")
-        gas = State(gas.gamma, gas.density, cell.named(velocity, f"{when}velocity"), pressure)
+    cell.named(gas.velocity, f"{when}velocity")
+    cell.named(gas.pressure, f"{when}pressure")
     changes = []
     for axis, ratio in enumerate(ratios):
         flux = face_flux(gas, axis, reconstruction, riemann, hint).named(f"{when}flux{axis}_")
@@ -149,7 +151,7 @@ def _hint(manifest: Collection[str]) -> Hint:
         if name not in STORABLE:
             raise StencilError(f"{name!r} cannot be stored", advice=f"Name some of {', '.join(STORABLE)}.")
 
-    def hint(name: str, value: Quantity) -> Quantity:
-        return cell.manifest(value) if name in manifest else value
+    def hint(name: str, value: Quantity, ask: Callable[[Quantity], Quantity] = cell.manifest) -> Quantity:
+        return ask(value) if name in manifest else value
 
     return hint

@@ -11,19 +11,14 @@ from workbench.solvers.hydro.state import Conserved, Quantity, State
 
 Outside = Callable[..., tuple[Any, Any, Any]]  # (x, y, ..., time) -> (density, (velocity, ...), pressure)
 Boundary = Any  # a rule of the language, an Outside, or a mapping of sides to these
+Surroundings = tuple[list[Quantity], Quantity, Quantity]  # dx, time, gamma
 
 
-def rule_of(
-    boundary: Boundary,
-    part: Callable[[Conserved], Quantity],
-    dx: list[Quantity],
-    time: Quantity,
-    gamma: Quantity,
-) -> object:
+def rule_of(boundary: Boundary, part: Callable[[Conserved], Quantity], around: Surroundings) -> object:
     """The rule, as a field takes it, of the conserved variable that `part` picks."""
     if isinstance(boundary, Mapping):
-        return {side: _one(given, part, dx, time, gamma) for side, given in boundary.items()}
-    return _one(boundary, part, dx, time, gamma)
+        return {side: _one(given, part, around) for side, given in boundary.items()}
+    return _one(boundary, part, around)
 
 
 def has_outside(boundary: Boundary) -> bool:
@@ -37,15 +32,10 @@ def _is_gas(given: Any) -> bool:  # noqa: ANN401  # a rule or an Outside
     return callable(given) and given not in (periodic, reflect, mirror)
 
 
-def _one(
-    given: Any,  # noqa: ANN401  # a rule or an Outside
-    part: Callable[[Conserved], Quantity],
-    dx: list[Quantity],
-    time: Quantity,
-    gamma: Quantity,
-) -> object:
+def _one(given: Any, part: Callable[[Conserved], Quantity], around: Surroundings) -> object:  # noqa: ANN401
     if not _is_gas(given):
         return given
+    dx, time, gamma = around
 
     def value(*_index: Quantity) -> Quantity:  # the cell's own, as cell_centre takes them
         place = [cell_centre(axis, width) for axis, width in enumerate(dx)]

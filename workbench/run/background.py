@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from workbench.events import RunEnded
 from workbench.run.marching import March
 from workbench.run.ownership import Owner
+from workbench.run.scheduling import let_others_go_first
 
 
 class BackgroundRun:
@@ -54,6 +55,7 @@ class BackgroundRun:
 
     def _run(self) -> None:
         self._owner.adopt()
+        let_others_go_first()
         try:
             with self._around:
                 self._ended = self.march.advance()

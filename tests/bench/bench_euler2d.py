@@ -206,8 +206,8 @@ def fixed_step_machine(hint, dtype_name):
     from workbench.solvers import hydro
     from workbench.solvers.hydro.midpoint import advance
 
-    def store(name, value):
-        return cell.manifest(value) if name in (HINTS[hint] or ()) else value
+    def store(name, value, ask=cell.manifest):
+        return ask(value) if name in (HINTS[hint] or ()) else value
 
     @stencil(2, name="fixed", dtype=dtype_name)
     def solver():
@@ -219,9 +219,12 @@ def fixed_step_machine(hint, dtype_name):
         )
         start = hydro.Conserved(density, momentum, energy)
         gas = hydro.State.of(start, gamma)
+        for part in [gas.volume, gas.sound_speed, gas.pressure]:
+            store("primitives", part, cell.rolling)
         middle = advance(start, gas, hydro.constant, hydro.hllc, [0.5 * ratio] * 2, store)
         middle = middle.map(lambda u: store("stage", u))
-        end = advance(start, hydro.State.of(middle, gamma), hydro.minmod, hydro.hllc, [1.0 * ratio] * 2, store)
+        halfway = hydro.State.of(middle, gamma).map(lambda u: store("primitives", u))
+        end = advance(start, halfway, hydro.minmod, hydro.hllc, [1.0 * ratio] * 2, store)
         density.next, momentum.next, energy.next = end
 
     if HINTS[hint] is None:

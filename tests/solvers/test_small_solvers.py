@@ -57,23 +57,47 @@ def test_heat_between_insulating_walls_is_kept():
 
 
 @pytest.mark.parametrize(
-    ("dim", "order", "sizes"), [(1, 2, (32, 64)), (1, 4, (16, 32)), (1, 6, (16, 32)), (2, 2, (16, 32))]
+    ("dim", "order", "sizes"),
+    [(1, 2, (32, 64)), (1, 4, (16, 32)), (1, 6, (16, 32)), (1, 10, (12, 24)), (2, 2, (16, 32)), (2, 4, (12, 24))],
 )
-def test_wave_has_its_order(dim, order, sizes):
+@pytest.mark.parametrize("name", ["u", "v"])
+def test_wave_has_its_order(dim, order, sizes, name):
     def error(cells):
         phase = 2 * np.pi * sum(places(cells, dim))
         omega = 2 * np.pi * 1.5 * np.sqrt(dim)
         start = {"u": np.sin(phase), "v": -omega * np.cos(phase), "c": 1.5}
-        simulation = wave.machine(dim, order).simulate(**start, **widths(cells, dim), backend="openmp")
+        simulation = wave.machine(dim, order).simulate(**start, **widths(cells, dim), cfl=0.9, backend="openmp")
         simulation.run(until=0.4, time="time")
-        return np.abs(simulation.u - np.sin(phase - omega * 0.4)).max()
+        exact = {"u": np.sin(phase - omega * 0.4), "v": -omega * np.cos(phase - omega * 0.4)}
+        return np.abs(simulation[name] - exact[name]).max()
 
     assert order_of(error, sizes) > order - 0.2
 
 
-def test_wave_refuses_orders_it_has_not():
-    with pytest.raises(StencilError, match="order=3"):
-        wave.machine(1, 3)
+@pytest.mark.parametrize(("boundary", "shape"), [("reflect", np.cos), (fixed(0.0), np.sin)])
+def test_wave_keeps_its_order_at_walls(boundary, shape):
+    def error(cells):
+        (x,) = places(cells, 1)
+        machine = wave.machine(1, 6, boundary=boundary)
+        simulation = machine.simulate(u=shape(np.pi * x), v=0.0, dx0=1 / cells, cfl=0.9, backend="openmp")
+        simulation.run(until=0.7, time="time")
+        return np.abs(simulation.u - np.cos(np.pi * 0.7) * shape(np.pi * x)).max()
+
+    assert order_of(error, (8, 16)) > 5.8
+
+
+@pytest.mark.parametrize("order", [2, 4, 8])
+def test_no_wave_grows_up_to_a_courant_number_of_1(order):
+    noise = np.random.default_rng(0).normal(size=32)
+    simulation = wave.machine(1, order).simulate(u=noise - noise.mean(), v=0.0, dx0=1 / 32, cfl=0.99, backend="openmp")
+    early = np.abs(simulation.run(100).u).max()
+    assert np.abs(simulation.run(10_000).u).max() < 3 * early
+
+
+@pytest.mark.parametrize("order", [0, 3, True, 2.0])
+def test_wave_refuses_orders_it_has_not(order):
+    with pytest.raises(StencilError, match=f"order={order}"):
+        wave.machine(1, order)
 
 
 @pytest.mark.parametrize("order", [0, 3, "weird", None])

@@ -122,7 +122,9 @@ def _contain(sides: tuple[tuple[tuple[str, Any], ...], ...]) -> Any:  # noqa: AN
     from ipywidgets import HTML, Box, Layout, Tab, Widget
 
     def shown(content: object) -> Widget:
-        return content if isinstance(content, Widget) else HTML(f"<pre>{escape(str(content))}</pre>")
+        if isinstance(content, Widget):
+            return content
+        return HTML(f'<div style="white-space: pre-line; line-height: 1.4">{escape(str(content))}</div>')
 
     panels = []
     for side in sides:

@@ -179,7 +179,7 @@ def test_amd_module_draws_in_a_page_of_requirejs_as_vs_code_has(amd_address, pag
     page.wait_for_function("sent.some(message => message.type === 'ready')")  # by the widget's own comm
     page.evaluate(FRAME)
     page.wait_for_function("document.querySelector('.swb-field').dataset.drawn === '1'")
-    assert page.evaluate("sent.some(message => message.type === 'drawn' && message.number === 1)")
+    page.wait_for_function("sent.some(message => message.type === 'drawn' && message.number === 1)")
     assert "u of wave, step 3" in page.locator(".swb-title").inner_text()
     style = "getComputedStyle(document.querySelector('.swb-picture')).display"
     assert page.evaluate(style) == "grid"  # the style sheet came with the module

@@ -21,8 +21,8 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
     every order. Energy does not drift. order: 2, 4, 6, ..., in space and time; a step takes 3 order / 2 - 1 Laplacians.
 
     A wave of frequency w turns (w u, v) by w dt in each step, and a turn is three shears, of -tan(w dt / 2), sin(w dt)
-    and -tan(w dt / 2). Their series in -(w dt)², which is dt² c² laplacian, are cut at the order: leapfrog of a modified
-    equation (Shubin and Bell, SIAM J. Sci. Stat. Comput. 8 (1987) 135), with v at the order of u.
+    and -tan(w dt / 2). Their series in -(w dt)², which is dt² c² laplacian, are cut at the order: leapfrog of a
+    modified equation (Shubin and Bell, SIAM J. Sci. Stat. Comput. 8 (1987) 135), with v at the order of u.
     """
     if isinstance(order, bool) or not isinstance(order, int) or order < 2 or order % 2:
         raise StencilError(f"order={order!r} is no order of the wave solver", advice="Use 2, 4, 6 or the like.")

@@ -111,7 +111,7 @@ heat = wb.trace('T = field("T", boundary="periodic")\\nT.next = T + 0.1 * (T[+1,
 three = heat.simulate(T=np.random.default_rng(1).random((40, 30, 20)))
 three.view("T", palette="cividis")"""
     notebook = open_notebook(lab, page, "shapes.ipynb", line, box)
-    page.wait_for_function("document.querySelectorAll('.swb-field[data-drawn]').length === 2", timeout=30_000)
+    page.wait_for_function("document.querySelectorAll('.swb-field[data-drawn]').length === 2")
     notebook.picture("field-line-and-slice")
     slider = page.get_by_label("cut at z")
     slider.scroll_into_view_if_needed()
@@ -121,5 +121,7 @@ three.view("T", palette="cividis")"""
         "[...document.querySelectorAll('.swb-values')].some(n => n.textContent.includes('z = cell 11'))"
     )
     page.get_by_label("slice").last.select_option("1,2")
-    page.wait_for_function("[...document.querySelectorAll('.swb-across-name')].some(n => n.textContent === 'y')")
+    page.wait_for_function(
+        "[...document.querySelectorAll('.swb-across-name')].some(n => n.textContent === 'y (cells)')"
+    )
     notebook.picture("field-slice")

@@ -17,7 +17,7 @@ SETUP = f'import workbench as wb\nhello = wb.trace("""{HELLO}""", name="hello")\
 
 
 def wait_graph(page):
-    page.wait_for_selector('.swb-pane[data-opened="true"]', timeout=30_000)
+    page.wait_for_selector('.swb-pane[data-opened="true"]')
     page.locator(".swb-pane canvas").first.wait_for()
     page.wait_for_timeout(300)
 

@@ -37,7 +37,7 @@ def test_no_fault_is_found_in_a_source_beside_another(lab, page, theme):
 @pytest.mark.parametrize("theme", ["Light", "Dark"])
 def test_no_fault_is_found_in_a_plan(lab, page, theme):
     notebook = open_notebook(lab, page, f"audit-plan-{theme}.ipynb", PLAN, "plan")
-    page.wait_for_selector(CHARTS, timeout=30_000)
+    page.wait_for_selector(CHARTS)
     wait_heard(page, "2 sub-kernels")
     notebook.theme(theme)
     page.get_by_role("button", name="step_1_add").click()

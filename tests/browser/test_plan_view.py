@@ -19,7 +19,7 @@ CHARTS = '.swb-pane[data-opened="true"]'
 def test_table_charts_and_questions(lab, page):
     notebook = open_notebook(lab, page, "plan.ipynb", PLAN, "plan", 'inspection.flip("b")')
     page.set_viewport_size({"width": 1400, "height": 1400})
-    page.wait_for_selector(CHARTS, timeout=30_000)
+    page.wait_for_selector(CHARTS)
     wait_heard(page, "1 sub-kernel")
     page.locator(".swb-pane canvas").first.wait_for()
     notebook.picture("plan-after-flip-wide-light")
@@ -28,7 +28,7 @@ def test_table_charts_and_questions(lab, page):
 def test_rows_are_chosen_by_keys_and_reasons_told(lab, page):
     notebook = open_notebook(lab, page, "plan-keys.ipynb", PLAN, "plan")
     page.set_viewport_size({"width": 1400, "height": 1400})
-    page.wait_for_selector(CHARTS, timeout=30_000)
+    page.wait_for_selector(CHARTS)
     wait_heard(page, "2 sub-kernels")
     row = page.get_by_role("button", name="step_1_add")
     row.focus()
@@ -50,7 +50,7 @@ def test_a_click_in_the_roofline_selects_its_sub_kernel(lab, page):
     """Where the mark is depends on the letters of the axes, so the neighbourhood is searched by clicks."""
     open_notebook(lab, page, "plan-click.ipynb", PLAN, "plan")
     page.set_viewport_size({"width": 1400, "height": 1400})
-    page.wait_for_selector(CHARTS, timeout=30_000)
+    page.wait_for_selector(CHARTS)
     wait_heard(page, "2 sub-kernels")
     page.locator(".swb-pane .bk-Figure").nth(1).wait_for()
     box = page.locator(".swb-pane .bk-Figure").nth(1).bounding_box()
@@ -65,7 +65,7 @@ def test_a_click_in_the_roofline_selects_its_sub_kernel(lab, page):
 
 def test_dark_and_narrow(lab, page):
     notebook = open_notebook(lab, page, "plan-dark.ipynb", PLAN, "plan")
-    page.wait_for_selector(CHARTS, timeout=30_000)
+    page.wait_for_selector(CHARTS)
     notebook.theme("Dark")
     page.set_viewport_size({"width": 1400, "height": 1400})
     page.wait_for_timeout(1000)

@@ -26,7 +26,6 @@ def wait_heard(page, text, selector=".swb-listing"):
     page.wait_for_function(
         "([selector, text]) => document.querySelector(selector)?.textContent.includes(text)",
         arg=[selector, text],
-        timeout=30_000,
     )
 
 

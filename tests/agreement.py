@@ -18,7 +18,7 @@ from workbench.backends.base import MarchRequest
 from workbench.backends.reference import ReferenceInstance
 from workbench.graph.text import to_text
 from workbench.planning import Choices, Plan, Storage
-from workbench.planning.allocation import wish_of
+from workbench.planning.allocation import wishes_of
 from workbench.planning.retype import retype
 
 STEPS = 5  # of each kernel: two observed one by one, then three of which only the last one is
@@ -147,10 +147,9 @@ def plan_coverage(pairs):
                 f"storage {storage.value}{'' if forced else ' by choice'}"
                 for storage, forced in zip(kernel.storage, kernel.forced, strict=True)
             )
-            for index, storage in enumerate(kernel.storage):
-                if wish_of(kernel.kernel, pair.choices.plan, index, storage):
-                    rolls = storage is Storage.MANIFEST
-                    found["rolls as asked for" if rolls else "recomputed though it asks to roll"] += 1
+            for index in wishes_of(kernel.kernel, pair.choices.plan, kernel.storage):
+                rolls = kernel.storage[index] is Storage.MANIFEST
+                found["rolls as asked for" if rolls else "recomputed though it asks to roll"] += 1
             for step in {id(s): s for s in (kernel.plain, kernel.observed)}.values():
                 found.update(f"launch of {launch.kind}s" for launch in step.launches)
                 found["launch of several sub-kernels"] += any(

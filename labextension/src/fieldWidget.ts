@@ -13,6 +13,7 @@ import { keepFile, rasterise } from './files';
 import { Picture } from './field/picture';
 import { cellOf } from './field/places';
 import { Receipts } from './field/receipts';
+import { release } from './field/releasing';
 import { openChannel, type Channel } from './kernel/channel';
 import { readMessage, type Frame, type FromKernel, type HandedFile, type Opening, type Point, type ToKernel } from './kernel/protocol';
 import { MODULE, VERSION } from './version';
@@ -141,6 +142,7 @@ export class FieldView extends DOMWidgetView {
     this.frame = frame;
     this.arrange(frame);
     frame.planes.forEach((plane, number) => this.pictures[number]?.draw(frame, plane));
+    frame.planes.forEach(plane => release(plane.codes));
     this.mark();
     this.controls.showFrame(frame);
     this.describe(frame);

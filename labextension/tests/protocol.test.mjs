@@ -25,6 +25,15 @@ test('a frame whose body has another length is refused', () => {
   assert.equal(readMessage(frame, []), null);
 });
 
+test('packed codes may be fewer bytes than cells, never more', () => {
+  const packed = { ...frame, planes: [{ ...plane, packed: true }] };
+  const read = readMessage(packed, [body([1, 2, 3])]);
+  assert.equal(read.planes[0].packed, true);
+  assert.deepEqual([...read.planes[0].codes], [1, 2, 3]);
+  assert.equal(readMessage(packed, [body([1, 2, 3, 4, 5, 6, 7])]), null);
+  assert.equal(readMessage(frame, [body([1, 2, 3, 4, 5, 6])]).planes[0].packed, false);
+});
+
 test('the points of a line may lie anywhere in the message', () => {
   const buffer = new ArrayBuffer(13);
   new DataView(buffer).setFloat32(1, 0.5, true);

@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 ARTEFACTS = ROOT / "artefacts" / "browser"
 BUILT = ROOT / "workbench" / "labextension"
+SERVER = ROOT / "labextension" / "server.json"
 TOKEN = "stencil"
 START_SECONDS = 180
 PATIENCE = 90_000  # milliseconds; a machine under load is slow
@@ -45,6 +46,8 @@ def running_lab(folder, python=sys.executable, application="jupyterlab"):
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
     }
     (folder / "home").mkdir()
+    (folder / "config" / "jupyter_server_config.d").mkdir(parents=True)
+    (folder / "config" / "jupyter_server_config.d" / "stencil-workbench.json").symlink_to(SERVER)
     settings = folder / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')

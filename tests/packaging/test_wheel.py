@@ -93,6 +93,23 @@ def test_jupyterlab_finds_it(installed, tmp_path):
     assert "OK" in line
 
 
+def test_notebook_server_finds_it(installed, tmp_path):
+    pytest.importorskip("jupyterlab", reason="jupyterlab is not installed")
+    (package,) = installed.rglob("workbench/__init__.py")
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(package.parents[1]),
+        "JUPYTER_CONFIG_PATH": str(installed / "etc" / "jupyter"),
+        "JUPYTER_CONFIG_DIR": str(tmp_path),
+        "HOME": str(tmp_path),
+    }
+    command = [sys.executable, "-m", "jupyter", "server", "extension", "list"]
+    listed = subprocess.run(command, check=True, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    lines = [line for line in (listed.stdout + listed.stderr).splitlines() if "workbench.notebook.server" in line]
+    assert any("enabled" in line for line in lines)
+    assert any("OK" in line for line in lines)
+
+
 def test_installed_package_works_and_is_the_one_that_was_built(installed, tmp_path):
     (package,) = installed.rglob("workbench/__init__.py")
     program = (

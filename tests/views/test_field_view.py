@@ -14,6 +14,7 @@ from workbench.run.probe import probe_name
 from workbench.run.watching import unwatch, watch
 from workbench.views.field import Look, plain_axes
 from workbench.views.field_view import FieldView
+from workbench.views.flow import FAR_FRAMES, FAR_SECONDS
 from workbench.views.live import LIVE_ADVICE, MIME
 from workbench.views.opening import axes_of, open_field_view
 from workbench.views.registry import VIEWS
@@ -129,6 +130,23 @@ def test_step_of_a_paused_run_stays_paused(view, page, simulation):
 def test_changes_from_the_notebook_are_seen(page, simulation):
     simulation["u"] = 5.0
     page.wait("frame", lambda m: m["planes"][0]["minimum"] == m["planes"][0]["maximum"] == 5.0)
+
+
+def test_page_far_away_gets_packed_frames():
+    with wb.trace(TEXT, name="wide").simulate(u=np.zeros((160, 160)), backend="reference") as wide:
+        seen = FieldView(wide, "u", plain_axes(wide.shape), Look())
+        page = TestPage(seen, answers=False)
+        seen.attach(page)
+        seen.ready()
+        for number in range(1, 2 * FAR_FRAMES):
+            page.wait("frame", lambda m, number=number: m["number"] == number)
+            time.sleep(1.2 * FAR_SECONDS)
+            seen.receive({"type": "drawn", "number": number})
+            wide["u"] = float(number)
+        frames = [message["planes"][0]["packed"] for message in page.of("frame")]
+        assert not any(frames[:FAR_FRAMES])
+        assert page.wait("frame", lambda m: m["planes"][0]["packed"])
+        seen.close()
 
 
 def test_page_that_does_not_answer_slows_nobody(view, simulation):

@@ -4,7 +4,7 @@ import pytest
 
 from tests.planning.test_rolling import TWICE, plan_of
 from tests.views.test_inspection import CHAIN, HELLO
-from workbench.graph import formula, own_name
+from workbench.graph import Kernel, formula, own_name
 from workbench.machine import trace
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.views.drawing import to_svg
@@ -95,6 +95,22 @@ def test_a_value_that_asks_to_roll_says_what_became_of_it():
     asked = "line 3 asks that it is stored where it rolls"
     assert storage_text(named(together, "a")) == f"Manifest: {asked}, and it does"
     assert storage_text(named(apart, "a")) == f"Delayed: {asked}, and here it does not"
+
+
+@pytest.mark.parametrize("words", [str, lambda plan: summarise_graph(plan, (8, 8))])
+def test_work_on_the_whole_kernel_is_done_once_not_for_each_value(words, monkeypatch):
+    hashed = []
+    keys = Kernel.keys
+    monkeypatch.setattr(Kernel, "keys", lambda kernel: hashed.append(kernel.name) or keys(kernel))
+    asked = {}
+    for lines in (3, 60):
+        more = "".join(f"b{n} = rolling(u * {n + 2}.0)\n" for n in range(lines))
+        total = " + ".join(f"b{n}[+1, 0]" for n in range(lines))
+        plan = plan_of(f'u = field("u", boundary="periodic")\n{more}u.next = {total}\n', loops="together")
+        hashed.clear()
+        words(plan)
+        asked[lines] = len(hashed)
+    assert asked[60] == asked[3]
 
 
 def test_formulas_speak_the_cells_language():

@@ -96,12 +96,14 @@ def asks_to_roll(kernel: Kernel, choices: PlanChoices) -> frozenset[int]:
     return frozenset(i for i in hinted if forced[i][0] is None and not names_node(chosen, kernel.name, keys[i]))
 
 
-def wish_of(kernel: Kernel, choices: PlanChoices, index: int, storage: Storage) -> str:
-    """Say why a value that asks to roll is stored, or is not; "" for all others."""
-    if index not in asks_to_roll(kernel, choices):
-        return ""
-    asked = f"line {kernel.nodes[index].hint.line} asks that it is stored where it rolls"
-    return f"{asked}, and it does" if storage is Storage.MANIFEST else f"{asked}, and here it does not"
+def wishes_of(kernel: Kernel, choices: PlanChoices, storage: Sequence[Storage]) -> dict[int, str]:
+    """Say of each value that asks to roll why it is stored, or is not; `storage` is that of all nodes."""
+    found: dict[int, str] = {}
+    for index in asks_to_roll(kernel, choices):
+        asked = f"line {kernel.nodes[index].hint.line} asks that it is stored where it rolls"
+        rolls = storage[index] is Storage.MANIFEST
+        found[index] = f"{asked}, and it does" if rolls else f"{asked}, and here it does not"
+    return found
 
 
 def _fill_in(wanted: list[Storage | None], choices: PlanChoices, estimates: Sequence[Estimate]) -> tuple[Storage, ...]:

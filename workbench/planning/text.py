@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.graph import Kernel, value_name, value_names
-from workbench.planning.allocation import wish_of
+from workbench.planning.allocation import wishes_of
 from workbench.planning.choices import PlanChoices
 from workbench.planning.cost import default_extents, ghost_percent, halo_bytes
 from workbench.planning.plan import KernelPlan, Launch, Margins, Plan, Step, Subkernel
@@ -24,11 +24,12 @@ def plan_text(plan: Plan) -> str:
 
 def _kernel_lines(kernel: KernelPlan, choices: PlanChoices, extents: tuple[int, ...]) -> list[str]:
     lines, names = [f"kernel {kernel.kernel.name}"], value_names(kernel.kernel)
+    wishes = wishes_of(kernel.kernel, choices, kernel.storage)
     for index, node in enumerate(kernel.kernel.nodes):
         if node.is_local:
             margins = kernel.margins[index]
             reach = "" if margins == no_margins(len(margins)) else f", needed {_box(margins)} outside"
-            reason = kernel.forced[index] or wish_of(kernel.kernel, choices, index, kernel.storage[index])
+            reason = kernel.forced[index] or wishes.get(index, "")
             why = f" ({reason})" if reason else ""
             name = names[index]
             lines.append(f"  %{index} {name}: {kernel.storage[index].value}{why}{reach}")

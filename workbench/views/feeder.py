@@ -70,6 +70,11 @@ class Feeder:
             self._thread.join(timeout)
 
     @property
+    def far(self) -> bool:
+        """Whether messages take long to reach the page, so that frames had better be small."""
+        return self._flow.far
+
+    @property
     def alive(self) -> bool:
         """Whether the thread has not ended."""
         return self._thread.is_alive()

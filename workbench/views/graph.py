@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from workbench.graph import Store, formula, own_name, value_name, value_names
-from workbench.planning.allocation import wish_of
+from workbench.planning.allocation import wishes_of
 from workbench.planning.cost import memory_bytes, step_cost
 from workbench.planning.emission import Emission, emit
 from workbench.planning.plan import KernelPlan, Plan, Storage, Subkernel
@@ -127,6 +127,7 @@ def summarise_graph(
     lines = [tuple(sorted({span.line for span in node.spans})) for node in nodes]
     known, labels = numbers(planned.kernel), value_names(planned.kernel)
     marks = sync_marks(plan, planned.kernel.name)
+    wishes = wishes_of(planned.kernel, plan.choices.plan, planned.storage)
     counted = len(nodes) <= _COUNTED
     made = tuple(
         GraphNode(
@@ -139,7 +140,7 @@ def summarise_graph(
             type=f"{node.type}" if node.type is not None else "",
             storage="" if isinstance(node.instruction, Store) else planned.storage[index].value,
             forced=refusal(plan, ref),
-            wish=wish_of(planned.kernel, plan.choices.plan, index, planned.storage[index]),
+            wish=wishes.get(index, ""),
             outside=_outside(planned, index),
             loads=_loads(planned, index, plan.graph.dim) if counted and node.is_local else None,
             evaluations=max(1, sum(places[index].values())),

@@ -13,6 +13,7 @@ from workbench.views.curves import Chart
 from workbench.views.field import AxisLabel, FieldSummary
 from workbench.views.figure import chart_svg, chart_words
 from workbench.views.numbers import shares
+from workbench.views.packing import pack
 from workbench.views.palettes import PALETTES, colour_table
 
 
@@ -54,11 +55,14 @@ def opening_message(graph: Graph, snapshot: Snapshot, axes: tuple[AxisLabel, ...
     )
 
 
-def frame_message(number: int, summary: FieldSummary) -> Message:
+def frame_message(number: int, summary: FieldSummary, packed: bool = False) -> Message:
     """The pictures: codes (u8, rows from top; one body for each plane) or the points of a line (f32, little endian).
 
+    packed: codes that then shrink are packed, and their plane says so.
     Points are told as shares of the limits, 0 to 1, because f32 alone would lose small differences of large values.
     """
+    line = summary.kind == "line"
+    small = [pack(plane.codes) if packed and not line else None for plane in summary.planes]
     content = {
         "type": "frame",
         "number": number,
@@ -71,15 +75,16 @@ def frame_message(number: int, summary: FieldSummary) -> Message:
         "high": _json_number(summary.high),
         "palette": summary.palette,
         "wrong": None if summary.wrong is None else str(summary.wrong),
-        "planes": [_plane(plane) for plane in summary.planes],
+        "planes": [
+            {**_plane(plane), "packed": body is not None} for plane, body in zip(summary.planes, small, strict=True)
+        ],
     }
     with np.errstate(over="ignore", invalid="ignore"):
-        line = summary.kind == "line"
         bodies = [
             shares(plane.points, plane.low, plane.high).astype("<f4") if line else plane.codes
             for plane in summary.planes
         ]
-    return Message(content, tuple(body.data.cast("B") for body in bodies))
+    return Message(content, tuple(few or body.data.cast("B") for few, body in zip(small, bodies, strict=True)))
 
 
 def _plane(summary: FieldSummary) -> dict[str, object]:

@@ -10,7 +10,7 @@ from workbench.backends.registry import names_with_text
 from workbench.errors import PlanError, RunError
 from workbench.frontend.cell import Traced
 from workbench.graph import value_name
-from workbench.planning.allocation import wish_of
+from workbench.planning.allocation import wishes_of
 from workbench.planning.plan import Plan, Storage
 from workbench.views.compiler_report import CompilerReport, known_report, report_of
 from workbench.views.faults import fault_text
@@ -268,9 +268,10 @@ def describe_selection(plan: Plan, selection: Selection | None) -> str:
         case SubkernelRef(kernel, name):
             return f"sub-kernel {name} of kernel {kernel}"
         case ValueRef(kernel, node):
-            storage = plan.kernel(kernel).storage[node]
-            graph = plan.kernel(kernel).kernel
-            why = plan.kernel(kernel).forced[node] or wish_of(graph, plan.choices.plan, node, storage)
+            planned = plan.kernel(kernel)
+            storage = planned.storage[node]
+            wishes = wishes_of(planned.kernel, plan.choices.plan, planned.storage)
+            why = planned.forced[node] or wishes.get(node, "")
             lines = cell_lines_of(plan, selection)
             where = f", line {', '.join(map(str, lines))} of the cell" if lines else ""
             reason = f" ({why})" if why and storage is not Storage.GLOBAL else ""

@@ -4,6 +4,7 @@ import { element } from '../element';
 import { paint } from './colours';
 import { beside, shareOf, ticks } from './numbers';
 import { placeOf, type Place } from './places';
+import { unpack } from './unpacking';
 import type { Axis, Frame, Plane } from '../kernel/protocol';
 
 const LINE_WIDTH = 640;
@@ -87,12 +88,28 @@ export class Picture {
       this.image = context.createImageData(frame.columns, frame.rows);
       this.canvas.style.aspectRatio = `${Math.min(4, Math.max(0.25, frame.columns / frame.rows))}`;
     }
-    paint(frame.codes, this.table, new Uint32Array(this.image.data.buffer));
+    const codes = this.codesOf(frame);
+    if (!codes) {
+      return;
+    }
+    paint(codes, this.table, new Uint32Array(this.image.data.buffer));
     context.putImageData(this.image, 0, 0);
     if (this.barTable !== this.table) {
       this.barTable = this.table;
       this.drawBar(this.table);
     }
+  }
+
+  /** null: they are damaged. Unpacked ones lie in the same memory for each frame. */
+  private codesOf(frame: Plane): Uint8Array | null {
+    if (!frame.packed) {
+      return frame.codes;
+    }
+    const cells = frame.rows * frame.columns;
+    if (this.codes.length !== cells) {
+      this.codes = new Uint8Array(cells);
+    }
+    return unpack(frame.codes, frame.columns, this.codes) ? this.codes : null;
   }
 
   private drawBar(table: Uint32Array): void {
@@ -177,6 +194,7 @@ export class Picture {
   private readonly acrossName = element('div', 'swb-across-name');
   private readonly acrossNumbers = element('div', 'swb-across-numbers');
   private image: ImageData | null = null;
+  private codes = new Uint8Array(0);
   private barTable: Uint32Array | null = null;
   private axesKey = '';
   private limitsKey = '';

@@ -61,6 +61,8 @@ export interface Plane {
   cuts: Cut[];
   /** Codes of a plane, one byte a cell, rows from top; empty for a line. */
   codes: Uint8Array;
+  /** The codes are packed (field/unpacking.ts); whoever draws them unpacks them. */
+  packed: boolean;
   /**
    * A line, from left to right; empty for a plane. 0 is the lower limit and 1 the upper one, so that f32 is fine enough
    * for all values. Where not all cells are shown there are two points a column, the least and the greatest.
@@ -241,8 +243,9 @@ function readPlane(content: unknown, body: ArrayBufferView | undefined, line: bo
   const columns = whole(content, 'columns');
   const { shown } = content;
   const stride = whole(content, 'stride');
-  const bytesInLine = 4 * columns * (stride > 1 ? 2 : 1);
-  if (body.byteLength !== (line ? bytesInLine : rows * columns) || !isList(shown, isWhole)) {
+  const packed = content['packed'] === true;
+  const length = line ? 4 * columns * (stride > 1 ? 2 : 1) : rows * columns;
+  if ((packed ? body.byteLength > length : body.byteLength !== length) || !isList(shown, isWhole)) {
     return null;
   }
   return {
@@ -258,6 +261,7 @@ function readPlane(content: unknown, body: ArrayBufferView | undefined, line: bo
     up: isFields(content['up']) ? (content['up'] as unknown as Axis) : null,
     cuts: content['cuts'] as Cut[],
     codes: line ? new Uint8Array(0) : bytes(body),
+    packed,
     points: line ? floats(body) : new Float32Array(0)
   };
 }

@@ -1,0 +1,38 @@
+"""Packed codes are few bytes, and no code changes."""
+
+import zlib
+
+import numpy as np
+import pytest
+
+from workbench.views.field import LARGEST_SIDE
+from workbench.views.packing import LEAST_CELLS, LEAST_GAIN, pack
+
+
+def unpacked(body, shape):
+    """What labextension/src/field/unpacking.ts does."""
+    differences = np.frombuffer(zlib.decompress(body, -15), np.uint8).reshape(shape)
+    return np.cumsum(differences, axis=0, dtype=np.uint8)
+
+
+@pytest.mark.parametrize("shape", [(512, 512), (LARGEST_SIDE, 17), (128, 1024), (1, LEAST_CELLS)])
+def test_codes_survive_packing(shape):
+    rows, columns = (np.arange(n) for n in shape)
+    codes = (127 + 120 * np.sin(rows / 40)[:, None] * np.cos(columns / 30)).astype(np.uint8)
+    codes[0, 3:9] = 255  # NaN
+    body = pack(codes)
+    assert body is not None
+    assert len(body) < LEAST_GAIN * codes.size
+    assert np.array_equal(unpacked(body, shape), codes)
+
+
+def test_smooth_field_is_a_fifth():
+    x = np.linspace(0, 2 * np.pi, 512)
+    codes = (127 + 127 * np.sin(x)[:, None] * np.cos(x)).astype(np.uint8)
+    assert len(pack(codes)) < codes.size / 5
+
+
+def test_noise_and_small_pictures_go_as_they_are():
+    noise = np.random.default_rng(1).integers(0, 255, (512, 512), np.uint8)
+    assert pack(noise) is None
+    assert pack(np.zeros((64, 64), np.uint8)) is None

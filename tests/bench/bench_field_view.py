@@ -17,11 +17,12 @@ import sys
 import tempfile
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.bench.slow_line import slow_line
 from tests.browser.lab import ROOT, NotebookPage, chromium, running_lab, write_notebook
 
 SETUP = '''\
@@ -50,6 +51,7 @@ def noted_show(view, number):
     sent[number] = time.time()
 field_view.frame_message, field_view.FieldView._show = noted, noted_show
 """
+LINE_DELAY = 0.02  # seconds each way of a slow line
 LEAVING = 4  # seconds, in which who has started a cell leaves the page
 BEGIN = f"time.sleep({LEAVING}); taken.clear(); sent.clear(); first = sim.steps; sim.start()\n"
 SAY = """sim.stop(); other.stop()
@@ -99,7 +101,7 @@ FORGET = """() => {
     window.drawnAt = window.longTasks = window.arrivedAt = null;
 }"""
 
-# When a message as large as a frame comes to the page, before any of the page's own code sees it.
+# When a message as large as a frame can be comes to the page, before any of the page's own code sees it.
 ARRIVALS = """(() => {
     window.arrivedAt = [];
     const Socket = window.WebSocket;
@@ -107,7 +109,7 @@ ARRIVALS = """(() => {
         constructor(...given) {
             super(...given);
             this.addEventListener('message', event => {
-                if ((event.data.byteLength ?? 0) > 200000) window.arrivedAt?.push(Date.now() / 1000);
+                if ((event.data.byteLength ?? 0) > 20000) window.arrivedAt?.push(Date.now() / 1000);
             });
         }
     };
@@ -197,9 +199,13 @@ def slider_figures(page, tries=11):
     print(f"slider to picture: median {statistics.median(waits):.0f} ms, worst {max(waits):.0f} ms")
 
 
-def browser_figures(seconds, minutes, worst):
+def browser_figures(seconds, minutes, worst, megabits):
     folder = Path(tempfile.mkdtemp())
-    with running_lab(folder) as address, running_browser(folder) as browser:
+    with ExitStack() as running:
+        address = running.enter_context(running_lab(folder))
+        browser = running.enter_context(running_browser(folder))
+        if megabits:
+            address = running.enter_context(slow_line(address, megabits, LINE_DELAY))
         cells = [SETUP + NOTED, 'sim.view("u")', IDLE.format(seconds=seconds)]
         cells += [BUSY.format(seconds=seconds), LONG.format(minutes=minutes)]
         write_notebook(folder / "bench.ipynb", *cells)
@@ -354,13 +360,14 @@ def main():
     parser.add_argument("--seconds", type=int, default=6, help="of each measurement (default 6)")
     parser.add_argument("--minutes", type=int, default=0, help="also watch the memory for so long")
     parser.add_argument("--worst", type=int, default=3, help="tell of so many frames where their lag came from")
+    parser.add_argument("--megabits", type=float, default=0, help="reach the page over a line of so many a second")
     parser.add_argument("--only", choices=("browser", "cost"), help="one part alone")
     options = parser.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     if options.only != "browser":
         cost_figures(options.seconds)
     if options.only != "cost":
-        browser_figures(options.seconds, options.minutes, options.worst)
+        browser_figures(options.seconds, options.minutes, options.worst, options.megabits)
     print(f"load afterwards {os.getloadavg()[0]:.1f}")
 
 

@@ -52,6 +52,35 @@ def test_field_streams_while_a_cell_runs(lab, page):
     notebook.wait_idle()
 
 
+NOTE = """\
+from workbench.views import field_view
+sent, frame_message = [], field_view.frame_message
+def noted(*about, **how):
+    sent.append(frame_message(*about, **how))
+    return sent[-1]
+field_view.frame_message = noted
+view = sim.view("u")
+view"""
+
+
+def test_packed_frame_shows_the_same_picture(lab, page):
+    address, folder = lab
+    far = "view._feeder._flow.far = True\nview.look(limits=(0, 1));"
+    sizes = "[(plane['packed'], len(body)) for m in sent for plane, body in zip(m.content['planes'], m.buffers)]"
+    write_notebook(folder / "packed.ipynb", WAVE, NOTE, "view.look(limits=(0, 1));", far, sizes)
+    notebook = NotebookPage(page, address, "packed.ipynb")
+    pictures = []
+    for cell, drawn in ((0, 0), (1, 1), (2, 2), (3, 3), (4, 3)):
+        notebook.run(cell)
+        notebook.wait_drawn(drawn, before=0)
+        notebook.wait_idle()
+        pictures.append(drawn and page.evaluate("document.querySelector('.swb-canvas').toDataURL()"))
+    assert pictures[2] == pictures[3] != pictures[1]
+    (before, whole), *_, (after, few) = eval(page.locator(".jp-OutputArea-output").last.inner_text())
+    assert (before, after) == (False, True)
+    assert few < whole / 5
+
+
 @pytest.mark.parametrize("trusted", [False, True])
 def test_saved_notebook_shows_the_picture_without_its_kernel_process(lab, page, trusted):
     address, folder = lab

@@ -1,8 +1,13 @@
 """All views of a machine together, in a real JupyterLab: the lesson of Table 3, and what must stay alive."""
 
-import pytest
+import subprocess
+import sys
 
-from tests.browser.lab import open_notebook
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+from tests.browser.lab import ARTEFACTS, open_notebook, write_notebook
 from tests.browser.test_graph_view import place_on_page, wait_graph
 from tests.views.test_inspection import HELLO
 
@@ -57,3 +62,35 @@ def test_inspector_is_readable(lab, page, theme, width):
             notebook.picture(f"inspect-{tab.inner_text().lower()}-{theme}-{width}")
     page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
     page.wait_for_selector('body[data-jp-theme-light="true"]', state="attached")
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory):
+    """The address of a page that nbconvert made of a notebook executed without a page."""
+    path = tmp_path_factory.mktemp("exported") / "inspect.ipynb"
+    write_notebook(path, MACHINE, RUNNING.replace("sim.start()\n", "").replace("1 << 22", "512"))
+    notebook = nbformat.read(path, 4)
+    NotebookClient(notebook, kernel_name="python3", timeout=90, store_widget_state=True).execute()
+    nbformat.write(notebook, path)
+    subprocess.run([sys.executable, "-m", "nbconvert", "--to", "html", str(path)], check=True, capture_output=True)
+    return path.with_suffix(".html").as_uri()
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 480), ("dark", 1100)])
+def test_exported_page_has_every_part_in_a_fold(exported, page, theme, width):
+    page.set_viewport_size({"width": width, "height": 1150})
+    page.emulate_media(color_scheme=theme)
+    page.route("**/*", lambda route: route.continue_() if route.request.url.startswith("file:") else route.abort())
+    page.goto(exported)
+    parts = page.locator(".swb-static-parts details")
+    assert parts.locator("summary").all_text_contents() == [
+        f"{part} of hello" for part in ("Graph", "Plan", "Launch", "Code", "Field")
+    ]
+    assert page.locator(".swb-static-plan table").is_visible()
+    code = page.locator(".swb-static-source")
+    assert not code.is_visible()
+    for part in parts.all()[2:]:
+        part.locator("summary").click()
+    assert code.get_by_text("sweep_step_0").first.is_visible()
+    assert parts.last.locator("svg").bounding_box()["height"] > 100
+    page.screenshot(path=str(ARTEFACTS / f"inspect-exported-{theme}-{width}.png"), full_page=True)

@@ -9,7 +9,7 @@ import pytest
 import workbench as wb
 from workbench.errors import FieldError
 from workbench.run.snapshots import Snapshot, take_snapshot
-from workbench.views.field import LARGEST_SIDE, Look, describe, plain_axes, quantise, summarise
+from workbench.views.field import LARGEST_SIDE, Look, describe, plain_axes, quantise, summarise, thinner
 from workbench.views.messages import frame_message, point_message
 from workbench.views.palettes import LEVELS, NAN_COLOUR, NOT_A_NUMBER, PALETTES, colour_table
 
@@ -176,3 +176,25 @@ def test_snapshot_is_of_one_whole_step():
         assert (snapshot.steps, snapshot.numbers) == (2, {"c": 2.0})
         assert snapshot.values.tolist() == [6.0] * 4
         assert take_snapshot(simulation, "c").values.ndim == 0
+
+
+def test_a_thinned_field_keeps_its_lowest_row_and_says_so():
+    values = np.random.default_rng(3).random((50, 41))
+    small = thinner(summary_of(values), 300)
+    assert small.stride == 3
+    assert np.array_equal(small.values, values[::3, ::3].T[::-1])
+    assert small.cell_at(1, 0) == (3, 39)
+    assert "drawn: one cell of 3 along each axis" in describe(small)
+    assert small.maximum == values.max()
+    assert "drawn:" not in describe(summary_of(values))
+
+
+def test_all_planes_of_a_volume_are_thinned_alike():
+    values = np.zeros((30, 20, 10))
+    small = thinner(summary_of(values, Look(volume=True)), 300)
+    assert [plane.stride for plane in small.planes] == [2, 2, 2]
+    assert sum(plane.codes.size for plane in small.planes) <= 300
+
+
+def test_a_thinned_line_says_what_is_drawn():
+    assert "least and greatest of each 2 cells" in describe(summary_of(np.zeros(8 * LARGEST_SIDE)))

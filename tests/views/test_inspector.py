@@ -1,12 +1,16 @@
 """All views of a machine in one widget."""
 
+import re
+
 import numpy as np
 import pytest
 
 from tests.views.test_inspection import CHAIN, HELLO
 from workbench.errors import RunError
 from workbench.machine import trace
+from workbench.solvers import hydro
 from workbench.views.inspector import _TITLES, SIDES, open_inspector
+from workbench.views.inspector_html import Part, parts_html
 from workbench.views.live import LIVE_ADVICE, MIME
 from workbench.views.registry import VIEWS
 from workbench.views.selection import value_named
@@ -75,7 +79,7 @@ def test_it_is_live_where_ipywidgets_is_and_a_picture_elsewhere(hello, monkeypat
     pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
     inspector = hello.inspect()
     bundle = inspector._repr_mimebundle_()
-    assert set(bundle) == {"text/plain", "image/png", MIME}
+    assert set(bundle) == {"text/plain", "text/html", "image/png", MIME}
     inspector.close()
     monkeypatch.setattr("workbench.views.inspector.find_spec", lambda name: None)
     bundle = hello.inspect()._repr_mimebundle_()
@@ -94,3 +98,41 @@ def test_closing_leaves_no_widget_behind(hello):
             inspector.close()
             inspector.close()
             assert not set(widgets) - before
+
+
+def test_a_saved_notebook_shows_every_part(hello):
+    with hello.simulate(density=np.linspace(0, 1, 32), backend="reference") as simulation:
+        inspector = hello.inspect(simulation)
+        bundle = inspector._repr_mimebundle_()
+        inspector.close()
+    page = bundle["text/html"]
+    for title in _TITLES.values():
+        assert f"<summary>{title} of hello</summary>" in page
+        assert f"{title}:\n" in bundle["text/plain"]
+    assert page.count("<svg") == 4  # graph, plan, launch, field
+    assert "<table>" in page
+    assert "density: 32 cells at step 0" in page
+    assert "lines of C++" in page
+
+
+def test_what_a_saved_notebook_keeps_of_a_large_machine_is_small():
+    inspector = hydro.machine(dim=2).inspect()
+    bundle = inspector._repr_mimebundle_()
+    inspector.close()
+    assert sum(len(str(part)) for part in bundle.values()) < 200_000
+    for words in (bundle["text/plain"], bundle["text/html"]):
+        assert re.search(r"lines \d+ to \d+ of \d+ lines of C\+\+", words)
+
+
+def test_a_part_that_is_too_large_is_left_in_words():
+    page = parts_html("m", [Part("graph", "Graph", "3 values", "x" * 200_000), Part("plan", "Plan", "", "<table>")])
+    assert "x" * 100 not in page
+    assert "left out: 200 kB" in page
+    assert "3 values" in page
+    assert "<table>" in page
+
+
+def test_names_and_words_are_escaped():
+    page = parts_html("a<b", [Part("new", "New", "<script>")])
+    assert "a&lt;b" in page
+    assert "&lt;script&gt;" in page

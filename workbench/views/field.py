@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -168,6 +169,19 @@ def summarise(
     return replace(pictures[0], others=tuple(pictures[1:]))
 
 
+def thinner(summary: FieldSummary, cells: int) -> FieldSummary:
+    """The same with every n-th cell of its planes, which together have about so many; a line stays as it is."""
+    every = math.ceil(math.sqrt(sum(plane.codes.size for plane in summary.planes) / cells))
+    if summary.kind == "line" or every <= 1:
+        return summary
+    planes = []
+    for plane in summary.planes:
+        lowest = (plane.codes.shape[0] - 1) % every  # so that the lowest row is kept, as in _thinned
+        codes, values = plane.codes[lowest::every, ::every], plane.values[lowest::every, ::every]
+        planes.append(replace(plane, codes=codes, values=values, stride=plane.stride * every, others=()))
+    return replace(planes[0], others=tuple(planes[1:]))
+
+
 def _codes(section: _Section, low: float, high: float) -> Codes:
     """Levels of a section, row by row."""
     finite = section.not_numbers + section.infinite == 0
@@ -239,12 +253,24 @@ def describe(summary: FieldSummary) -> str:
         lines[-1] += f"; colours {summary.palette}, {_ends(summary.low, summary.high)}"
     if summary.others:
         lines += [f"and the planes {p.across.name}-{p.up.name}" for p in summary.others if p.up is not None]
+    if thinning_text(summary):
+        lines.append(thinning_text(summary))
     lines += [f"cut at {cut.label.name} = cell {cut.index} of {cut.label.cells}" for cut in summary.cuts]
     if summary.not_numbers or summary.infinite:
         lines.append(f"{summary.not_numbers} NaN, {summary.infinite} infinite")
     if summary.wrong is not None:
         lines.append(str(summary.wrong))
     return "\n".join(lines)
+
+
+def thinning_text(summary: FieldSummary) -> str:
+    """That not every cell is drawn, and what is done about the others; "" if all are."""
+    every = max(plane.stride for plane in summary.planes)
+    if every == 1:
+        return ""
+    if summary.kind == "line":
+        return f"drawn: least and greatest of each {every} cells"
+    return f"drawn: one cell of {every} along each axis; min and max are of all cells"
 
 
 def _ends(low: float, high: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from html import escape
 from importlib.util import find_spec
 from typing import Any
@@ -10,6 +11,7 @@ from workbench.errors import RunError, StencilError
 from workbench.run.simulation import Simulation
 from workbench.views.following import follow, inspect_machine
 from workbench.views.inspection import Inspection, Program
+from workbench.views.inspector_html import Part, parts_html, still_html, still_words
 from workbench.views.live import LIVE_ADVICE, live_entries
 from workbench.views.registry import VIEWS, ViewKind
 
@@ -68,10 +70,7 @@ class Inspector:
         known = {name for side in SIDES for name in side}
         others = tuple(name for name in VIEWS if name not in known)
         sides = (SIDES[0] + others, *SIDES[1:])
-        return tuple(
-            tuple((_TITLES.get(name, name.capitalize()), self._shown(name)) for name in side if name in VIEWS)
-            for side in sides
-        )
+        return tuple(tuple((_title(name), self._shown(name)) for name in side if name in VIEWS) for side in sides)
 
     def _shown(self, name: str) -> Any:  # noqa: ANN401  # a widget, or words where there is none
         view = self.views.get(name)
@@ -94,16 +93,21 @@ class Inspector:
             container.close_all()
 
     def __repr__(self) -> str:
-        texts = [f"{_TITLES.get(name, name)}:\n{view!r}" for name, view in self.views.items()]
-        texts += [f"{_TITLES.get(name, name)}: {problem}" for name, problem in self.problems.items()]
+        texts = [f"{_title(name)}:\n{still_words(name, view)}" for name, view in self.views.items()]
+        texts += [f"{_title(name)}: {problem}" for name, problem in self.problems.items()]
         return "\n\n".join(texts)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
-        """Live where the page has the extension; elsewhere the graph's picture, and every view in words."""
-        bundle: dict[str, object] = {"text/plain": repr(self)}
+        """Live where the page has the extension; elsewhere every view in a fold, the graph's picture, and words."""
+        parts = [Part(name, _title(name), repr(view), still_html(name, view)) for name, view in self.views.items()]
+        parts += [Part(name, _title(name), problem) for name, problem in self.problems.items()]
+        bundle: dict[str, object] = {
+            "text/plain": repr(self),
+            "text/html": parts_html(self.inspection.plan.graph.name, parts),
+        }
         graph = self.views.get("graph")
         if graph is not None:
-            bundle["image/png"] = graph._repr_mimebundle_()["image/png"]
+            bundle["image/png"] = base64.b64encode(graph.png).decode("ascii")
         if self._container is None:
             bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
         else:
@@ -116,6 +120,10 @@ def open_inspector(
 ) -> Inspector:
     """All views of a machine, and of a simulation of it. Raises RunError for a simulation of another program."""
     return Inspector(inspect_machine(looked_at, simulation), field)
+
+
+def _title(name: str) -> str:
+    return _TITLES.get(name, name.capitalize())
 
 
 def _contain(sides: tuple[tuple[tuple[str, Any], ...], ...]) -> Any:  # noqa: ANN401  # an ipywidget

@@ -8,12 +8,14 @@ from workbench.views.drawing import Drawing, to_svg
 from workbench.views.listing_messages import COLUMNS, caption_of, cells_of, notes_of
 from workbench.views.plan import PlanSummary
 
+# The class twice outweighs what notebooks say about tables in general.
 _STYLE = """<style>
 .swb-static-plan { max-width: 100%; overflow-x: auto; font-variant-numeric: tabular-nums; }
 .swb-static-plan table { border-collapse: collapse; margin: 0 0 6px; }
 .swb-static-plan caption { caption-side: top; text-align: left; color: inherit; }
-.swb-static-plan th, .swb-static-plan td { text-align: left; padding: 2px 8px; vertical-align: top; }
-.swb-static-plan .right { text-align: right; white-space: nowrap; }
+.swb-static-plan.swb-static-plan th, .swb-static-plan.swb-static-plan td { text-align: left; padding: 2px 8px;
+  vertical-align: top; }
+.swb-static-plan.swb-static-plan .right { text-align: right; white-space: nowrap; }
 .swb-static-plan svg { display: block; max-width: 100%; height: auto; margin-top: 6px; }
 </style>"""
 

@@ -132,10 +132,27 @@ def summarise_text(source: Source, title: str) -> SourceSummary:
     return SourceSummary(title, source.language, text)
 
 
-def describe_source(summary: SourceSummary) -> str:
-    """In words: what text it is, its functions with what the compiler says, and the text itself."""
+def excerpt_of(text: SourceText, most: int) -> range:
+    """The numbers of at most so many lines, from the first function that computes something on."""
+    count = len(text.lines)
+    if count <= most:
+        return range(1, count + 1)
+    first = next((function.first for function in text.functions if function.subkernels), 1)
+    return range(first, min(first + most, count + 1))
+
+
+def caption_of(text: SourceText, excerpt: range | None = None) -> str:
+    """What text it is and how much of it is there."""
+    lines = f"{len(text.lines)} lines of {'CUDA' if text.language == 'cuda' else 'C++'}"
+    if excerpt is None or len(excerpt) == len(text.lines):
+        return f"{text.title}: {lines}"
+    return f"{text.title}: lines {excerpt.start} to {excerpt.stop - 1} of {lines}"
+
+
+def describe_source(summary: SourceSummary, excerpt: range | None = None) -> str:
+    """In words: what text it is, its functions with what the compiler says, and the text itself, or these lines."""
     text = summary.text
-    lines = [f"{text.title}: {len(text.lines)} lines of {'CUDA' if text.language == 'cuda' else 'C++'}"]
+    lines = [caption_of(text, excerpt)]
     for function in text.functions:
         if function.subkernels:
             told = f": {function.report}" if function.report else ""
@@ -143,7 +160,8 @@ def describe_source(summary: SourceSummary) -> str:
     if summary.before is not None:
         gone, new = count_changes(summary.rows)
         lines.append(f"  compared with before: {gone} lines gone, {new} lines new")
-    return "\n".join([*lines, "", text.plain])
+    shown = excerpt or range(1, len(text.lines) + 1)
+    return "\n".join([*lines, "", *(line.text for line in text.lines[shown.start - 1 : shown.stop - 1])])
 
 
 def short_name(function: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from html import escape
 
 from workbench.views.highlighting import Piece
-from workbench.views.source import Function, SourceLine, SourceSummary, short_name
+from workbench.views.source import Function, SourceLine, SourceSummary, caption_of, short_name
 
 MOST_LINES = 400  # of a text; longer ones are cut, because notebooks keep them for ever
 
@@ -35,24 +35,27 @@ _STYLE = """<style>
 </style>"""
 
 
-def source_html(summary: SourceSummary) -> str:
+def source_html(summary: SourceSummary, excerpt: range | None = None) -> str:
     """Numbered lines, or the lines that another text has (with −) and has not (with +); equal stretches left out.
+
+    excerpt: the numbers of the lines to show, of the text alone.
 
     Made of `pre` and `span` alone: a page that does not trust the notebook takes the colours away, not the lines.
     """
     text = summary.text
-    rows = _alone(summary) if summary.before is None else _compared(summary)
+    alone = excerpt is not None or summary.before is None
+    rows = _alone(summary, excerpt or range(1, len(text.lines) + 1)) if alone else _compared(summary)
     if len(rows) > MOST_LINES:
         rows = [*rows[:MOST_LINES], f"… {len(rows) - MOST_LINES} more lines"]
-    caption = f"{text.title}: {len(text.lines)} lines of {'CUDA' if text.language == 'cuda' else 'C++'}"
+    caption = caption_of(text, excerpt)
     body = "\n".join(rows)
     return f'{_STYLE}<div class="swb-static-source"><p>{escape(caption)}</p><pre>{body}</pre></div>'
 
 
-def _alone(summary: SourceSummary) -> list[str]:
+def _alone(summary: SourceSummary, shown: range) -> list[str]:
     starts = {function.first: function for function in summary.text.functions}
     rows = []
-    for line in summary.text.lines:
+    for line in summary.text.lines[shown.start - 1 : shown.stop - 1]:
         rows += _report(starts.get(line.number))
         rows.append(_line(line, " ", ""))
     return rows

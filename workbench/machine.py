@@ -17,6 +17,7 @@ from workbench.codegen.source import Source
 from workbench.errors import PlanError, RunError
 from workbench.frontend.cell import Traced, trace_cell, trace_function
 from workbench.graph import Graph
+from workbench.graph.shown import Bundle, bundle_of, set_drawer
 from workbench.pipeline import plan_for, planned_backend, render, simplify
 from workbench.planning.choices import Choices
 from workbench.planning.genome import choices_of, genome_of
@@ -222,6 +223,10 @@ class Machine:
     def __repr__(self) -> str:
         return str(self)
 
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
+        """Its graph, drawn, with the text form beside it."""
+        return bundle_of(self)
+
 
 def trace(
     text: str,
@@ -271,7 +276,15 @@ def _open_view(simulation: Simulation, name: str, *, palette: str, limits: tuple
     return open_field_view(simulation, name, palette=palette, limits=limits)
 
 
+def _draw(value: Any) -> Bundle:  # noqa: ANN401  # what the drawer knows
+    """Graphs, plans and texts do not know the views either; those are loaded when a notebook shows one."""
+    from workbench.views.drawn import draw
+
+    return draw(value)
+
+
 viewing.set_opener(_open_view)
+set_drawer(_draw)
 
 
 def _same(now: object, before: object) -> bool:

@@ -137,3 +137,16 @@ def test_saved_graph_is_a_picture_without_its_kernel_process(lab, page):
     page.wait_for_timeout(1000)
     assert image.bounding_box()["height"] > 60
     opened.picture("graph-reopened")
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_a_cell_that_ends_with_a_graph_draws_it_without_the_extension(lab, page, theme):
+    notebook = open_notebook(
+        lab, page, f"plain-{theme}.ipynb", SETUP.removesuffix("view = hello.view()\nview"), "hello.graph"
+    )
+    wait_graph(page)
+    notebook.wait_text(".swb-pane-status", "hello: 1 sub-kernel;")
+    notebook.theme(theme)
+    page.wait_for_timeout(500)
+    notebook.picture(f"graph-plain-{theme.lower()}")
+    notebook.theme("Light")

@@ -2,10 +2,8 @@
 
 from importlib import metadata
 
-from workbench.machine import trace
 from workbench.notebook import extension
 from workbench.planning.checking import is_checking
-from workbench.views.live import MIME
 
 
 def state(ip):
@@ -16,7 +14,6 @@ def state(ip):
         list(ip.Completer.custom_matchers),
         [type(c).__name__ for c in ip.configurables],
         ip.custom_exceptions,
-        sorted(map(str, ip.display_formatter.mimebundle_formatter.type_printers)),
     )
 
 
@@ -78,15 +75,3 @@ def test_checks_are_switched_by_a_trait_until_the_extension_goes(loaded, monkeyp
     loaded.run("%config StencilMagics.check = True")
     loaded.run("%unload_ext workbench")
     assert not is_checking()
-
-
-def test_machines_graphs_plans_and_texts_are_drawn_with_their_text(shell):
-    machine = trace('u = field("u")\nu.next = 2 * u', name="twice")
-    shell.ip.run_line_magic("load_ext", "workbench")
-    for shown in (machine, machine.graph, machine.plan(), machine.source("openmp")):
-        data, _ = shell.ip.display_formatter.format(shown)
-        assert data["text/plain"] == str(shown)
-        assert {"image/png", "text/html", MIME} & set(data)
-    shell.ip.run_line_magic("unload_ext", "workbench")
-    data, _ = shell.ip.display_formatter.format(machine.graph)
-    assert set(data) == {"text/plain"}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from workbench.graph.shown import Bundle, bundle_of
+
 
 @dataclass(frozen=True, slots=True)
 class LineOrigin:
@@ -45,3 +47,7 @@ class Source:
 
     def __str__(self) -> str:
         return self.text
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
+        """The text in colours, and without."""
+        return bundle_of(self)

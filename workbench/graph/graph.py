@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 
 from workbench.graph.instructions import Instruction, Load, Store
 from workbench.graph.limits import NO_LIMITS, Limits
+from workbench.graph.shown import Bundle, bundle_of
 from workbench.graph.spaces import Space
 from workbench.graph.types import StorageType
 
@@ -221,6 +222,10 @@ class Graph:
     def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
         """Show the text form when a cell ends with a graph."""
         printer.text(str(self))
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
+        """A drawing with the text form beside it, once a machine is there to draw it."""
+        return bundle_of(self)
 
     def fingerprint(self) -> str:
         """Hash of the meaning: statics' names, roles, types and the keys of every kernel; 16 hex digits."""

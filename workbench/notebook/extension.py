@@ -12,7 +12,6 @@ from IPython.core.interactiveshell import InteractiveShell
 from workbench.frontend import language
 from workbench.machine import Machine
 from workbench.notebook.completion import StencilMatcher
-from workbench.notebook.drawn import draw_in, stop_drawing_in
 from workbench.notebook.magics import StencilMagics
 from workbench.notebook.run_progress import ProgressDisplays
 from workbench.planning.checking import set_checking
@@ -33,7 +32,7 @@ _loaded: WeakKeyDictionary[Any, Loaded] = WeakKeyDictionary()
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """Add `%%stencil`, `%stencil`, their completion, progress and drawn graphs; called by `%load_ext workbench`."""
+    """Add `%%stencil`, `%stencil`, their completion and progress; called by `%load_ext workbench`."""
     unload_ipython_extension(shell)  # a second load without an unload must not leave two matchers
     foreign = foreign_text()
     if foreign:
@@ -43,7 +42,6 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     matcher = StencilMatcher(shell.user_ns, Machine, tuple(language.__all__))
     matcher.attach(shell.Completer)
     set_listener_factory(ProgressDisplays(shell).new_listener)
-    draw_in(shell)
     if getattr(shell, "kernel", None) is not None:
         from workbench.views.registry_channel import serve_registry  # kernel processes have comms, terminals have not
 
@@ -59,7 +57,6 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     loaded.matcher.detach(shell.Completer)
     set_listener_factory(None)
     set_checking(None)
-    stop_drawing_in(shell)
     manager = shell.magics_manager
     for kind, names in loaded.magics.magics.items():
         for name in names:

@@ -18,6 +18,7 @@ from typing import Literal
 
 from workbench.graph import Graph, Kernel, StorageType
 from workbench.graph.graph import Printer
+from workbench.graph.shown import Bundle, bundle_of
 from workbench.planning.choices import Choices
 
 Margins = tuple[tuple[int, int], ...]
@@ -248,6 +249,10 @@ class Plan:
     def _repr_pretty_(self, printer: Printer, cycle: bool) -> None:
         """Show the text form when a cell ends with a plan."""
         printer.text(str(self))
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
+        """Table and charts with the text form beside them."""
+        return bundle_of(self)
 
     def explain(self, a: str, b: str) -> str:
         """Say in which sub-kernels two named values are made, and why they are not in one; PlanError if unknown."""

@@ -25,3 +25,12 @@ def in_vscode() -> bool:
 
     shell = get_ipython()  # type: ignore[no-untyped-call, unused-ignore]
     return "VSCODE_PID" in os.environ or (shell is not None and "__vsc_ipynb_file__" in shell.user_ns)
+
+
+def in_terminal() -> bool:
+    """Whether IPython runs in a terminal, which shows words alone."""
+    from IPython.core.getipython import get_ipython
+
+    shell = get_ipython()  # type: ignore[no-untyped-call, unused-ignore]
+    formatter = None if shell is None else shell.display_formatter
+    return formatter is not None and formatter.active_types == ["text/plain"]

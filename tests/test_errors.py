@@ -98,3 +98,16 @@ def test_ipython_shows_the_message_and_no_machinery(tmp_path):
     assert text.rstrip().endswith('TraceError: line 1: u is no field\n    u + 1\n    ^\nDeclare u = field("u").')
     assert "in body" in text
     assert "site-packages" not in text
+
+
+def test_a_line_with_an_owner_names_it_and_keeps_the_inner_one():
+    error = StencilError("bad", line=4).belonging("workbench/solvers/heat.py")
+    assert str(error.belonging("elsewhere.py")) == "line 4 of workbench/solvers/heat.py: bad"
+    assert str(StencilError("bad").belonging("heat.py").located(2)) == "line 2: bad"
+
+
+def test_paths_are_shown_from_the_package_or_from_where_the_process_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert errors.shown_path(errors.__file__) == "workbench/errors.py"
+    assert errors.shown_path(str(tmp_path / "limiters.py")) == "limiters.py"
+    assert errors.shown_path("/elsewhere/limiters.py") == "/elsewhere/limiters.py"

@@ -7,7 +7,8 @@ Every error of the package derives from `StencilError`. The text of one reads
             ^
     Declare field("u", halo=2).
 
-First the line and what is wrong, then the line of source with a caret if it is known, last an imperative advice.
+First the line and what is wrong, then the line of source with a caret if it is known, last an imperative advice. A line
+that is not one of the user's cell says whose it is: "line 22 of workbench/solvers/heat.py: ...".
 """
 
 import os
@@ -16,9 +17,11 @@ import traceback
 from pathlib import Path
 from types import TracebackType
 
+_PACKAGE = Path(__file__).resolve().parent
+
 # Where code lives that is not the user's: this package, the standard library, generated functions.
 _MACHINERY = (
-    str(Path(__file__).resolve().parent) + os.sep,
+    str(_PACKAGE) + os.sep,
     sysconfig.get_path("stdlib") + os.sep,
     "<frozen",
     "<string>",
@@ -29,8 +32,9 @@ class StencilError(Exception):
     """Something the user wrote or asked for cannot be done; the text says what to do instead.
 
     `line` counts from 1 at the first line of the cell body, `column` from 0 within `source`, the text of that line.
+    `origin`: the file or function of which it is a line; empty for a cell and for a function that is one.
     All but `what` may be unknown. The fields stay writable, because the place of an error is often known only further
-    out than its cause: see `located`.
+    out than its cause: see `located` and `belonging`.
     """
 
     def __init__(
@@ -41,6 +45,7 @@ class StencilError(Exception):
         line: int | None = None,
         source: str = "",
         column: int | None = None,
+        origin: str = "",
     ) -> None:
         """`what` is the sentence with the offending value in it, `advice` an imperative sentence."""
         super().__init__(what)
@@ -49,16 +54,24 @@ class StencilError(Exception):
         self.line = line
         self.source = source
         self.column = column
+        self.origin = origin
 
-    def located(self, line: int, source: str = "", column: int | None = None) -> "StencilError":
+    def located(self, line: int, source: str = "", column: int | None = None, *, origin: str = "") -> "StencilError":
         """Add the place in the cell unless an inner caller knew it already; returns the same error, to be raised."""
         if self.line is None:
-            self.line, self.source, self.column = line, source, column
+            self.line, self.source, self.column, self.origin = line, source, column, origin
+        return self
+
+    def belonging(self, origin: str) -> "StencilError":
+        """Say whose line it is, if there is a line and nobody has said so; returns the same error, to be raised."""
+        if self.line is not None:
+            self.origin = self.origin or origin
         return self
 
     def __str__(self) -> str:
         """The whole text: line and cause, source with caret, advice."""
-        lines = [self.what if self.line is None else f"line {self.line}: {self.what}", *self._source_lines()]
+        owner = f" of {self.origin}" if self.origin else ""
+        lines = [self.what if self.line is None else f"line {self.line}{owner}: {self.what}", *self._source_lines()]
         return "\n".join([*lines, self.advice] if self.advice else lines)
 
     def _source_lines(self) -> tuple[str, ...]:
@@ -84,9 +97,20 @@ def _user_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:
 
 def _is_machinery(frame: traceback.FrameSummary) -> bool:
     """True for installed code, and for the line into which IPython translates a magic."""
-    installed = "site-packages" in frame.filename or "dist-packages" in frame.filename
-    magic = (frame.line or "").startswith("get_ipython().run_")
-    return installed or magic or frame.filename.startswith(_MACHINERY)
+    return (frame.line or "").startswith("get_ipython().run_") or is_machinery(frame.filename)
+
+
+def is_machinery(filename: str) -> bool:
+    """Whether code of that file is not the user's."""
+    installed = "site-packages" in filename or "dist-packages" in filename
+    return installed or filename.startswith(_MACHINERY)
+
+
+def shown_path(filename: str) -> str:
+    """A file as messages name it: this package's from "workbench" on, others from where the process runs, if below."""
+    path = Path(filename).resolve()
+    start = _PACKAGE.parent if path.is_relative_to(_PACKAGE) else Path.cwd()
+    return path.relative_to(start).as_posix() if path.is_relative_to(start) else str(path)
 
 
 class TraceError(StencilError):

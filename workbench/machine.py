@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from workbench.codegen.source import Source
-from workbench.errors import PlanError, RunError
+from workbench.errors import PlanError, RunError, StencilError
 from workbench.frontend.cell import Traced, trace_cell, trace_function
 from workbench.graph import Graph
 from workbench.graph.shown import Bundle, bundle_of, set_drawer
@@ -266,7 +266,11 @@ def stencil(
 
 def make_machine(traced: Traced, text: str, namespace: Mapping[str, object] | None = None) -> Machine:
     """A machine of what was traced, simplified."""
-    return Machine(simplify(traced.graph), Choices(), text, traced, namespace)
+    try:
+        graph = simplify(traced.graph)
+    except StencilError as error:
+        raise error.belonging(traced.graph.origin)  # noqa: B904  # the same error
+    return Machine(graph, Choices(), text, traced, namespace)
 
 
 def _open_view(simulation: Simulation, name: str, *, palette: str, limits: tuple[float, float] | None) -> object:

@@ -17,7 +17,7 @@ from workbench.backends.base import Program
 from workbench.backends.build_cache import Counters, counters
 from workbench.backends.registry import BACKENDS, Selection, get_backend, names_with_text, select_backend
 from workbench.codegen.source import Source
-from workbench.errors import BackendError
+from workbench.errors import BackendError, StencilError
 from workbench.frontend.cell import Traced, trace_cell
 from workbench.graph import Graph
 from workbench.planning import plan_graph as plan_anew
@@ -72,7 +72,10 @@ def plan_graph(graph: Graph, choices: Choices | None = None) -> Plan:
         if key in _plans:
             _plans.move_to_end(key)
             return _plans[key]
-    plan = plan_anew(graph, wanted)
+    try:
+        plan = plan_anew(graph, wanted)
+    except StencilError as error:
+        raise error.belonging(graph.origin)  # noqa: B904  # the same error
     with _lock:
         _plans[key] = plan
         while len(_plans) > _KEPT_PLANS:

@@ -12,7 +12,7 @@ from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
 from types import FrameType, FunctionType
 
-from workbench.errors import StencilError, TraceError
+from workbench.errors import StencilError, TraceError, is_machinery, shown_path
 from workbench.frontend.componentwise import component_name
 from workbench.frontend.language import vocabulary
 from workbench.frontend.lowering import make_graph
@@ -107,7 +107,8 @@ def trace_function(
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
         return _trace_without_source(function, name, dim, dtype, boundary)
-    source = Source(f"<stencil {name}>", tuple(line.rstrip("\n") for line in lines), first)
+    origin = shown_path(code.co_filename) if is_machinery(code.co_filename) else ""  # else it stands for a cell
+    source = Source(f"<stencil {name}>", tuple(line.rstrip("\n") for line in lines), first, origin)
     tree = _parse_function(source, function.__name__)
     hooked = compile_source(copy.deepcopy(tree), source)
 

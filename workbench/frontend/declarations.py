@@ -116,7 +116,7 @@ def _declare_field(
             extended = extend_term(trace, loaded, sides, face_axes)
         except TraceError as error:  # the fault lies in the declaration, not where the field is first read
             trace.source.locate(error, error.__traceback__)
-            raise error.located(span.line, trace.source.line(span.line), span.column)  # noqa: B904  # the same error
+            raise trace.source.mark(error, span)  # noqa: B904  # the same error
         resolving.clear()
         return extended
 

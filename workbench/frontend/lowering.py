@@ -26,14 +26,11 @@ def make_graph(trace: Trace) -> Graph:
     """Make the graph of a finished trace. Raises TraceError for kernels without stores and fields without use."""
     for state in trace.kernels:
         if not state.stores:
-            raise _located(
-                trace,
-                TraceError(
-                    f"the kernel {state.name} stores nothing",
-                    advice="Assign the value of the next step to a field: u.next = value.",
-                ),
-                state.span,
+            error = TraceError(
+                f"the kernel {state.name} stores nothing",
+                advice="Assign the value of the next step to a field: u.next = value.",
             )
+            raise trace.source.mark(error, state.span)
     statics = tuple(trace.statics.values())
     kernels = tuple(_lower_kernel(trace, state) for state in trace.kernels)
     coordinates = tuple(
@@ -41,7 +38,7 @@ def make_graph(trace: Trace) -> Graph:
     )
     _check_use(trace, kernels, coordinates)
     _warn_of_indices(trace, kernels)
-    return Graph(trace.name, trace.space, statics, kernels, coordinates)
+    return Graph(trace.name, trace.space, statics, kernels, coordinates, trace.source.origin)
 
 
 def _lower_kernel(trace: Trace, state: KernelState) -> Kernel:
@@ -78,11 +75,6 @@ def _copy(trace: Trace, builder: KernelBuilder, roots: Sequence[int]) -> dict[in
     return places
 
 
-def _located(trace: Trace, error: TraceError, span: Span) -> TraceError:
-    error.located(span.line, trace.source.line(span.line), span.column if trace.source.line(span.line) else None)
-    return error
-
-
 def _check_use(trace: Trace, kernels: Iterable[Kernel], coordinates: Iterable[Coordinate]) -> None:
     used = {name for k in kernels for name, _ in (*k.loads(), *k.stores())}
     used |= {n.instruction.name for c in coordinates for n in c.nodes if isinstance(n.instruction, Load)}
@@ -90,14 +82,11 @@ def _check_use(trace: Trace, kernels: Iterable[Kernel], coordinates: Iterable[Co
         if static.name in used or static.name == "until":  # a param until may be there for sim.run alone
             continue
         if static.role == "field":
-            raise _located(
-                trace,
-                TraceError(
-                    f"field {static.name} is neither read nor stored by any kernel",
-                    advice=f"Use it, assign {static.name}.next, or remove its declaration.",
-                ),
-                static.span,
+            error = TraceError(
+                f"field {static.name} is neither read nor stored by any kernel",
+                advice=f"Use it, assign {static.name}.next, or remove its declaration.",
             )
+            raise trace.source.mark(error, static.span)
         trace.note_warning(f"line {static.span.line}: {static.role} {static.name} is never used")
 
 

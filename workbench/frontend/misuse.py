@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 
 from workbench.errors import TraceError
-from workbench.frontend.source import find_construct
+from workbench.frontend.source import find_construct, parse_again
 from workbench.frontend.trace import Term
 
 _PACKAGE = str(Path(__file__).resolve().parent)
@@ -33,10 +33,12 @@ def _python_function() -> str:
 def _construct(term: Term) -> tuple[ast.AST | None, ast.AST | None, str]:
     """The expression being executed, what surrounds it, and its text."""
     trace = term.trace
-    place = trace.place()
-    if place is None or trace.tree is None:
+    speaker = trace.source.speaker()
+    place = speaker.here()
+    tree = trace.tree if speaker is trace.source else parse_again(speaker)
+    if place is None or tree is None:
         return None, None, "the value"
-    inner, outer = find_construct(trace.tree, place)
+    inner, outer = find_construct(tree, place)
     if inner is not None and isinstance(outer, ast.If | ast.While | ast.Assert | ast.IfExp):
         return inner, outer, ast.unparse(inner)
     return inner, outer, trace.text_here("the value")
@@ -47,12 +49,13 @@ def no_truth(term: Term) -> TraceError:
     inner, outer, text = _construct(term)
     nature = _nature(term)
     asking = _python_function()
-    if asking and asking != term.trace.source.filename:
+    speaker = term.trace.source.speaker()
+    if asking and asking != speaker.filename:
         return TraceError(
             f"{text} asks for one true or false inside the function, but the value {nature}",
             advice="Use where(condition, a, b) in that function.",
         )
-    if isinstance(inner, ast.Call) and term.trace.source.is_calling():
+    if isinstance(inner, ast.Call) and speaker.is_calling():
         return _call_needs_one(inner, term, text)
     if isinstance(inner, ast.Compare) and any(isinstance(o, ast.In | ast.NotIn) for o in inner.ops):
         return no_membership(term)

@@ -79,10 +79,10 @@ def explain_name(name: str, known: Iterable[str], foreign: bool) -> TraceError:
         advice = f"Import it: from math import {name}, or define it in the cell."
     else:
         close = difflib.get_close_matches(name, [*known, *vocabulary], n=1)
-        advice = (
-            f"Write {close[0]} if that is meant."
-            if close
-            else f"Define it above this line. The vocabulary of a cell is: {', '.join(sorted(vocabulary))}."
-        )
+        advice = f"Define it above this line. The vocabulary of a cell is: {', '.join(sorted(vocabulary))}."
+        if foreign:
+            advice = "Define it where the function is defined."
+        if close:
+            advice = f"Write {close[0]} if that is meant."
     where = " in a function defined outside the cell" if foreign else ""
     return TraceError(f"the name {name} is not defined{where}", advice=advice)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import dis
+import linecache
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import CodeType, FrameType, TracebackType
 
-from workbench.errors import StencilError, TraceError
+from workbench.errors import StencilError, TraceError, is_machinery, shown_path
 from workbench.graph import Span
 
 NAME_HOOK, TICK_HOOK, ITERATION_HOOK = "__stencil_name__", "__stencil_tick__", "__stencil_iterate__"
@@ -28,12 +31,14 @@ class Place:
 class Source:
     """The lines of a cell or function; `first_line` is the number of the first one as the user counts.
 
-    `filename` marks the frames that belong to it. `lines` is empty for a function whose text cannot be found.
+    `filename` marks the frames that belong to it. `lines` is empty for a function whose text cannot be found. `origin`
+    is what messages call the text, where it is not the user's cell: that of a solver of the workbench by its file.
     """
 
     filename: str
     lines: tuple[str, ...]
     first_line: int = 1
+    origin: str = ""
     _positions: dict[CodeType, list[tuple[int | None, int | None, int | None, int | None]]] = field(
         default_factory=dict
     )
@@ -49,6 +54,27 @@ class Source:
         while frame is not None and frame.f_code.co_filename != self.filename:
             frame = frame.f_back
         return frame
+
+    def speaker(self) -> Source:
+        """The text that messages about what is being executed quote: this one, or a user's function; see `_guest`."""
+        frame, codes = sys._getframe(1), []
+        while frame is not None:
+            codes.append(frame.f_code)
+            frame = frame.f_back
+        return self._guest(codes)
+
+    def _guest(self, codes: Iterable[CodeType]) -> Source:
+        """The text of the innermost user's function that a solver of the workbench calls, this text if there is none.
+
+        codes: what is being executed, innermost first. A user's own cell speaks for the functions that it calls.
+        """
+        inner = []
+        for code in codes:
+            if code.co_filename == self.filename:
+                guest = next((c for c in inner if not is_machinery(c.co_filename)), None)
+                return self if guest is None or not self.origin else _source_of(guest)
+            inner.append(code)
+        return self
 
     def place(self, code: CodeType, instruction: int, line: int) -> Place:
         """Where the instruction at byte `instruction` of `code` was written; `line` if the code does not say more."""
@@ -95,15 +121,27 @@ class Source:
 
     def locate(self, error: StencilError, trace: TracebackType | None) -> StencilError:
         """Give the error the innermost line of the cell that its traceback passes, unless it has one."""
-        found: TracebackType | None = None
+        passed: list[TracebackType] = []
         while trace is not None:
-            if trace.tb_frame.f_code.co_filename == self.filename:
-                found = trace
+            passed.insert(0, trace)
             trace = trace.tb_next
+        guest = self._guest([step.tb_frame.f_code for step in passed])
+        found = next((step for step in passed if step.tb_frame.f_code.co_filename == guest.filename), None)
         if found is None:
             return error
-        span = self.span(self.place(found.tb_frame.f_code, found.tb_lasti, found.tb_lineno))
-        return error.located(span.line, self.line(span.line), span.column)
+        return guest.mark(error, guest.span(guest.place(found.tb_frame.f_code, found.tb_lasti, found.tb_lineno)))
+
+    def mark(self, error: StencilError, span: Span) -> StencilError:
+        """Give the error a place in this text, unless it has one."""
+        text = self.line(span.line)
+        return error.located(span.line, text, span.column if text else None, origin=self.origin)
+
+
+def _source_of(code: CodeType) -> Source:
+    """The whole text of the file, or of the notebook's cell, that holds a function."""
+    lines = tuple(line.rstrip("\n") for line in linecache.getlines(code.co_filename))
+    known = Path(code.co_filename).is_file()  # a cell of a notebook is none
+    return Source(code.co_filename, lines, origin=shown_path(code.co_filename) if known else f"{code.co_name}()")
 
 
 def _characters(text: str, column: int) -> int:
@@ -130,6 +168,14 @@ def parse_source(source: Source) -> ast.Module:
     except ValueError as error:  # a NUL character
         raise TraceError(f"this is no valid Python: {error}", advice="Correct the text of the cell.") from None
     return ast.increment_lineno(tree, source.first_line - 1)
+
+
+def parse_again(source: Source) -> ast.Module | None:
+    """The tree of a text that Python has read before; None if it is not known or was no Python, as a notebook's cell."""
+    try:
+        return ast.parse("\n".join(source.lines), source.filename)
+    except SyntaxError:
+        return None
 
 
 def compile_source(tree: ast.Module, source: Source) -> CodeType:

@@ -127,7 +127,8 @@ class Trace:
 
     def text_here(self, otherwise: str = "this value") -> str:
         """The source text being executed, for messages."""
-        return self.source.segment(self.place()) or otherwise
+        speaker = self.source.speaker()
+        return speaker.segment(speaker.here()) or otherwise
 
     def note_promotion(self, text: str) -> None:
         """Remember a change of width that the card shows, with its line."""

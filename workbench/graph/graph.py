@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from workbench.graph.instructions import Instruction, Load, Store
@@ -167,13 +167,17 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A program for the Orthotope Machine: its space, statics and kernels (Paraiso §2; semantics §2)."""
+    """A program for the Orthotope Machine: its space, statics and kernels (Paraiso §2; semantics §2).
+
+    `origin`: the file whose lines the spans count, where that is not the user's cell. No part of the text.
+    """
 
     name: str
     space: Space
     statics: tuple[Static, ...]
     kernels: tuple[Kernel, ...]
     coordinates: tuple[Coordinate, ...] = ()
+    origin: str = field(default="", compare=False)
 
     @property
     def dim(self) -> int:

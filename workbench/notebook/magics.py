@@ -118,7 +118,9 @@ class StencilMagics(Magics):
                     previous=previous if isinstance(previous, Machine) else None,
                 )
             except StencilError as error:
-                if error.line is not None and not error.source:  # found by a later stage, which has no text
+                if (
+                    error.line is not None and not error.source and not error.origin
+                ):  # found by a later stage, which has no text
                     error.source = linecache.getline(filename, error.line)
                 raise
             self._names()[name] = machine

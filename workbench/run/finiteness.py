@@ -158,7 +158,7 @@ def locate(state: State, field: str, cell: Cell, value: float) -> NonFiniteError
         step=step,
         node=origin.node,
         line=spans[0].line if spans else None,
-    )
+    ).belonging(graph.origin)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ import sysconfig
 import traceback
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 _PACKAGE = Path(__file__).resolve().parent
 
@@ -56,13 +57,13 @@ class StencilError(Exception):
         self.column = column
         self.origin = origin
 
-    def located(self, line: int, source: str = "", column: int | None = None, *, origin: str = "") -> "StencilError":
+    def located(self, line: int, source: str = "", column: int | None = None, *, origin: str = "") -> Self:
         """Add the place in the cell unless an inner caller knew it already; returns the same error, to be raised."""
         if self.line is None:
             self.line, self.source, self.column, self.origin = line, source, column, origin
         return self
 
-    def belonging(self, origin: str) -> "StencilError":
+    def belonging(self, origin: str) -> Self:
         """Say whose line it is, if there is a line and nobody has said so; returns the same error, to be raised."""
         if self.line is not None:
             self.origin = self.origin or origin

@@ -16,7 +16,6 @@ from workbench.graph import (
     LoadIndex,
     Node,
     Shift,
-    Span,
 )
 from workbench.graph.rewrite import copy
 from workbench.graph.spaces import axis_name

@@ -57,7 +57,8 @@ class Source:
 
     def speaker(self) -> Source:
         """The text that messages about what is being executed quote: this one, or a user's function; see `_guest`."""
-        frame, codes = sys._getframe(1), []
+        frame: FrameType | None = sys._getframe(1)
+        codes: list[CodeType] = []
         while frame is not None:
             codes.append(frame.f_code)
             frame = frame.f_back
@@ -68,7 +69,7 @@ class Source:
 
         codes: what is being executed, innermost first. A user's own cell speaks for the functions that it calls.
         """
-        inner = []
+        inner: list[CodeType] = []
         for code in codes:
             if code.co_filename == self.filename:
                 guest = next((c for c in inner if not is_machinery(c.co_filename)), None)
@@ -171,7 +172,7 @@ def parse_source(source: Source) -> ast.Module:
 
 
 def parse_again(source: Source) -> ast.Module | None:
-    """The tree of a text that Python has read before; None if it is not known or was no Python, as a notebook's cell."""
+    """The tree of a text that Python has read before; None if it was no Python, as cells with magics."""
     try:
         return ast.parse("\n".join(source.lines), source.filename)
     except SyntaxError:

@@ -11,6 +11,7 @@ from workbench.language import courant_step, field, param, where
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.hydro.reconstruction import Reconstruction, mc
+from workbench.solvers.settings import need_dimensions
 from workbench.solvers.transport import advance, faces_of
 
 
@@ -27,7 +28,7 @@ def machine(
     Conservative: midpoint rule and the upwind side of each face, from `reconstruction` (order 2) or the cell's mean
     (order 1). dt = cfl / sum_a |v_a| / dx_a.
     """
-    faces = faces_of(order, reconstruction)
+    dim, faces = need_dimensions(dim), faces_of(order, reconstruction)
 
     @stencil(dim, name="advection", dtype=dtype)
     def solver() -> None:

@@ -8,6 +8,7 @@ from workbench.language import courant_step, field, maximum, minimum, param
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.hydro.reconstruction import Reconstruction, mc
+from workbench.solvers.settings import need_dimensions
 from workbench.solvers.transport import advance, faces_of
 
 
@@ -20,7 +21,7 @@ def machine(
     reconstruction: Reconstruction = mc,
 ) -> Machine:
     """Field u; scalars time, dt; params dx0, ..., cfl (default 0.5), until. dt = cfl / (max |u| sum_a 1 / dx_a)."""
-    faces = faces_of(order, reconstruction)
+    dim, faces = need_dimensions(dim), faces_of(order, reconstruction)
 
     @stencil(dim, name="burgers", dtype=dtype)
     def solver() -> None:

@@ -81,7 +81,7 @@ def courant_number(stable: float, dim: int, cfl: float | None) -> float:
     """
     if cfl is None:
         return min(0.5 if dim < 3 else 0.3, stable)
-    if not isinstance(cfl, int | float) or not 0 < cfl <= 1:
+    if isinstance(cfl, bool) or not isinstance(cfl, int | float | np.floating) or not 0 < cfl <= 1:
         raise StencilError(f"cfl={cfl!r} is no Courant number", advice="Pass a number above 0, at most 1/dim.")
     if cfl > stable:
         warnings.warn(f"cfl={cfl!r} is above {stable:.3g}: unstable in {dim} dimensions", stacklevel=3)

@@ -8,6 +8,7 @@ from workbench.language import field, laplacian, maximum, midpoint, minimum, par
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.heat import stable
+from workbench.solvers.settings import need_dimensions, need_even_order
 
 
 def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtype: object = "f64") -> Machine:
@@ -20,6 +21,7 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
     Midpoint rule; both stages take the `boundary`. dt = cfl / (larger diffusion * sum_a 1 / dx_a²), cfl 0.2 by default
     as for heat, but at most `longest_step` (default 1, Pearson's step): reactions have a pace of their own.
     """
+    dim, order = need_dimensions(dim), need_even_order(order)
 
     @stencil(dim, name="gray_scott", dtype=dtype)
     def solver() -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from workbench.language import field, laplacian, midpoint, param
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
+from workbench.solvers.settings import need_dimensions, need_even_order
 
 
 def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtype: object = "f64") -> Machine:
@@ -16,6 +17,7 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
     dt = cfl / (kappa sum_a 1 / dx_a²), stable for every order up to cfl = 0.2, the default; as dt goes with dx² the
     midpoint rule reaches order 4 in dx, more than `order` = 2 or 4 asks. Both stages take the `boundary`.
     """
+    dim, order = need_dimensions(dim), need_even_order(order)
 
     @stencil(dim, name="heat", dtype=dtype)
     def solver() -> None:

@@ -20,6 +20,7 @@ from workbench.language import (
 )
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
+from workbench.solvers.settings import need_dimensions
 
 Parts = dict[int, Any]  # the components that there are, by their number
 CONDUCTOR = "conductor"
@@ -51,6 +52,7 @@ def machine(
     staggered=False: E and B belong to the same time; a step is half of B, E, half of B. staggered=True: B belongs to
     half a step before E, as Yee has it, and a step computes each once; give B at -dt/2.
     """
+    dim = need_dimensions(dim, (1, 2, 3), "the fields have three components")
     electric_parts, magnetic_parts = _components(dim, mode)
 
     @stencil(dim, name="maxwell", dtype=dtype)
@@ -86,10 +88,9 @@ def machine(
 
 def _components(dim: int, mode: str | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The numbers of the components of E and of B that change: those whose curl has a part."""
-    if dim not in (1, 2, 3):
-        raise StencilError(f"dim={dim!r}: the fields have three components", advice="Use dim 1, 2 or 3.")
-    mode = mode or ("all" if dim == 3 else "tm")
-    if mode not in MODES or (dim == 3 and mode != "all"):
+    if mode is None:
+        mode = "all" if dim == 3 else "tm"
+    if not isinstance(mode, str) or mode not in MODES or (dim == 3 and mode != "all"):
         raise StencilError(
             f"mode={mode!r} is unknown in {dim} dimensions", advice='Use "all", or below 3-D "tm", "te".'
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from workbench.errors import StencilError
 from workbench.language import (
     absolute,
     astype,
@@ -26,6 +25,7 @@ from workbench.language import (
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.hydro.reconstruction import Reconstruction, mc
+from workbench.solvers.settings import need_dimensions
 from workbench.solvers.transport import faces_of
 
 Quantity = Any  # a traced value
@@ -73,8 +73,7 @@ def machine(
     until, cfl (default 0.45): dt = cfl / max(sum_a (|v_a| + sqrt(g h)) / dx_a). boundary: any rule for all fields;
     "reflect", the default, is a wall.
     """
-    if dim not in (1, 2):
-        raise StencilError(f"dim={dim!r}: water has a surface above a line or a plane", advice="Use dim 1 or 2.")
+    dim = need_dimensions(dim, (1, 2), "water has a surface above a line or a plane")
     faces = faces_of(order, reconstruction)
 
     @stencil(dim, name="shallow_water", dtype=dtype)

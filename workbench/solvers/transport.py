@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from workbench.errors import StencilError
 from workbench.language import midpoint
 from workbench.solvers.gas_input import need_function
 from workbench.solvers.hydro.reconstruction import Reconstruction, constant
+from workbench.solvers.settings import need_low_order
 
 Quantity = Any  # a traced value
 Flux = Callable[[Quantity, Quantity, int], Quantity]  # (left, right, axis) -> flux through the face
@@ -17,9 +17,7 @@ Flux = Callable[[Quantity, Quantity, int], Quantity]  # (left, right, axis) -> f
 def faces_of(order: object, reconstruction: Reconstruction) -> Reconstruction:
     """What gives the faces: of order 2 `reconstruction`, of order 1 the cell's mean. Raises StencilError for others."""
     need_function("reconstruction", reconstruction, "hydro.mc")
-    if order not in (1, 2):
-        raise StencilError(f"order={order!r} is unknown", advice="Use 1 or 2.")
-    return constant if order == 1 else reconstruction
+    return constant if need_low_order(order) == 1 else reconstruction
 
 
 def advance(

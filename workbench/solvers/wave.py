@@ -6,10 +6,10 @@ from fractions import Fraction
 from math import factorial
 from typing import Any
 
-from workbench.errors import StencilError
 from workbench.language import field, laplacian, leapfrog, param
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
+from workbench.solvers.settings import need_dimensions, need_even_order
 
 Quantity = Any  # a traced value
 
@@ -24,8 +24,7 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
     and -tan(w dt / 2). Their series in -(w dt)², which is dt² c² laplacian, are cut at the order: leapfrog of a
     modified equation (Shubin and Bell, SIAM J. Sci. Stat. Comput. 8 (1987) 135), with v at the order of u.
     """
-    if isinstance(order, bool) or not isinstance(order, int) or order < 2 or order % 2:
-        raise StencilError(f"order={order!r} is no order of the wave solver", advice="Use 2, 4, 6 or the like.")
+    dim, order = need_dimensions(dim), need_even_order(order)
     kick, drift = shears(order)
 
     @stencil(dim, name="wave", dtype=dtype)

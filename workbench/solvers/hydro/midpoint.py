@@ -19,6 +19,7 @@ from workbench.solvers.hydro.outside import Boundary, has_outside, rule_of
 from workbench.solvers.hydro.reconstruction import Reconstruction
 from workbench.solvers.hydro.riemann import RiemannSolver, hllc
 from workbench.solvers.hydro.state import Conserved, Quantity, State
+from workbench.solvers.settings import need_dimensions, need_low_order
 
 STORABLE = ("primitives", "interpolation", "riemann", "stage")
 Hint = Callable[..., Quantity]
@@ -53,16 +54,15 @@ def machine(
     dear of U0's, where it rolls), "interpolation", "riemann", "stage" (U1); None leaves it to the plan. No bit changes.
     """
     stages = order if isinstance(order, tuple) else (order, order)
-    if len(stages) != 2 or any(o not in (1, 2) for o in stages):
+    if len(stages) != 2:
         raise StencilError(f"order={order!r} is unknown", advice="Use 1, 2 or a pair such as (1, 2).")
-    if not isinstance(dim, int) or dim < 1:
-        raise StencilError(f"dim={dim!r} is no number of dimensions", advice="Use 1, 2 or 3.")
+    dim, stages = need_dimensions(dim), (need_low_order(stages[0]), need_low_order(stages[1]))
     need_function("reconstruction", reconstruction, "hydro.minmod")
     need_function("riemann", riemann, "hydro.hllc")
     first, second = (reconstruction if o == 2 else reconstructions.constant for o in stages)
     stable = (WENO_Z_COURANT if reconstruction is weno_z else 1.0) / dim
     courant = courant_number(stable, dim, cfl)
-    hint = _hint((manifest,) if isinstance(manifest, str) else manifest or ())
+    hint = _hint((manifest,) if isinstance(manifest, str) else manifest)
 
     @stencil(dim, name="hydro", dtype=dtype)
     def solver() -> None:
@@ -145,9 +145,10 @@ def face_flux(gas: State, axis: int, reconstruction: Reconstruction, riemann: Ri
     return flux.map(lambda f: hint("riemann", f))
 
 
-def _hint(manifest: Collection[str]) -> Hint:
+def _hint(manifest: Collection[str] | None) -> Hint:
     """The function that marks a value for storage if what it is called says so."""
-    for name in manifest:
+    manifest = () if manifest is None else manifest
+    for name in manifest if isinstance(manifest, Collection) else (manifest,):
         if name not in STORABLE:
             raise StencilError(f"{name!r} cannot be stored", advice=f"Name some of {', '.join(STORABLE)}.")
 

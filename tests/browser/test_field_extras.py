@@ -122,3 +122,59 @@ def test_first_value_that_is_no_number_is_told_with_step_and_cell(lab, page):
     notebook.picture("field-not-a-number")
     page.get_by_role("button", name="Reset").click()
     page.wait_for_function("!document.querySelector('.swb-values').textContent.includes('NaN')")
+
+
+LIMITED = """\
+import numpy as np
+import workbench as wb
+heat = wb.trace('''
+T = field("T", boundary="periodic")
+c = param("c", 0.1, above=0.0, at_most=0.2)
+T.next = T + c * (T[+1, 0] - 2 * T + T[-1, 0])
+''', name="heat", dim=2)
+sim = heat.simulate(T=np.ones((16, 16)), backend="reference")
+sim.view("T")"""
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_refused_value_leaves_the_box_and_its_reason_stays(lab, page, theme):
+    notebook = open_notebook(lab, page, f"refused-{theme}.ipynb", LIMITED)
+    notebook.wait_drawn(1, before=0)
+    notebook.theme(theme)
+    box = page.get_by_label("c, exact")
+    slider = page.get_by_role("slider", name="c", exact=True)
+    highest = slider.get_attribute("max")
+    box.fill("5")
+    box.press("Enter")
+    notebook.wait_text(".swb-trouble", "c is 5.0, but must be above 0 and at most 0.2")
+    page.wait_for_function("document.querySelector('.swb-number').value === '0.1'")
+    assert slider.input_value() == "0.1"
+    assert slider.get_attribute("max") == highest
+    notebook.picture(f"field-refused-{theme.lower()}")
+    box.fill("0.15")
+    box.press("Enter")
+    page.wait_for_function("document.querySelector('.swb-trouble').textContent === ''")
+    box.fill("")
+    box.press("Enter")
+    page.wait_for_function("document.querySelector('.swb-number').value === '0.15'")
+    notebook.theme("Light")
+
+
+LARGE = """\
+import numpy as np
+import workbench as wb
+heat = wb.trace('T = field("T", boundary="periodic")\\nT.next = T + 0.1 * (T[+1, 0] - 2 * T + T[-1, 0])', name="heat")
+sim = heat.simulate(T=np.add.outer(np.arange(1500.0), np.arange(40.0)), backend="reference")
+view = sim.view("T")
+view"""
+
+
+@pytest.mark.parametrize("width", [480, 1200])
+def test_cells_that_are_not_drawn_are_told(lab, page, width):
+    notebook = open_notebook(lab, page, f"large-{width}.ipynb", LARGE)
+    notebook.wait_drawn(1, before=0)
+    page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
+    page.set_viewport_size({"width": width, "height": 1000})
+    notebook.wait_text(".swb-values", "drawn: one cell of 2 along each axis")
+    page.wait_for_timeout(500)
+    notebook.picture(f"field-thinned-{width}")

@@ -160,3 +160,15 @@ def test_wrong_stays_told_until_the_state_is_set_back(simulation, looking):
     assert (looking.again().wrong.step, looking.summary.not_numbers) == (3, 0)
     looking.start_over()
     assert looking.again().wrong is None
+
+
+def test_profile_of_a_long_line_keeps_its_peaks():
+    values = np.zeros((5000, 3))
+    values[1234, 1] = 7.0
+    along_x, along_y = profiles(Snapshot("u", values, {}, 0, 0), plain_axes(values.shape), "", (0, 1))
+    (curve,) = along_x.curves
+    assert curve.values.size <= MOST_POINTS
+    assert curve.values.max() == 7.0
+    assert abs(curve.places[curve.values.argmax()] - 1234) < 10
+    assert "least and greatest of each 10 cells" in along_x.title
+    assert along_y.curves[0].values.tolist() == [0.0, 0.0, 0.0]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.views.test_picture import decode
 from workbench.errors import RunError
 from workbench.run.snapshots import Snapshot
 from workbench.views.animation import MOST_FRAMES, Recorder
@@ -145,6 +146,36 @@ def test_gif_has_the_colours_of_the_view():
     table = np.frombuffer(colour_table("viridis"), np.uint8).reshape(-1, 3)
     assert (pixels[299, 0] == table[254]).all()
     assert (pixels[0, 0] == table[0]).all()
+
+
+def test_gif_of_a_volume_has_the_three_planes_side_by_side():
+    image_module = pytest.importorskip("PIL.Image", reason="pillow is not installed")
+    values = np.zeros((256, 128, 64))
+    values[255, 64, 32] = values[128, 127, 32] = values[128, 64, 63] = 1.0  # one at an end of each axis
+    recorder = Recorder()
+    recorder.append(summary_of(values, Look(volume=True)))
+    with image_module.open(io.BytesIO(recorder.gif())) as gif:
+        pixels = np.asarray(gif.convert("RGB"))
+    table = np.frombuffer(colour_table("viridis"), np.uint8).reshape(-1, 3)
+    assert pixels.shape == (128, 256 + 12 + 64 + 12 + 256, 3)
+    highest = (pixels == table[254]).all(axis=2)
+    # x-y, then z-y, then x-z, each with its second axis up
+    assert np.argwhere(highest).tolist() == [
+        [0, 128], [0, 300], [0, 472], [31, 599], [63, 255], [63, 331],
+    ]  # fmt: skip
+    assert (pixels[:, 256:268] == 255).all()
+    assert (pixels[64:, 344:] == 255).all()
+    assert (pixels[127, 0] == table[0]).all()
+
+
+def test_cells_that_are_not_drawn_are_told_in_pictures():
+    long = np.zeros((1500, 4))
+    assert "one cell of 2 drawn" in svg_of(summary_of(long))
+    assert "drawn" not in svg_of(summary_of(np.zeros((4, 4))))
+    wide, narrow = (decode(png_of(summary_of(values)))[1] for values in (long, long[:750]))
+    told, silent = ((pixels[:22, 200:] < 100).any() for pixels in (wide, narrow))
+    assert told
+    assert not silent
 
 
 def test_long_recordings_are_thinned_and_one_step_counts_once():

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.errors import RunError
 from workbench.views.field import Codes, FieldSummary
-from workbench.views.picture import enlarged, line_pixels
+from workbench.views.picture import side_by_side
 
 MOST_FRAMES = 300
 MOST_BYTES = 64 * 2**20
@@ -18,7 +18,7 @@ PILLOW_ADVICE = "Type: pip install 'stencil-workbench[lab]'"
 
 
 class Recorder:
-    """Frames of one value, at most MOST_FRAMES and MOST_BYTES.
+    """Frames of one value, of a volume its planes side by side; at most MOST_FRAMES and MOST_BYTES.
 
     When full, every second one goes and later ones are kept more rarely, so that a recording of any length shows all
     of it. Not safe for threads.
@@ -36,9 +36,9 @@ class Recorder:
             return
         self._step = summary.step
         if self._seen % self._every == 0:
-            frame = line_pixels(summary) if summary.kind == "line" else enlarged(summary)
+            frame = side_by_side(summary)
             if self._frames and self._frames[0][0].shape != frame[0].shape:
-                self._frames.clear()  # the slice was turned
+                self._frames.clear()  # other axes are shown
             self._frames.append(frame)
             if len(self._frames) >= MOST_FRAMES or frame[0].size * len(self._frames) > MOST_BYTES:
                 del self._frames[1::2]

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.run.snapshots import Snapshot
-from workbench.views.field import AxisLabel
+from workbench.views.field import AxisLabel, least_and_greatest
 from workbench.views.flags import cell_text
 
 MOST_POINTS = 1024  # of a history; more than a chart has pixels
@@ -72,13 +72,16 @@ class History:
 
 
 def profiles(snapshot: Snapshot, axes: tuple[AxisLabel, ...], unit: str, point: tuple[int, ...]) -> tuple[Chart, ...]:
-    """The values along each axis on the lines through the cell `point`."""
+    """The values along each axis on the lines through `point`; of long lines two for neighbours: no peak is lost."""
     charts = []
     for axis, label in enumerate(axes):
         line = snapshot.values[tuple(slice(None) if a == axis else index for a, index in enumerate(point))]
-        stride = -(-label.cells // MOST_POINTS)
-        places = np.linspace(label.first, label.last, label.cells)[::stride]
-        curve = Curve(snapshot.name, places, np.asarray(line, np.float64)[::stride])
+        places = np.linspace(label.first, label.last, label.cells)
         title = f"{snapshot.name} along {label.name} through cell {cell_text(point)}"
+        if label.cells > MOST_POINTS:
+            stride = -(-2 * label.cells // MOST_POINTS)
+            line, places = least_and_greatest(line, stride), np.repeat(places[::stride], 2)
+            title += f", least and greatest of each {stride} cells"
+        curve = Curve(snapshot.name, places, np.asarray(line, np.float64))
         charts.append(Chart("profiles", title, label.name, label.unit, snapshot.name, unit, (curve,)))
     return tuple(charts)

@@ -128,7 +128,7 @@ def _picture(summary: FieldSummary, last: bool) -> Block:
     parts += _across_numbers(across.first, across.last, wide, high, across.cells)
     parts += _up_numbers(up.first, up.last, high, up.cells)
     parts.append(_names(_titled(across.name, across.unit), _titled(up.name, up.unit), wide, high))
-    cuts = ", ".join(f"{cut.label.name} = cell {cut.index}" for cut in summary.cuts)
+    cuts = ", ".join([*(f"{cut.label.name} = cell {cut.index}" for cut in summary.cuts), *_thinned(summary)])
     parts.append(f'<text x="0" y="-6">{escape(cuts)}</text>' if cuts else "")
     width = _LEFT + wide + _RIGHT
     if last:
@@ -142,6 +142,10 @@ def _picture(summary: FieldSummary, last: bool) -> Block:
         parts.append(f'<g transform="translate({wide + 14:g} 0)">{bar}{numbers}{unit}</g>')
         width += _BAR + _BAR_NUMBERS
     return f'<g transform="translate({_LEFT:g} {_TOP:g})">{"".join(parts)}</g>', width, _TOP + high + _BOTTOM
+
+
+def _thinned(summary: FieldSummary) -> list[str]:
+    return [f"one cell of {summary.stride} drawn"] if summary.stride > 1 else []
 
 
 def _line(summary: FieldSummary) -> Block:

@@ -13,6 +13,8 @@ from workbench.views.palettes import colour_table
 
 SMALLEST_SIDE = 256  # pixels; fewer cells are shown larger
 LINE_ROWS = 200  # pixels of a line's picture
+_SPARED = 1  # of 255 levels of a palette, so near to the level below that nobody sees the difference
+_BETWEEN = 12  # pixels
 _PAPER = 0  # codes of a line's two-colour table
 _INK = 1
 _LINE_TABLE = bytes.fromhex("ffffff 0072b2".replace(" ", ""))
@@ -21,6 +23,28 @@ _LINE_TABLE = bytes.fromhex("ffffff 0072b2".replace(" ", ""))
 def enlarged(summary: FieldSummary) -> tuple[Codes, bytes]:
     """Codes and colour table of the picture itself, few cells shown larger."""
     return _repeated(summary.codes, _scale(summary)), colour_table(summary.palette)
+
+
+def side_by_side(summary: FieldSummary) -> tuple[Codes, bytes]:
+    """Codes and colour table of all planes of a summary, one scale for all, on white paper; or of its line.
+
+    All codes mean something, so paper takes that of the second level, whose cells get the first one's colour.
+    """
+    if summary.kind == "line":
+        return line_pixels(summary)
+    if not summary.others:
+        return enlarged(summary)
+    scale = min(map(_scale, summary.planes))
+    pictures = [_repeated(np.where(plane.codes == _SPARED, 0, plane.codes), scale) for plane in summary.planes]
+    rows = max(picture.shape[0] for picture in pictures)
+    columns = sum(picture.shape[1] for picture in pictures) + _BETWEEN * (len(pictures) - 1)
+    codes, left = np.full((rows, columns), _SPARED, np.uint8), 0
+    for picture in pictures:
+        codes[: picture.shape[0], left : left + picture.shape[1]] = picture
+        left += picture.shape[1] + _BETWEEN
+    table = bytearray(colour_table(summary.palette))
+    table[3 * _SPARED : 3 * _SPARED + 3] = b"\xff\xff\xff"
+    return codes, bytes(table)
 
 
 def line_pixels(summary: FieldSummary) -> tuple[Codes, bytes]:

@@ -31,7 +31,8 @@ def png_of(summary: FieldSummary) -> bytes:
         pixels[_TOP : _TOP + panel.shape[0], left : left + panel.shape[1]] = panel
         left += panel.shape[1]
     time = "" if summary.time is None else f", t = {short(summary.time)}"
-    _write(pixels, 4, _LEFT, f"{summary.name}, step {summary.step}{time}")
+    thinned = "" if summary.kind == "line" or summary.stride == 1 else f", one cell of {summary.stride} drawn"
+    _write(pixels, 4, _LEFT, f"{summary.name}, step {summary.step}{time}{thinned}")
     return encode_rgb(pixels)
 
 

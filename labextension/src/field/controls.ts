@@ -68,9 +68,19 @@ export class Controls {
     this.record.textContent = this.recording ? `Save GIF (${status.recorded} frames)` : 'Record GIF';
     this.record.setAttribute('aria-pressed', String(this.recording));
     this.forget.hidden = status.probes.length === 0;
+    this.inForce = status.params;
     for (const [name, value] of Object.entries(status.params)) {
-      this.inputs.get(name)?.(value);
+      this.inputs.get(name)?.(value, false);
     }
+  }
+
+  /** What was asked for last was refused: a param shows the value in force again, also where one is typing. */
+  refuse(): void {
+    const value = this.inForce[this.wanted];
+    if (value !== undefined) {
+      this.inputs.get(this.wanted)?.(value, true);
+    }
+    this.wanted = '';
   }
 
   showFrame(frame: Frame): void {
@@ -149,7 +159,7 @@ export class Controls {
     if (param.kind === 'bool') {
       const box = checkbox();
       box.checked = Boolean(param.value);
-      box.addEventListener('change', () => this.ask({ type: 'set', name, value: box.checked }));
+      box.addEventListener('change', () => this.set(name, box.checked));
       this.inputs.set(name, value => (box.checked = Boolean(value)));
       return labelled(title, box);
     }
@@ -161,29 +171,43 @@ export class Controls {
     number.value = String(param.value ?? '');
     number.placeholder = 'not finite';
     number.setAttribute('aria-label', `${title}, exact`);
+    let typing = false;
+    const show = (value: number | null): void => {
+      slide.max = String(Math.max(Number(slide.max), value ?? range.high));
+      slide.min = String(Math.min(Number(slide.min), value ?? range.low));
+      slide.value = String(value ?? slide.value);
+      number.value = String(value ?? '');
+    };
     slide.addEventListener('input', () => {
       number.value = slide.value;
-      this.ask({ type: 'set', name, value: Number(slide.value) });
+      this.set(name, Number(slide.value));
     });
+    number.addEventListener('input', () => (typing = true));
+    number.addEventListener('blur', () => (typing = false));
     number.addEventListener('change', () => {
+      typing = false;
       const value = param.kind === 'int' ? Math.round(Number(number.value)) : Number(number.value);
       if (number.value !== '' && Number.isFinite(value)) {
         number.value = String(value);
-        slide.max = String(Math.max(Number(slide.max), value));
-        slide.min = String(Math.min(Number(slide.min), value));
         slide.value = number.value;
-        this.ask({ type: 'set', name, value });
+        this.set(name, value);
+      } else {
+        show(this.inForce[name] ?? null);
       }
     });
-    this.inputs.set(name, value => {
-      if (document.activeElement !== slide && document.activeElement !== number) {
-        slide.value = String(value ?? slide.value);
-        number.value = String(value ?? '');
+    this.inputs.set(name, (value, refused) => {
+      if (refused || (document.activeElement !== slide && !typing)) {
+        show(value);
       }
     });
     const label = labelled(title, slide);
     label.append(number);
     return label;
+  }
+
+  private set(name: string, value: number | boolean): void {
+    this.wanted = name;
+    this.ask({ type: 'set', name, value });
   }
 
   private cutSlider(cut: Cut): HTMLElement {
@@ -213,7 +237,9 @@ export class Controls {
   private running = false;
   private axes: string[] = [];
   private cutKey = '';
-  private readonly inputs = new Map<string, (value: number | null) => void>();
+  private wanted = ''; // the param that was asked for last
+  private inForce: Status['params'] = {};
+  private readonly inputs = new Map<string, (value: number | null, refused: boolean) => void>();
   private readonly play = button('Play', '', () => undefined);
   private readonly hold = checkbox();
   private readonly params = element('div', 'swb-params');

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_ec066e0ea989f133 {
+namespace plan_4fa75db56810505b {
 
 // Outside of u
 struct outside_u {
@@ -31,7 +31,7 @@ struct outside_u {
 
 static constexpr Margins<2> sweep_step_0_add_grown = {{{0, 0}, {0, 0}}};
 
-static void sweep_step_0_add(
+static STENCIL_PROCEDURE void sweep_step_0_add(
     const Shape<2>& shape, const unsigned char* globals, const Block& block,
     const double* u_array,
     double* out_u_array) {
@@ -83,12 +83,12 @@ static void run_step(Run<2>& run, int rank) {
     });
 }
 
-}  // namespace plan_ec066e0ea989f133
+}  // namespace plan_4fa75db56810505b
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_ec066e0ea989f133(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_4fa75db56810505b(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_ec066e0ea989f133;
+    using namespace stencil::plan_4fa75db56810505b;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

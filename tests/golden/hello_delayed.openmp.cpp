@@ -2,11 +2,11 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_5452b50fe536462e {
+namespace plan_474cc826ec2bb4dc {
 
 static constexpr Margins<1> sweep_step_0_z_grown = {{{0, 0}}};
 
-static void sweep_step_0_z(
+static STENCIL_PROCEDURE void sweep_step_0_z(
     const Shape<1>& shape, const unsigned char* globals, const Block& block,
     const double* x_array,
     double* out_density_array) {
@@ -47,12 +47,12 @@ static void run_step(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_5452b50fe536462e
+}  // namespace plan_474cc826ec2bb4dc
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_5452b50fe536462e(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_474cc826ec2bb4dc(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_5452b50fe536462e;
+    using namespace stencil::plan_474cc826ec2bb4dc;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -2,11 +2,11 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_2b90812cb74bde32 {
+namespace plan_94fe7272beaf7a23 {
 
 static constexpr Margins<1> sweep_step_0_y_grown = {{{0, 0}}};
 
-static void sweep_step_0_y(
+static STENCIL_PROCEDURE void sweep_step_0_y(
     const Shape<1>& shape, const unsigned char* globals, const Block& block,
     const double* x_array,
     double* out_y_array) {
@@ -27,7 +27,7 @@ static void sweep_step_0_y(
 
 static constexpr Margins<1> sweep_step_1_z_grown = {{{0, 0}}};
 
-static void sweep_step_1_z(
+static STENCIL_PROCEDURE void sweep_step_1_z(
     const Shape<1>& shape, const unsigned char* globals, const Block& block,
     const double* y_array,
     double* out_density_array) {
@@ -76,12 +76,12 @@ static void run_step(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_2b90812cb74bde32
+}  // namespace plan_94fe7272beaf7a23
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_2b90812cb74bde32(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_94fe7272beaf7a23(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_2b90812cb74bde32;
+    using namespace stencil::plan_94fe7272beaf7a23;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

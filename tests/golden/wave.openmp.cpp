@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_78a9250e35fbb1d5 {
+namespace plan_59a2efcc47464f5c {
 
 // Outside of v
 struct outside_v {
@@ -23,7 +23,7 @@ struct outside_v {
 
 static constexpr Margins<1> sweep_step_0_u1_grown = {{{1, 1}}};
 
-static void sweep_step_0_u1(
+static STENCIL_PROCEDURE void sweep_step_0_u1(
     const Shape<1>& shape, const unsigned char* globals, const Block& block,
     const double* u_array,
     const double* v_array,
@@ -48,7 +48,7 @@ static void sweep_step_0_u1(
 
 static constexpr Margins<1> sweep_step_1_v1_grown = {{{0, 0}}};
 
-static void sweep_step_1_v1(
+static STENCIL_PROCEDURE void sweep_step_1_v1(
     const Shape<1>& shape, const unsigned char* globals, const Block& block,
     const double* v_array,
     const double* u1_array,
@@ -75,7 +75,7 @@ static void sweep_step_1_v1(
 
 static constexpr Margins<1> sweep_step_observed_2_reduce_grown = {{{0, 0}}};
 
-static void sweep_step_observed_2_reduce(
+static STENCIL_PROCEDURE void sweep_step_observed_2_reduce(
     const Shape<1>& shape, const unsigned char* globals, const Block& block,
     const double* u1_array,
     const double* v_array,
@@ -232,12 +232,12 @@ static void run_step_observed(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_78a9250e35fbb1d5
+}  // namespace plan_59a2efcc47464f5c
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_78a9250e35fbb1d5(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_59a2efcc47464f5c(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_78a9250e35fbb1d5;
+    using namespace stencil::plan_59a2efcc47464f5c;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -111,7 +111,7 @@ template <class Rules, int D> STENCIL_PROCEDURE Column column_at(const Shape<D>&
 // All ghost cells of some rows. A row outside the domain takes its long middle from one other row in vector loops; only
 // its ends are looked at cell by cell.
 template <class Rules, class T, int D>
-inline void fill_rows(
+STENCIL_PROCEDURE void fill_rows(
     const Shape<D>& shape, const unsigned char* globals, const T* source, T* target, int64_t first_row,
     int64_t last_row) {
     constexpr int64_t below = Rules::grown.sides[D - 1][0], above = Rules::grown.sides[D - 1][1];

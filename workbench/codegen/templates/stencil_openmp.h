@@ -90,12 +90,15 @@ inline bool holds(double a, int64_t comparison, double b) {
     }
 }
 
-// Seconds since the last meeting, noted by the one thread that acts at this one.
-template <int D> inline void lap(Run<D>& run, int number) {
-    if (!run.timed) return;
+template <int D> STENCIL_PROCEDURE void note_lap(Run<D>& run, int number) {
     const double now = monotonic_seconds();
     if (number >= 0) run.march.laps[number] += now - run.lap_begin;
     run.lap_begin = now;
+}
+
+// Seconds since the last meeting, noted by the one thread that acts at this one.
+template <int D> inline void lap(Run<D>& run, int number) {
+    if (run.timed) note_lap(run, number);
 }
 
 // Seconds that one thread works on one of several members of a launch, noted in the thread's own row.
@@ -128,7 +131,7 @@ template <int D> struct Turn {
     }
 };
 
-template <int D> inline void begin_step(Run<D>& run) {
+template <int D> STENCIL_PROCEDURE void begin_step(Run<D>& run) {
     March& march = run.march;
     const int64_t number = march.first_step + march.done + 1;
     run.listed = march.observe_every > 0 && number % march.observe_every == 0;
@@ -141,7 +144,7 @@ template <int D> inline void begin_step(Run<D>& run) {
     }
 }
 
-template <int D> inline void record(Run<D>& run) {
+template <int D> STENCIL_PROCEDURE void record(Run<D>& run) {
     March& march = run.march;
     march.observed_steps[march.observed] = march.first_step + march.done;
     for (int64_t s = 0; s < march.scalars; ++s) {
@@ -153,7 +156,7 @@ template <int D> inline void record(Run<D>& run) {
 }
 
 // After a whole step, by one thread: let the slots take what rotation says, record, and see whether to go on.
-template <int D, std::size_t N> inline void end_step(Run<D>& run, const std::array<int, N>& rotation) {
+template <int D, std::size_t N> STENCIL_PROCEDURE void end_step(Run<D>& run, const std::array<int, N>& rotation) {
     March& march = run.march;
     std::array<void*, N> before;  // of no length in a program without fields
     std::array<int64_t, N> tags;

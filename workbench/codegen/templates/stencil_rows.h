@@ -43,7 +43,7 @@ template <int D> inline int64_t chunk_count(const Shape<D>& shape) {
 }
 
 // About 16384 cells a block, at least four blocks a thread; rows are cut only where there are too few of them.
-template <int D> inline Blocks<D> cut(const Shape<D>& shape, const Margins<D>& grown, int threads, int64_t tile) {
+template <int D> STENCIL_PROCEDURE Blocks<D> cut(const Shape<D>& shape, const Margins<D>& grown, int threads, int64_t tile) {
     Blocks<D> blocks;
     blocks.rows = 1;
     for (int k = 0; k + 1 < D; ++k) blocks.rows *= shape.extents[k] + grown.sides[k][0] + grown.sides[k][1];
@@ -65,7 +65,7 @@ template <int D> inline Blocks<D> cut(const Shape<D>& shape, const Margins<D>& g
 }
 
 // Whole rows, at least 16 to a block, for passes that touch only the ends of most rows.
-template <int D> inline Blocks<D> cut_rows(const Shape<D>& shape, const Margins<D>& grown, int threads) {
+template <int D> STENCIL_PROCEDURE Blocks<D> cut_rows(const Shape<D>& shape, const Margins<D>& grown, int threads) {
     Blocks<D> blocks = cut(shape, grown, 1, 0);
     blocks.tall = threads == 1 ? blocks.rows : at_least(divide_up(blocks.rows, 8 * int64_t(threads)), 16);
     blocks.row_blocks = divide_up(blocks.rows, blocks.tall);

@@ -44,7 +44,7 @@ inline T reduce_chunk(const T* cells, int64_t count, int64_t lane, T identity, c
 
 // Chunks to rows, rows to planes, and so on; `partials` has one value for each chunk of each row and is used up.
 template <class T, int D, class Combine>
-inline T reduce_partials(const Shape<D>& shape, T* partials, const Combine& combine) {
+STENCIL_PROCEDURE T reduce_partials(const Shape<D>& shape, T* partials, const Combine& combine) {
     int64_t groups = 1;
     for (int k = 0; k + 1 < D; ++k) groups *= shape.extents[k];
     int64_t each = chunk_count(shape);

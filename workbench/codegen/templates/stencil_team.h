@@ -2,6 +2,8 @@
 #ifndef STENCIL_TEAM_H
 #define STENCIL_TEAM_H
 
+#include "stencil_prelude.h"
+
 #include <sched.h>
 #include <stdint.h>
 #include <time.h>
@@ -21,21 +23,30 @@ struct Team {
     alignas(64) int generation;
 };
 
+// What one thread has had of the tasks of a launch.
+struct Share {
+    const int rank, member;
+    const int64_t tasks;
+    int helped;  // owners whose tasks are all taken
+    int64_t task;  // with one thread, the next one
+};
+
+// The next task for this thread, -1 for none.
+STENCIL_PROCEDURE int64_t next_task(Team& team, Share& share) {
+    if (team.size == 1) return share.task < share.tasks ? share.task++ : -1;
+    for (; share.helped < team.size; ++share.helped) {
+        const int owner = (share.rank + share.helped) % team.size;
+        const int64_t first = share.tasks * owner / team.size, end = share.tasks * (owner + 1) / team.size;
+        int64_t& next = team.counters[share.member * team.size + owner].next;
+        const int64_t task = first + __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
+        if (task < end) return task;
+    }
+    return -1;
+}
+
 template <class Body> inline void share(Team& team, int rank, int member, int64_t tasks, const Body& body) {
-    if (team.size == 1) {
-        for (int64_t task = 0; task < tasks; ++task) body(task);
-        return;
-    }
-    for (int k = 0; k < team.size; ++k) {
-        const int owner = (rank + k) % team.size;
-        const int64_t first = tasks * owner / team.size, end = tasks * (owner + 1) / team.size;
-        int64_t& next = team.counters[member * team.size + owner].next;
-        for (;;) {
-            const int64_t task = first + __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
-            if (task >= end) break;
-            body(task);
-        }
-    }
+    Share share = {rank, member, tasks, 0, 0};
+    for (int64_t task; (task = next_task(team, share)) >= 0;) body(task);
 }
 
 inline void relax() {
@@ -46,20 +57,15 @@ inline void relax() {
 #endif
 }
 
-// All wait for all; the last to arrive does `serial` before anybody goes on. Waiting spins for some ten microseconds,
-// then gives the CPU away, then sleeps: on a loaded machine whoever is waited for must get the CPU.
-template <class Serial> inline void meet(Team& team, const Serial& serial) {
-    if (team.size == 1) {
-        serial();
-        return;
-    }
+// Whether this thread is the last to arrive; the others return from here when it has let them go on. Waiting spins for
+// some ten microseconds, then gives the CPU away, then sleeps: on a loaded machine whoever is waited for must get the CPU.
+STENCIL_PROCEDURE bool arrives_last(Team& team) {
+    if (team.size == 1) return true;
     const int generation = __atomic_load_n(&team.generation, __ATOMIC_ACQUIRE);
     if (__atomic_add_fetch(&team.arrived, 1, __ATOMIC_ACQ_REL) == team.size) {
         for (int k = 0; k < team.members * team.size; ++k) team.counters[k].next = 0;
         team.arrived = 0;
-        serial();
-        __atomic_store_n(&team.generation, generation + 1, __ATOMIC_RELEASE);
-        return;
+        return true;
     }
     for (int waited = 0; __atomic_load_n(&team.generation, __ATOMIC_ACQUIRE) == generation; ++waited) {
         if (waited < 2000) {
@@ -71,6 +77,14 @@ template <class Serial> inline void meet(Team& team, const Serial& serial) {
             nanosleep(&moment, nullptr);
         }
     }
+    return false;
+}
+
+// All wait for all; the last to arrive does `serial` before anybody goes on.
+template <class Serial> inline void meet(Team& team, const Serial& serial) {
+    if (!arrives_last(team)) return;
+    serial();
+    __atomic_store_n(&team.generation, team.generation + 1, __ATOMIC_RELEASE);  // nobody else writes it
 }
 
 }  // namespace stencil

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from workbench.errors import TraceError
+from workbench.frontend.operations import need_distance
 from workbench.frontend.promotion import convert
 from workbench.frontend.trace import DimensionFoundError, Operand, Term, Trace, text_here
 from workbench.frontend.value import Value, binary, operand, wrap
@@ -96,6 +97,7 @@ def fixed(value: object) -> Rule:
 
 def neumann(slope: object, dx: object) -> Rule:
     """Extrapolate from the last cell with the slope du/dx taken along +axis on both sides; dx is the cell's width."""
+    need_distance(operand(dx), "neumann")
     return _value_rule("neumann", binary("multiply", slope, dx), slope, dx)
 
 

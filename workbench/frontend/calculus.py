@@ -19,6 +19,7 @@ from typing import cast
 
 from workbench.errors import TraceError
 from workbench.frontend.finite_differences import coefficients
+from workbench.frontend.operations import need_distance
 from workbench.frontend.tensor_algebra import compose
 from workbench.frontend.tensors import Tensor, as_tensor
 from workbench.frontend.trace import Term, Trace, current_trace
@@ -254,6 +255,5 @@ def _spacing(trace: Trace, dx: object, axis: int, what: str) -> object:
         if not given.type.is_float:
             raise TraceError(f"{what}: dx is {given.type}", advice='Declare param("dx", 1.0), or compute it.')
         return wrap(given)
-    if isinstance(given, bool) or not math.isfinite(given) or given == 0:
-        raise TraceError(f"{what}: dx is {given!r}", advice="Give the distance of two cells, not 0.")
+    need_distance(given, what)
     return given

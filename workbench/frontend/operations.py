@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator as python_operator
 from collections.abc import Sequence
 
@@ -188,6 +189,12 @@ def whole_number(value: object, what: str) -> int:
     if abs(number) > FARTHEST:
         raise TraceError(f"{what} of {show_number(number)} cells is too far", advice=f"Stay within {FARTHEST} cells.")
     return number
+
+
+def need_distance(given: Operand, what: str) -> None:
+    """Raise TraceError for a number that is no distance of two cells; one that is traced is known only in a run."""
+    if not isinstance(given, Term) and (isinstance(given, bool) or not 0 < given < math.inf):
+        raise TraceError(f"{what}: dx is {given!r}", advice="Give the distance of two cells, positive and finite.")
 
 
 def read(operand: Term, offsets: tuple[int, ...]) -> Term:

@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench.errors import TraceError
 from workbench.frontend.declarations import extend
-from workbench.frontend.operations import apply, reduce_value
+from workbench.frontend.operations import apply, need_distance, reduce_value
 from workbench.frontend.tensors import Tensor, as_tensor, check_alike
 from workbench.frontend.trace import Term
 from workbench.frontend.value import operand, wrap
@@ -105,6 +105,8 @@ def courant_step(speed: object, dx: object, cfl: Quantity) -> Quantity:
             f"courant_step has {len(speeds)} speeds for {len(widths)} distances",
             advice="Give one speed, or one for each axis.",
         )
+    for width in widths:
+        need_distance(operand(width), "courant_step")
     rate = operand(reduce(add, (_magnitude(v) * (1 / width) for v, width in zip(speeds, widths, strict=True))))
     fastest = reduce_value("max", rate) if isinstance(rate, Term) and rate.is_local else rate
     return cfl / wrap(apply("maximum", fastest, _SLOWEST))

@@ -53,6 +53,29 @@ def test_a_bad_value_is_refused_by_simulate_and_by_set():
         assert (simulation.u.tolist(), simulation.r, simulation.n) == ([1.0] * 3, 0.5, 3)
 
 
+@pytest.mark.parametrize("bound", ["above=0", "at_least=0", "warn_above=2"])
+def test_infinity_is_refused_by_a_param_with_limits_unless_that_is_its_default(bound):
+    text = (
+        'u = field("u")\nr, s, t = param("r", 1.0, {0}), param("s", inf, {0}), param("t", 1.0)\nu.next = u * r + s + t'
+    )
+    machine = wb.trace(text.format(bound))
+    with pytest.raises(
+        FieldError, match=r"^r is inf, but must be .*finite\nPass a number .*finite: r=1.0 is the default"
+    ):
+        machine.simulate(u=np.ones(3), r=math.inf)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ParamWarning)
+        simulation = machine.simulate(u=np.ones(3), s=math.inf, t=-math.inf, backend="reference")
+    assert (simulation.s, simulation.t) == (math.inf, -math.inf)
+
+
+@pytest.mark.parametrize("name", ["gamma", "dx0", "density_floor", "pressure_floor"])
+def test_gas_takes_no_infinite_param(name):
+    start = {**hydro.conserved(np.ones(4), 0.0, 1.0), name: math.inf}
+    with pytest.raises(FieldError, match=f"^{name} is inf, but must be above [01] and finite"):
+        hydro.machine(1).simulate(**start, backend="reference")
+
+
 def test_an_unwise_value_is_warned_of():
     machine = wb.trace(CELL)
     with pytest.warns(ParamWarning, match=r"r=1.5 is above 1, up to which it is known to work"):

@@ -246,7 +246,8 @@ def param(
 ) -> Value:
     """Declare a parameter: an input that may change between runs without a rebuild; f64 unless dtype says else.
 
-    above, at_least, at_most: what is given must be within; warn_above: a larger value is allowed, with a warning.
+    above, at_least, at_most: what is given must be within; warn_above: a larger value is allowed, with a warning. With
+    any of them it must be a number, and finite unless the default is infinite.
     """
     limits = Limits(above, at_least, at_most, warn_above)
     for bound_name, bound in limits.named:

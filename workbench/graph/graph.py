@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
@@ -117,6 +118,15 @@ class Static:
     component: tuple[int, ...] = ()
     span: Span = Span(0)
     limits: Limits = NO_LIMITS  # of a param: what may be given to it
+
+    def allows(self, value: float) -> bool:
+        """Whether a param may have the value: within its limits, and infinite only if it has none or is so itself."""
+        return self.limits.allows(value) and not (self.must_be_finite and math.isinf(value))
+
+    @property
+    def must_be_finite(self) -> bool:
+        """Whether a param has limits and a finite default."""
+        return bool(self.limits) and self.default is not None and math.isfinite(self.default)
 
 
 @dataclass(frozen=True, slots=True)

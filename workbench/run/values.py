@@ -38,10 +38,11 @@ def number(static: Static, value: object) -> Number:
             advice=f"Pass one number, or declare {static.name} as a field.",
         )
     result: Number = fit(static.name, array, static.type).item()
-    if not static.limits.allows(result):
+    if not static.allows(result):
+        within = " and ".join(filter(None, (str(static.limits), "finite" if static.limits.allows(result) else "")))
         raise FieldError(
-            f"{static.name} is {result!r}, but must be {static.limits or 'a number'}",
-            advice=f"Pass a number {static.limits}: {static.name}={static.default!r} is the default.",
+            f"{static.name} is {result!r}, but must be {within or 'a number'}",
+            advice=f"Pass a number {within}: {static.name}={static.default!r} is the default.",
         )
     if static.limits.warns(result):
         warnings.warn(

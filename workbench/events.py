@@ -56,7 +56,10 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Swapped:
-    """New code runs from step `steps` on, `seconds` after the wish, of which the compiler took `compile_seconds`."""
+    """New code runs from step `steps` on, `seconds` after the wish, of which the compiler took `compile_seconds`.
+
+    planning_seconds: from the wish until its plan was there. waiting_seconds: until the run was between two steps.
+    """
 
     name: str
     wish: int
@@ -64,6 +67,8 @@ class Swapped:
     seconds: float
     compile_seconds: float
     from_cache: bool
+    planning_seconds: float
+    waiting_seconds: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,28 @@ def test_a_bounded_command_keeps_its_arguments_and_has_its_bound():
     ],
 )
 def test_messages_of_compilers_without_memory_are_known(report, expected):
-    assert is_exhausted(report) is expected
+    assert is_exhausted(report, 4 * GIB) is expected
 
 
 def test_without_a_bound_nothing_more_can_be_allowed():
     assert "WORKBENCH" not in str(exhausted("x", 0))
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "g++: internal compiler error: Segmentation fault signal terminated program cc1plus",
+        "g++: error while loading shared libraries: libc.so.6: failed to map segment from shared object",
+    ],
+)
+def test_under_a_limit_too_small_for_any_kernel_every_failure_is_its_doing(report):
+    assert is_exhausted(report, GIB // 50)
+    assert not is_exhausted(report, 4 * GIB)
+
+
+def test_a_limit_too_small_for_any_kernel_is_named_as_the_cause():
+    told = str(exhausted("x", GIB // 50))
+    assert "WORKBENCH_COMPILER_MEMORY allows 0.02 GiB" in told
+    assert "WORKBENCH_COMPILER_MEMORY=4" in told
+    assert "Manifest" not in told
+    assert "Manifest" in str(exhausted("x", 2 * GIB))

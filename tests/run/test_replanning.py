@@ -306,7 +306,9 @@ def test_cost_is_told_before_the_compiler_ends_and_time_after(slow):
     backend.gate.set()
     report = wish.wait(PATIENCE)
     assert report.seconds >= report.compile_seconds
-    assert heard[1] == events.Swapped("wave", 1, 2000, report.seconds, report.compile_seconds, report.from_cache)
+    parts = (report.compile_seconds, report.from_cache, report.planning_seconds, report.waiting_seconds)
+    assert heard[1] == events.Swapped("wave", 1, 2000, report.seconds, *parts)
+    assert report.seconds >= report.planning_seconds + report.compile_seconds + report.waiting_seconds
     simulation.start()
     assert measured.wait(PATIENCE)
     simulation.stop(PATIENCE)

@@ -10,7 +10,8 @@ import pytest
 import workbench as wb
 from tests.run.test_replanning import wait_for
 from workbench.errors import BuildError
-from workbench.views.following import Following
+from workbench.events import Swapped
+from workbench.views.following import Following, swap_text
 from workbench.views.inspection import Inspection
 
 # Paraiso's Table 3: the same program in one sub-kernel or in two.
@@ -129,3 +130,15 @@ def test_closing_leaves_nothing_behind():
     del following, inspection, simulation
     gc.collect()
     assert [ref() for ref in gone] == [None, None]
+
+
+@pytest.mark.parametrize(
+    ("times", "text"),
+    [
+        ((0.02, 0.0, True, 0.01, 0.001), "0.02 s after the wish: it was compiled before"),
+        ((1.8, 0.0, True, 0.01, 1.7), "it was compiled before, the run needed 1.70 s to get between two steps"),
+        ((2.0, 1.4, False, 0.55, 0.0), "planning took 0.55 s, the compiler took 1.40 s"),
+    ],
+)
+def test_words_about_new_code_say_what_took_so_long(times, text):
+    assert swap_text(Swapped("steep", 1, 12, *times)).endswith(text)

@@ -215,7 +215,7 @@ def _compile(source: Source, compiler: Compiler, key: str, cancelled: Callable[[
         status, report = _run(bounded(command, memory), folder, source.name, compiler.timeout, cancelled)
         library = folder / "library.so"
         if status != 0 or not library.exists():
-            if is_exhausted(report):
+            if is_exhausted(report, memory):
                 raise exhausted(source.name, memory)
             raise _refused(source, compiler, key, status, report)
         return library.read_bytes(), report

@@ -11,6 +11,7 @@ from workbench.errors import BuildError
 
 VARIABLE = "WORKBENCH_COMPILER_MEMORY"
 _LEAST = 2 << 30  # ordinary kernels take a few hundred MB; address space is more than what is touched
+_ENOUGH_TO_START = 100 << 20  # with less, g++ 12 does not even compile the smallest kernel (measured)
 _UNKNOWN = 8 << 30  # where the system does not tell how much memory there is
 # What g++, clang++ and the linker say when they get no more; the last is the driver's word on a killed child.
 _EXHAUSTED = re.compile(r"out of memory|memory exhausted|bad_alloc|[Cc]annot allocate memory|Killed signal terminated")
@@ -56,13 +57,21 @@ def bounded(command: Sequence[str], limit: int) -> list[str]:
     return ["/bin/sh", "-c", f'ulimit -v {limit >> 10} 2>/dev/null; exec "$@"', "sh", *command]
 
 
-def is_exhausted(report: str) -> bool:
-    """Whether a compiler's messages say that it got no more memory."""
-    return _EXHAUSTED.search(report) is not None
+def is_exhausted(report: str, limit: int) -> bool:
+    """Whether a compiler that failed got no more memory, by its messages.
+
+    Under a limit that is too small for any kernel it may crash anywhere, and says no more than that.
+    """
+    return _EXHAUSTED.search(report) is not None or (0 < limit < _ENOUGH_TO_START)
 
 
 def exhausted(name: str, limit: int) -> BuildError:
     """The error for a compiler that wanted more than it may have."""
+    if 0 < limit < _ENOUGH_TO_START:
+        return BuildError(
+            f"compiling {name!r} failed: {VARIABLE} allows {limit / (1 << 30):.3g} GiB, in which no kernel compiles",
+            advice=f"Allow more: {VARIABLE}=4; or unset it, then half of the memory may be taken.",
+        )
     allowed = f"the {limit / (1 << 30):.3g} GiB that it may take" if limit else "the memory that there is"
     return BuildError(
         f"compiling {name!r} needed more than {allowed}",

@@ -32,9 +32,10 @@ CLOSING_SECONDS = 2.0  # that closing waits; a compiler inside of this process m
 class ReplanReport:
     """What has become of a wish so far.
 
-    `seconds` from the wish until its code ran, of which the compiler took `compile_seconds`; `step` is the first step
-    not done by the old code. bound_seconds and expected_seconds as in events.Planned. measured_seconds: a step of the
-    new code, None until it has run for a tenth of a second.
+    `seconds` from the wish until its code ran, of which the compiler took `compile_seconds`; planning_seconds and
+    waiting_seconds as in events.Swapped. `step` is the first step not done by the old code. bound_seconds and
+    expected_seconds as in events.Planned. measured_seconds: a step of the new code, None until it has run for a tenth
+    of a second.
     """
 
     wish: int
@@ -45,6 +46,8 @@ class ReplanReport:
     expected_seconds: float | None = None
     from_cache: bool | None = None
     compile_seconds: float | None = None
+    planning_seconds: float | None = None
+    waiting_seconds: float | None = None
     seconds: float | None = None
     step: int | None = None
     measured_seconds: float | None = None
@@ -193,6 +196,7 @@ class Replanner:
 
     def _fulfil(self, wish: Replan) -> None:
         plan = self._planned(wish)
+        planning_seconds = time.perf_counter() - wish.begin
         self._check(wish)
         selection = self._state.compiled.selection
         known = find_built(plan, selection)
@@ -205,8 +209,9 @@ class Replanner:
         wish.note(replace(wish.report, stage="swapping"))
         check_memory(plan, self._state.extents)
         instance = program.instantiate(self._state.extents, wish.threads)
+        asked = time.perf_counter()
         try:
-            step = self._owner.do(lambda: self._swap(wish, compiled, instance), at_once=True)
+            step, begun = self._owner.do(lambda: self._swap(wish, compiled, instance), at_once=True)
         except BaseException:
             instance.close()
             raise
@@ -216,12 +221,15 @@ class Replanner:
             stage="running",
             from_cache=from_cache,
             compile_seconds=compile_seconds,
+            planning_seconds=planning_seconds,
+            waiting_seconds=begun - asked,
             seconds=seconds,
             step=step,
         )
         self._measure(wish)
         wish.note(report)
-        self._tell(wish, Swapped(self._name, report.wish, step, seconds, compile_seconds, from_cache))
+        times = (seconds, compile_seconds, from_cache, planning_seconds, begun - asked)
+        self._tell(wish, Swapped(self._name, report.wish, step, *times))
 
     def _planned(self, wish: Replan) -> Plan:
         """The plan, and what it will cost."""
@@ -241,11 +249,12 @@ class Replanner:
         self._tell(wish, Planned(self._name, wish.report.wish, len(plan.subkernels), moved, bound, expected))
         return plan
 
-    def _swap(self, wish: Replan, compiled: Compiled, instance: Instance) -> int:
-        """In the owner's thread, at a whole step."""
+    def _swap(self, wish: Replan, compiled: Compiled, instance: Instance) -> tuple[int, float]:
+        """In the owner's thread, at a whole step: that step, and when it was reached."""
+        begun = time.perf_counter()
         self._check(wish)
         self._state.take_over(compiled, instance, wish.threads)
-        return self._state.steps
+        return self._state.steps, begun
 
     def _measure(self, wish: Replan) -> None:
         """Report how long a step takes, once, as soon as enough of them are done."""

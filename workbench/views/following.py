@@ -18,6 +18,7 @@ from workbench.views.inspection import Inspection, Measurement, Program, Status
 from workbench.views.plan import seconds_text
 
 LEAVING_SECONDS = 0.002  # for the words about new code to leave, before drawing keeps the interpreter to itself
+TOLD_SECONDS = 0.05  # what takes less is nobody's answer to "why did it take so long"
 AT_ONCE_SECONDS = 0.1  # that views wait for code which no compiler is needed for; a step may take longer
 
 
@@ -102,9 +103,8 @@ class Following:
         match event:
             case Planned():
                 self._say(Status(_expectation(event), busy=True))
-            case Swapped(steps=steps, seconds=seconds, from_cache=cached, compile_seconds=compiling):
-                how = "from the cache" if cached else f"the compiler took {compiling:.2f} s"
-                self._say(Status(f"new code runs since step {steps}, {seconds:.2f} s after the wish, {how}"))
+            case Swapped():
+                self._say(Status(swap_text(event)))
                 self._time(simulation)
             case Measured():
                 pass  # timed with its sub-kernels in _time
@@ -168,6 +168,17 @@ def follow(inspection: Inspection) -> Following:
 
 _following: weakref.WeakSet[Following] = weakref.WeakSet()
 _lock = threading.Lock()
+
+
+def swap_text(event: Swapped) -> str:
+    """When new code took over, and what took that long."""
+    parts = []
+    if event.planning_seconds >= TOLD_SECONDS:
+        parts.append(f"planning took {event.planning_seconds:.2f} s")
+    parts.append("it was compiled before" if event.from_cache else f"the compiler took {event.compile_seconds:.2f} s")
+    if event.waiting_seconds >= TOLD_SECONDS:
+        parts.append(f"the run needed {event.waiting_seconds:.2f} s to get between two steps")
+    return f"new code runs since step {event.steps}, {event.seconds:.2f} s after the wish: {', '.join(parts)}"
 
 
 def _expectation(event: Planned) -> str:

@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from tests.programs.hello import TEXT as HELLO
 from tests.programs.wave import TEXT as WAVE
-from workbench.errors import RunError
+from workbench.errors import PlanError, RunError
 from workbench.language import field
 from workbench.machine import CapturedNameWarning
 from workbench.planning.plan import Storage
@@ -170,3 +170,9 @@ def test_a_machine_has_views_of_its_own():
     view.close()
     with pytest.raises(RunError, match="no view 'field'"):
         machine.view("field")
+
+
+def test_rolling_is_a_hint_of_the_cell_and_no_annotation():
+    machine = wb.trace('u = field("u")\ny = u * u\nu.next = y + y')
+    with pytest.raises(PlanError, match=r'y cannot be annotated "rolling".*\nWrite rolling\(y\) in the cell'):
+        machine.annotate("y", "rolling")

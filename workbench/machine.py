@@ -113,6 +113,11 @@ class Machine:
 
         Raises PlanError if there is no such value, or if its storage is not free to choose.
         """
+        if allocation == "rolling":
+            raise PlanError(
+                f'{name} cannot be annotated "rolling", a hint that counts where no choice is made',
+                advice=f'Write rolling({name}) in the cell, or use "manifest": stored values roll where they can.',
+            )
         if allocation not in ("manifest", "delayed"):
             raise PlanError(f"allocation {allocation!r} is unknown", advice='Use "manifest" or "delayed".')
         keys = self._keys_of(name)

@@ -9,6 +9,7 @@ from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.heat import stable
 from workbench.solvers.settings import need_dimensions, need_even_order
+from workbench.solvers.sides import of_each_field
 
 
 def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtype: object = "f64") -> Machine:
@@ -19,13 +20,15 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
     Fields u, v (concentrations); scalars time, dt; params feed (default 0.04), kill (0.06), diffusion_u (2e-5),
     diffusion_v (1e-5), dx0, ... (2.5 / 256, Pearson's cell), cfl, longest_step, until. order: that of the Laplacian.
     Midpoint rule; both stages take the `boundary`. dt = cfl / (larger diffusion * sum_a 1 / dx_a²), cfl 0.2 by default
-    as for heat, but at most `longest_step` (default 1, Pearson's step): reactions have a pace of their own.
+    as for heat, but at most `longest_step` (default 1, Pearson's step): reactions have a pace of their own. boundary:
+    one for both fields, or {"u": ..., "v": ...}.
     """
     dim, order = need_dimensions(dim), need_even_order(order)
+    of_u, of_v = of_each_field(boundary, ("u", "v"))
 
     @stencil(dim, name="gray_scott", dtype=dtype)
     def solver() -> None:
-        u, v = field("u", boundary=boundary), field("v", boundary=boundary)
+        u, v = field("u", boundary=of_u), field("v", boundary=of_v)
         feed, kill = param("feed", 0.04), param("kill", 0.06)
         spread_u, spread_v = param("diffusion_u", 2e-5, at_least=0), param("diffusion_v", 1e-5, at_least=0)
         dx = [param(f"dx{axis}", 2.5 / 256, above=0) for axis in range(dim)]
@@ -37,6 +40,6 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
             fresh = spread_u * laplacian(u, dx, order) - reaction + feed * (1 - u)
             return fresh, spread_v * laplacian(v, dx, order) + reaction - (feed + kill) * v
 
-        u.next, v.next = midpoint((u, v), rates, step, boundary)
+        u.next, v.next = midpoint((u, v), rates, step, (of_u, of_v))
 
     return solver

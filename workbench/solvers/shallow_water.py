@@ -26,6 +26,7 @@ from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.hydro.reconstruction import Reconstruction, mc
 from workbench.solvers.settings import need_dimensions
+from workbench.solvers.sides import of_each_field
 from workbench.solvers.transport import faces_of
 
 Quantity = Any  # a traced value
@@ -70,16 +71,17 @@ def machine(
 
     Fields: depth, momentum (momentum0, ...), bed, which stays as it is given. Scalars: time; dt; volume, the water that
     there is; floored. Params: gravity (default 9.81), dry (the depth below which water rests, default 1e-9), dx0, ...,
-    until, cfl (default 0.45): dt = cfl / max(sum_a (|v_a| + sqrt(g h)) / dx_a). boundary: any rule for all fields;
-    "reflect", the default, is a wall.
+    until, cfl (default 0.45): dt = cfl / max(sum_a (|v_a| + sqrt(g h)) / dx_a). boundary: one for all fields, "reflect"
+    (the default, a wall), "outflow" or "periodic", or a mapping: {"depth": ..., "momentum": ..., "bed": ...}.
     """
     dim = need_dimensions(dim, (1, 2), "water has a surface above a line or a plane")
     faces = faces_of(order, reconstruction)
+    of_depth, of_momentum, of_bed = of_each_field(boundary, ("depth", "momentum", "bed"))
 
     @stencil(dim, name="shallow_water", dtype=dtype)
     def solver() -> None:
-        depth, momentum = field("depth", boundary=boundary), vector("momentum", boundary=boundary)
-        bed = field("bed", boundary=boundary)
+        depth, momentum = field("depth", boundary=of_depth), vector("momentum", boundary=of_momentum)
+        bed = field("bed", boundary=of_bed)
         gravity, dry = param("gravity", 9.81, above=0), param("dry", 1e-9, at_least=0)
         cfl = param("cfl", 0.45, above=0, warn_above=1.0)
         dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
@@ -91,7 +93,7 @@ def machine(
             changes = [_change(water, axis, gravity, faces, 1 / width) for axis, width in enumerate(dx)]
             return sum(c[0] for c in changes), sum(c[1] for c in changes)
 
-        after, flow = ssp_rk2((depth, momentum), rates, step, boundary)
+        after, flow = ssp_rk2((depth, momentum), rates, step, (of_depth, of_momentum))
         depth.next, momentum.next = after, flow.map(lambda m: where(after > dry, m, 0.0))
         volume: Any = 1
         for width in dx:

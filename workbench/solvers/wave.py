@@ -10,6 +10,7 @@ from workbench.language import field, laplacian, leapfrog, param
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.settings import need_dimensions, need_even_order
+from workbench.solvers.sides import rate_of
 
 Quantity = Any  # a traced value
 
@@ -19,6 +20,7 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
 
     A step is kick, drift, kick; order 2 is Verlet's. dt = cfl / (c sqrt(sum_a 1 / dx_a²)), stable up to cfl = 1 at
     every order. Energy does not drift. order: 2, 4, 6, ..., in space and time; a step takes 3 order / 2 - 1 Laplacians.
+    boundary: of u; where it holds a value, as fixed(1.0) does, it holds v at 0.
 
     A wave of frequency w turns (w u, v) by w dt in each step, and a turn is three shears, of -tan(w dt / 2), sin(w dt)
     and -tan(w dt / 2). Their series in -(w dt)², which is dt² c² laplacian, are cut at the order: leapfrog of a
@@ -29,7 +31,7 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
 
     @stencil(dim, name="wave", dtype=dtype)
     def solver() -> None:
-        u, v = field("u", boundary=boundary), field("v", boundary=boundary)
+        u, v = field("u", boundary=boundary), field("v", boundary=rate_of(boundary))
         c, cfl = param("c", 1.0, above=0), param("cfl", 0.3, above=0, warn_above=1.0)
         dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
         step = tick(cfl / (c * sum(1 / width**2 for width in dx) ** 0.5))

@@ -47,8 +47,22 @@ template <int D> struct Tiles {
 
 inline int64_t whole_lines(int64_t cells) { return divide_up(cells, WIDE) * WIDE; }
 
-// Tiles whose buffers, of `cell_bytes` for each cell of a plane, fit into the cache; several a thread, but tall enough
-// that the planes computed twice at their ends do not count.
+// Planes of a tile so that all threads are done soonest, each computing `around` planes more for each of its tiles; of
+// heights that take nearly as little the lowest, because a thread that is held back then holds up less.
+STENCIL_PROCEDURE int64_t tile_height(int64_t extent, int64_t around, int64_t others, int threads) {
+    if (threads == 1) return extent;
+    int64_t best = 0, height = extent;
+    for (int64_t each = 1; each <= 8; ++each) {  // tiles a thread
+        const int64_t wanted = at_most(at_least(each * threads / others, 1), extent);
+        const int64_t planes = divide_up(extent, wanted), parts = divide_up(extent, planes);
+        const int64_t longest = divide_up(parts * others, threads) * (planes + around);
+        if (best == 0 || longest < best) best = longest;
+        if (longest <= best + best / 32) height = planes;
+    }
+    return height;
+}
+
+// Tiles whose buffers, of `cell_bytes` for each cell of a plane, fit into the cache.
 template <int D>
 inline Tiles<D> cut_tiles(
     const Shape<D>& shape, const Margins<D>& grown, const Margins<D>& spread, int64_t cell_bytes, int threads,
@@ -68,9 +82,7 @@ inline Tiles<D> cut_tiles(
             tiles.size[k] = k == D - 1 && tiles.count_of[k] > 1 ? whole_lines(size) : size;
             cells = cells / (tiles.size[k] + around);
         } else {
-            const int64_t wanted = divide_up(extent * others, 8 * int64_t(threads));
-            tiles.size[k] = threads == 1 ? extent : at_most(at_least(wanted, 8 * around + 16), extent);
-            if (tall > 0) tiles.size[k] = at_most(tall, extent);
+            tiles.size[k] = tall > 0 ? at_most(tall, extent) : tile_height(extent, around, others, threads);
         }
         tiles.count_of[k] = divide_up(extent, tiles.size[k]);
         others *= tiles.count_of[k];

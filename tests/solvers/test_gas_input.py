@@ -7,7 +7,7 @@ import pytest
 
 from workbench.errors import FieldError, RunError, StencilError
 from workbench.language import components, mirror, periodic, reflect
-from workbench.solvers import heat, hydro
+from workbench.solvers import advection, burgers, heat, hydro, shallow_water
 
 BOX = np.ones((4, 3))
 
@@ -87,11 +87,35 @@ def test_gamma_is_one_finite_number_above_1(gamma):
         ({"riemann": lambda left, right, axis: left.density}, "riemann solver <lambda> gives one value"),
         ({"riemann": lambda left, right, axis: (left.density,) * 3}, "3 values of another kind"),
         ({"riemann": lambda left, right, axis: None}, "gives None"),
+        ({"riemann": lambda left, right, axis: (1.0, (0.0, 0.0), 2.0)}, "gives 3 values of another kind"),
+        ({"riemann": lambda left, right, axis: (left.density, left.velocity[:1], left.energy)}, "3 values of another"),
+        ({"riemann": lambda left, right: left}, r"riemann solver <lambda> does not take \(left, right, axis\)"),
     ],
 )
 def test_options_that_make_no_sense_are_named(options, text):
     with pytest.raises(StencilError, match=text):
         hydro.machine(**options)
+
+
+@pytest.mark.parametrize("solver", [hydro, advection, burgers, shallow_water])
+@pytest.mark.parametrize(
+    ("reconstruction", "text"),
+    [
+        (lambda v: (v, v), r"reconstruction <lambda> does not take \(variable, axis\)"),
+        (lambda v, axis: v, "reconstruction <lambda> gives one value, not a pair"),
+        (lambda v, axis: (v, None), "gives 2 values of another kind, not a pair"),
+        (lambda v, axis: (1.0, 2.0), "gives 2 values of another kind, not a pair"),
+    ],
+)
+def test_every_solver_names_a_reconstruction_that_gives_no_faces(solver, reconstruction, text):
+    with pytest.raises(StencilError, match=text):
+        solver.machine(2, reconstruction=reconstruction)
+
+
+@pytest.mark.parametrize("value", [math.inf, -math.inf, math.nan])
+def test_what_is_carried_has_a_finite_velocity(value):
+    with pytest.raises(FieldError, match=f"velocity0 is {value}, but must be above -inf"):
+        advection.machine(1).simulate(u=np.ones(4), velocity0=value, backend="reference")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.language import courant_step, field, param, where
+from workbench.language import courant_step, field, inf, param, where
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.hydro.reconstruction import Reconstruction, mc
@@ -34,7 +34,7 @@ def machine(
     def solver() -> None:
         u, cfl = field("u", boundary=boundary), param("cfl", 0.5, above=0, warn_above=1.0)
         dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
-        velocity = [param(f"velocity{axis}", 1.0) for axis in range(dim)]
+        velocity = [param(f"velocity{axis}", 1.0, above=-inf) for axis in range(dim)]
         step = tick(courant_step(velocity, dx, cfl))
 
         def upwind(left: Any, right: Any, axis: int) -> Any:  # noqa: ANN401  # traced values

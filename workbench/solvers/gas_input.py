@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from workbench.errors import FieldError, ShapeError, StencilError, TraceError
 from workbench.frontend.tensors import Tensor
+from workbench.language import components
 
 Quantity = Any  # a traced value, an array or a number
 Array = NDArray[np.float64]
@@ -94,37 +95,54 @@ def need_function(what: str, given: object, example: str) -> None:
         raise StencilError(f"{what}={given!r} is no function", advice=f"Pass {example} or a function of your own.")
 
 
-def pair_of_faces(reconstruction: Callable[..., object], faces: object) -> tuple[Quantity, Quantity]:
-    """What a reconstruction gave, if it is a pair. Raises TraceError that names the function."""
-    if not isinstance(faces, tuple | list) or len(faces) != 2:
+def faces_by(reconstruction: Callable[..., object], variable: Quantity, axis: int) -> tuple[Quantity, Quantity]:
+    """The values at each cell's lower and upper face. Raises TraceError that names the function if they are none."""
+    name = f"reconstruction {_name(reconstruction)}"
+    _need_arguments(name, reconstruction, (variable, axis), "variable, axis")
+    faces = reconstruction(variable, axis)
+    if not isinstance(faces, tuple | list) or len(faces) != 2 or not all(_is_value(face) for face in faces):
         raise TraceError(
-            f"reconstruction {_name(reconstruction)} gives {_described(faces, 2)}, not a pair",
+            f"{name} gives {_described(faces, 2)}, not a pair",
             advice="Return (value at the cell's lower face, value at its upper face).",
         )
     return faces[0], faces[1]
 
 
-def parts_of_flux(riemann: Callable[..., object], flux: object) -> Sequence[Quantity]:
-    """What a Riemann solver gave, if it is three things, a vector the second. Raises TraceError that names it."""
-    if not isinstance(flux, tuple | list) or len(flux) != 3 or not isinstance(flux[1], tuple | list | Tensor):
+def flux_by(riemann: Callable[..., object], left: Any, right: Any, axis: int) -> tuple[Quantity, Any, Quantity]:  # noqa: ANN401  # states
+    """The fluxes of mass, momentum (a vector) and energy. Raises TraceError that names the function for others."""
+    name = f"riemann solver {_name(riemann)}"
+    _need_arguments(name, riemann, (left, right, axis), "left, right, axis")
+    flux = riemann(left, right, axis)
+    mass, momentum, energy = flux if isinstance(flux, tuple | list) and len(flux) == 3 else (None, None, None)
+    parts = [mass, *(momentum if isinstance(momentum, tuple | list | Tensor) else (None,)), energy]
+    if len(parts) != 2 + len(left.velocity) or not all(_is_value(part) for part in parts):
         raise TraceError(
-            f"riemann solver {_name(riemann)} gives {_described(flux, 3)}, not the fluxes of mass, momentum and energy",
+            f"{name} gives {_described(flux, 3)}, not the fluxes of mass, momentum and energy",
             advice="Return hydro.Conserved(mass, components((...)), energy), as state.flux(axis) is.",
         )
-    return flux
+    return mass, components(momentum), energy
+
+
+def _is_value(given: object) -> bool:
+    """Whether it is a value per cell, which has neighbours, and no number, string or None."""
+    return hasattr(given, "at")
+
+
+def _need_arguments(name: str, function: Callable[..., object], arguments: Sequence[object], shown: str) -> None:
+    """Raise TraceError unless the function can be called so."""
+    try:
+        inspect.signature(function).bind(*arguments)
+    except TypeError:
+        raise TraceError(f"{name} does not take ({shown})", advice="Write a function of these.") from None
+    except ValueError:  # some builtins do not say what they take
+        return
 
 
 def gas_outside(outside: Callable[..., object], places: list[Quantity], time: Quantity) -> tuple[Any, Any, Any]:
     """(density, (velocity, ...), pressure) of outside(x, y, ..., time). Raises TraceError that names the function."""
     name, axes = _name(outside), len(places)
     letters = ", ".join(_LETTERS[:axes]) if axes <= len(_LETTERS) else f"{axes} places"
-    try:
-        inspect.signature(outside).bind(*places, time)
-    except TypeError:
-        raise TraceError(
-            f"boundary {name} does not take ({letters}, time)",
-            advice="Write a function of a place along each axis and the time.",
-        ) from None
+    _need_arguments(f"boundary {name}", outside, (*places, time), f"{letters}, time")
     gas = outside(*places, time)
     density, velocity, pressure = gas if isinstance(gas, tuple | list) and len(gas) == 3 else (None, None, None)
     if axes == 1 and density is not None and not isinstance(velocity, tuple | list | Tensor):

@@ -24,6 +24,7 @@ from workbench.language import (
 )
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
+from workbench.solvers.gas_input import faces_by
 from workbench.solvers.hydro.reconstruction import Reconstruction, mc
 from workbench.solvers.settings import need_dimensions
 from workbench.solvers.sides import of_each_field
@@ -127,8 +128,9 @@ def _change(
 
 def _faces(water: Water, axis: int, reconstruction: Reconstruction) -> tuple[Water, Water]:
     """Water at the lower and at the upper face of each cell; the bed is what lies between depth and surface."""
-    depth, surface = reconstruction(water.depth, axis), reconstruction(water.depth + water.bed, axis)
-    velocity = [reconstruction(v, axis) for v in water.velocity]
+    depth = faces_by(reconstruction, water.depth, axis)
+    surface = faces_by(reconstruction, water.depth + water.bed, axis)
+    velocity = [faces_by(reconstruction, v, axis) for v in water.velocity]
     lower, upper = (Water(depth[k], components([v[k] for v in velocity]), surface[k] - depth[k]) for k in (0, 1))
     return lower, upper
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from workbench.language import midpoint
-from workbench.solvers.gas_input import need_function
+from workbench.solvers.gas_input import faces_by, need_function
 from workbench.solvers.hydro.reconstruction import Reconstruction, constant
 from workbench.solvers.settings import need_low_order
 
@@ -32,7 +32,7 @@ def advance(
     def rates(u: Quantity) -> Quantity:
         total = 0
         for axis, width in enumerate(dx):
-            lower, upper = reconstruction(u, axis)
+            lower, upper = faces_by(reconstruction, u, axis)
             through = flux(upper.at(-1, axis), lower, axis)
             total = total + (through - through.at(+1, axis)) * (1 / width)  # one division a step, not one a cell
         return total

@@ -12,7 +12,7 @@ import numpy as np
 import workbench.language as cell
 from workbench.errors import StencilError
 from workbench.machine import Machine, stencil
-from workbench.solvers.gas_input import courant_number, need_function, pair_of_faces, parts_of_flux
+from workbench.solvers.gas_input import courant_number, faces_by, flux_by, need_function
 from workbench.solvers.high_order import WENO_Z_COURANT, weno_z
 from workbench.solvers.hydro import reconstruction as reconstructions
 from workbench.solvers.hydro.outside import Boundary, has_outside, rule_of
@@ -134,14 +134,14 @@ def face_flux(gas: State, axis: int, reconstruction: Reconstruction, riemann: Ri
     faces: list[tuple[Quantity, Quantity]] = []
 
     def upper_of_the_cell_before(variable: Quantity) -> Quantity:
-        lower, upper = pair_of_faces(reconstruction, reconstruction(variable, axis))
+        lower, upper = faces_by(reconstruction, variable, axis)
         faces.append((hint("interpolation", lower), hint("interpolation", upper)))
         return faces[-1][1].at(-1, axis)
 
     left = gas.map(upper_of_the_cell_before)
     lowers = iter(faces)
     right = gas.map(lambda _: next(lowers)[0])
-    flux = Conserved(*parts_of_flux(riemann, riemann(left, right, axis)))
+    flux = Conserved(*flux_by(riemann, left, right, axis))
     return flux.map(lambda f: hint("riemann", f))
 
 

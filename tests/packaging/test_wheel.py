@@ -99,8 +99,7 @@ def test_notebook_server_finds_it(installed, tmp_path):
     environment = {
         **os.environ,
         "PYTHONPATH": str(package.parents[1]),
-        "JUPYTER_CONFIG_PATH": str(installed / "etc" / "jupyter"),
-        "JUPYTER_CONFIG_DIR": str(tmp_path),
+        "JUPYTER_CONFIG_DIR": str(installed / "etc" / "jupyter"),
         "HOME": str(tmp_path),
     }
     command = [sys.executable, "-m", "jupyter", "server", "extension", "list"]

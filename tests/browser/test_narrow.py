@@ -9,7 +9,7 @@ from tests.browser.test_inspector import MACHINE
 pytestmark = pytest.mark.browser
 
 HYDRO = "from workbench.solvers import hydro\nm = hydro.machine(dim=2)\nview = m.inspect()\nview"
-ROWS = """() => [...document.querySelectorAll('.swb-tools')].map(tools => {
+ROWS = """() => [...document.querySelectorAll('.swb-tools, .swb-code-tools')].map(tools => {
     const seen = [...tools.querySelectorAll('button, select, input')].map(node => node.getBoundingClientRect());
     return new Set(seen.filter(box => box.height > 2).map(box => Math.round((box.top + box.bottom) / 16))).size;
 })"""
@@ -71,3 +71,22 @@ def test_a_narrow_table_keeps_its_heads_and_its_meaning(lab, page):
     shown = "node => getComputedStyle(node, '::before').content"
     assert [cell.evaluate(shown).strip('"') for cell in cells.all()] == heads[1:]
     assert cells.count() == len(heads) - 1
+
+
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_the_code_has_two_rows_of_tools(lab, page, theme):
+    notebook = open_notebook(lab, page, f"narrow-code-{theme}.ipynb", MACHINE, "view = hello.view('source')\nview")
+    page.locator(".swb-listing .swb-line").first.wait_for()
+    notebook.theme(theme)
+    narrow(page)
+    assert page.evaluate(ROWS) == [2]
+    assert page.evaluate(WIDER) == []
+    for name in ("Flip", "Undo", "Redo", "Compiler", "Copy"):
+        assert page.locator(".swb-listing").get_by_role("button", name=name).is_visible()
+    page.get_by_label("search in the text").fill("double")
+    notebook.wait_text(".swb-count", " of ")
+    assert page.evaluate(ROWS) == [2]
+    notebook.picture(f"code-tools-narrow-{theme.lower()}")
+    for chooser in ("backend", "beside", "jump to"):
+        assert page.get_by_label(chooser, exact=True).is_visible()
+    notebook.theme("Light")

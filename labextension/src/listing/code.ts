@@ -95,7 +95,7 @@ export class Code {
           .node
     );
     const parts = text.parts.map(part => ({ value: part.name, label: part.title }));
-    const jump = chooser('jump to', [{ value: '', label: '\u2026' }, ...parts], '', name => this.jump(name));
+    const jump = chooser('jump to', [{ value: '', label: 'function \u2026' }, ...parts], '', name => this.jump(name));
     const seeking = element('span', 'swb-seeking');
     seeking.append(
       this.search,
@@ -138,7 +138,7 @@ export class Code {
     this.say(done ? `${lines.length} lines copied` : 'The browser does not allow copying.');
   }
 
-  private readonly tools = element('div', 'swb-row');
+  private readonly tools = element('div', 'swb-row swb-code-tools');
   private readonly columns = element('div', 'swb-columns-of-code');
   private readonly cellPart = element('div', 'swb-cell-part');
   private readonly codePart = element('div', 'swb-code-part');

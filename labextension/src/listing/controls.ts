@@ -20,7 +20,7 @@ export function chooser(
   value: string,
   chosen: (value: string) => void
 ): { node: HTMLElement; select: HTMLSelectElement } {
-  const node = element('label', 'swb-label', label);
+  const node = element('label', 'swb-label');
   const select = element('select', 'swb-select');
   for (const option of options) {
     const item = element('option', '', option.label);
@@ -28,9 +28,10 @@ export function chooser(
     select.append(item);
   }
   select.setAttribute('aria-label', label);
+  select.title = label;
   select.value = value;
   select.addEventListener('change', () => chosen(select.value));
-  node.append(select);
+  node.append(element('span', 'swb-chooser-words', label), select);
   return { node, select };
 }
 

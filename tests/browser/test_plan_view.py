@@ -17,7 +17,7 @@ CHARTS = '.swb-pane[data-opened="true"]'
 
 
 def test_table_charts_and_questions(lab, page):
-    notebook = open_notebook(lab, page, "plan.ipynb", PLAN, "plan", 'inspection.flip("b")')
+    notebook = open_notebook(lab, page, "plan.ipynb", PLAN, "plan", 'inspection.flip("b");')
     page.set_viewport_size({"width": 1400, "height": 1400})
     page.wait_for_selector(CHARTS)
     wait_heard(page, "1 sub-kernel")

@@ -91,7 +91,7 @@ def test_keys_move_search_and_jump(lab, page):
 
 
 def test_dark_and_narrow(lab, page):
-    notebook = open_notebook(lab, page, "source-dark.ipynb", MACHINE, "view", 'inspection.flip("b")')
+    notebook = open_notebook(lab, page, "source-dark.ipynb", MACHINE, "view", 'inspection.flip("b");')
     page.wait_for_selector(".swb-two")
     wait_heard(page, "step_0_b: inner loop vectorised")
     notebook.theme("Dark")

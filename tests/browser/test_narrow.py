@@ -48,16 +48,19 @@ def test_the_graph_has_two_rows_of_tools(lab, page):
     notebook.picture("graph-tools-narrow")
 
 
-def test_no_view_of_a_large_machine_scrolls_sideways(lab, page):
-    notebook = open_notebook(lab, page, "narrow-hydro.ipynb", HYDRO)
+@pytest.mark.parametrize("theme", ["Light", "Dark"])
+def test_no_view_of_a_large_machine_scrolls_sideways(lab, page, theme):
+    notebook = open_notebook(lab, page, f"narrow-hydro-{theme}.ipynb", HYDRO)
     wait_graph(page)
+    notebook.theme(theme)
     narrow(page)
     for tab in ("Graph", "Plan", "Launch", "Code"):
         page.get_by_role("tab", name=tab, exact=True).click()
         page.wait_for_timeout(700)
         assert page.evaluate(WIDER) == [], tab
         assert page.evaluate(NAMELESS) == []
-        notebook.picture(f"narrow-hydro-{tab.lower()}")
+        notebook.picture(f"narrow-hydro-{tab.lower()}-{theme.lower()}")
+    notebook.theme("Light")
 
 
 def test_a_narrow_table_keeps_its_heads_and_its_meaning(lab, page):

@@ -41,7 +41,7 @@ def shown(summary, layout, scale):
     return fitting[-1].words if fitting else ()
 
 
-@pytest.mark.parametrize("width", [440, 700, 1340])
+@pytest.mark.parametrize("width", [310, 440, 700, 1340])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_no_name_that_is_shown_covers_another_or_leaves_the_frame(name, width):
     summary, layout = drawn(name)
@@ -65,6 +65,15 @@ def test_folded_sub_kernels_and_state_have_names_on_a_wide_page(name):
         assert any(text.startswith(f"{group + 1}: ") for text in texts)
     for state in ("density", "energy", "momentum0"):
         assert any(text.startswith(state[:4]) for text in texts)
+
+
+@pytest.mark.parametrize(("name", "state"), [("hydro 2-D", 4), ("hydro 3-D", 5)])
+def test_state_keeps_its_names_on_a_narrow_page(name, state):
+    summary, layout = drawn(name)
+    scale, _ = at_first(layout, 310)
+    words = shown(summary, layout, scale)
+    whole = [word.text for word in words if word.text in ("density", "energy", "momentum0", "momentum1", "momentum2")]
+    assert len(whole) >= state - 1
 
 
 @pytest.mark.parametrize("name", ["table 3", "wave", "hydro 2-D"])

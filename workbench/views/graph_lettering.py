@@ -115,7 +115,8 @@ def _rank(node: GraphNode) -> int:
 
 def _titles(node: GraphNode, x: float, y: float, radius: float) -> Iterator[Word]:
     for text in _cuts(drawn_title(node), (LONGEST_NAME, 12, 8, 5)):
-        yield Word(text, x, y, 0.0, -radius - LINE / 2 - 1, bold=True)
+        for dx in _shifts(text, radius):
+            yield Word(text, x, y, dx, -radius - LINE / 2 - 1, bold=True)
 
 
 def _inside(summary: GraphSummary, hull: Hull, scale: Scale) -> Iterator[Word]:
@@ -150,12 +151,19 @@ def _above(summary: GraphSummary, hull: Hull, scale: Scale) -> Iterator[Word]:
     """Over an open sub-kernel, at its left corner, and over a folded one that has room for a number only."""
     if hull.folded:
         for text in _cuts(summary.groups[hull.group].label, (24, 16, 10)):
-            yield Word(text, hull.x + hull.width / 2, hull.y, 0.0, -LINE / 2 - 1)
+            for dx in _shifts(text, hull.width * scale[0] / 2):
+                yield Word(text, hull.x + hull.width / 2, hull.y, dx, -LINE / 2 - 1)
         return
     room = max(16, int(hull.width * scale[0] / LETTER))
     name = caption(summary, hull.group)
     for text in (*_cuts(name, (min(room, 60), min(room, 24), 12)), str(hull.group + 1)):
         yield Word(text, hull.x, hull.y, len(text) * LETTER / 2, -LINE / 2 - 1)
+
+
+def _shifts(text: str, radius: float) -> tuple[float, ...]:
+    """Over the middle of what it names, else from one of its edges on; so names keep the order of their marks."""
+    aside = len(text) * LETTER / 2 - radius
+    return (0.0, aside, -aside) if aside > 0 else (0.0,)
 
 
 def _cuts(text: str, most: Iterable[int]) -> tuple[str, ...]:

@@ -104,7 +104,7 @@ def test_plan_refuses_an_unknown_backend():
 
 
 def test_source_is_text_with_the_names_of_the_cell():
-    for backend, mark in (("openmp", "static void sweep_step"), ("cuda", "__global__")):
+    for backend, mark in (("openmp", "static STENCIL_PROCEDURE void sweep_step"), ("cuda", "__global__")):
         text = str(wb.trace(HELLO, name="hello").annotate("y", "manifest").source(backend))
         assert "sweep_step_0_y" in text
         assert mark in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache, lru_cache
 from typing import Literal
 
-from pygments.lexer import Lexer
+from pygments.lexer import Lexer, inherit
 from pygments.lexers import CppLexer, CudaLexer, PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, Token, _TokenType
 from pygments.token import Literal as Text
@@ -17,7 +17,14 @@ Piece = tuple[str, str]
 KINDS: tuple[str, ...] = ("", "keyword", "type", "function", "builtin", "number", "string", "comment", "meta")
 """What pieces may be: plain text, and what pages have colours for."""
 
-_LEXERS: dict[Language, type[Lexer]] = {"c++": CppLexer, "cuda": CudaLexer, "python": PythonLexer}
+
+class _GeneratedLexer(CppLexer):  # type: ignore[misc]  # pygments carries no annotations
+    """C++ with the words that the workbench's headers define before a function; else its name is not seen."""
+
+    tokens = {"keywords": [(r"STENCIL_(?:FUNCTION|PROCEDURE)\b", Keyword.Reserved), inherit]}  # noqa: RUF012  # as pygments asks
+
+
+_LEXERS: dict[Language, type[Lexer]] = {"c++": _GeneratedLexer, "cuda": CudaLexer, "python": PythonLexer}
 # From the special to the general: the first that holds decides.
 _ROWS: tuple[tuple[_TokenType, str], ...] = (
     (Comment.Preproc, "meta"),

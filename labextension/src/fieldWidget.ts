@@ -143,7 +143,9 @@ export class FieldView extends DOMWidgetView {
     this.frame = frame;
     this.arrange(frame);
     frame.planes.forEach((plane, number) => this.pictures[number]?.draw(frame, plane));
-    frame.planes.forEach(plane => release(plane.codes));
+    if (Object.keys(this.model.views ?? {}).length < 2) {
+      frame.planes.forEach(plane => release(plane.codes)); // all views of one model read the same bytes
+    }
     this.mark();
     this.controls.showFrame(frame);
     this.describe(frame);

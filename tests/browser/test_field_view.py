@@ -81,6 +81,20 @@ def test_packed_frame_shows_the_same_picture(lab, page):
     assert few < whole / 5
 
 
+def test_view_shown_twice_moves_in_both_places(lab, page):
+    notebook = open_notebook(lab, page, "twice.ipynb", WAVE, 'view = sim.view("u"); view', "view")
+    page.wait_for_function("document.querySelectorAll('.swb-field[data-drawn]').length === 2")
+    notebook.wait_idle()
+    pixels = "[...document.querySelectorAll('.swb-canvas')].map(canvas => canvas.toDataURL())"
+    before = page.evaluate(pixels)
+    page.get_by_role("button", name="Play").first.click()
+    notebook.wait_drawn(20)
+    page.get_by_role("button", name="Pause").first.click()
+    page.get_by_role("button", name="Play").first.wait_for()
+    page.wait_for_function(f"new Set({pixels}).size === 1")
+    assert page.evaluate(pixels)[0] not in before
+
+
 @pytest.mark.parametrize("trusted", [False, True])
 def test_saved_notebook_shows_the_picture_without_its_kernel_process(lab, page, trusted):
     address, folder = lab

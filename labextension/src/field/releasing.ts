@@ -1,7 +1,7 @@
 // Memory of messages, given back at once. Imports nothing.
 
 /** Newer than the oldest browser that the page must work in. */
-interface Transferable extends ArrayBuffer {
+interface TransferableBuffer extends ArrayBuffer {
   transfer?: (length: number) => ArrayBuffer;
 }
 
@@ -10,7 +10,7 @@ interface Transferable extends ArrayBuffer {
  * browser look through all of the page's memory every few seconds, and then a frame waits for a tenth of a second.
  */
 export function release(bytes: Uint8Array): void {
-  const memory = bytes.buffer as Transferable;
+  const memory = bytes.buffer as TransferableBuffer;
   if (bytes.byteLength === memory.byteLength) {
     memory.transfer?.(0);
   }

@@ -48,10 +48,41 @@ def test_ghost_cells_are_called_after_their_value():
     assert names == ["3 * u (line 2)"]
 
 
+@pytest.mark.parametrize(
+    ("lines", "names"),
+    [
+        (["a = u[+1] - u", "w = a * a", "a = w[-1] - w", "u.next = a * a"], {"a (line 2)", "a (line 4)", "w"}),
+        (
+            ["u.next = sqrt(sqrt(u + 1) + 1) * sqrt(sqrt(u + 2) + 1)"],
+            {"sqrt((sqrt(…) + 1)) (line 2, column 10)", "sqrt((sqrt(…) + 1)) (line 2, column 34)", "u + 1 (line 2)"},
+        ),
+        (
+            ["def f(q):", "    half = 2 * q + 1", "    return half * half", "u.next = f(u) + f(u[+1])"],
+            {"half (line 3, value 5)", "half (line 3, value 8)", "half * half (line 4, value 9)"},
+        ),
+        (
+            ["u.next = u * 0.33333331 + u[+1] * 0.33333332"],
+            {"0.333333 (line 2, column 10)", "0.333333 (line 2, column 27)"},
+        ),
+    ],
+    ids=["line", "column", "value", "constants"],
+)
+def test_values_of_one_name_are_told_apart(lines, names):
+    text = "\n".join(['u = field("u", boundary="outflow")', *lines])
+    assert names <= names_of(text)
+
+
+def test_a_number_in_all_cells_is_called_as_the_number():
+    text = 'u = field("u")\nc = param("c", 1.0)\nu.next = u * (c * c) + c'
+    kernel = kernel_of(text)
+    names = [value_name(kernel, i) for i, node in enumerate(kernel.nodes) if "Broadcast" in repr(node.instruction)]
+    assert sorted(names) == ["c", "c * c (line 3)"]
+
+
 def test_long_formulas_keep_both_ends():
     terms = " * ".join(f"(u[{n:+d}] + {n}.5 * u[{-n:+d}])" for n in range(1, 9))
     kernel = kernel_of(f'u = field("u", boundary="outflow")\nu.next = 1.0 + ({terms})')
-    assert all(len(name) <= LONGEST_SHORT_FORMULA + len(" (line 2)") for name in value_names(kernel))
+    assert all(len(name.split(" (line")[0]) <= LONGEST_SHORT_FORMULA for name in value_names(kernel))
     assert all(len(formula(kernel, index)) <= LONGEST_FORMULA for index in range(len(kernel.nodes)))
     assert cut("abcdefghij", 5) == "ab…ij"
     assert cut("abcde", 5) == "abcde"

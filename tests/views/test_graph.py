@@ -1,12 +1,16 @@
 """What the graph view shows, where, and what its words say."""
 
+from importlib import import_module
+
 import pytest
 
 from tests.planning.test_rolling import TWICE, plan_of
+from tests.programs import all_programs
 from tests.views.test_inspection import CHAIN, HELLO
 from workbench.graph import Kernel, formula, own_name
 from workbench.machine import trace
 from workbench.planning import Choices, PlanChoices, plan_graph
+from workbench.solvers import NAMES as SOLVERS
 from workbench.views.drawing import to_svg
 from workbench.views.graph import describe_graph, summarise_graph
 from workbench.views.graph_drawing import draw_graph
@@ -253,3 +257,24 @@ def test_picture_holds_names_and_key():
 def test_sub_kernel_is_called_after_what_it_makes():
     text = 'u = field("u", boundary="outflow")\nu.next = manifest(2 * u)[+1] + manifest(3 * u)[+1]'
     assert [group.label for group in summary_of(text).groups] == ["2 * u (line 2), 3 * u (line 2)", "u.next"]
+
+
+def machines_of_the_project():
+    solvers = [import_module(f"workbench.solvers.{name}") for name in SOLVERS]
+    yield from (solver.machine() for solver in solvers if hasattr(solver, "machine"))
+    yield from (trace(program.text, name="program") for program in all_programs())
+
+
+@pytest.mark.parametrize("machine", tuple(machines_of_the_project()), ids=lambda machine: machine.graph.name)
+def test_no_two_values_have_one_label(machine):
+    plan = machine.plan()
+    for kernel in plan.kernels:
+        labels = {}
+        for node in summarise_graph(plan, (8,) * plan.graph.dim, kernel.kernel.name).nodes:
+            labels.setdefault(node.label, []).append(node)
+        for label, nodes in labels.items():
+            # On purpose: a Store is called as what it writes, ghost cells and a number in all cells as what they are.
+            others = [node for node in nodes if node.instruction not in ("Store", "Extend", "Broadcast")]
+            # So are equal constants, one in all cells and one for numbers that every cell shares.
+            same_number = len({node.formula for node in others}) == 1 and all(n.instruction == "Imm" for n in others)
+            assert len(others) <= 1 or same_number, f"{label}: {nodes}"

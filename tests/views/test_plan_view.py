@@ -5,6 +5,7 @@ import pytest
 from tests.views.ear import Ear, body
 from tests.views.machines import trade_off, wave
 from workbench.errors import PlanError
+from workbench.solvers import gray_scott
 from workbench.views import plan_view
 from workbench.views.inspection import Inspection, Measurement
 from workbench.views.live import LIVE_ADVICE, MIME
@@ -43,6 +44,17 @@ def test_a_row_selects_its_sub_kernel_and_a_value_its_rows(looked_at):
     inspection.select("a")
     told = ear.wait("selected", lambda m: tuple(m.content["rows"]) == ("step_0_b",)).content
     assert told["text"].startswith("a: Delayed")
+
+
+def test_values_to_choose_from_are_told_apart():
+    inspection = Inspection(gray_scott.machine(dim=2), backend="openmp")
+    view = PlanView(inspection, ear := Ear())
+    ear.listener.ready()
+    labels = [option["label"] for option in body(ear.wait("table"))["values"]]
+    view.close()
+    assert len(labels) == len(set(labels))
+    assert "step (Global)" in labels
+    assert len([label for label in labels if label.startswith("reaction (line ")]) == 2
 
 
 def test_one_may_ask_why_two_values_are_apart(looked_at):

@@ -1,13 +1,14 @@
 """Naming: what to call a value in front of a person, the same in every view and error; and what it computes, in words.
 
 own_name     "flux"                         the user's, a field's, or ""
-value_name   "flux", "u.next", "u[+1] - 2 * u (line 7)"
+value_name   "flux", "u.next", "u[+1] - 2 * u (line 7)", "flux (line 7)" beside "flux (line 9)"
 formula      "v + dt * a", "u[+1, 0]", "sum of e over all cells"
 """
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import lru_cache
 
 from workbench.graph.graph import Kernel, Node
@@ -31,6 +32,7 @@ _DEEPEST = 4  # operators of values without a name that are written out
 _EMPTY_OPERATION = re.compile(r"\(… [^\w\s]+ …\)|-…")
 _EMPTY_ARGUMENTS = re.compile(r"\((?:…, )+…\)")
 _PLAIN = (Imm, LoadIndex, LoadSize, Shift)  # their formulas say all, unless they are cut
+_LINE, _COLUMN, _NUMBER = range(3)  # how exactly the place of a value is told
 
 
 def own_name(kernel: Kernel, index: int) -> str:
@@ -46,17 +48,73 @@ def own_name(kernel: Kernel, index: int) -> str:
 def value_name(kernel: Kernel, index: int) -> str:
     """What to call a value: its own name, the field or scalar that it becomes, or a short formula with its line.
 
-    Ghost cells are called after the value that they belong to.
+    Values of one name are told apart by their lines, else by columns, else by their numbers. Ghost cells, and a number
+    in all cells, are called as the value that they are; a Store as what it writes.
     """
-    takers = {} if own_name(kernel, index) else {value: name for name, value in reversed(tuple(kernel.stores()))}
-    return _called(kernel, index, takers)
+    return value_names(kernel)[index]
 
 
-@lru_cache(maxsize=8)  # a view asks at every flip, which changes no kernel
 def value_names(kernel: Kernel) -> tuple[str, ...]:
     """The names of all values of a kernel, as `value_name` gives them."""
+    return _value_names(_Same(kernel))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Same:
+    """A kernel as a key, equal to itself alone: comparing thousands of nodes takes longer than a view may."""
+
+    kernel: Kernel
+
+    def __hash__(self) -> int:
+        return id(self.kernel)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.kernel is self.kernel
+
+
+@lru_cache(maxsize=8)  # planner and views ask for one name after another, and a flip changes no kernel
+def _value_names(key: _Same) -> tuple[str, ...]:
+    kernel = key.kernel
     takers = {value: name for name, value in reversed(tuple(kernel.stores()))}
-    return tuple(_called(kernel, index, takers) for index in range(len(kernel.nodes)))
+    meant = _meant(kernel)
+    texts = [_called(kernel, index, takers) for index in range(len(kernel.nodes))]
+    names = [text if says_all else _placed(kernel, meant[i], text, _LINE) for i, (text, says_all) in enumerate(texts)]
+    for place in (_LINE, _COLUMN, _NUMBER):
+        of_name: dict[str, set[int]] = {}
+        for name, value in zip(names, meant, strict=True):
+            of_name.setdefault(name, set()).add(value)
+        for index, name in enumerate(names):
+            if len(of_name[name]) > 1:
+                names[index] = _placed(kernel, meant[index], texts[index][0], place)
+    return tuple(names)
+
+
+def _meant(kernel: Kernel) -> list[int]:
+    """For each node the one whose value it is: equal constants are one, and neither ghost cells nor a Store another."""
+    numbers: dict[bool | int | float, int] = {}
+    meant: list[int] = []
+    for index, node in enumerate(kernel.nodes):
+        match node.instruction:
+            case Imm(value):
+                meant.append(numbers.setdefault(value, index))
+            case Broadcast() | Store():
+                meant.append(meant[node.operands[0]])
+            case Extend() if _is_called_as_its_operand(kernel, node):
+                meant.append(meant[node.operands[0]])
+            case _:
+                meant.append(index)
+    return meant
+
+
+def _placed(kernel: Kernel, index: int, text: str, place: int) -> str:
+    """The text with where the value was written, as exactly as `place` says; lines and columns count from 1."""
+    span = min(kernel.nodes[index].spans, key=lambda each: (each.line, each.column), default=None)
+    parts = [] if span is None else [f"line {span.line}"]
+    if span is not None and place == _COLUMN:
+        parts.append(f"column {span.column + 1}")
+    if place == _NUMBER:
+        parts.append(f"value {index}")
+    return f"{text} ({', '.join(parts)})" if parts else text
 
 
 def record_name(kernel: Kernel, index: int) -> str:
@@ -82,19 +140,25 @@ def cut(text: str, longest: int) -> str:
     return f"{text[: longest - 1 - end]}…{text[len(text) - end :]}"
 
 
-def _called(kernel: Kernel, index: int, takers: dict[int, str]) -> str:
+def _called(kernel: Kernel, index: int, takers: dict[int, str]) -> tuple[str, bool]:
+    """What to call a value before its line, and whether it needs none as long as no other is called so."""
     node = kernel.nodes[index]
-    if isinstance(node.instruction, Extend) and (not node.names or isinstance(_operand_of(kernel, node), Load)):
+    if isinstance(node.instruction, Extend) and _is_called_as_its_operand(kernel, node):
         return _called(kernel, node.operands[0], takers)
     name = own_name(kernel, index)
     if name:
-        return name
+        return name, True
     if index in takers:
-        return f"{takers[index]}.next"
+        return f"{takers[index]}.next", True
+    if isinstance(node.instruction, Broadcast):
+        return _called(kernel, node.operands[0], takers)
     text = _short_formula(kernel, index)
-    line = min((span.line for span in node.spans), default=None)
-    says_all = isinstance(node.instruction, _PLAIN) and "…" not in text
-    return text if line is None or says_all else f"{text} (line {line})"
+    return text, isinstance(node.instruction, _PLAIN) and "…" not in text
+
+
+def _is_called_as_its_operand(kernel: Kernel, node: Node) -> bool:
+    """Whether ghost cells have no name of their own; those of a field have none."""
+    return not node.names or isinstance(_operand_of(kernel, node), Load)
 
 
 def _operand_of(kernel: Kernel, node: Node) -> object:

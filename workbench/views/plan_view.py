@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from workbench.backends.host import host_figures, measure_host
 from workbench.errors import PlanError
-from workbench.graph import Reduce, Store, value_name
+from workbench.graph import Extend, Reduce, Store, value_name
 from workbench.planning.explain import explain_nodes, place_of
 from workbench.planning.plan import KernelPlan, Step, Storage
 from workbench.run.simulation import Simulation
@@ -175,8 +175,11 @@ class PlanView:
         return tuple(Option(_key(ValueRef(kernel.kernel.name, n)), self._title(kernel, n)) for n in sorted(found))
 
     def _title(self, kernel: KernelPlan, node: int) -> str:
-        """The name and how it is stored; values of one name are told apart by their numbers."""
-        return f"{value_name(kernel.kernel, node)} ({kernel.storage[node].value}, value {node})"
+        """The name and how it is stored; ghost cells, which have the name of their value, say their number."""
+        name, storage = value_name(kernel.kernel, node), kernel.storage[node].value
+        if isinstance(kernel.kernel.nodes[node].instruction, Extend):
+            return f"ghost cells of {name} ({storage}, value {node})"
+        return f"{name} ({storage})"
 
     def _selected_rows(self) -> tuple[str, ...]:
         """Sub-kernels of the step shown that make, recompute or read what is selected."""

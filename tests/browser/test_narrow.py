@@ -5,6 +5,11 @@ import pytest
 from tests.browser.lab import open_notebook
 from tests.browser.test_graph_view import wait_graph
 from tests.browser.test_inspector import MACHINE
+from workbench.planning.cost import ESTIMATE
+from workbench.solvers import hydro
+from workbench.views.plan import summarise_plan
+from workbench.views.plan_drawing import draw_plan
+from workbench.views.plan_html import plan_html
 
 pytestmark = pytest.mark.browser
 
@@ -74,6 +79,21 @@ def test_a_narrow_table_keeps_its_heads_and_its_meaning(lab, page):
     shown = "node => getComputedStyle(node, '::before').content"
     assert [cell.evaluate(shown).strip('"') for cell in cells.all()] == heads[1:]
     assert cells.count() == len(heads) - 1
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 480), ("dark", 480), ("light", 1200)])
+def test_a_table_without_its_kernel_process_does_not_scroll(page, tmp_path, theme, width):
+    summary = summarise_plan(hydro.machine(dim=2).plan(), extents=(512, 512), figures=ESTIMATE)
+    paper = tmp_path / "plan.html"
+    scheme = f'<meta charset="utf-8"><meta name="color-scheme" content="{theme}">'
+    paper.write_text(scheme + plan_html(summary, draw_plan(summary)), encoding="utf-8")
+    page.set_viewport_size({"width": width, "height": 1150})
+    page.goto(paper.as_uri())
+    assert page.locator(".swb-static-plan").evaluate("node => node.scrollWidth <= node.clientWidth")
+    heads = page.get_by_role("columnheader").all_text_contents()
+    cells = page.get_by_role("row").nth(1).get_by_role("cell").all()
+    shown = [cell.evaluate("node => getComputedStyle(node, '::before').content").strip('"') for cell in cells]
+    assert shown == (heads[1:] if width == 480 else ["none"] * (len(heads) - 1))
 
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])

@@ -110,7 +110,7 @@ def test_a_saved_notebook_shows_every_part(hello):
         assert f"<summary>{title} of hello</summary>" in page
         assert f"{title}:\n" in bundle["text/plain"]
     assert page.count("<svg") == 4  # graph, plan, launch, field
-    assert "<table>" in page
+    assert '<table role="table">' in page
     assert "density: 32 cells at step 0" in page
     assert "lines of C++" in page
 

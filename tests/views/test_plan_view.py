@@ -123,7 +123,7 @@ def test_static_forms():
     assert "2 sub-kernels" in bundle["text/plain"]
     assert bundle["text/plain"].endswith(LIVE_ADVICE)
     assert "<svg" in bundle["text/html"]
-    assert '<th scope="row">step_0_b</th>' in bundle["text/html"]
+    assert '<th scope="row" role="rowheader">step_<wbr>0_<wbr>b</th>' in bundle["text/html"]
     assert "<script" not in bundle["text/html"]
     assert view.png.startswith(b"\x89PNG")
     assert view.svg.startswith("<svg")

@@ -43,9 +43,9 @@ NOTED = """\
 from workbench.views import field_view
 taken, sent = {}, {}
 original, original_show = field_view.frame_message, field_view.FieldView._show
-def noted(number, summary, packed=False):
+def noted(number, summary):
     taken[number] = time.time()
-    return original(number, summary, packed)
+    return original(number, summary)
 def noted_show(view, number):
     original_show(view, number)
     sent[number] = time.time()

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from workbench.run.scheduling import let_others_go_first
+from workbench.run import scheduling
+from workbench.run.scheduling import SHORT_TURN, let_others_go_first, short_turns
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="no scheduling policy of one thread")
+policy = pytest.mark.skipif(sys.platform != "linux", reason="no scheduling policy of one thread")
 MACHINE = wb.trace('u = field("u", boundary="periodic")\nu.next = u[+1] + 1\n', name="scheduled")
 
 
@@ -36,6 +37,7 @@ def noted_by(run):
     return noted[-1]
 
 
+@policy
 def test_thread_of_a_background_run_and_its_workers_let_others_go_first():
     with MACHINE.simulate(u=np.zeros(100_000), backend="openmp", threads=2) as simulation:
         own, new = noted_by(lambda progress: simulation.start(20, progress=progress).wait(60))
@@ -45,6 +47,7 @@ def test_thread_of_a_background_run_and_its_workers_let_others_go_first():
     assert os.sched_getscheduler(0) == os.SCHED_OTHER
 
 
+@policy
 def test_run_in_front_is_not_touched():
     with MACHINE.simulate(u=np.zeros(100_000), backend="openmp", threads=2) as simulation:
         own, new = noted_by(lambda progress: simulation.run(20, progress=progress))
@@ -60,6 +63,7 @@ def in_a_thread(action):
     return results[0]
 
 
+@policy
 def test_chosen_policy_is_kept():
     def chosen():
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
@@ -69,6 +73,7 @@ def test_chosen_policy_is_kept():
     assert in_a_thread(chosen) == os.SCHED_IDLE
 
 
+@policy
 def test_sandbox_that_forbids_it_is_no_failure(monkeypatch):
     def refuse(*_):
         raise PermissionError
@@ -77,3 +82,34 @@ def test_sandbox_that_forbids_it_is_no_failure(monkeypatch):
     with MACHINE.simulate(u=np.zeros(10)) as simulation:
         simulation.start(5).wait(60)
         assert simulation.steps == 5
+
+
+@pytest.fixture
+def interval(monkeypatch):
+    """The usual one, with nobody who wants another, and again at the end."""
+    monkeypatch.setattr(scheduling, "_turns", scheduling._Turns())
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(0.005)
+    yield sys.getswitchinterval()
+    sys.setswitchinterval(before)
+
+
+def test_turns_are_short_as_long_as_anybody_wants_them(interval):
+    with short_turns():
+        with short_turns():
+            assert sys.getswitchinterval() == pytest.approx(SHORT_TURN)
+        assert sys.getswitchinterval() == pytest.approx(SHORT_TURN)
+    assert sys.getswitchinterval() == interval
+
+
+def test_turns_that_are_shorter_still_are_kept(interval):
+    sys.setswitchinterval(SHORT_TURN / 4)
+    with short_turns():
+        assert sys.getswitchinterval() == pytest.approx(SHORT_TURN / 4)
+    assert sys.getswitchinterval() == pytest.approx(SHORT_TURN / 4)
+
+
+def test_turns_that_somebody_sets_meanwhile_are_kept(interval):
+    with short_turns():
+        sys.setswitchinterval(0.02)
+    assert sys.getswitchinterval() == pytest.approx(0.02)

@@ -2,6 +2,7 @@
 
 import base64
 import json
+import sys
 import threading
 import time
 
@@ -10,11 +11,12 @@ import pytest
 
 import workbench as wb
 from workbench.errors import FieldError, RunError
+from workbench.run import scheduling
 from workbench.run.probe import probe_name
+from workbench.run.scheduling import SHORT_TURN
 from workbench.run.watching import unwatch, watch
 from workbench.views.field import Look, plain_axes
 from workbench.views.field_view import FieldView
-from workbench.views.flow import FAR_FRAMES, FAR_SECONDS
 from workbench.views.live import LIVE_ADVICE, MIME
 from workbench.views.opening import axes_of, open_field_view
 from workbench.views.registry import VIEWS
@@ -132,21 +134,30 @@ def test_changes_from_the_notebook_are_seen(page, simulation):
     page.wait("frame", lambda m: m["planes"][0]["minimum"] == m["planes"][0]["maximum"] == 5.0)
 
 
-def test_page_far_away_gets_packed_frames():
+def test_smooth_frames_are_packed_and_noise_is_not():
+    noise = np.random.default_rng(1).normal(size=(160, 160))
     with wb.trace(TEXT, name="wide").simulate(u=np.zeros((160, 160)), backend="reference") as wide:
         seen = FieldView(wide, "u", plain_axes(wide.shape), Look())
-        page = TestPage(seen, answers=False)
+        page = TestPage(seen)
         seen.attach(page)
         seen.ready()
-        for number in range(1, 2 * FAR_FRAMES):
-            page.wait("frame", lambda m, number=number: m["number"] == number)
-            time.sleep(1.2 * FAR_SECONDS)
-            seen.receive({"type": "drawn", "number": number})
-            wide["u"] = float(number)
-        frames = [message["planes"][0]["packed"] for message in page.of("frame")]
-        assert not any(frames[:FAR_FRAMES])
-        assert page.wait("frame", lambda m: m["planes"][0]["packed"])
+        page.wait("frame", lambda m: m["planes"][0]["packed"])
+        wide["u"] = noise
+        page.wait("frame", lambda m: m["planes"][0]["maximum"] == noise.max() and not m["planes"][0]["packed"])
         seen.close()
+
+
+def test_threads_of_python_take_short_turns_while_a_page_looks(view, monkeypatch):
+    monkeypatch.setattr(scheduling, "_turns", scheduling._Turns())  # a page of another test may look
+    monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: intervals.append(seconds))
+    intervals = []
+    page = TestPage(view)
+    view.attach(page)
+    view.ready()
+    page.wait("frame", lambda m: True)
+    assert intervals == [min(SHORT_TURN, sys.getswitchinterval())]
+    view.close()
+    assert len(intervals) == 2
 
 
 def test_page_that_does_not_answer_slows_nobody(view, simulation):

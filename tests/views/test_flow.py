@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from workbench.views.flow import BLIND_SECONDS, FAR_FRAMES, FAR_SECONDS, FRAME_SECONDS, SILENCE_SECONDS, UNDER_WAY, Flow
+from workbench.views.flow import BLIND_SECONDS, FRAME_SECONDS, SILENCE_SECONDS, UNDER_WAY, Flow
 
 
 def test_never_more_under_way_than_allowed_while_the_page_answers():
@@ -79,26 +79,3 @@ def test_answers_to_frames_never_sent_change_nothing():
     flow.acknowledge(7, 0.0)
     flow.acknowledge(-1, 0.0)
     assert flow.acknowledged == 0
-
-
-def test_page_is_far_once_many_answers_in_a_row_are_late():
-    assert page_of(1.5 * FAR_SECONDS, 3.0).far
-    assert not page_of(0.9 * FAR_SECONDS, 30.0).far
-
-
-def test_page_that_is_late_now_and_then_is_near():
-    flow, now = Flow(), 0.0
-    for number in range(1, 20 * FAR_FRAMES):
-        flow.send(now)
-        now += 0.01 if number % FAR_FRAMES == 0 else 2 * FAR_SECONDS
-        flow.acknowledge(number, now)
-    assert not flow.far
-
-
-def test_page_that_was_far_stays_so():
-    flow = page_of(1.5 * FAR_SECONDS, 3.0)
-    now = 10.0
-    for _ in range(100):
-        flow.acknowledge(flow.send(now), now + 0.01)
-        now += FRAME_SECONDS
-    assert flow.far

@@ -4,9 +4,17 @@ import zlib
 
 import numpy as np
 import pytest
+from isal import isal_zlib
 
+from workbench.views import packing
 from workbench.views.field import LARGEST_SIDE
 from workbench.views.packing import LEAST_CELLS, LEAST_GAIN, pack
+
+
+@pytest.fixture(params=[isal_zlib, zlib], autouse=True)
+def compress(request, monkeypatch):
+    """What packs: with isal, and where that is missing."""
+    monkeypatch.setattr(packing, "compress", request.param.compress)
 
 
 def unpacked(body, shape):

@@ -8,6 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
+from workbench.run.scheduling import short_turns
 from workbench.views.faults import fault_text
 from workbench.views.flow import Flow
 
@@ -70,18 +71,14 @@ class Feeder:
             self._thread.join(timeout)
 
     @property
-    def far(self) -> bool:
-        """Whether messages take long to reach the page, so that frames had better be small."""
-        return self._flow.far
-
-    @property
     def alive(self) -> bool:
         """Whether the thread has not ended."""
         return self._thread.is_alive()
 
     def _run(self) -> None:
-        while not self._ended:
-            self._attempt(self._once)
+        with short_turns():
+            while not self._ended:
+                self._attempt(self._once)
 
     def _attempt(self, command: Command) -> None:
         try:

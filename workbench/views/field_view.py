@@ -315,8 +315,7 @@ class FieldView:
         self._send(opening_message(graph, looking.snapshot, looking.axes, pictured_names(graph)))
 
     def _show(self, number: int) -> None:
-        feeder = self._feeder
-        self._send(frame_message(number, self._looking.again(), packed=feeder is not None and feeder.far))
+        self._send(frame_message(number, self._looking.again()))
         self._charts_due = True
         self._tell()
 

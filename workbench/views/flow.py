@@ -8,8 +8,6 @@ UNDER_WAY = 2  # frames sent and not yet acknowledged; labextension/src/field/re
 FRAME_SECONDS = 1 / 40  # no screen needs more of a field
 SILENCE_SECONDS = 0.25  # without an acknowledgement: its messages wait behind a cell that runs
 BLIND_SECONDS = 1 / 12  # between frames sent without acknowledgements, a rate that most pages draw
-FAR_SECONDS = 1 / 12  # a frame, of a page that larger messages take long to reach
-FAR_FRAMES = 8  # answered so late, one after another, that it is no passing trouble
 SLOWEST_SECONDS = 0.5  # a frame, of a page that is slow; what takes longer is no page's doing
 PATIENCE = 4  # frames of a slow page that make a silence
 
@@ -20,11 +18,9 @@ class Flow:
 
     sent: int = 0
     acknowledged: int = 0
-    far: bool = False  # from now on: messages take long to reach the page, so small ones are worth work
     _last_sent: float = -1e9
     _last_heard: float = -1e9
     _pace: float = 0.0  # seconds a frame that the page took for the last one it answered
-    _late: int = 0  # frames answered late, one after another
 
     def seconds_to_wait(self, now: float) -> float:
         """0 if a frame may go now, else how long not, unless an acknowledgement comes."""
@@ -46,8 +42,5 @@ class Flow:
         """The page has drawn frame `number`; numbers that were never sent, or are old, change nothing."""
         if self.acknowledged < number <= self.sent:
             self._pace = min((now - self._last_heard) / (number - self.acknowledged), SLOWEST_SECONDS)
-            # Once far, always far: with small messages the page may well be quick.
-            self._late = self._late + 1 if self._pace > FAR_SECONDS else 0
-            self.far |= self._late >= FAR_FRAMES
             self.acknowledged = number
             self._last_heard = now

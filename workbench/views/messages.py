@@ -55,14 +55,14 @@ def opening_message(graph: Graph, snapshot: Snapshot, axes: tuple[AxisLabel, ...
     )
 
 
-def frame_message(number: int, summary: FieldSummary, packed: bool = False) -> Message:
+def frame_message(number: int, summary: FieldSummary) -> Message:
     """The pictures: codes (u8, rows from top; one body for each plane) or the points of a line (f32, little endian).
 
-    packed: codes that then shrink are packed, and their plane says so.
+    Codes that shrink by it are packed, and their plane says so.
     Points are told as shares of the limits, 0 to 1, because f32 alone would lose small differences of large values.
     """
     line = summary.kind == "line"
-    small = [pack(plane.codes) if packed and not line else None for plane in summary.planes]
+    small = [None if line else pack(plane.codes) for plane in summary.planes]
     content = {
         "type": "frame",
         "number": number,

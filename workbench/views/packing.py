@@ -1,16 +1,19 @@
-"""Packing: codes of a picture in few bytes, for pages that are reached over a slow line."""
+"""Packing: codes of a picture in few bytes. Smaller messages reach a page sooner and fill its memory later."""
 
 from __future__ import annotations
-
-import zlib
 
 import numpy as np
 
 from workbench.views.field import Codes
 
+try:
+    from isal.isal_zlib import compress  # zlib's result in a quarter of the time
+except ImportError:  # not installed, or no wheel for this processor
+    from zlib import compress
+
 LEAST_CELLS = 16_384  # of a picture that is worth the time
 LEAST_GAIN = 0.75  # a body that shrinks less goes as it is
-FASTEST = 1  # level of zlib: half a millisecond for 100,000 cells
+FASTEST = 1  # level of compression
 RAW = -15  # window bits: a raw deflate stream, without header and checksum
 
 
@@ -26,5 +29,5 @@ def pack(codes: Codes) -> bytes | None:
     differences = np.empty_like(flat)
     differences[:columns] = flat[:columns]
     np.subtract(flat[columns:], flat[:-columns], out=differences[columns:])
-    packed = zlib.compress(differences.data, FASTEST, RAW)
+    packed = compress(differences.data, FASTEST, RAW)
     return packed if len(packed) < LEAST_GAIN * codes.size else None

@@ -76,6 +76,18 @@ def test_state_keeps_its_names_on_a_narrow_page(name, state):
     assert len(whole) >= state - 1
 
 
+@pytest.mark.parametrize(
+    ("name", "width", "nameless"),
+    [("hydro 2-D", 310, 1), ("hydro 2-D", 440, 1), ("hydro 2-D", 600, 0), ("hydro 3-D", 310, 1)],
+)
+def test_folded_sub_kernels_have_names_beside_them_on_a_narrow_page(name, width, nameless):
+    summary, layout = drawn(name)
+    scale, _ = at_first(layout, width)
+    texts = [word.text for word in shown(summary, layout, scale)]
+    named = [n for n in range(1, len(summary.groups) + 1) if any(text.startswith(f"{n}: ") for text in texts)]
+    assert len(named) == len(summary.groups) - nameless
+
+
 @pytest.mark.parametrize("name", ["table 3", "wave", "hydro 2-D"])
 def test_names_appear_where_there_is_room(name):
     summary, layout = drawn(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from workbench.views.graph import GraphNode, GraphSummary
 from workbench.views.graph_layout import (
@@ -26,6 +27,7 @@ _MANY = 400  # marks of a graph whose names are placed for equal scales only
 LARGEST_MARK = 34.0
 _SYMBOL_LETTER = 6.1  # pixels across a letter of a symbol, of 10 px
 _FEWEST = 9  # letters of a caption that says more than its number
+_LONGEST_BESIDE = (24, 18, 14, 12, 11, 10, 9, 8)  # letters of number and name of a folded sub-kernel outside its box
 _CELL = 48.0  # pixels; boxes are looked up by the cells that they touch
 
 Scale = tuple[float, float]
@@ -94,17 +96,38 @@ def lettered(summary: GraphSummary, layout: GraphLayout, scale: Scale) -> tuple[
             left, top = hull.x * scale[0], hull.y * scale[1]
             taken.add((left, top, left + hull.width * scale[0], top + hull.height * scale[1]))
             words += _inside(summary, hull, scale)
-    over = [_above(summary, hull, scale) for hull in layout.hulls if not (hull.folded and _name_fits(hull, scale))]
+    nameless = [hull for hull in layout.hulls if not (hull.folded and _name_fits(hull, scale))]
     named = [(summary.nodes[n], x, y) for n, x, y in layout.places if drawn_title(summary.nodes[n])]
     named.sort(key=lambda place: (_rank(place[0]), place[1], place[2]))
     first = [_titles(node, x, y, radius) for node, x, y in named if _rank(node) == 0]
     last = [_titles(node, x, y, radius) for node, x, y in named if _rank(node) > 0]
-    for candidates in (*first, *over, *last):
-        for word in candidates:
-            if taken.add_free(word.box(scale)):
-                words.append(word)
-                break
+    words += _placed(first, taken, scale)
+    taken, over = _most_named(summary, nameless, taken, scale)
+    words += over
+    words += _placed(last, taken, scale)
     return tuple(words)
+
+
+def _most_named(summary: GraphSummary, hulls: list[Hull], taken: _Taken, scale: Scale) -> tuple[_Taken, list[Word]]:
+    """Names beside sub-kernels, and what is taken then: the longest with which most of them have one.
+
+    A long name may leave no room for that of another one, and so may the name that is placed first.
+    """
+    best, words = taken, list[Word]()
+    for most, order in product(_LONGEST_BESIDE, (hulls, hulls[::-1])):
+        if len(words) == len(hulls):
+            break
+        now = taken.copy()
+        found = _placed([_beside(summary, hull, scale, most) for hull in order], now, scale)
+        if len(found) > len(words):
+            best, words = now, found
+    return best, words
+
+
+def _placed(named: Iterable[Iterable[Word]], taken: _Taken, scale: Scale) -> list[Word]:
+    """Of each thing to name the first word that has room."""
+    found = (next((word for word in words if taken.add_free(word.box(scale))), None) for words in named)
+    return [word for word in found if word is not None]
 
 
 def _rank(node: GraphNode) -> int:
@@ -147,12 +170,13 @@ def _amount(summary: GraphSummary, hull: Hull, letters: int) -> str:
     return next((text for text in (f"{values}, {moved}", moved, values) if len(text) <= letters), "")
 
 
-def _above(summary: GraphSummary, hull: Hull, scale: Scale) -> Iterator[Word]:
-    """Over an open sub-kernel, at its left corner, and over a folded one that has room for a number only."""
+def _beside(summary: GraphSummary, hull: Hull, scale: Scale, most: int) -> Iterator[Word]:
+    """Over an open sub-kernel, at its left corner; over or under a folded one that has room for a number only."""
     if hull.folded:
-        for text in _cuts(summary.groups[hull.group].label, (24, 16, 10)):
-            for dx in _shifts(text, hull.width * scale[0] / 2):
-                yield Word(text, hull.x + hull.width / 2, hull.y, dx, -LINE / 2 - 1)
+        for text in _cuts(caption(summary, hull.group), (m for m in _LONGEST_BESIDE if m <= most)):
+            for y, dy in ((hull.y, -LINE / 2 - 1), (hull.y + hull.height, LINE / 2 + 1)):
+                for dx in _shifts(text, hull.width * scale[0] / 2):
+                    yield Word(text, hull.x + hull.width / 2, y, dx, dy)
         return
     room = max(16, int(hull.width * scale[0] / LETTER))
     name = caption(summary, hull.group)
@@ -176,6 +200,11 @@ class _Taken:
     def __init__(self, frame: Box) -> None:
         self._frame = frame
         self._cells: dict[tuple[int, int], list[Box]] = {}
+
+    def copy(self) -> _Taken:
+        made = _Taken(self._frame)
+        made._cells = {cell: list(boxes) for cell, boxes in self._cells.items()}
+        return made
 
     def add(self, box: Box) -> None:
         for cell in _touched(box):

@@ -89,6 +89,18 @@ def test_another_backend_is_a_choice_of_the_page(looked_at):
     assert inspection.language == "cuda"
 
 
+def test_the_compiler_named_below_is_that_of_the_text_shown(looked_at):
+    ear, _, view = looked_at
+    ear.listener.ready()
+    spoken = view.report().title
+    ear.listener.receive({"type": "choice", "name": "backend", "value": "cuda"})
+    ear.wait("text", lambda m: "cuda" in body(m)["after"]["title"])
+    ear.wait("status", lambda m: m is ear.of("status")[-1] and m.content["text"] != f"Reports by {spoken}.")
+    count = len(ear.of("status"))
+    ear.listener.receive({"type": "choice", "name": "backend", "value": "openmp"})
+    ear.wait("status", lambda m: m in ear.of("status")[count:] and m.content["text"] == f"Reports by {spoken}.")
+
+
 def test_what_stands_beside_can_be_chosen(looked_at):
     _, inspection, view = looked_at
     inspection.flip("b")

@@ -117,10 +117,13 @@ class SourceView:
 
     def _everything(self) -> tuple[Message, ...]:
         source = self.inspection.source
-        asked = known_report(source) is None and len(source.text) <= LONG
+        known = known_report(source)
+        asked = known is None and len(source.text) <= LONG
         if asked:
             self._ask_compiler()
-        return (text_message(self.summary, self._choices(), self._buttons()), *self._selected())
+        said = f"Reports by {known.title}." if known else "The compiler is at work." if asked else ""
+        status = Message({"type": "status", "text": said})  # whatever was said belonged to another text
+        return (text_message(self.summary, self._choices(), self._buttons()), *self._selected(), status)
 
     def _choices(self) -> tuple[Choice, ...]:
         return (
@@ -175,13 +178,10 @@ class SourceView:
                         self._listing.send(lambda: (Message({"type": "status", "text": problem}),))  # noqa: B023
                         return
                     if source is self.inspection.source:
-                        self._listing.send(lambda: (*self._everything(), self._spoke(report)))  # noqa: B023
+                        self._listing.send(self._everything)
 
         if not self._asking.locked():
             threading.Thread(target=work, name="compiler report", daemon=True).start()
-
-    def _spoke(self, report: CompilerReport) -> Message:
-        return Message({"type": "status", "text": f"Reports by {report.title}."})
 
     # --- what pages ask -----------------------------------------------------------------------------------------------
 

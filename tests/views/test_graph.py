@@ -229,6 +229,7 @@ def test_search_goes_round():
     assert search(summary, "nothing of this") is None
     assert search(summary, " ") is None
     line = search(summary, "8")
+    assert search(summary, "line 8") == line
     for _ in range(len(summary.nodes)):
         following = search(summary, "8", line)
         hits.append(following)
@@ -240,6 +241,7 @@ def test_search_goes_round():
 def test_every_instruction_and_storage_has_its_mark():
     assert set(MARKS) == set(INSTRUCTIONS)
     assert len({mark.bokeh for mark in MARKS.values()}) == len(MARKS)
+    assert not [mark.bokeh for mark in MARKS.values() if mark.bokeh.endswith(("_dot", "_x", "_cross", "_y"))]  # symbols
     assert len(set(STORAGES.values())) == len(STORAGES)
     for text in (HELLO, CHAIN, WAVE):
         for node in summary_of(text).nodes:

@@ -36,6 +36,12 @@ def _regular(count: int, turn: float) -> tuple[tuple[float, float], ...]:
 
 
 _UP = math.pi / 2
+_ARM = 3 / 8
+_PLUS = (
+    *((_ARM, 1.0), (_ARM, _ARM), (1.0, _ARM), (1.0, -_ARM), (_ARM, -_ARM), (_ARM, -1.0)),
+    *((-_ARM, -1.0), (-_ARM, -_ARM), (-1.0, -_ARM), (-1.0, _ARM), (-_ARM, _ARM), (-_ARM, 1.0)),
+)
+# None of Bokeh's marks with a line or a dot inside: the symbol of the value stands there.
 MARKS: dict[str, Mark] = {
     "Arith": Mark("circle", ()),
     "Load": Mark("square", _regular(4, math.pi / 4)),
@@ -46,7 +52,7 @@ MARKS: dict[str, Mark] = {
     "Extend": Mark("hex", _regular(6, 0.0)),
     "Reduce": Mark("diamond", _regular(4, 0.0)),
     "Broadcast": Mark("inverted_triangle", _regular(3, _UP)),
-    "Imm": Mark("circle_dot", ()),
+    "Imm": Mark("plus", _PLUS),
     "LoadIndex": Mark(
         "star",
         tuple(
@@ -57,7 +63,7 @@ MARKS: dict[str, Mark] = {
             for p in pair
         ),
     ),
-    "LoadSize": Mark("square_x", _regular(4, math.pi / 4)),
+    "LoadSize": Mark("triangle_pin", ((-1, 0.58), (0, 0.4), (1, 0.58), (0.34, -0.2), (0, -1.15), (-0.34, -0.2))),
 }
 INSTRUCTIONS: dict[str, str] = {
     "Arith": "arithmetic",

@@ -59,14 +59,15 @@ def neighbour(summary: GraphSummary, layout: GraphLayout, node: int | None, dire
 def search(summary: GraphSummary, wanted: str, after: int | None = None) -> int | None:
     """The next value, after `after` and around, whose name is `wanted`, else begins with it, else its formula has it.
 
-    A number is a line of the cell.
+    A number is a line of the cell; so is "line 7", as names have it.
     """
     wanted = wanted.strip()
+    line = wanted.removeprefix("line").strip()
     if not wanted:
         return None
     nodes = summary.nodes
     tests: tuple[Callable[[GraphNode], bool], ...] = (
-        lambda node: wanted.isdigit() and int(wanted) in node.cell_lines,
+        lambda node: line.isdigit() and int(line) in node.cell_lines,
         lambda node: node.title == wanted or wanted == f"%{node.ref.node}",
         lambda node: node.title.startswith(wanted),
         lambda node: wanted in node.formula,

@@ -160,6 +160,8 @@ def test_html_says_what_the_text_says():
         (scaled(12, "cells/s"), "12 cells/s"),
         (memory_text(3 << 20), "3 MiB"),
         (memory_text(12), "12 bytes"),
+        (scaled(999.9e6, "cells/s"), "1 Gcells/s"),
+        (memory_text(8 * 361**2), "1018 KiB"),
         (share_text(0), "none"),
         (share_text(0.1234), "12 %"),
         (share_text(1e-6), "< 0.01 %"),

@@ -47,12 +47,12 @@ def test_refusals_become_words(view):
 
 
 def test_words_show_before_and_now_with_what_was_measured(view):
-    view.inspection.report_measured(Measurement(view.inspection.choices, "openmp", (64,), 1.5e-3))
+    view.inspection.report_measured(Measurement(view.inspection.choices, "openmp", (64,), 1.5))
     view.flip(1)
     view.inspection.report_status(Status("compiling", busy=True))
     lines = view.words().splitlines()
     assert lines[0] == (
-        "before: hello: 1 sub-kernel; 1 Manifest, 1 Delayed; 16 bytes a cell; measured 1.5 ms a step on openmp"
+        "before: hello: 1 sub-kernel; 1 Manifest, 1 Delayed; 16 bytes a cell; measured 1.5 s a step on openmp"
     )
     assert lines[1] == "now: hello: 2 sub-kernels; 2 Manifest, 0 Delayed; 32 bytes a cell"
     assert lines[2] == "compiling"

@@ -16,6 +16,7 @@ from workbench.backends.occupancy import occupancy
 from workbench.errors import PlanError, RunError
 from workbench.views.drawing import to_png, to_svg
 from workbench.views.following import follow, inspect_machine
+from workbench.views.inspection import Measurement
 from workbench.views.launch import ASSUMED_REGISTERS, Findings, describe_launch, summarise_launch
 from workbench.views.launch_drawing import draw_launch, footprint, owner_colour, plane_of
 from workbench.views.launch_facts import find_facts, known_facts, small_extents
@@ -146,6 +147,13 @@ def test_what_cannot_be_launched_is_refused_and_told(followed):
         open_launch_view(HEAT, backend="reference")
     with pytest.raises(RunError, match="the simulation runs heat, which is not this three"):
         open_launch_view(WAVE3, simulation=simulation)
+
+
+def test_times_are_told_in_a_unit_that_needs_no_exponent():
+    view = open_launch_view(HEAT, backend="openmp")
+    view.inspection.report_measured(Measurement(view.inspection.choices, "openmp", (64, 64), 1.27e-2))
+    assert "measured 12.7 ms a step on openmp" in view.words()
+    view.close()
 
 
 def test_view_is_text_and_picture_everywhere():

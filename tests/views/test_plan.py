@@ -110,7 +110,9 @@ def test_the_description_tells_all_of_it():
 
 def test_numbers_have_units():
     assert [seconds_text(s) for s in (2.0, 1.5e-3, 2e-6, 3.21e-8)] == ["2 s", "1.5 ms", "2 µs", "32.1 ns"]
+    assert [seconds_text(s) for s in (0.9999, 9.999e-4, 9.999e-7)] == ["1 s", "1 ms", "1 µs"]
     assert [bytes_text(n) for n in (12, 2048, 3 << 20, 5 << 30)] == ["12 bytes", "2 KiB", "3 MiB", "5 GiB"]
+    assert bytes_text(8 * 361**2) == "1018 KiB"
     assert measured_text(None) == "not measured"
     assert measured_text(1e-3) == "measured 1 ms"
 

@@ -87,7 +87,7 @@ def shape_text(extents: tuple[int, ...]) -> str:
 def scaled(value: float, unit: str) -> str:
     """A number with three digits and a decimal prefix: 1.23e9, "cells/s" is "1.23 Gcells/s"."""
     for size, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
+        if abs(value) >= 0.9995 * size:  # what is rounded to 1000 is 1 of the next prefix
             return f"{value / size:.3g} {prefix}{unit}"
     return f"{value:.3g} {unit}"
 
@@ -96,7 +96,8 @@ def memory_text(count: int) -> str:
     """Bytes with a binary prefix."""
     for size, prefix in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
         if count >= size:
-            return f"{count / size:.3g} {prefix}"
+            amount = count / size
+            return f"{amount:.3g} {prefix}" if amount < 999.5 else f"{amount:.0f} {prefix}"
     return f"{count} bytes"
 
 

@@ -20,6 +20,7 @@ from workbench.views.graph_layout import GraphLayout, default_folds, lay_out_gra
 from workbench.views.graph_words import details_text, storage_text
 from workbench.views.inspection import Inspection, Program
 from workbench.views.live import LIVE_ADVICE
+from workbench.views.plan import seconds_text
 from workbench.views.selection import SubkernelRef, ValueRef, values_of
 
 
@@ -294,7 +295,7 @@ class GraphView:
         return (
             line
             if measured is None
-            else f"{line}; measured {1e3 * measured.seconds:.3g} ms a step on {measured.backend}"
+            else f"{line}; measured {seconds_text(measured.seconds)} a step on {measured.backend}"
         )
 
     def _selected_words(self) -> str:

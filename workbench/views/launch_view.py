@@ -28,6 +28,7 @@ from workbench.views.launch import (
 from workbench.views.launch_drawing import draw_launch
 from workbench.views.launch_facts import Search, known_facts
 from workbench.views.live import LIVE_ADVICE
+from workbench.views.plan import seconds_text
 from workbench.views.selection import SubkernelRef
 
 BACKENDS = ("openmp", "cuda", "cuda-sim")
@@ -100,7 +101,7 @@ class LaunchView:
         measured, status = self.inspection.measured(self.inspection.plan), self.inspection.status.text
         facts = self._facts(self.inspection.plan)
         searching = "the compiler and the simulator are at work" if facts is None else facts.problem
-        found = "" if measured is None else f"measured {1e6 * measured.seconds:.3g} µs a step on {measured.backend}"
+        found = "" if measured is None else f"measured {seconds_text(measured.seconds)} a step on {measured.backend}"
         told = (self.trouble, status, found, advice_text(self.summary), searching if self.on_device else "")
         return "\n".join(text for text in told if text)
 

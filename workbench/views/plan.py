@@ -253,7 +253,7 @@ def ceilings_text(figures: HostFigures) -> str:
 def seconds_text(seconds: float) -> str:
     """Three digits and a unit."""
     for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= factor:
+        if seconds >= 0.9995 * factor:  # what is rounded to 1000 is 1 of the next unit
             return f"{seconds / factor:.3g} {unit}"
     return f"{seconds / 1e-9:.3g} ns"
 
@@ -269,10 +269,11 @@ def measured_text(seconds: float | None) -> str:
 
 
 def bytes_text(count: int) -> str:
-    """Three digits and a unit of 1024."""
+    """Three digits, or four from 1000 on, and a unit of 1024."""
     size = float(count)
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if size < 1024 or unit == "GiB":
-            return f"{size:.3g} {unit}" if unit != "bytes" else f"{count} bytes"
+            digits = f"{size:.3g}" if size < 999.5 else f"{size:.0f}"
+            return f"{digits} {unit}" if unit != "bytes" else f"{count} bytes"
         size /= 1024
     raise AssertionError

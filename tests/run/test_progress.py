@@ -43,6 +43,13 @@ def test_line_appears_when_a_run_is_long(clock, capsys, monkeypatch, terminal, p
 def test_words_without_an_end_or_a_rate():
     assert progress.in_words(Progress("wave", 30, None, 1.0, 30.0)) == "wave: step 30, 30 steps/s"
     assert progress.in_words(Progress("wave", 0, 9, 0.0, 0.0)) == "wave: step 0 of 9, 0 steps/s"
+    assert progress.in_words(Progress("wave", 30, None, 1.0, 12_345.6)) == "wave: step 30, 12,346 steps/s"
+    assert [progress.in_digits(value, 3) for value in (8.333, 999.4, 999.6, 1e6)] == [
+        "8.33",
+        "999",
+        "1,000",
+        "1,000,000",
+    ]
 
 
 def test_another_listener_may_take_over():

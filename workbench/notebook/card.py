@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from workbench.run.progress import in_digits
+
 
 @dataclass(frozen=True, slots=True)
 class StaticRow:
@@ -111,7 +113,7 @@ def share_text(share: float) -> str:
     percent = 100 * share
     if percent == 0:
         return "none"
-    return f"{percent:.2g} %" if percent >= 0.01 else "< 0.01 %"
+    return f"{in_digits(percent, 2)} %" if percent >= 0.01 else "< 0.01 %"
 
 
 def filled_text(kernel: KernelRow) -> str:

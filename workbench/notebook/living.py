@@ -9,6 +9,7 @@ from workbench.machine import Machine
 from workbench.notebook.card import counted, memory_text, shape_text
 from workbench.pipeline import counters
 from workbench.run import alive
+from workbench.run.progress import in_digits
 from workbench.run.simulation import Simulation
 from workbench.views.living import detail_lines, summarise_living
 
@@ -32,7 +33,7 @@ def living_text(names: Mapping[str, object]) -> str:
     done = counters()
     lines += [
         f"memory       {memory_text(total)} in simulations",
-        f"compiled     {counted(done.compiled, 'time')} in this process ({done.seconds:.2g} s), "
+        f"compiled     {counted(done.compiled, 'time')} in this process ({in_digits(done.seconds, 2)} s), "
         f"found in the cache {counted(done.cache_hits, 'time')}",
         f"cache        {default_cache().info()}",
     ]

@@ -22,6 +22,7 @@ from workbench.planning.cost import (
     step_cost,
 )
 from workbench.planning.plan import KernelPlan, Plan, Storage
+from workbench.run.progress import in_digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ def _build_text(compiled: Compiled) -> str:
     if program.from_cache:
         return "from the build cache"
     if program.compile_seconds > 0:
-        return f"compiled in {program.compile_seconds:.2g} s"
+        return f"compiled in {in_digits(program.compile_seconds, 2)} s"
     return "nothing to compile"
 
 

@@ -47,9 +47,14 @@ class ProgressLine:
 def in_words(event: Progress) -> str:
     """The event as one line: "wave: step 1200 of 10000, 400 steps/s, 22 s left"."""
     if event.of is None:
-        return f"{event.name}: step {event.steps}, {event.rate:.3g} steps/s"
+        return f"{event.name}: step {event.steps}, {in_digits(event.rate, 3)} steps/s"
     left = f", {(event.of - event.steps) / event.rate:.0f} s left" if event.rate else ""
-    return f"{event.name}: step {event.steps} of {event.of}, {event.rate:.3g} steps/s{left}"
+    return f"{event.name}: step {event.steps} of {event.of}, {in_digits(event.rate, 3)} steps/s{left}"
+
+
+def in_digits(value: float, digits: int) -> str:
+    """So many digits, and all of those before the point, never an exponent for a large number: "8.33", "12,345"."""
+    return f"{value:.{digits}g}" if abs(value) < 10**digits - 0.5 else f"{value:,.0f}"
 
 
 _make_listener: Callable[[], Listener] = ProgressLine

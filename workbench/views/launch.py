@@ -14,6 +14,7 @@ from workbench.backends.nvrtc import KernelResources
 from workbench.backends.occupancy import DeviceLimits, Occupancy, best_block, device_limits, largest_block, occupancy
 from workbench.codegen.render_cuda import render_cuda
 from workbench.planning.plan import Plan
+from workbench.run.progress import in_digits
 
 ASSUMED_REGISTERS = 32  # of a thread, until a compiler has said
 MOST_REGISTERS = 255
@@ -228,7 +229,7 @@ def device_text(device: DeviceLimits) -> str:
 def row_text(row: LaunchRow) -> str:
     """One launch on a device."""
     shape = f"grid {_shape(row.grid)}, block {_shape(row.block)}"
-    items = f", {row.items:.3g} cells a thread" if row.cells else ""
+    items = f", {in_digits(row.items, 3)} cells a thread" if row.cells else ""
     held = row.occupancy
     if held is None:
         return f"{row.name}: {shape}{items}"

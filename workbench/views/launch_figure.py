@@ -19,6 +19,7 @@ from bokeh.plotting import figure
 from workbench.backends.launch_trace import LaunchTrace
 from workbench.backends.occupancy import WARP
 from workbench.graph.spaces import axis_name
+from workbench.run.progress import in_digits
 from workbench.views.graph_layout import shortened
 from workbench.views.launch import Curve, LaunchSummary
 from workbench.views.launch_drawing import LINE, POINT, footprint, owner_colour, plane_of
@@ -122,7 +123,7 @@ class _LaunchesFigure(_BarsFigure):
         names = [f"{number + 1} {shortened(row.name, _LONGEST_NAME)}" for number, row in enumerate(summary.rows)]
         values = [row.occupancy.share if row.occupancy else row.cells for row in summary.rows]
         about = [
-            f"{row.name}: grid {row.grid}, block {row.block}, {row.items:.3g} cells a thread, "
+            f"{row.name}: grid {row.grid}, block {row.block}, {in_digits(row.items, 3)} cells a thread, "
             f"{row.registers} registers a thread, limit: {row.occupancy.limit}"
             if row.occupancy
             else f"{row.name}: {row.cells} cells, {f'{row.tasks} tasks' if row.tasks else 'tasks as the code decides'}"

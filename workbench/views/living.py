@@ -21,6 +21,7 @@ from workbench.pipeline import counters
 from workbench.planning.cost import HostFigures
 from workbench.planning.plan import Step, Subkernel
 from workbench.run import alive
+from workbench.run.progress import in_digits
 from workbench.run.simulation import Simulation
 from workbench.run.timing import StepTime, time_of
 from workbench.views.compiler_report import resource_sentence, vector_sentence
@@ -183,7 +184,7 @@ def age_text(seconds: float) -> str:
     """Seconds, minutes, hours or days."""
     for size, unit in ((86400.0, "days"), (3600.0, "h"), (60.0, "min")):
         if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
+            return f"{in_digits(seconds / size, 3)} {unit}"
     return f"{max(seconds, 0.0):.2g} s"
 
 
@@ -197,9 +198,15 @@ def _cells(subkernel: LivingSubkernel) -> tuple[str, str, str, str, str]:
     """Name, calls, seconds a call, bandwidth and the compiler's word."""
     seconds, bandwidth = subkernel.seconds, subkernel.bandwidth
     call = "not timed" if seconds is None else f"{seconds_text(seconds)} each"
-    share = f" ({100 * bandwidth / subkernel.ceiling:.0f} % of memory)" if bandwidth and subkernel.ceiling else ""
-    reached = "" if bandwidth is None else f"{bandwidth / 1e9:.3g} GB/s{share}"
+    reached = "" if bandwidth is None else f"{bandwidth / 1e9:.3g} GB/s{_share(bandwidth, subkernel.ceiling)}"
     return subkernel.name, f"{subkernel.calls:,}", call, reached, subkernel.compiler
+
+
+def _share(bandwidth: float, ceiling: float) -> str:
+    """What the bandwidth is beside that of memory, in brackets; nothing where that is unknown."""
+    if not ceiling:
+        return ""
+    return " (from caches)" if bandwidth > ceiling else f" ({100 * bandwidth / ceiling:.0f} % of memory)"
 
 
 def _machine(machine: object) -> LivingMachine:
@@ -236,7 +243,7 @@ def _simulation(simulation: Simulation, figures: HostFigures) -> LivingSimulatio
 def _build_text(backend: str, from_cache: bool, seconds: float) -> str:
     if backend == "reference":
         return "interpreted"
-    return "found in the cache" if from_cache else f"compiled in {seconds:.2g} s"
+    return "found in the cache" if from_cache else f"compiled in {in_digits(seconds, 2)} s"
 
 
 def _subkernels(simulation: Simulation, time_now: StepTime | None, figures: HostFigures) -> tuple[LivingSubkernel, ...]:

@@ -8,6 +8,7 @@ import pytest
 from workbench.machine import trace
 from workbench.notebook.card import memory_text, scaled, share_text
 from workbench.notebook.card_html import card_html
+from workbench.notebook.card_style import CARD_STYLE
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import summary
 from workbench.notebook.summary import halo_text
@@ -84,6 +85,18 @@ def test_halo_bytes_are_those_of_the_fills_at_the_extents_of_the_card():
     assert "filled: none" in " ".join(card_text(summary(machine(HELLO))).split())
     large = summary(walls, extents=(1024, 1024))
     assert large.kernels[0].halo_bytes > card.kernels[0].halo_bytes
+
+
+def test_a_step_that_computes_nothing_has_no_bound():
+    card = summary(machine('inside = field("inside", dtype="bool")\ninside.next = inside'))
+    assert "0 cells/s" not in card_html(card) + card_text(card)
+    assert "nothing is computed" in card_html(card)
+    assert "nothing is computed" in card_text(card)
+
+
+def test_columns_keep_the_height_of_their_rows():
+    (columns,) = [line for line in CARD_STYLE.splitlines() if ".swb-columns {" in line]
+    assert "align-items: flex-start" in columns  # else a short table beside a long one has rows of any height
 
 
 def test_fields_scalars_params_and_the_next_cell():

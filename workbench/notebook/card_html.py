@@ -16,6 +16,7 @@ from workbench.notebook.card import (
     share_text,
 )
 from workbench.notebook.card_style import CARD_STYLE
+from workbench.run.progress import in_digits
 
 
 def card_html(card: CardSummary) -> str:
@@ -45,9 +46,11 @@ def _tiles(card: CardSummary) -> str:
     kind = "predicted bound" if card.measured else "estimated bound"
     cells = shape_text(card.extents)
     tiles = (
-        (kind, scaled(kernel.bound, "cells/s"), "memory measured here" if card.measured else "not measured here"),
-        ("memory traffic", f"{kernel.bytes_moved:.3g} bytes", "a cell and step"),
-        ("arithmetic", f"{kernel.flops:.3g} flops", "a cell and step"),
+        (kind, scaled(kernel.bound, "cells/s"), "memory measured here" if card.measured else "not measured here")
+        if kernel.bound
+        else (kind, "none", "nothing is computed"),
+        ("memory traffic", f"{in_digits(kernel.bytes_moved, 3)} bytes", "a cell and step"),
+        ("arithmetic", f"{in_digits(kernel.flops, 3)} flops", "a cell and step"),
         ("sub-kernels", str(len(kernel.subkernels)), f"launches a step: {kernel.launches}"),
         ("memory", memory_text(card.memory_bytes), f"for {cells} cells"),
         ("halo", filled_text(kernel), f"filled; width {card.halo}; {share_text(kernel.recomputed)} recomputed"),
@@ -85,7 +88,7 @@ def _kernel_table(kernel: KernelRow, card: CardSummary) -> str:
         ("number of nodes", str(kernel.nodes)),
         ("Manifest", f"{len(kernel.manifest)}{stored}"),
         ("Delayed", str(kernel.delayed)),
-        ("sub-kernels", ", ".join(kernel.subkernels)),
+        ("sub-kernels", ", ".join(kernel.subkernels) or "none"),
     ]
     if kernel.name == "step":
         rows.append(("beyond fields", counted(card.extra_arrays, "array")))

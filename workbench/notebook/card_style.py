@@ -46,7 +46,7 @@ _RULES = """
   border-top: 1px solid var(--swb-line); border-bottom: 1px solid var(--swb-line); background: var(--swb-line); }
 & .swb-tile { flex: 1 1 6.4rem; padding: 0.4em 0.6em 0.45em 0.9em; background: var(--swb-tint); }
 & .swb-value { font-size: 1.05em; font-weight: 600; overflow-wrap: anywhere; }
-& .swb-columns { display: flex; flex-wrap: wrap; gap: 0.6em 2.2em; padding: 0.6em 0.9em; }
+& .swb-columns { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0.6em 2.2em; padding: 0.6em 0.9em; }
 & .swb-columns > * { flex: 1 1 17rem; min-width: 0; }
 & table { width: 100%; margin: 0; border: 0; border-collapse: collapse; font-size: 1em; table-layout: auto; }
 & tr, & tbody tr:nth-child(odd), & tbody tr:nth-child(even), & tbody tr:hover { background: none; }

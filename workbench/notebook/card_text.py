@@ -15,6 +15,7 @@ from workbench.notebook.card import (
     shape_text,
     share_text,
 )
+from workbench.run.progress import in_digits
 
 _WIDTH = 100
 _LABEL = 13
@@ -50,7 +51,7 @@ def kernel_texts(kernel: KernelRow) -> tuple[str, ...]:
         f"{counted(kernel.nodes, 'node')}: {len(kernel.manifest)} Manifest{stored}, {kernel.delayed} Delayed",
         f"{counted(len(kernel.subkernels), 'sub-kernel')}: {', '.join(kernel.subkernels)}; "
         f"launches a step: {kernel.launches}",
-        f"{kernel.bytes_moved:.3g} bytes and {kernel.flops:.3g} flops a cell and step; "
+        f"{in_digits(kernel.bytes_moved, 3)} bytes and {in_digits(kernel.flops, 3)} flops a cell and step; "
         f"ghost cells recomputed: {share_text(kernel.recomputed)}, filled: {filled_text(kernel)}",
     )
 
@@ -67,7 +68,7 @@ def bound_text(card: CardSummary) -> str:
     """The predicted speed of the kernel `step`, or of the first one."""
     kernel = next((k for k in card.kernels if k.name == "step"), card.kernels[0])
     kind = "predicted bound" if card.measured else "estimated bound"
-    return f"{kind} {scaled(kernel.bound, 'cells/s')}"
+    return f"{kind} {scaled(kernel.bound, 'cells/s')}" if kernel.bound else "none, nothing is computed,"
 
 
 def _static(row: StaticRow) -> str:

@@ -21,7 +21,6 @@ from workbench.planning.cost import bound_seconds, step_cost
 from workbench.planning.plan import Plan
 from workbench.run.memory import check_memory
 from workbench.run.ownership import Owner
-from workbench.run.progress import in_digits
 from workbench.run.state import State
 from workbench.run.timing import StepTime, once_timed
 
@@ -67,9 +66,8 @@ class ReplanReport:
             case "compiling" | "swapping":
                 return f"wish {self.wish}: {self.stage}{_expected(self)}"
             case "running":
-                return (
-                    f"wish {self.wish}: runs since step {self.step}, {in_digits(self.seconds, 2)} s after the wish"
-                    + _times(self)
+                return f"wish {self.wish}: runs since step {self.step}, {self.seconds:.2g} s after the wish" + _times(
+                    self
                 )
             case "failed":
                 return f"wish {self.wish}: failed, the old code goes on\n{self.error}"

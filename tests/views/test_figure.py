@@ -16,6 +16,7 @@ from workbench.views.animation import MOST_FRAMES, Recorder
 from workbench.views.curves import Chart, Curve
 from workbench.views.field import Look, plain_axes, summarise
 from workbench.views.figure import CURVE_COLOURS, chart_svg, chart_words, svg_of
+from workbench.views.lettering import small_letters
 from workbench.views.numbers import apart, beside, short, ticks
 from workbench.views.palettes import colour_table
 from workbench.views.still import png_of
@@ -157,15 +158,30 @@ def test_gif_of_a_volume_has_the_three_planes_side_by_side():
     with image_module.open(io.BytesIO(recorder.gif())) as gif:
         pixels = np.asarray(gif.convert("RGB"))
     table = np.frombuffer(colour_table("viridis"), np.uint8).reshape(-1, 3)
-    assert pixels.shape == (128, 256 + 12 + 64 + 12 + 256, 3)
+    name = 7 * len("y (cells)") + 4  # pixels for the name of the axis up
+    assert pixels.shape == (128 + 4 + 13, 3 * name + 256 + 12 + 64 + 12 + 256, 3)
     highest = (pixels == table[254]).all(axis=2)
     # x-y, then z-y, then x-z, each with its second axis up
     assert np.argwhere(highest).tolist() == [
-        [0, 128], [0, 300], [0, 472], [31, 599], [63, 255], [63, 331],
+        [0, 128 + name], [0, 300 + 2 * name], [0, 472 + 3 * name], [31, 599 + 3 * name],
+        [63, 255 + name], [63, 331 + 2 * name],
     ]  # fmt: skip
-    assert (pixels[:, 256:268] == 255).all()
-    assert (pixels[64:, 344:] == 255).all()
-    assert (pixels[127, 0] == table[0]).all()
+    assert (pixels[:, 256 + name : 268 + name] == 255).all()
+    assert (pixels[127, name] == table[0]).all()
+
+
+def test_gif_of_a_volume_names_the_axes():
+    image_module = pytest.importorskip("PIL.Image", reason="pillow is not installed")
+    recorder = Recorder()
+    recorder.append(summary_of(np.zeros((256, 128, 64)), Look(volume=True)))
+    with image_module.open(io.BytesIO(recorder.gif())) as gif:
+        black = np.asarray(gif.convert("RGB")).max(axis=2) < 0xFF
+    left, name = 0, 7 * len("y (cells)")
+    for (across, up), columns, rows in zip(("xy", "zy", "xz"), (256, 64, 256), (128, 128, 64), strict=True):
+        top, middle = (rows - 13) // 2, left + name + 4 + (columns - name) // 2
+        assert np.array_equal(black[top : top + 13, left : left + name], small_letters(f"{up} (cells)") > 0.2)
+        assert np.array_equal(black[rows + 4 :, middle : middle + name][:13], small_letters(f"{across} (cells)") > 0.2)
+        left += name + 4 + columns + 12
 
 
 def test_cells_that_are_not_drawn_are_told_in_pictures():

@@ -9,7 +9,7 @@ from workbench.views.field import Look, plain_axes, summarise
 from workbench.views.palettes import colour_table
 from workbench.views.still import png_of
 
-LEFT, TOP, BOTTOM, SIDE = 62, 22, 20, 256
+LEFT, TOP, BOTTOM, SIDE = 69, 22, 20, 256
 
 
 def pixels_of(summary):

@@ -36,6 +36,11 @@ class AxisLabel:
     first: float
     last: float
 
+    def title(self, most: int) -> str:
+        """Name and unit in at most so many letters, without the unit if both are too long."""
+        both = f"{self.name} ({self.unit})" if self.unit else self.name
+        return both if len(both) <= most else self.name[:most]
+
 
 @dataclass(frozen=True, slots=True)
 class Look:

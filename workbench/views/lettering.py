@@ -15,6 +15,8 @@ CHARACTERS = (
 
 CHARACTER_WIDTH = 14
 CHARACTER_HEIGHT = 27
+SMALL_WIDTH = 7
+SMALL_HEIGHT = 13
 
 # One bit a pixel, all characters side by side, deflated. Drawn from DejaVu Sans Mono (free licence of Bitstream Vera).
 _TABLE = (
@@ -64,3 +66,12 @@ def letters(text: str) -> npt.NDArray[np.bool_]:
     unknown = CHARACTERS.index("?")
     starts = [(place if place >= 0 else unknown) * CHARACTER_WIDTH for place in places]
     return np.hstack([_PIXELS[:, start : start + CHARACTER_WIDTH] for start in starts])
+
+
+def small_letters(text: str) -> npt.NDArray[np.float64]:
+    """How black each pixel is, 0 to 1: the mean of four of the table; shape (SMALL_HEIGHT, SMALL_WIDTH * len(text))."""
+    if not text:
+        return np.zeros((SMALL_HEIGHT, 0))
+    mask = letters(text)[: 2 * SMALL_HEIGHT]
+    ink: npt.NDArray[np.float64] = mask.reshape(SMALL_HEIGHT, 2, -1, 2).mean(axis=(1, 3))
+    return ink

@@ -8,13 +8,17 @@ import zlib
 import numpy as np
 
 from workbench.views.field import LARGEST_SIDE, Codes, FieldSummary, least_and_greatest
+from workbench.views.lettering import SMALL_HEIGHT, SMALL_WIDTH, small_letters
 from workbench.views.numbers import shares
 from workbench.views.palettes import colour_table
 
 SMALLEST_SIDE = 256  # pixels; fewer cells are shown larger
 LINE_ROWS = 200  # pixels of a line's picture
-_SPARED = 1  # of 255 levels of a palette, so near to the level below that nobody sees the difference
+# Of 255 levels of a palette, so near to the level below that nobody sees the difference: paper, grey and ink.
+_SPARED = {1: b"\xff\xff\xff", 3: b"\x8c\x8c\x8c", 5: b"\x00\x00\x00"}
 _BETWEEN = 12  # pixels
+_NAME_GAP = 4  # between a plane and the names of its axes
+_LONGEST_NAME = 9  # letters of the name of the axis up
 _PAPER = 0  # codes of a line's two-colour table
 _INK = 1
 _LINE_TABLE = bytes.fromhex("ffffff 0072b2".replace(" ", ""))
@@ -26,25 +30,54 @@ def enlarged(summary: FieldSummary) -> tuple[Codes, bytes]:
 
 
 def side_by_side(summary: FieldSummary) -> tuple[Codes, bytes]:
-    """Codes and colour table of all planes of a summary, one scale for all, on white paper; or of its line.
+    """Codes and colour table of all planes of a summary, their axes named, one scale for all; or of its line.
 
-    All codes mean something, so paper takes that of the second level, whose cells get the first one's colour.
+    All codes mean something, so paper and letters take those of a few levels, whose cells get a neighbour's colour.
     """
     if summary.kind == "line":
         return line_pixels(summary)
     if not summary.others:
         return enlarged(summary)
     scale = min(map(_scale, summary.planes))
-    pictures = [_repeated(np.where(plane.codes == _SPARED, 0, plane.codes), scale) for plane in summary.planes]
+    pictures = [_with_names(plane, scale) for plane in summary.planes]
     rows = max(picture.shape[0] for picture in pictures)
     columns = sum(picture.shape[1] for picture in pictures) + _BETWEEN * (len(pictures) - 1)
-    codes, left = np.full((rows, columns), _SPARED, np.uint8), 0
+    codes, left = _paper(rows, columns), 0
     for picture in pictures:
         codes[: picture.shape[0], left : left + picture.shape[1]] = picture
         left += picture.shape[1] + _BETWEEN
     table = bytearray(colour_table(summary.palette))
-    table[3 * _SPARED : 3 * _SPARED + 3] = b"\xff\xff\xff"
+    for level, colour in _SPARED.items():
+        table[3 * level : 3 * level + 3] = colour
     return codes, bytes(table)
+
+
+def _with_names(plane: FieldSummary, scale: int) -> Codes:
+    """A plane with the names of its axes at its left and below it."""
+    cells = np.where(np.isin(plane.codes, list(_SPARED)), plane.codes - 1, plane.codes)
+    picture = _repeated(cells, scale)
+    rows, columns = picture.shape
+    up = _lettered(plane.up.title(_LONGEST_NAME) if plane.up else "")
+    across = _lettered(plane.across.title(columns // SMALL_WIDTH))
+    left = up.shape[1] + _NAME_GAP
+    named = _paper(rows + _NAME_GAP + SMALL_HEIGHT, left + columns)
+    named[:rows, left:] = picture
+    top = max(0, (rows - SMALL_HEIGHT) // 2)
+    named[top : top + SMALL_HEIGHT, : up.shape[1]] = up
+    start = left + (columns - across.shape[1]) // 2
+    named[rows + _NAME_GAP :, start : start + across.shape[1]] = across
+    return named
+
+
+def _lettered(text: str) -> Codes:
+    """Codes of words on paper."""
+    paper, grey, ink = _SPARED
+    black = small_letters(text)
+    return np.select([black > 0.5, black > 0.2], [ink, grey], paper).astype(np.uint8)
+
+
+def _paper(rows: int, columns: int) -> Codes:
+    return np.full((rows, columns), next(iter(_SPARED)), np.uint8)
 
 
 def line_pixels(summary: FieldSummary) -> tuple[Codes, bytes]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from workbench.views.field import AxisLabel, Codes, FieldSummary
-from workbench.views.lettering import letters
+from workbench.views.lettering import SMALL_HEIGHT, SMALL_WIDTH, small_letters
 from workbench.views.numbers import beside, short
 from workbench.views.palettes import LEVELS, colour_table
 from workbench.views.picture import encode_rgb, enlarged, line_pixels
 
-_LETTER_ROWS, _LETTER_COLUMNS = 13, 7  # half of the table's
-_LEFT, _TOP, _BOTTOM, _GAP = 62, 22, 20, 12
+_LEFT, _TOP, _BOTTOM, _GAP = 69, 22, 20, 12
+_LONGEST_NAME = 9  # letters of the name of the axis up
 _BAR, _BAR_NUMBERS = 14, 70
 
 
@@ -44,14 +43,14 @@ def _panel(summary: FieldSummary) -> Codes:
     panel = _white(rows + _BOTTOM, _LEFT + columns + _GAP)
     panel[:rows, _LEFT : _LEFT + columns] = image
     up = summary.up or AxisLabel(summary.name, summary.unit, 0, summary.low, summary.high)
-    for text, row in zip(beside((up.last, up.first)), (0, rows - _LETTER_ROWS), strict=True):
+    for text, row in zip(beside((up.last, up.first)), (0, rows - SMALL_HEIGHT), strict=True):
         _write(panel, row, _LEFT - 6, text, align=1.0)
-    _write(panel, rows // 2 - _LETTER_ROWS // 2, _LEFT - 6, _titled(up)[:8], align=1.0)
+    _write(panel, rows // 2 - SMALL_HEIGHT // 2, _LEFT - 6, up.title(_LONGEST_NAME), align=1.0)
     across, below = summary.across, rows + 4
     first, last = beside((across.first, across.last))
     _write(panel, below, _LEFT, first)
     _write(panel, below, _LEFT + columns, last, align=1.0)
-    _write(panel, below, _LEFT + columns // 2, _titled(across), align=0.5)
+    _write(panel, below, _LEFT + columns // 2, across.title(columns // SMALL_WIDTH), align=0.5)
     return panel
 
 
@@ -60,32 +59,19 @@ def _bar(summary: FieldSummary, rows: int) -> Codes:
     table = np.frombuffer(colour_table(summary.palette), np.uint8).reshape(-1, 3)
     panel = _white(rows + _BOTTOM, _BAR + _BAR_NUMBERS)
     panel[:rows, :_BAR] = table[np.linspace(LEVELS - 1, 0, rows).astype(np.uint8)][:, np.newaxis]
-    for text, row in zip(beside((summary.high, summary.low)), (0, rows - _LETTER_ROWS), strict=True):
+    for text, row in zip(beside((summary.high, summary.low)), (0, rows - SMALL_HEIGHT), strict=True):
         _write(panel, row, _BAR + 4, text)
     if summary.unit:
         _write(panel, rows // 2, _BAR + 4, summary.unit)
     return panel
 
 
-def _titled(axis: AxisLabel) -> str:
-    return f"{axis.name} ({axis.unit})" if axis.unit else axis.name
-
-
 def _write(pixels: Codes, row: int, column: int, text: str, align: float = 0.0) -> None:
     """Black letters whose left end (align 0), middle (0.5) or right end (1) is at `column`, cut at the border."""
-    row, left = max(0, row), max(0, column - round(align * _LETTER_COLUMNS * len(text)))
-    ink = _ink(text)[: max(0, pixels.shape[0] - row), : max(0, pixels.shape[1] - left)]
+    row, left = max(0, row), max(0, column - round(align * SMALL_WIDTH * len(text)))
+    ink = small_letters(text)[: max(0, pixels.shape[0] - row), : max(0, pixels.shape[1] - left)]
     place = pixels[row : row + ink.shape[0], left : left + ink.shape[1]]
     place[:] = (place * (1 - ink[..., np.newaxis])).astype(np.uint8)
-
-
-def _ink(text: str) -> npt.NDArray[np.float64]:
-    """How black each pixel is, 0 to 1: the mean of four pixels of the table."""
-    if not text:
-        return np.zeros((_LETTER_ROWS, 0))
-    mask = letters(text)[: 2 * _LETTER_ROWS]
-    ink: npt.NDArray[np.float64] = mask.reshape(_LETTER_ROWS, 2, -1, 2).mean(axis=(1, 3))
-    return ink
 
 
 def _white(rows: int, columns: int) -> Codes:

@@ -193,9 +193,7 @@ export class FieldView extends DOMWidgetView {
     const [notNumbers, infinite] = counts.reduce(([a, b], [c, d]) => [a + c, b + d]);
     const flags = notNumbers + infinite ? `; ${notNumbers} NaN, ${infinite} infinite shown` : '';
     const wrong = frame.wrong ? `; ${frame.wrong}` : '';
-    const stride = Math.max(...planes.map(plane => plane.stride));
-    const drawn = frame.kind === 'line' ? `drawn: least and greatest of each ${stride} cells` : `drawn: one cell of ${stride} along each axis`;
-    this.values.textContent = [range, ...(places ? [places] : []), ...(stride > 1 ? [drawn] : [])].join('; ') + flags + wrong;
+    this.values.textContent = [range, places, frame.thinning].filter(Boolean).join('; ') + flags + wrong;
     this.values.classList.toggle('swb-wrong', frame.wrong !== null || flags !== '');
     planes.forEach((plane, number) => {
       const label = `${frame.name}: ${plane.across.name} to the right, ${plane.up ? plane.up.name : frame.name} up`;

@@ -9,7 +9,7 @@ const plane = {
 };
 const frame = {
   type: 'frame', number: 4, kind: 'plane', name: 'u', unit: 'm', step: 9, time: null, low: 0, high: 1, palette: 'viridis',
-  wrong: null, planes: [plane]
+  wrong: null, thinning: 'drawn: some', planes: [plane]
 };
 const body = bytes => new DataView(Uint8Array.from(bytes).buffer);
 
@@ -18,6 +18,7 @@ test('a plane has one code a cell', () => {
   assert.equal(read.type, 'frame');
   assert.deepEqual([...read.planes[0].codes], [1, 2, 3, 4, 5, 6]);
   assert.equal(read.step, 9);
+  assert.equal(read.thinning, 'drawn: some');
 });
 
 test('a frame whose body has another length is refused', () => {

@@ -175,6 +175,6 @@ def test_cells_that_are_not_drawn_are_told(lab, page, width):
     notebook.wait_drawn(1, before=0)
     page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
     page.set_viewport_size({"width": width, "height": 1000})
-    notebook.wait_text(".swb-values", "drawn: one cell of 2 along each axis")
+    notebook.wait_text(".swb-values", "; drawn: one cell of 2 along each axis; min and max are of all cells")
     page.wait_for_timeout(500)
     notebook.picture(f"field-thinned-{width}")

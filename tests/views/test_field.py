@@ -189,6 +189,13 @@ def test_a_thinned_field_keeps_its_lowest_row_and_says_so():
     assert "drawn:" not in describe(summary_of(values))
 
 
+@pytest.mark.parametrize(("cells", "words"), [(1500, "drawn: one cell of 2 along each axis; min and"), (15, "")])
+def test_a_page_is_told_whether_all_cells_are_drawn(cells, words):
+    told = frame_message(1, summary_of(np.zeros((cells, 4)))).content["thinning"]
+    assert told.startswith(words)
+    assert bool(told) == bool(words)
+
+
 def test_all_planes_of_a_volume_are_thinned_alike():
     values = np.zeros((30, 20, 10))
     small = thinner(summary_of(values, Look(volume=True)), 300)

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.graph import Graph
 from workbench.run.snapshots import Snapshot
 from workbench.views.curves import Chart
-from workbench.views.field import AxisLabel, FieldSummary
+from workbench.views.field import AxisLabel, FieldSummary, thinning_text
 from workbench.views.figure import chart_svg, chart_words
 from workbench.views.numbers import shares
 from workbench.views.packing import pack
@@ -75,6 +75,7 @@ def frame_message(number: int, summary: FieldSummary) -> Message:
         "high": _json_number(summary.high),
         "palette": summary.palette,
         "wrong": None if summary.wrong is None else str(summary.wrong),
+        "thinning": thinning_text(summary),
         "planes": [
             {**_plane(plane), "packed": body is not None} for plane, body in zip(summary.planes, small, strict=True)
         ],

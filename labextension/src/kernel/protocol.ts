@@ -83,6 +83,8 @@ export interface Frame {
   palette: string;
   /** Since when and where a value is no finite number. */
   wrong: string | null;
+  /** That not every cell is drawn; empty if all are. */
+  thinning: string;
   /** One picture, or the three planes of a volume, which share limits and colours. */
   planes: [Plane, ...Plane[]];
 }
@@ -231,6 +233,7 @@ function readFrame(content: Fields, bodies: readonly ArrayBufferView[]): Frame |
     high: numberOrNull(content['high']) ?? 0,
     palette: text(content, 'palette'),
     wrong: typeof content['wrong'] === 'string' ? content['wrong'] : null,
+    thinning: text(content, 'thinning'),
     planes: [first, ...(others as Plane[])]
   };
 }

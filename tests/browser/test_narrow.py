@@ -65,6 +65,11 @@ def test_no_view_of_a_large_machine_scrolls_sideways(lab, page, theme):
         assert page.evaluate(WIDER) == [], tab
         assert page.evaluate(NAMELESS) == []
         notebook.picture(f"narrow-hydro-{tab.lower()}-{theme.lower()}")
+    page.set_viewport_size({"width": 1200, "height": 1150})
+    page.get_by_role("tab", name="Plan", exact=True).click()
+    page.wait_for_timeout(700)
+    assert page.evaluate(WIDER) == []
+    notebook.picture(f"wide-hydro-plan-{theme.lower()}")
     notebook.theme("Light")
 
 

@@ -73,8 +73,10 @@ export class Table {
           const header = element('th', '');
           header.scope = 'row';
           header.setAttribute('role', 'rowheader');
-          const chosen = button(text, 'select this sub-kernel', () => this.ask({ type: 'row', name: row.name }));
+          const chosen = button('', 'select this sub-kernel', () => this.ask({ type: 'row', name: row.name }));
           chosen.className = 'swb-link';
+          // Long names break between their words.
+          chosen.append(...text.split(/(?<=_)/).flatMap(word => [word, document.createElement('wbr')]));
           header.append(chosen);
           line.append(header);
         } else {

@@ -59,8 +59,8 @@ print('taken', json.dumps([taken, sent, (sim.steps - first) / {seconds}]))"""
 IDLE = BEGIN + "time.sleep({seconds})\n" + SAY
 BUSY = BEGIN + "other.start(); end = time.time() + {seconds}\nwhile time.time() < end: pass\n" + SAY
 # What the bench itself notes would count as memory of the views, so that ends first. Trimmed: without what the
-# allocator keeps for later. Signatures: jupyter_client keeps one of each message received, 65,536 at most, so an
-# acknowledgement costs about 100 bytes until then.
+# allocator keeps for later, and between two frames, whose arrays take some MiB. Signatures: jupyter_client keeps one of
+# each message received, 65,536 at most, so an acknowledgement costs about 100 bytes until then.
 LONG = """\
 import ctypes, gc, sys
 field_view.frame_message, field_view.FieldView._show = original, original_show
@@ -74,9 +74,10 @@ for minute in range({minutes}):
     usual = resident()
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
+    trimmed = min(time.sleep(0.013) or resident() for _ in range(40))
     signatures = get_ipython().kernel.session.digest_history
     kept = (sys.getsizeof(signatures) + sum(map(sys.getsizeof, tuple(signatures)))) / 2**20
-    noted.append((usual, resident(), kept, len(gc.get_objects())))
+    noted.append((usual, trimmed, kept, len(gc.get_objects())))
 sim.stop()
 print('noted', json.dumps(noted))
 """

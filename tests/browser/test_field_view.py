@@ -168,3 +168,22 @@ three.view("T", palette="cividis")"""
         "[...document.querySelectorAll('.swb-across-name')].some(n => n.textContent === 'y (cells)')"
     )
     notebook.picture("field-slice")
+
+
+def test_value_without_neighbours_is_a_dot(lab, page):
+    lines = """\
+import numpy as np
+import workbench as wb
+flat = wb.trace('u = field("u", boundary="periodic")\\nu.next = u')
+one = flat.simulate(u=np.array([2.0]))
+holes = flat.simulate(u=np.array([1.0, np.nan, 2.0, np.nan, 3.0]))"""
+    notebook = open_notebook(lab, page, "dots.ipynb", lines, 'holes.view("u")', 'one.view("u")')
+    page.wait_for_function("document.querySelectorAll('.swb-field[data-drawn]').length === 2")
+    drawn = """[...document.querySelectorAll('.swb-canvas')].map(canvas => {
+        const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+        return pixels.filter((value, index) => index % 4 === 3 && value > 127).length;
+    })"""
+    three, one = page.evaluate(drawn)
+    assert 25 <= one <= 80
+    assert 3 * 25 <= three <= 3 * 80
+    notebook.picture("field-dots")

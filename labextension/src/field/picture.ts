@@ -10,6 +10,7 @@ import type { Axis, Frame, Plane } from '../kernel/protocol';
 const LINE_WIDTH = 640;
 const LINE_HEIGHT = 320;
 const LINE_MARGIN = 4; // above the highest and below the lowest value of a line
+const DOT = 3; // radius of a value of a line whose neighbours are not finite, or that has none
 
 export class Picture {
   readonly node = element('div', 'swb-picture');
@@ -134,10 +135,14 @@ export class Picture {
     plane.points.forEach((share, index) => {
       const x = ((index + 0.5) / plane.points.length) * LINE_WIDTH;
       const y = LINE_HEIGHT * (1 - upOnLine(share));
+      const alone = !pen && !Number.isFinite(plane.points[index + 1]);
       if (!Number.isFinite(share)) {
         pen = false;
       } else if (pen) {
         context.lineTo(x, y);
+      } else if (alone) {
+        context.moveTo(x + DOT, y);
+        context.arc(x, y, DOT, 0, 2 * Math.PI);
       } else {
         context.moveTo(x, y);
         pen = true;

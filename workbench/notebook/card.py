@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workbench.run.progress import in_digits
+from workbench.views.plan import bytes_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +95,6 @@ def scaled(value: float, unit: str) -> str:
     return f"{value:.3g} {unit}"
 
 
-def memory_text(count: int) -> str:
-    """Bytes with a binary prefix."""
-    for size, prefix in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
-        if count >= size:
-            amount = count / size
-            return f"{amount:.3g} {prefix}" if amount < 999.5 else f"{amount:.0f} {prefix}"
-    return f"{count} bytes"
-
-
 def counted(number: int, noun: str) -> str:
     """ "1 node", "2 nodes"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
@@ -118,4 +110,4 @@ def share_text(share: float) -> str:
 
 def filled_text(kernel: KernelRow) -> str:
     """What the fills of a kernel write: "16 KiB a step", or "none"."""
-    return f"{memory_text(kernel.halo_bytes)} a step" if kernel.halo_bytes else "none"
+    return f"{bytes_text(kernel.halo_bytes)} a step" if kernel.halo_bytes else "none"

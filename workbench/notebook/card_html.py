@@ -10,13 +10,13 @@ from workbench.notebook.card import (
     StaticRow,
     counted,
     filled_text,
-    memory_text,
     scaled,
     shape_text,
     share_text,
 )
 from workbench.notebook.card_style import CARD_STYLE
 from workbench.run.progress import in_digits
+from workbench.views.plan import bytes_text
 
 
 def card_html(card: CardSummary) -> str:
@@ -52,7 +52,7 @@ def _tiles(card: CardSummary) -> str:
         ("memory traffic", f"{in_digits(kernel.bytes_moved, 3)} bytes", "a cell and step"),
         ("arithmetic", f"{in_digits(kernel.flops, 3)} flops", "a cell and step"),
         ("sub-kernels", str(len(kernel.subkernels)), f"launches a step: {kernel.launches}"),
-        ("memory", memory_text(card.memory_bytes), f"for {cells} cells"),
+        ("memory", bytes_text(card.memory_bytes), f"for {cells} cells"),
         ("halo", filled_text(kernel), f"filled; width {card.halo}; {share_text(kernel.recomputed)} recomputed"),
     )
     return f'<div class="swb-tiles">{"".join(_tile(*tile) for tile in tiles)}</div>'

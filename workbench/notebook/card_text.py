@@ -10,12 +10,12 @@ from workbench.notebook.card import (
     StaticRow,
     counted,
     filled_text,
-    memory_text,
     scaled,
     shape_text,
     share_text,
 )
 from workbench.run.progress import in_digits
+from workbench.views.plan import bytes_text
 
 _WIDTH = 100
 _LABEL = 13
@@ -31,7 +31,7 @@ def card_text(card: CardSummary) -> str:
     for kernel in card.kernels:
         lines += [_line(f"kernel {kernel.name}" if i == 0 else "", text) for i, text in enumerate(kernel_texts(kernel))]
     lines.append(_line("memory", memory_line(card)))
-    lines.append(_line("bound", f"{bound_text(card)} for arrays beyond the caches; {card.bound_source}"))
+    lines.append(_line("bound", bound_text(card)))
     lines.append(_line("build", card.build))
     if card.arithmetic != "ieee":
         lines.append(_line("arithmetic", card.arithmetic))
@@ -59,16 +59,18 @@ def kernel_texts(kernel: KernelRow) -> tuple[str, ...]:
 def memory_line(card: CardSummary) -> str:
     """Extents, halo, memory and the arrays beyond the fields."""
     return (
-        f"{shape_text(card.extents)} cells: {memory_text(card.memory_bytes)}, "
+        f"{shape_text(card.extents)} cells: {bytes_text(card.memory_bytes)}, "
         f"{counted(card.extra_arrays, 'array')} beyond the fields; halo {card.halo}"
     )
 
 
 def bound_text(card: CardSummary) -> str:
-    """The predicted speed of the kernel `step`, or of the first one."""
+    """The predicted speed of the kernel `step`, or of the first one, and what it rests on."""
     kernel = next((k for k in card.kernels if k.name == "step"), card.kernels[0])
     kind = "predicted bound" if card.measured else "estimated bound"
-    return f"{kind} {scaled(kernel.bound, 'cells/s')}" if kernel.bound else "none, nothing is computed,"
+    if not kernel.bound:
+        return "none: nothing is computed"
+    return f"{kind} {scaled(kernel.bound, 'cells/s')} for arrays beyond the caches; {card.bound_source}"
 
 
 def _static(row: StaticRow) -> str:

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 
 from workbench.backends.cache_folder import default_cache
 from workbench.machine import Machine
-from workbench.notebook.card import counted, memory_text, shape_text
+from workbench.notebook.card import counted, shape_text
 from workbench.pipeline import counters
 from workbench.run import alive
 from workbench.run.progress import in_digits
 from workbench.run.simulation import Simulation
 from workbench.views.living import detail_lines, summarise_living
+from workbench.views.plan import bytes_text
 
 
 def living_text(names: Mapping[str, object]) -> str:
@@ -32,7 +33,7 @@ def living_text(names: Mapping[str, object]) -> str:
     total = sum(memory for _, memory in rows)
     done = counters()
     lines += [
-        f"memory       {memory_text(total)} in simulations",
+        f"memory       {bytes_text(total)} in simulations",
         f"compiled     {counted(done.compiled, 'time')} in this process ({in_digits(done.seconds, 2)} s), "
         f"found in the cache {counted(done.cache_hits, 'time')}",
         f"cache        {default_cache().info()}",
@@ -47,7 +48,7 @@ def _simulation_row(simulation: Simulation, names: Mapping[str, object]) -> tupl
         return None
     text = (
         f"  {_name_of(simulation, names):<12} of {simulation.graph.name}, {shape_text(living.extents)} cells on "
-        f"{living.backend}, {counted(living.steps, 'step')}, {living.state}, {memory_text(living.memory)}"
+        f"{living.backend}, {counted(living.steps, 'step')}, {living.state}, {bytes_text(living.memory)}"
     )
     return (text, *(f"{'':15}{line}" for line in detail_lines(living))), living.memory
 

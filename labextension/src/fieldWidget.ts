@@ -6,7 +6,7 @@ import { readTable } from './field/colours';
 import { showCharts } from './field/charts';
 import { Controls } from './field/controls';
 import { obeyKey } from './field/keys';
-import { Latest } from './field/latest';
+import { atMostEvery, Latest } from './field/latest';
 import { apart, short } from './field/numbers';
 import { element } from './element';
 import { keepFile, rasterise } from './files';
@@ -17,6 +17,9 @@ import { release } from './field/releasing';
 import { openChannel, type Channel } from './kernel/channel';
 import { readMessage, type Frame, type FromKernel, type HandedFile, type Opening, type Point, type ToKernel } from './kernel/protocol';
 import { MODULE, VERSION } from './version';
+
+/** Milliseconds between two changes of the words around a moving picture; each makes the browser lay out the page. */
+const WORDS_EVERY = 100;
 
 /** The cell that arrow keys have moved to. */
 interface Cursor {
@@ -72,6 +75,7 @@ export class FieldView extends DOMWidgetView {
     this.gone = true;
     this.sized.disconnect();
     this.latest.clear();
+    this.words.clear();
     this.channel?.close();
     super.remove();
   }
@@ -148,7 +152,7 @@ export class FieldView extends DOMWidgetView {
     }
     this.mark();
     this.controls.showFrame(frame);
-    this.describe(frame);
+    this.words.put(frame);
     this.receipts.drawn(frame.number);
     this.el.dataset['number'] = String(frame.number);
     this.el.dataset['drawn'] = String(Number(this.el.dataset['drawn'] ?? 0) + 1);
@@ -195,11 +199,7 @@ export class FieldView extends DOMWidgetView {
     const wrong = frame.wrong ? `; ${frame.wrong}` : '';
     this.values.textContent = [range, places, frame.thinning].filter(Boolean).join('; ') + flags + wrong;
     this.values.classList.toggle('swb-wrong', frame.wrong !== null || flags !== '');
-    planes.forEach((plane, number) => {
-      const label = `${frame.name}: ${plane.across.name} to the right, ${plane.up ? plane.up.name : frame.name} up`;
-      const keys = 'Arrow keys read the value of a cell, Enter follows it.';
-      this.pictures[number]?.canvas.setAttribute('aria-label', `${label}. ${keys}`);
-    });
+    planes.forEach((plane, number) => this.pictures[number]?.letter(frame, plane));
   }
 
   private choosePalette(name: string, tell = true): void {
@@ -299,6 +299,10 @@ export class FieldView extends DOMWidgetView {
   private readonly latest = new Latest<Frame>(
     frame => this.draw(frame),
     callback => requestAnimationFrame(callback)
+  );
+  private readonly words = new Latest<Frame>(
+    frame => this.describe(frame),
+    atMostEvery(WORDS_EVERY, (callback, milliseconds) => void setTimeout(callback, milliseconds), () => performance.now())
   );
   private readonly receipts = new Receipts(
     number => this.ask({ type: 'drawn', number }),

@@ -86,8 +86,8 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
   private choose(): void {
     const found = this.live.node.querySelector('.swb-live') !== null;
     this.live.setHidden(!found);
-    this.picture.hidden = found || !this.picture.getAttribute('src');
-    this.page.node.hidden = found;
+    hide(this.picture, found || !this.picture.getAttribute('src'));
+    hide(this.page.node, found);
   }
 
   private timer = 0;
@@ -96,4 +96,11 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
   private readonly live = new Panel();
   private readonly page = new Panel();
   private readonly observer = new MutationObserver(() => this.choose());
+}
+
+/** To hide what is hidden already would cost the browser a look at all styles. */
+function hide(node: HTMLElement, hidden: boolean): void {
+  if (node.hidden !== hidden) {
+    node.hidden = hidden;
+  }
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { deflateRawSync } from 'node:zlib';
 import { paint, readTable } from '../lib/field/colours.js';
 import { stepsOf } from '../lib/field/keys.js';
-import { Latest } from '../lib/field/latest.js';
+import { atMostEvery, Latest } from '../lib/field/latest.js';
 import { apart, beside, shareOf, short, ticks } from '../lib/field/numbers.js';
 import { cellOf, placeOf } from '../lib/field/places.js';
 import { rangeOf } from '../lib/field/range.js';
@@ -142,6 +142,28 @@ test('what was cleared is not drawn', () => {
   latest.put(1);
   latest.clear();
   waiting.shift()();
+});
+
+test('words change at once, then at most so often, and end with the latest', () => {
+  const seen = [];
+  const waiting = [];
+  let now = 5;
+  const words = new Latest(value => seen.push([now, value]), atMostEvery(100, (callback, wait) => waiting.push([now + wait, callback]), () => now));
+  const pass = until => {
+    while (waiting.length && waiting[0][0] <= until) {
+      const [at, callback] = waiting.shift();
+      now = at;
+      callback();
+    }
+    now = until;
+  };
+  for (let frame = 0; frame < 9; frame++) {
+    pass(5 + 25 * frame);
+    words.put(frame);
+  }
+  pass(1000);
+  words.put('later');
+  assert.deepEqual(seen, [[5, 0], [105, 3], [205, 7], [305, 8], [1000, 'later']]);
 });
 
 test('a slider holds its first value', () => {

@@ -29,3 +29,24 @@ export class Latest<Value> {
 
   private waiting: { value: Value } | null = null;
 }
+
+/** A request for Latest: calls back at once, or so many `milliseconds` after the last time if that is later. */
+export function atMostEvery(
+  milliseconds: number,
+  later: (callback: () => void, milliseconds: number) => void,
+  now: () => number
+): (callback: () => void) => void {
+  let last = -Infinity;
+  return callback => {
+    const act = (): void => {
+      last = now();
+      callback();
+    };
+    const wait = last + milliseconds - now();
+    if (wait > 0) {
+      later(act, wait);
+    } else {
+      act();
+    }
+  };
+}

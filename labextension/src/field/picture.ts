@@ -7,6 +7,7 @@ import { placeOf, type Place } from './places';
 import { unpack } from './unpacking';
 import type { Axis, Frame, Plane } from '../kernel/protocol';
 
+const KEYS = 'Arrow keys read the value of a cell, Enter follows it.';
 const LINE_WIDTH = 640;
 const LINE_HEIGHT = 320;
 const LINE_MARGIN = 4; // above the highest and below the lowest value of a line
@@ -34,7 +35,6 @@ export class Picture {
     } else {
       this.drawPlane(plane);
     }
-    this.drawAxes(frame, plane);
   }
 
   /** Mark cells of the domain that this picture shows, and where the other planes of a volume cut this one. */
@@ -151,7 +151,12 @@ export class Picture {
     context.stroke();
   }
 
-  private drawAxes(frame: Frame, plane: Plane): void {
+  /** Names and numbers beside the picture, and what a screen reader says of it. */
+  letter(frame: Frame, plane: Plane): void {
+    const label = `${frame.name}: ${plane.across.name} to the right, ${plane.up ? plane.up.name : frame.name} up. ${KEYS}`;
+    if (this.canvas.getAttribute('aria-label') !== label) {
+      this.canvas.setAttribute('aria-label', label);
+    }
     const narrow = this.canvas.clientWidth < 300;
     // Limits follow the values from frame to frame, and then only what shows them is made anew.
     const limits = `${frame.low} ${frame.high}`;

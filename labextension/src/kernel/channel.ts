@@ -6,6 +6,9 @@ import type { Kernel } from '@jupyterlab/services';
 const TARGET = 'stencil-workbench.page';
 const SUBSHELL_TIMEOUT = 1000; // milliseconds; an old kernel process never says that it has one
 
+/** Of these JupyterLab shows no busy and idle, as its server tells it (`untracked_message_types`). */
+const UNTRACKED = 'comm_info_request';
+
 export interface Channel<Message extends object> {
   send(message: Message): void;
   close(): void;
@@ -33,7 +36,7 @@ export async function openChannel<Message extends object>(
   return {
     send: message => {
       if (!comm.isDisposed) {
-        void comm.send({ ...message } as unknown as Parameters<typeof comm.send>[0]);
+        untracked(comm.send({ ...message } as unknown as Parameters<typeof comm.send>[0]));
       }
     },
     close: () => {
@@ -43,4 +46,13 @@ export async function openChannel<Message extends object>(
       }
     }
   };
+}
+
+/**
+ * Keep JupyterLab from showing the kernel process as busy, then idle, for a message that nobody waits for. For each of
+ * the two it would change icon, toolbar and status bar, more work than to draw a frame; and idle would be wrong while a
+ * cell runs.
+ */
+function untracked(sent: Kernel.IShellFuture): void {
+  sent.onIOPub = ({ parent_header }) => void Object.assign(parent_header, { msg_type: UNTRACKED });
 }

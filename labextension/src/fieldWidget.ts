@@ -13,13 +13,13 @@ import { keepFile, rasterise } from './files';
 import { Picture } from './field/picture';
 import { cellOf } from './field/places';
 import { Receipts } from './field/receipts';
-import { release } from './field/releasing';
+import { openPainter, type Painter } from './field/sharing';
 import { openChannel, type Channel } from './kernel/channel';
 import { readMessage, type Frame, type FromKernel, type HandedFile, type Opening, type Point, type ToKernel } from './kernel/protocol';
 import { MODULE, VERSION } from './version';
 
 /** Milliseconds between two changes of the words around a moving picture; each makes the browser lay out the page. */
-const WORDS_EVERY = 100;
+const WORDS_EVERY = 250;
 
 /** The cell that arrow keys have moved to. */
 interface Cursor {
@@ -74,20 +74,29 @@ export class FieldView extends DOMWidgetView {
   override remove(): void {
     this.gone = true;
     this.sized.disconnect();
-    this.latest.clear();
+    this.lines.clear();
     this.words.clear();
     this.channel?.close();
+    this.painter?.close();
     super.remove();
   }
 
   private async connect(): Promise<void> {
     const manager = this.model.widget_manager as unknown as { kernel?: Kernel.IKernelConnection };
-    const channel = await openChannel<ToKernel>(manager.kernel, this.model.model_id, message => this.send({ ...message }), this.end);
+    const [channel, painter] = await Promise.all([
+      openChannel<ToKernel>(manager.kernel, this.model.model_id, message => this.send({ ...message }), this.end),
+      openPainter(
+        number => this.drew(number),
+        text => (this.trouble.textContent = `The field cannot be drawn: ${text}`)
+      )
+    ]);
     if (this.gone) {
       channel.close();
+      painter.close();
       return;
     }
     this.channel = channel;
+    this.painter = painter;
     this.ask({ type: 'ready' });
     this.wantCharts();
   }
@@ -108,7 +117,7 @@ export class FieldView extends DOMWidgetView {
         this.open(message);
         break;
       case 'frame':
-        this.latest.put(message);
+        this.take(message);
         break;
       case 'status':
         this.controls.showStatus(message);
@@ -140,35 +149,49 @@ export class FieldView extends DOMWidgetView {
     this.controls.open(opening);
   }
 
-  private draw(frame: Frame): void {
+  private take(frame: Frame): void {
     if (frame.palette !== this.palette) {
       this.choosePalette(frame.palette, false);
     }
     this.frame = frame;
-    this.arrange(frame);
-    frame.planes.forEach((plane, number) => this.pictures[number]?.draw(frame, plane));
-    if (Object.keys(this.model.views ?? {}).length < 2) {
-      frame.planes.forEach(plane => release(plane.codes)); // all views of one model read the same bytes
+    if (this.arrange(frame)) {
+      this.describe(frame);
     }
-    this.mark();
-    this.controls.showFrame(frame);
+    frame.planes.forEach((plane, number) => this.pictures[number]?.fit(frame.kind, plane));
+    if (frame.kind === 'line') {
+      this.lines.put(frame);
+    } else {
+      this.painter?.frame(frame.number, frame.planes, Object.keys(this.model.views ?? {}).length > 1); // who read the same bytes
+    }
     this.words.put(frame);
-    this.receipts.drawn(frame.number);
-    this.el.dataset['number'] = String(frame.number);
+  }
+
+  /** This frame is on its canvases. */
+  private drew(number: number): void {
+    this.receipts.drawn(number);
+    this.el.dataset['number'] = String(number);
     this.el.dataset['drawn'] = String(Number(this.el.dataset['drawn'] ?? 0) + 1);
   }
 
-  /** As many pictures as the frame has planes. */
-  private arrange(frame: Frame): void {
-    if (this.pictures.length === frame.planes.length) {
-      return;
+  /**
+   * As many pictures as the frame has planes; whether they are new. So are their canvases then, because one on which a
+   * line was drawn cannot be handed over.
+   */
+  private arrange(frame: Frame): boolean {
+    if (this.pictures.length === frame.planes.length && this.kind === frame.kind) {
+      return false;
     }
+    this.kind = frame.kind;
     this.pictures = frame.planes.map((_, number) => this.newPicture(number));
     this.pictureArea.replaceChildren(...this.pictures.map(picture => picture.node));
     this.pictureArea.classList.toggle('swb-volume', frame.planes.length > 1);
     this.el.classList.toggle('swb-wide', frame.planes.length > 1);
+    if (frame.kind !== 'line') {
+      this.painter?.sheets(this.pictures.map(picture => picture.canvas));
+    }
     this.choosePalette(frame.palette, false);
     this.cursor = null;
+    return true;
   }
 
   private newPicture(number: number): Picture {
@@ -183,6 +206,8 @@ export class FieldView extends DOMWidgetView {
   }
 
   private describe(frame: Frame): void {
+    this.mark();
+    this.controls.showFrame(frame);
     const time = frame.time === null ? '' : `, t = ${short(frame.time)}`;
     this.title.textContent = `${frame.name}${this.opening ? ` of ${this.opening.machine}` : ''}, step ${frame.step}${time}`;
     const { planes } = frame;
@@ -206,7 +231,9 @@ export class FieldView extends DOMWidgetView {
     const table = this.opening?.palettes[name];
     if (table) {
       this.palette = name;
-      this.pictures.forEach(picture => (picture.table = readTable(table)));
+      const pixels = readTable(table);
+      this.pictures.forEach(picture => picture.colour(pixels));
+      this.painter?.table(pixels);
       if (tell) {
         this.ask({ type: 'palette', value: name });
       }
@@ -289,6 +316,7 @@ export class FieldView extends DOMWidgetView {
   }
 
   private pictures: Picture[] = [];
+  private kind: Frame['kind'] | null = null;
   private readonly pictureArea = element('div', 'swb-pictures');
   private readonly charts = element('div', 'swb-charts');
   private readonly sized = new ResizeObserver(() => this.wantCharts());
@@ -296,8 +324,11 @@ export class FieldView extends DOMWidgetView {
     this.trouble.textContent = ''; // it belonged to what was asked before
     this.ask(message);
   });
-  private readonly latest = new Latest<Frame>(
-    frame => this.draw(frame),
+  private readonly lines = new Latest<Frame>(
+    frame => {
+      frame.planes.forEach((plane, number) => this.pictures[number]?.drawLine(plane));
+      this.drew(frame.number);
+    },
     callback => requestAnimationFrame(callback)
   );
   private readonly words = new Latest<Frame>(
@@ -314,6 +345,7 @@ export class FieldView extends DOMWidgetView {
   private readonly note = element('div', 'swb-waits');
   private readonly trouble = element('div', 'swb-trouble');
   private channel: Channel<ToKernel> | null = null;
+  private painter: Painter | null = null;
   private opening: Opening | null = null;
   private frame: Frame | null = null;
   private palette = '';

@@ -1,7 +1,6 @@
 // Colour tables, numbers on axes, latest-wins and slider ranges.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deflateRawSync } from 'node:zlib';
 import { paint, readTable } from '../lib/field/colours.js';
 import { stepsOf } from '../lib/field/keys.js';
 import { atMostEvery, Latest } from '../lib/field/latest.js';
@@ -9,8 +8,6 @@ import { apart, beside, shareOf, short, ticks } from '../lib/field/numbers.js';
 import { cellOf, placeOf } from '../lib/field/places.js';
 import { rangeOf } from '../lib/field/range.js';
 import { Receipts } from '../lib/field/receipts.js';
-import { release } from '../lib/field/releasing.js';
-import { unpack } from '../lib/field/unpacking.js';
 
 const free = { least: null, above: null, most: null };
 const hexadecimal = Array.from({ length: 256 }, (_, code) => code.toString(16).padStart(2, '0') + '80ff').join('');
@@ -202,35 +199,4 @@ test('a cell lies where it is drawn, and nowhere in a plane that is cut elsewher
 
 test('the cells of a line lie at half height', () => {
   assert.deepEqual(placeOf({ rows: 1, columns: 4, stride: 1, shown: [0], cuts: [] }, [2]), { across: 0.625, up: 0.5 });
-});
-
-/** What workbench/views/packing.py does. */
-function packed(codes, columns) {
-  return new Uint8Array(deflateRawSync(codes.map((code, cell) => code - (codes[cell - columns] ?? 0)), { level: 1 }));
-}
-
-test('packed codes come back as they were', () => {
-  for (const [rows, columns] of [[3, 5], [1, 7], [300, 200]]) {
-    const codes = Uint8Array.from({ length: rows * columns }, (_, cell) => (cell * cell) % 251);
-    const memory = new Uint8Array(codes.length).fill(9);
-    assert.ok(unpack(packed(codes, columns), columns, memory));
-    assert.deepEqual(memory, codes);
-  }
-});
-
-test('a damaged or too short stream is told', () => {
-  const codes = new Uint8Array(600).fill(7);
-  const body = packed(codes, 20);
-  assert.equal(unpack(body.slice(0, 4), 20, new Uint8Array(600)), false);
-  assert.equal(unpack(Uint8Array.of(255, 255, 255, 255), 20, new Uint8Array(600)), false);
-  assert.equal(unpack(body, 20, new Uint8Array(620)), false);
-});
-
-test('memory of a message goes back, unless others use it too', () => {
-  const own = Uint8Array.of(1, 2, 3);
-  release(own);
-  assert.equal(own.length, 0);
-  const shared = Uint8Array.of(1, 2, 3).subarray(1);
-  release(shared);
-  assert.equal(shared.length, 2);
 });

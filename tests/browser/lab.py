@@ -193,11 +193,13 @@ class NotebookPage:
         )
 
     def colours(self):
-        """How many different pixels the canvas shows."""
+        """How many different pixels the canvas shows, which another thread of the page may have drawn."""
         return self.page.evaluate(
             """() => {
-                const canvas = document.querySelector('.swb-canvas');
-                const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+                const shown = document.querySelector('.swb-canvas');
+                const context = new OffscreenCanvas(shown.width, shown.height).getContext('2d');
+                context.drawImage(shown, 0, 0);
+                const { data } = context.getImageData(0, 0, shown.width, shown.height);
                 return new Set(new Uint32Array(data.buffer)).size;
             }"""
         )

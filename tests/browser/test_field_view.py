@@ -42,14 +42,36 @@ def test_field_is_drawn_streams_and_obeys(lab, page):
     notebook.wait_text(".swb-title", "step 0")
 
 
+INDICATED = """() => {
+    const indicator = document.querySelector('.jp-Notebook-ExecutionIndicator');
+    window.indicated = [];
+    new MutationObserver(() => window.indicated.push(indicator.dataset.status))
+        .observe(indicator, {attributes: true, attributeFilter: ['data-status']});
+}"""
+
+
 def test_field_streams_while_a_cell_runs(lab, page):
     loop = 'import time\nend = time.time() + 6\nsim.start()\nwhile time.time() < end: pass\nsim.stop(); "ended"'
     notebook = open_notebook(lab, page, "busy.ipynb", WAVE, 'sim.view("u")', loop)
     notebook.wait_drawn(5)
     assert "*" in page.locator(".jp-CodeCell .jp-InputPrompt").nth(2).inner_text()
+    page.evaluate(INDICATED)
+    notebook.wait_drawn(10)
+    assert page.evaluate("window.indicated") == []  # answers to frames are no news: it stays busy
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Play").wait_for(timeout=3000)
     notebook.wait_idle()
+
+
+def test_page_that_forbids_workers_draws_itself(lab, page):
+    page.add_init_script("window.Worker = class { constructor() { throw new DOMException('no', 'SecurityError'); } }")
+    notebook = open_notebook(lab, page, "alone.ipynb", WAVE, 'sim.view("u")')
+    notebook.wait_drawn(1, before=0)
+    assert not page.workers
+    page.get_by_role("button", name="Play").click()
+    notebook.wait_drawn(10)
+    page.get_by_role("button", name="Pause").click()
+    assert notebook.colours() > 50
 
 
 NOTE = """\

@@ -4,7 +4,6 @@ import { element } from '../element';
 import { paint } from './colours';
 import { beside, shareOf, ticks } from './numbers';
 import { placeOf, type Place } from './places';
-import { unpack } from './unpacking';
 import type { Axis, Frame, Plane } from '../kernel/protocol';
 
 const KEYS = 'Arrow keys read the value of a cell, Enter follows it.';
@@ -16,7 +15,6 @@ const DOT = 3; // radius of a value of a line whose neighbours are not finite, o
 export class Picture {
   readonly node = element('div', 'swb-picture');
   readonly canvas = element('canvas', 'swb-canvas');
-  table: Uint32Array<ArrayBufferLike> | null = null;
 
   constructor() {
     this.canvas.setAttribute('role', 'img');
@@ -28,12 +26,57 @@ export class Picture {
     this.node.append(this.upName, this.upNumbers, this.canvas, this.overlay, this.bar, this.barNumbers, this.acrossNumbers, this.acrossName);
   }
 
-  draw(frame: Frame, plane: Plane): void {
-    this.node.classList.toggle('swb-line', frame.kind === 'line');
-    if (frame.kind === 'line') {
-      this.drawLine(plane);
-    } else {
-      this.drawPlane(plane);
+  /** Make room for a line, or for a plane of these cells. */
+  fit(kind: Frame['kind'], { rows, columns }: Plane): void {
+    const line = kind === 'line';
+    const ratio = line ? LINE_WIDTH / LINE_HEIGHT : Math.min(4, Math.max(0.25, columns / rows));
+    const key = `${kind} ${ratio}`;
+    if (key !== this.roomKey) {
+      this.roomKey = key;
+      this.node.classList.toggle('swb-line', line);
+      this.canvas.style.aspectRatio = String(ratio);
+    }
+  }
+
+  drawLine(plane: Plane): void {
+    const context = this.canvas.getContext('2d');
+    if (!context) {
+      throw new Error('this browser draws no canvas');
+    }
+    this.canvas.width = LINE_WIDTH; // empties it, too
+    this.canvas.height = LINE_HEIGHT;
+    const style = getComputedStyle(this.node);
+    context.strokeStyle = style.getPropertyValue('--swb-line-colour') || '#0072b2';
+    context.lineWidth = 2;
+    context.lineJoin = 'round';
+    context.beginPath();
+    let pen = false;
+    plane.points.forEach((share, index) => {
+      const x = ((index + 0.5) / plane.points.length) * LINE_WIDTH;
+      const y = LINE_HEIGHT * (1 - upOnLine(share));
+      const alone = !pen && !Number.isFinite(plane.points[index + 1]);
+      if (!Number.isFinite(share)) {
+        pen = false;
+      } else if (pen) {
+        context.lineTo(x, y);
+      } else if (alone) {
+        context.moveTo(x + DOT, y);
+        context.arc(x, y, DOT, 0, 2 * Math.PI);
+      } else {
+        context.moveTo(x, y);
+        pen = true;
+      }
+    });
+    context.stroke();
+  }
+
+  /** With these 256 pixels; planes are painted elsewhere (sharing.ts). */
+  colour(table: Uint32Array): void {
+    const context = this.bar.getContext('2d');
+    if (context) {
+      const image = context.createImageData(1, 255);
+      paint(Uint8Array.from({ length: 255 }, (_, row) => 254 - row), table, new Uint32Array(image.data.buffer));
+      context.putImageData(image, 0, 0);
     }
   }
 
@@ -80,77 +123,6 @@ export class Picture {
     return inside ? { column, row } : null;
   }
 
-  private drawPlane(frame: Plane): void {
-    const context = this.context(frame.columns, frame.rows);
-    if (!this.table) {
-      return;
-    }
-    if (!this.image || this.image.width !== frame.columns || this.image.height !== frame.rows) {
-      this.image = context.createImageData(frame.columns, frame.rows);
-      this.canvas.style.aspectRatio = `${Math.min(4, Math.max(0.25, frame.columns / frame.rows))}`;
-    }
-    const codes = this.codesOf(frame);
-    if (!codes) {
-      return;
-    }
-    paint(codes, this.table, new Uint32Array(this.image.data.buffer));
-    context.putImageData(this.image, 0, 0);
-    if (this.barTable !== this.table) {
-      this.barTable = this.table;
-      this.drawBar(this.table);
-    }
-  }
-
-  /** null: they are damaged. Unpacked ones lie in the same memory for each frame. */
-  private codesOf(frame: Plane): Uint8Array | null {
-    if (!frame.packed) {
-      return frame.codes;
-    }
-    const cells = frame.rows * frame.columns;
-    if (this.codes.length !== cells) {
-      this.codes = new Uint8Array(cells);
-    }
-    return unpack(frame.codes, frame.columns, this.codes) ? this.codes : null;
-  }
-
-  private drawBar(table: Uint32Array): void {
-    const context = this.bar.getContext('2d');
-    if (context) {
-      const image = context.createImageData(1, 255);
-      paint(Uint8Array.from({ length: 255 }, (_, row) => 254 - row), table, new Uint32Array(image.data.buffer));
-      context.putImageData(image, 0, 0);
-    }
-  }
-
-  private drawLine(plane: Plane): void {
-    const context = this.context(LINE_WIDTH, LINE_HEIGHT);
-    const style = getComputedStyle(this.node);
-    context.clearRect(0, 0, LINE_WIDTH, LINE_HEIGHT);
-    this.canvas.style.aspectRatio = `${LINE_WIDTH / LINE_HEIGHT}`;
-    context.strokeStyle = style.getPropertyValue('--swb-line-colour') || '#0072b2';
-    context.lineWidth = 2;
-    context.lineJoin = 'round';
-    context.beginPath();
-    let pen = false;
-    plane.points.forEach((share, index) => {
-      const x = ((index + 0.5) / plane.points.length) * LINE_WIDTH;
-      const y = LINE_HEIGHT * (1 - upOnLine(share));
-      const alone = !pen && !Number.isFinite(plane.points[index + 1]);
-      if (!Number.isFinite(share)) {
-        pen = false;
-      } else if (pen) {
-        context.lineTo(x, y);
-      } else if (alone) {
-        context.moveTo(x + DOT, y);
-        context.arc(x, y, DOT, 0, 2 * Math.PI);
-      } else {
-        context.moveTo(x, y);
-        pen = true;
-      }
-    });
-    context.stroke();
-  }
-
   /** Names and numbers beside the picture, and what a screen reader says of it. */
   letter(frame: Frame, plane: Plane): void {
     const label = `${frame.name}: ${plane.across.name} to the right, ${plane.up ? plane.up.name : frame.name} up. ${KEYS}`;
@@ -162,7 +134,7 @@ export class Picture {
     const limits = `${frame.low} ${frame.high}`;
     const line = frame.kind === 'line' || !plane.up;
     if (!line && limits !== this.limitsKey) {
-      this.barNumbers.replaceChildren(...barMarks(frame.low, frame.high));
+      putMarks(this.barNumbers, 'bottom', barMarks(frame.low, frame.high));
     }
     this.limitsKey = line ? '' : limits;
     const key = JSON.stringify([plane.across, plane.up, line ? limits : '', frame.name, frame.unit, frame.kind, narrow]);
@@ -172,29 +144,16 @@ export class Picture {
     this.axesKey = key;
     const few = narrow ? 4 : 6;
     this.acrossName.textContent = titled(plane.across);
-    this.acrossNumbers.replaceChildren(...marks(plane.across.first, plane.across.last, few, 'left', plane.across.cells));
+    putMarks(this.acrossNumbers, 'left', marks(plane.across.first, plane.across.last, few, plane.across.cells));
     if (line || !plane.up) {
       const span = frame.high > frame.low;
       this.upName.textContent = frame.unit ? `${frame.name} (${frame.unit})` : frame.name;
-      this.upNumbers.replaceChildren(...lineMarks(span ? frame.low : frame.low - 0.5, span ? frame.high : frame.low + 0.5));
-      this.barNumbers.replaceChildren();
+      putMarks(this.upNumbers, 'bottom', lineMarks(span ? frame.low : frame.low - 0.5, span ? frame.high : frame.low + 0.5));
+      putMarks(this.barNumbers, 'bottom', []);
       return;
     }
     this.upName.textContent = titled(plane.up);
-    this.upNumbers.replaceChildren(...marks(plane.up.first, plane.up.last, few, 'bottom', plane.up.cells));
-  }
-
-  private context(width: number, height: number): CanvasRenderingContext2D {
-    if (this.canvas.width !== width || this.canvas.height !== height) {
-      this.canvas.width = width;
-      this.canvas.height = height;
-      this.image = null;
-    }
-    const context = this.canvas.getContext('2d');
-    if (!context) {
-      throw new Error('this browser draws no canvas');
-    }
-    return context;
+    putMarks(this.upNumbers, 'bottom', marks(plane.up.first, plane.up.last, few, plane.up.cells));
   }
 
   private readonly bar = element('canvas', 'swb-bar');
@@ -203,9 +162,7 @@ export class Picture {
   private readonly upNumbers = element('div', 'swb-up-numbers');
   private readonly acrossName = element('div', 'swb-across-name');
   private readonly acrossNumbers = element('div', 'swb-across-numbers');
-  private image: ImageData | null = null;
-  private codes = new Uint8Array(0);
-  private barTable: Uint32Array | null = null;
+  private roomKey = '';
   private axesKey = '';
   private limitsKey = '';
   private marksKey = '';
@@ -221,27 +178,41 @@ function upOnLine(share: number): number {
   return (LINE_MARGIN + share * (LINE_HEIGHT - 2 * LINE_MARGIN)) / LINE_HEIGHT;
 }
 
+/** A number beside an axis and how far along it stands, 0 to 1. */
+type Mark = readonly [text: string, place: number];
+
 /** Numbers along an axis; with cells, a number stands at its cell's middle. */
-function marks(first: number, last: number, most: number, side: 'left' | 'bottom', cells = 0): HTMLElement[] {
-  return marksAt(ticks(first, last, most), side, value => {
+function marks(first: number, last: number, most: number, cells = 0): Mark[] {
+  return marksAt(ticks(first, last, most), value => {
     const share = shareOf(value, first, last);
     return cells > 0 ? (share * (cells - 1) + 0.5) / cells : share;
   });
 }
 
-function lineMarks(low: number, high: number): HTMLElement[] {
-  return marksAt(ticks(low, high, 5), 'bottom', value => upOnLine(shareOf(value, low, high)));
+function lineMarks(low: number, high: number): Mark[] {
+  return marksAt(ticks(low, high, 5), value => upOnLine(shareOf(value, low, high)));
 }
 
-function barMarks(low: number, high: number): HTMLElement[] {
-  return high > low ? marks(low, high, 6, 'bottom') : marksAt([low], 'bottom', () => 0.5);
+function barMarks(low: number, high: number): Mark[] {
+  return high > low ? marks(low, high, 6) : marksAt([low], () => 0.5);
 }
 
-function marksAt(values: number[], side: 'left' | 'bottom', placeOf: (value: number) => number): HTMLElement[] {
+function marksAt(values: number[], placeOf: (value: number) => number): Mark[] {
   const texts = beside(values);
-  return values.map((value, index) => {
-    const mark = element('span', 'swb-mark', texts[index]);
-    mark.style[side] = `${100 * placeOf(value)}%`;
-    return mark;
+  return values.map((value, index) => [texts[index] ?? '', placeOf(value)]);
+}
+
+/** Show these along an axis; elements are used again, because each new one is garbage soon. */
+function putMarks(axis: HTMLElement, side: 'left' | 'bottom', shown: readonly Mark[]): void {
+  while (axis.children.length > shown.length) {
+    axis.lastElementChild?.remove();
+  }
+  shown.forEach(([text, place], index) => {
+    const mark = (axis.children[index] as HTMLElement | undefined) ?? axis.appendChild(element('span', 'swb-mark', ' '));
+    const letters = mark.firstChild as Text;
+    if (letters.data !== text) {
+      letters.data = text;
+    }
+    mark.style[side] = `${100 * place}%`;
   });
 }

@@ -1,8 +1,8 @@
 // Receipts: of which drawn frames the kernel process is told. Imports nothing.
 //
-// Each message to the kernel process makes it say that it is busy, then idle, and JupyterLab changes icon, toolbar and
-// status bar for both: more work than a picture. Two frames may be under way (workbench/views/flow.py), so the second one
-// is answered for both, and the first alone only if no second follows.
+// Each message to the kernel process takes time there, and makes it send two more to every page, that it is busy and that
+// it is idle. Two frames may be under way (workbench/views/flow.py), so the second one is answered for both, and the first
+// alone only if no second follows.
 
 const UNDER_WAY = 2;
 const PATIENCE = 50; // milliseconds; frames follow each other in 25

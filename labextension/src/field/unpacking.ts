@@ -1,33 +1,24 @@
-// Codes of a picture from the few bytes in which they came; the other half is workbench/views/packing.py.
-
-import { Z_FINISH, Z_STREAM_END, ZStream, zlibInflate, zlibInflateInit2, zlibInflateReset } from 'pako';
-
-const RAW = -15; // window bits: a raw deflate stream, without header and checksum
-const NOTHING = new Uint8Array(0);
-
-/** One for all frames: a new one for each leaves garbage, and a frame waits while the browser collects it. */
-const stream = new ZStream();
-zlibInflateInit2(stream, RAW);
+// Codes of a picture from the few bytes in which they came; the other half is workbench/views/packing.py. Imports nothing.
 
 /**
- * Fill `codes` (rows of `columns` cells) from a raw deflate stream of the differences to the row above. False if the
- * stream is damaged or has another length; `codes` then hold nothing of use.
+ * `cells` codes from a raw deflate stream of the differences between neighbours; null if the stream is damaged or has
+ * another length. Goes to the worker as text (sharing.ts): it may use nothing of this file.
  */
-export function unpack(body: Uint8Array, columns: number, codes: Uint8Array<ArrayBuffer>): boolean {
-  if (!inflate(body, codes)) {
-    return false;
+export async function unpack(body: Uint8Array<ArrayBuffer>, cells: number): Promise<Uint8Array | null> {
+  const [zero, far] = [7, 15]; // half bytes
+  try {
+    const stream = new Blob([body]).stream().pipeThrough(new DecompressionStream('deflate-raw'));
+    const steps = new Uint8Array(await new Response(stream).arrayBuffer());
+    const half = Math.ceil(cells / 2);
+    const codes = new Uint8Array(cells);
+    let [next, code] = [half, 0]; // next: the next difference that is far
+    for (let cell = 0; cell < cells; cell++) {
+      const step = cell < half ? (steps[cell] as number) & 15 : (steps[cell - half] as number) >> 4;
+      code += step === far ? (steps[next++] as number) : step - zero;
+      codes[cell] = code;
+    }
+    return next === steps.length ? codes : null;
+  } catch {
+    return null;
   }
-  for (let cell = columns; cell < codes.length; cell++) {
-    codes[cell] = (codes[cell] as number) + (codes[cell - columns] as number);
-  }
-  return true;
-}
-
-function inflate(body: Uint8Array, codes: Uint8Array<ArrayBuffer>): boolean {
-  zlibInflateReset(stream);
-  Object.assign(stream, { input: body, next_in: 0, avail_in: body.length });
-  Object.assign(stream, { output: codes, next_out: 0, avail_out: codes.length });
-  const whole = zlibInflate(stream, Z_FINISH) === Z_STREAM_END && stream.total_out === codes.length;
-  stream.input = stream.output = NOTHING; // keeps no frame alive
-  return whole;
 }

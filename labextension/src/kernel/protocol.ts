@@ -60,8 +60,8 @@ export interface Plane {
   up: Axis | null;
   cuts: Cut[];
   /** Codes of a plane, one byte a cell, rows from top; empty for a line. */
-  codes: Uint8Array;
-  /** The codes are packed (field/unpacking.ts); whoever draws them unpacks them. */
+  codes: Uint8Array<ArrayBuffer>;
+  /** The codes are packed (field/unpacking.ts). */
   packed: boolean;
   /**
    * A line, from left to right; empty for a plane. 0 is the lower limit and 1 the upper one, so that f32 is fine enough
@@ -269,8 +269,8 @@ function readPlane(content: unknown, body: ArrayBufferView | undefined, line: bo
   };
 }
 
-function bytes(body: ArrayBufferView): Uint8Array {
-  return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+function bytes(body: ArrayBufferView): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(body.buffer as ArrayBuffer, body.byteOffset, body.byteLength);
 }
 
 /** Floats need an offset that is a multiple of four; a message's body may lie anywhere. */

@@ -41,6 +41,11 @@ test('ticks are round, inside, few and ordered', () => {
   }
 });
 
+test('ticks keep the least distance that is asked for', () => {
+  assert.deepEqual(ticks(0, 2, 6, 1), [0, 1, 2]);
+  assert.deepEqual(ticks(0, 511, 6, 1), [0, 200, 400]);
+});
+
 test('a range of one value has one tick, no range none', () => {
   assert.deepEqual(ticks(3, 3, 5), [3]);
   assert.deepEqual(ticks(NaN, NaN, 5), []);

@@ -180,6 +180,7 @@ def test_the_card_once_more(loaded):
     loaded.run(HEAT)
     assert loaded.run("%stencil heat").card.startswith("heat: 1-D machine")
     assert "UsageError: cool is no machine. There are: heat." in loaded.run("%stencil cool").text
+    assert "UsageError: --dim, --dtype: only %%stencil" in loaded.run("%stencil heat --dim 7 --dtype f32").text
 
 
 def test_options_and_parser_agree():

@@ -100,6 +100,7 @@ def test_ticks_and_numbers_are_those_of_the_page():
     assert ticks(0, 511, 6) == [0, 200, 400]
     assert ticks(1, -1, 5) == [-1, -0.5, 0, 0.5, 1]
     assert ticks(3, 3, 5) == [3]
+    assert ticks(0, 2, 6, 1.0) == [0, 1, 2]
     assert ticks(np.nan, np.nan, 5) == []
     written = [short(value) for value in (0, 0.1 + 0.2, -1234.6, 1e20, 1.25e-7, 12346)]
     assert written == ["0", "0.3", "\u22121235", "1e20", "1.25e\u22127", "12350"]

@@ -23,6 +23,7 @@ from workbench.planning.checking import is_checking, set_checking
 
 _HELP = {option.name: f"{option.help}" for option in OPTIONS}
 _FIRST_LINE = 2  # the body's first line as the user counts: the magic itself is line 1
+_DEFINING = ("dim", "dtype", "backend", "boundary", "arithmetic")  # options of a machine, not of its card
 
 
 @magics_class
@@ -80,6 +81,9 @@ class StencilMagics(Magics):
     def _show(self, arguments: Any) -> None:  # noqa: ANN401  # argparse's namespace
         """The line magic: a list, or the card of one machine."""
         names = self._names()
+        unused = [f"--{word}" for word in _DEFINING if getattr(arguments, word) is not None]
+        if unused:
+            raise UsageError(f"{', '.join(unused)}: only %%stencil, which defines a machine, takes that. Leave it out.")
         if arguments.name is None:
             print(living_text(names))  # noqa: T201  # the answer to %stencil
             return

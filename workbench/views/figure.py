@@ -230,8 +230,11 @@ def _up_numbers(first: float, last: float, height: float, cells: int = 0) -> lis
 
 
 def _marks(first: float, last: float, most: int, cells: int = 0) -> list[tuple[str, float]]:
-    """Round numbers between two ends and where they stand, 0 to 1; with cells, each at its cell's middle."""
-    values = ticks(first, last, most)
+    """Round numbers between two ends and where they stand, 0 to 1; with cells, each at its cell's middle.
+
+    Cells that are counted have whole numbers.
+    """
+    values = ticks(first, last, most, 1.0 if abs(last - first) == cells - 1 else 0.0)
     places = shares(np.array(values), min(first, last), max(first, last))
     places = places if last >= first else 1 - places
     return list(zip(beside(values), ((places * (cells - 1) + 0.5) / cells if cells else places).tolist(), strict=True))

@@ -15,8 +15,8 @@ _LEAST_SPAN = 1e-300
 _LONGEST_TEXT = 9  # beside an axis
 
 
-def ticks(first: float, last: float, most: int) -> list[float]:
-    """At most about `most` round numbers (1, 2 or 5 times a power of ten apart) between both ends."""
+def ticks(first: float, last: float, most: int, nearest: float = 0.0) -> list[float]:
+    """About `most` round numbers or fewer between both ends, 1, 2 or 5 times a power of ten apart, or `nearest`."""
     low, high = min(first, last), max(first, last)
     if not high > low:
         return [low] if math.isfinite(low) else []
@@ -24,7 +24,7 @@ def ticks(first: float, last: float, most: int) -> list[float]:
         return [low, high] if math.isfinite(low) and math.isfinite(high) else []
     rough = (high - low) / max(1, most - 1)
     power = 10.0 ** math.floor(math.log10(rough))
-    step = power * next((factor for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9)), 10)
+    step = max(nearest, power * next((factor for factor in (1, 2, 5, 10) if factor * power >= rough * (1 - 1e-9)), 10))
     start, end = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return [float(f"{k * step:.15g}") for k in range(start, end + 1)]
 

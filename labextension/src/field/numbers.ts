@@ -8,8 +8,11 @@ const LEAST_SPAN = 1e-300;
 /** Beside an axis. */
 const LONGEST_TEXT = 9;
 
-/** At most `most` round numbers (1, 2 or 5 times a power of ten apart) between both ends, which may be reversed. */
-export function ticks(first: number, last: number, most: number): number[] {
+/**
+ * At most `most` round numbers between both ends, which may be reversed: 1, 2 or 5 times a power of ten apart, or `nearest`
+ * if that is more.
+ */
+export function ticks(first: number, last: number, most: number, nearest = 0): number[] {
   const low = Math.min(first, last);
   const high = Math.max(first, last);
   if (!(high > low)) {
@@ -21,7 +24,7 @@ export function ticks(first: number, last: number, most: number): number[] {
   }
   const rough = (high - low) / Math.max(1, most - 1);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = power * ([1, 2, 5, 10].find(factor => factor * power >= rough * (1 - 1e-9)) ?? 10);
+  const step = Math.max(nearest, power * ([1, 2, 5, 10].find(factor => factor * power >= rough * (1 - 1e-9)) ?? 10));
   const found: number[] = [];
   for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
     found.push(k === 0 ? 0 : Number((k * step).toPrecision(15)));

@@ -181,9 +181,9 @@ function upOnLine(share: number): number {
 /** A number beside an axis and how far along it stands, 0 to 1. */
 type Mark = readonly [text: string, place: number];
 
-/** Numbers along an axis; with cells, a number stands at its cell's middle. */
+/** Numbers along an axis; with cells, a number stands at its cell's middle, and where they are counted it is a whole one. */
 function marks(first: number, last: number, most: number, cells = 0): Mark[] {
-  return marksAt(ticks(first, last, most), value => {
+  return marksAt(ticks(first, last, most, Math.abs(last - first) === cells - 1 ? 1 : 0), value => {
     const share = shareOf(value, first, last);
     return cells > 0 ? (share * (cells - 1) + 0.5) / cells : share;
   });

@@ -117,7 +117,9 @@ export class FieldView extends DOMWidgetView {
         this.open(message);
         break;
       case 'frame':
-        this.take(message);
+        if (this.painter) {
+          this.take(message); // else it is for another view of this model
+        }
         break;
       case 'status':
         this.controls.showStatus(message);
@@ -161,7 +163,8 @@ export class FieldView extends DOMWidgetView {
     if (frame.kind === 'line') {
       this.lines.put(frame);
     } else {
-      this.painter?.frame(frame.number, frame.planes, Object.keys(this.model.views ?? {}).length > 1); // who read the same bytes
+      const shared = Object.keys(this.model.views ?? {}).length > 1; // all views of one model get the same bytes
+      this.painter?.frame(frame.number, frame.planes, shared);
     }
     this.words.put(frame);
   }

@@ -75,6 +75,7 @@ async function startPlace(): Promise<Place> {
   const worker = await startWorker();
   if (worker) {
     worker.onmessage = event => tell(event.data as FromDrawing);
+    worker.onerror = event => [...hearers.keys()].forEach(view => tell({ view, trouble: event.message }));
     return { post: (message, transfer) => worker.postMessage(message, transfer), end: () => worker.terminate(), apart: true };
   }
   return { post: drawing(unpack, paint, tell), end: () => undefined, apart: false };

@@ -37,8 +37,8 @@ test('a damaged stream, or one of another length, has no codes', async () => {
   assert.equal(await unpack(body, 580), null);
 });
 
-/** What draws, as the worker has it, with canvases that only remember; `pass` makes an animation frame. */
-function studio(unpacked = unpack) {
+/** What draws, as the worker has it, with canvases of view 1 that only remember; `pass` makes an animation frame. */
+function studio({ unpacked = unpack, sheets = [new Sheet()] } = {}) {
   const answers = [];
   const asked = [];
   const given = { requestAnimationFrame: callback => asked.push(callback), ImageData: Image };
@@ -48,7 +48,9 @@ function studio(unpacked = unpack) {
     await settled();
     asked.splice(0).forEach(callback => callback());
   };
-  return { hear, answers, pass };
+  hear({ type: 'sheets', view: 1, sheets });
+  hear({ type: 'table', view: 1, table });
+  return { hear, answers, pass, sheet: sheets[0] };
 }
 
 class Image {
@@ -70,24 +72,19 @@ const table = Uint32Array.from({ length: 256 }, (_, code) => 1000 + code);
 const plain = (...codes) => ({ rows: 1, columns: codes.length, packed: false, codes: Uint8Array.from(codes) });
 
 test('the pictures of a frame are drawn together, on canvases of as many pixels', async () => {
-  const { hear, answers, pass } = studio();
   const sheets = [new Sheet(), new Sheet()];
+  const { hear, answers, pass } = studio({ sheets });
   const body = packed(Uint8Array.of(5, 6, 7, 8));
-  hear({ type: 'sheets', view: 3, sheets });
-  hear({ type: 'table', view: 3, table });
-  hear({ type: 'frame', view: 3, number: 1, pictures: [plain(1, 2, 3), { rows: 2, columns: 2, packed: true, codes: body }] });
+  hear({ type: 'frame', view: 1, number: 1, pictures: [plain(1, 2, 3), { rows: 2, columns: 2, packed: true, codes: body }] });
   await pass();
   assert.deepEqual(sheets.map(sheet => sheet.seen), [[[1001, 1002, 1003]], [[1005, 1006, 1007, 1008]]]);
   assert.deepEqual(sheets.map(({ width, height }) => [width, height]), [[3, 1], [2, 2]]);
-  assert.deepEqual(answers, [{ view: 3, drawn: 1 }]);
+  assert.deepEqual(answers, [{ view: 1, drawn: 1 }]);
 });
 
 test('of frames that come between two paintings the last is drawn, in their order, whoever is unpacked first', async () => {
   const slow = (body, cells) => new Promise(resolve => setTimeout(() => resolve(new Uint8Array(cells).fill(9)), 10));
-  const { hear, answers, pass } = studio(slow);
-  const sheet = new Sheet();
-  hear({ type: 'sheets', view: 1, sheets: [sheet] });
-  hear({ type: 'table', view: 1, table });
+  const { hear, answers, pass, sheet } = studio({ unpacked: slow });
   hear({ type: 'frame', view: 1, number: 1, pictures: [{ ...plain(1), packed: true }] });
   hear({ type: 'frame', view: 1, number: 2, pictures: [plain(2)] });
   await pass();
@@ -98,10 +95,7 @@ test('of frames that come between two paintings the last is drawn, in their orde
 });
 
 test('a damaged picture leaves the one before, and a closed view draws no more', async () => {
-  const { hear, answers, pass } = studio();
-  const sheet = new Sheet();
-  hear({ type: 'sheets', view: 1, sheets: [sheet] });
-  hear({ type: 'table', view: 1, table });
+  const { hear, answers, pass, sheet } = studio();
   hear({ type: 'frame', view: 1, number: 1, pictures: [plain(4)] });
   await pass();
   hear({ type: 'frame', view: 1, number: 2, pictures: [{ ...plain(255), packed: true }] });
@@ -117,10 +111,7 @@ test('a damaged picture leaves the one before, and a closed view draws no more',
 });
 
 test('what cannot be drawn is told, and the next frame drawn', async () => {
-  const { hear, answers, pass } = studio(() => Promise.reject(new Error('no memory')));
-  const sheet = new Sheet();
-  hear({ type: 'sheets', view: 1, sheets: [sheet] });
-  hear({ type: 'table', view: 1, table });
+  const { hear, answers, pass } = studio({ unpacked: () => Promise.reject(new Error('no memory')) });
   hear({ type: 'frame', view: 1, number: 1, pictures: [{ ...plain(1), packed: true }] });
   hear({ type: 'frame', view: 1, number: 2, pictures: [plain(2)] });
   await pass();

@@ -66,11 +66,12 @@ export function drawing(unpack: Unpack, paint: Paint, answer: (message: FromDraw
     view.waiting = frame;
     if (!asked) {
       requestAnimationFrame(() => {
+        const latest = view.waiting;
+        view.waiting = 0; // first, so that a frame that cannot be shown does not stop those after it
         if (views.get(number) === view) {
           show(view);
-          answer({ view: number, drawn: view.waiting });
+          answer({ view: number, drawn: latest });
         }
-        view.waiting = 0;
       });
     }
   }

@@ -202,17 +202,12 @@ function marksAt(values: number[], placeOf: (value: number) => number): Mark[] {
   return values.map((value, index) => [texts[index] ?? '', placeOf(value)]);
 }
 
-/** Show these along an axis; elements are used again, because each new one is garbage soon. */
 function putMarks(axis: HTMLElement, side: 'left' | 'bottom', shown: readonly Mark[]): void {
-  while (axis.children.length > shown.length) {
-    axis.lastElementChild?.remove();
-  }
-  shown.forEach(([text, place], index) => {
-    const mark = (axis.children[index] as HTMLElement | undefined) ?? axis.appendChild(element('span', 'swb-mark', ' '));
-    const letters = mark.firstChild as Text;
-    if (letters.data !== text) {
-      letters.data = text;
-    }
-    mark.style[side] = `${100 * place}%`;
-  });
+  axis.replaceChildren(
+    ...shown.map(([text, place]) => {
+      const mark = element('span', 'swb-mark', text);
+      mark.style[side] = `${100 * place}%`;
+      return mark;
+    })
+  );
 }

@@ -43,10 +43,9 @@ def test_field_is_drawn_streams_and_obeys(lab, page):
 
 
 INDICATED = """() => {
-    const indicator = document.querySelector('.jp-Notebook-ExecutionIndicator');
     window.indicated = [];
-    new MutationObserver(() => window.indicated.push(indicator.dataset.status))
-        .observe(indicator, {attributes: true, attributeFilter: ['data-status']});
+    new MutationObserver(changes => window.indicated.push(...changes.map(change => change.target.data)))
+        .observe(document.querySelector('#jp-main-statusbar'), {subtree: true, characterData: true});
 }"""
 
 
@@ -57,7 +56,8 @@ def test_field_streams_while_a_cell_runs(lab, page):
     assert "*" in page.locator(".jp-CodeCell .jp-InputPrompt").nth(2).inner_text()
     page.evaluate(INDICATED)
     notebook.wait_drawn(10)
-    assert page.evaluate("window.indicated") == []  # answers to frames are no news: it stays busy
+    told = page.evaluate("window.indicated")
+    assert not [text for text in told if "Idle" in text or "Busy" in text]  # answers to frames are no news
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Play").wait_for(timeout=3000)
     notebook.wait_idle()

@@ -86,7 +86,7 @@ export class FieldView extends DOMWidgetView {
     const [channel, painter] = await Promise.all([
       openChannel<ToKernel>(manager.kernel, this.model.model_id, message => this.send({ ...message }), this.end),
       openPainter(
-        number => this.drew(number),
+        (number, at) => this.drew(number, at),
         text => (this.trouble.textContent = `The field cannot be drawn: ${text}`)
       )
     ]);
@@ -169,9 +169,10 @@ export class FieldView extends DOMWidgetView {
     this.words.put(frame);
   }
 
-  /** This frame is on its canvases. */
-  private drew(number: number): void {
+  /** This frame is on its canvases, since when the page may have been busy. */
+  private drew(number: number, at: number): void {
     this.receipts.drawn(number);
+    this.el.dataset['drawnAt'] = String(at);
     this.el.dataset['number'] = String(number);
     this.el.dataset['drawn'] = String(Number(this.el.dataset['drawn'] ?? 0) + 1);
   }
@@ -330,7 +331,7 @@ export class FieldView extends DOMWidgetView {
   private readonly lines = new Latest<Frame>(
     frame => {
       frame.planes.forEach((plane, number) => this.pictures[number]?.drawLine(plane));
-      this.drew(frame.number);
+      this.drew(frame.number, Date.now());
     },
     callback => requestAnimationFrame(callback)
   );

@@ -41,11 +41,13 @@ test('a damaged stream, or one of another length, has no codes', async () => {
 function studio({ unpacked = unpack, sheets = [new Sheet()] } = {}) {
   const answers = [];
   const asked = [];
-  const given = { requestAnimationFrame: callback => asked.push(callback), ImageData: Image };
+  let now = 0; // counts animation frames
+  const given = { requestAnimationFrame: callback => asked.push(callback), ImageData: Image, Date: { now: () => now } };
   const hear = worker(drawing, given)(unpacked, paint, answer => answers.push({ ...answer }));
   const settled = () => new Promise(resolve => setTimeout(resolve, 20));
   const pass = async () => {
     await settled();
+    now += 1;
     asked.splice(0).forEach(callback => callback());
   };
   hear({ type: 'sheets', view: 1, sheets });
@@ -79,7 +81,7 @@ test('the pictures of a frame are drawn together, on canvases of as many pixels'
   await pass();
   assert.deepEqual(sheets.map(sheet => sheet.seen), [[[1001, 1002, 1003]], [[1005, 1006, 1007, 1008]]]);
   assert.deepEqual(sheets.map(({ width, height }) => [width, height]), [[3, 1], [2, 2]]);
-  assert.deepEqual(answers, [{ view: 1, drawn: 1 }]);
+  assert.deepEqual(answers, [{ view: 1, drawn: 1, at: 1 }]);
 });
 
 test('of frames that come between two paintings the last is drawn, in their order, whoever is unpacked first', async () => {
@@ -107,7 +109,7 @@ test('a damaged picture leaves the one before, and a closed view draws no more',
   hear({ type: 'close', view: 1 });
   await pass();
   assert.equal(sheet.seen.length, 2);
-  assert.deepEqual(answers, [{ view: 1, drawn: 1 }, { view: 1, drawn: 2 }, { view: 2, drawn: 1 }]);
+  assert.deepEqual(answers, [{ view: 1, drawn: 1, at: 1 }, { view: 1, drawn: 2, at: 2 }, { view: 2, drawn: 1, at: 3 }]);
 });
 
 test('what cannot be drawn is told, and the next frame drawn', async () => {
@@ -115,5 +117,5 @@ test('what cannot be drawn is told, and the next frame drawn', async () => {
   hear({ type: 'frame', view: 1, number: 1, pictures: [{ ...plain(1), packed: true }] });
   hear({ type: 'frame', view: 1, number: 2, pictures: [plain(2)] });
   await pass();
-  assert.deepEqual(answers, [{ view: 1, trouble: 'Error: no memory' }, { view: 1, drawn: 2 }]);
+  assert.deepEqual(answers, [{ view: 1, trouble: 'Error: no memory' }, { view: 1, drawn: 2, at: 1 }]);
 });

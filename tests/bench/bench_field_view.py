@@ -1,8 +1,8 @@
 """Frames per second, lag, memory and cost of the field view; run: python tests/bench/bench_field_view.py --help.
 
-512 x 512 cells, u8, in a real JupyterLab. Lag: from the snapshot in the kernel process to the pixels in the page, both
-clocks being the same machine's. Cost: CPU time of the kernel process with and without a client that acknowledges
-frames and draws none, while the simulation does 15 steps a second.
+512 x 512 cells, u8, in a real JupyterLab. Lag: from the snapshot in the kernel process to the pixels on the canvas, as
+who draws them notes it, both clocks being the same machine's. Cost: CPU time of the kernel process with and without a
+client that acknowledges frames and draws none, while the simulation does 15 steps a second.
 
 Nobody is attached to the page while it is measured: whoever is (playwright, the developer tools) gets a copy of each
 message in base64, which takes as much time as receiving and drawing it. The page takes its own notes.
@@ -91,7 +91,8 @@ WATCH = """() => {
     window.tasks.observe({type: 'longtask'});
     window.watcher?.disconnect();
     const view = document.querySelector('.swb-field');
-    window.watcher = new MutationObserver(() => window.drawnAt.push([Number(view.dataset.number), Date.now() / 1000]));
+    const drawn = () => window.drawnAt.push([Number(view.dataset.number), Number(view.dataset.drawnAt) / 1000]);
+    window.watcher = new MutationObserver(drawn);
     window.watcher.observe(view, {attributes: true, attributeFilter: ['data-drawn']});
 }"""
 

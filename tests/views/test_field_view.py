@@ -2,7 +2,6 @@
 
 import base64
 import json
-import sys
 import threading
 import time
 
@@ -13,7 +12,6 @@ import workbench as wb
 from workbench.errors import FieldError, RunError
 from workbench.run import scheduling
 from workbench.run.probe import probe_name
-from workbench.run.scheduling import SHORT_TURN
 from workbench.run.watching import unwatch, watch
 from workbench.views.field import Look, plain_axes
 from workbench.views.field_view import FieldView
@@ -147,17 +145,27 @@ def test_smooth_frames_are_packed_and_noise_is_not():
         seen.close()
 
 
-def test_threads_of_python_take_short_turns_while_a_page_looks(view, monkeypatch):
-    monkeypatch.setattr(scheduling, "_turns", scheduling._Turns())  # a page of another test may look
-    monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: intervals.append(seconds))
-    intervals = []
+def test_process_makes_room_while_a_page_looks(view, monkeypatch):
+    """Other pages of other tests may look, too, so nothing real is set."""
+    found, noted = {"turns": 0.005, "share": 0.0}, []
+
+    def setting(name, wish):
+        def write(value):
+            found[name] = value
+            noted.append((name, value))
+
+        return scheduling.Meanwhile(lambda: found[name], write, lambda before: wish)
+
+    monkeypatch.setattr(scheduling, "short_turns", setting("turns", 0.001))
+    monkeypatch.setattr(scheduling, "smaller_share", setting("share", 4.0))
     page = TestPage(view)
     view.attach(page)
+    assert not noted
     view.ready()
     page.wait("frame", lambda m: True)
-    assert intervals == [min(SHORT_TURN, sys.getswitchinterval())]
+    assert noted == [("turns", 0.001), ("share", 4.0)]
     view.close()
-    assert len(intervals) == 2
+    assert noted[2:] == [("share", 0.0), ("turns", 0.005)]
 
 
 def test_page_that_does_not_answer_slows_nobody(view, simulation):

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from workbench.run.scheduling import short_turns
+from workbench.run.scheduling import page_first
 from workbench.views.faults import fault_text
 from workbench.views.flow import Flow
 
@@ -76,7 +76,7 @@ class Feeder:
         return self._thread.is_alive()
 
     def _run(self) -> None:
-        with short_turns():
+        with page_first():
             while not self._ended:
                 self._attempt(self._once)
 

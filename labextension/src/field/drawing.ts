@@ -18,8 +18,8 @@ export type ToDrawing =
   | { type: 'frame'; view: number; number: number; pictures: Codes[] }
   | { type: 'close'; view: number };
 
-/** The last frame of a view that is on its sheets, or why it cannot draw. */
-export type FromDrawing = { view: number; drawn: number } | { view: number; trouble: string };
+/** The last frame of a view that is on its sheets, since when (as Date.now() tells it), or why it cannot draw. */
+export type FromDrawing = { view: number; drawn: number; at: number } | { view: number; trouble: string };
 
 export type Unpack = (body: Uint8Array<ArrayBuffer>, cells: number) => Promise<Uint8Array | null>;
 export type Paint = (codes: Uint8Array, table: Uint32Array, pixels: Uint32Array) => void;
@@ -70,7 +70,7 @@ export function drawing(unpack: Unpack, paint: Paint, answer: (message: FromDraw
         view.waiting = 0; // first, so that a frame that cannot be shown does not stop those after it
         if (views.get(number) === view) {
           show(view);
-          answer({ view: number, drawn: latest });
+          answer({ view: number, drawn: latest, at: Date.now() });
         }
       });
     }

@@ -41,10 +41,10 @@ function tell(message: FromDrawing): void {
   hearers.get(message.view)?.(message);
 }
 
-/** `drawn` is told which frame is on the canvases, and `trouble` why none is. */
-export async function openPainter(drawn: (number: number) => void, trouble: (text: string) => void): Promise<Painter> {
+/** `drawn` is told which frame is on the canvases and since when, and `trouble` why none is. */
+export async function openPainter(drawn: (number: number, at: number) => void, trouble: (text: string) => void): Promise<Painter> {
   const view = ++views;
-  hearers.set(view, message => ('drawn' in message ? drawn(message.drawn) : trouble(message.trouble)));
+  hearers.set(view, message => ('drawn' in message ? drawn(message.drawn, message.at) : trouble(message.trouble)));
   place ??= startPlace();
   const { post, end, apart } = await place;
   return {

@@ -39,7 +39,7 @@ help:
 	@echo "make lab     JupyterLab with the course notebooks"
 	@echo "make check   all gates: style, format, types, imports, architecture"
 	@echo "make check-typescript  the gates of the front end; brings its own node"
-	@echo "make browser a real JupyterLab in Chromium (apt install chromium)"
+	@echo "make browser a real JupyterLab in Chromium and Firefox (apt install chromium firefox-esr)"
 	@echo "make browser-oldest  the same in the oldest JupyterLab that we support"
 	@echo "make wheel   one wheel with the front end in it, in dist/"
 	@echo "make check-wheel  that wheel, built without node, is small, complete and found by JupyterLab"

@@ -61,11 +61,14 @@ class Image {
   }
 }
 
+/** As in a worker of Firefox, it has its context once. */
 class Sheet {
   width = 300;
   height = 150;
   seen = [];
+  asked = 0;
   getContext() {
+    assert.equal(++this.asked, 1);
     return { putImageData: image => this.seen.push([...new Uint32Array(image.data.buffer)]) };
   }
 }

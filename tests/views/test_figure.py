@@ -85,6 +85,15 @@ def test_chart_of_little_is_drawn_too(places):
     assert len(list(ElementTree.fromstring(svg).iter(f"{SVG}circle"))) == len(places)
 
 
+@pytest.mark.parametrize(
+    ("places", "numbers"),
+    [([0], ["0"]), ([3, 4], ["3", "4"]), ([0, 0.25], ["0", "0.05", "0.1", "0.15", "0.2", "0.25"])],
+)
+def test_counted_places_of_a_chart_have_whole_numbers(places, numbers):
+    found = texts(chart_svg(chart_of(("c", places, [7] * len(places))), 500))
+    assert found[: len(numbers) + 3] == [*numbers, "6.5", "7", "7.5"]  # those of the values follow
+
+
 def test_probes_on_the_page_have_the_colours_of_their_curves():
     style = (Path(__file__).resolve().parents[2] / "labextension" / "style" / "field.css").read_text()
     found = re.findall(r"\.swb-probe-(\d) \{ --swb-curve: (#[0-9a-f]{6}); \}", style)

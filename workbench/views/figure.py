@@ -75,7 +75,8 @@ def chart_block(chart: Chart, width: float) -> Block:
     ends = [curve.places[index] for curve in chart.curves if curve.places.size for index in (0, -1)]
     first, last = _span(ends)
     parts = [_frame(inner, CHART_HEIGHT)]
-    parts += _across_numbers(first, last, inner, CHART_HEIGHT)
+    counted = all(bool((curve.places == np.floor(curve.places)).all()) for curve in chart.curves)
+    parts += _across_numbers(first, last, inner, CHART_HEIGHT, counted=counted)
     parts += _up_numbers(low, high, CHART_HEIGHT)
     parts.append(
         _names(_titled(chart.across, chart.across_unit), _titled(chart.up, chart.up_unit), inner, CHART_HEIGHT)
@@ -215,10 +216,12 @@ def _names(across: str, up: str, width: float, height: float) -> str:
     )
 
 
-def _across_numbers(first: float, last: float, width: float, height: float, cells: int = 0) -> list[str]:
+def _across_numbers(
+    first: float, last: float, width: float, height: float, cells: int = 0, *, counted: bool = False
+) -> list[str]:
     return [
         f'<text x="{share * width:.5g}" y="{height + 16:.5g}" text-anchor="middle">{text}</text>'
-        for text, share in _marks(first, last, 6 if width > 280 else 4, cells)
+        for text, share in _marks(first, last, 6 if width > 280 else 4, cells, counted=counted)
     ]
 
 
@@ -229,12 +232,12 @@ def _up_numbers(first: float, last: float, height: float, cells: int = 0) -> lis
     ]
 
 
-def _marks(first: float, last: float, most: int, cells: int = 0) -> list[tuple[str, float]]:
+def _marks(first: float, last: float, most: int, cells: int = 0, *, counted: bool = False) -> list[tuple[str, float]]:
     """Round numbers between two ends and where they stand, 0 to 1; with cells, each at its cell's middle.
 
-    Cells that are counted have whole numbers.
+    What is counted, such as steps and cells without a width, has whole numbers.
     """
-    values = ticks(first, last, most, 1.0 if abs(last - first) == cells - 1 else 0.0)
+    values = ticks(first, last, most, 1.0 if counted or abs(last - first) == cells - 1 else 0.0)
     places = shares(np.array(values), min(first, last), max(first, last))
     places = places if last >= first else 1 - places
     return list(zip(beside(values), ((places * (cells - 1) + 0.5) / cells if cells else places).tolist(), strict=True))

@@ -3,6 +3,8 @@
 /** A canvas of the page, or what a page hands to its worker instead. */
 export type Sheet = HTMLCanvasElement | OffscreenCanvas;
 
+type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
+
 /** One picture of a frame. */
 export interface Codes {
   rows: number;
@@ -32,7 +34,7 @@ export type Paint = (codes: Uint8Array, table: Uint32Array, pixels: Uint32Array)
  */
 export function drawing(unpack: Unpack, paint: Paint, answer: (message: FromDrawing) => void): (message: ToDrawing) => void {
   interface View {
-    sheets: Sheet[];
+    sheets: { sheet: Sheet; context: Context }[];
     images: (ImageData | null)[];
     table: Uint32Array | null;
     waiting: number; // the frame that its images hold and its sheets do not, or 0
@@ -77,14 +79,14 @@ export function drawing(unpack: Unpack, paint: Paint, answer: (message: FromDraw
   }
 
   function show(view: View): void {
-    view.sheets.forEach((sheet, index) => {
+    view.sheets.forEach(({ sheet, context }, index) => {
       const image = view.images[index];
       if (image) {
         if (sheet.width !== image.width || sheet.height !== image.height) {
           sheet.width = image.width;
           sheet.height = image.height;
         }
-        (sheet.getContext('2d') as CanvasRenderingContext2D | null)?.putImageData(image, 0, 0);
+        context.putImageData(image, 0, 0);
       }
     });
   }
@@ -97,7 +99,8 @@ export function drawing(unpack: Unpack, paint: Paint, answer: (message: FromDraw
     }
     const view = viewOf(number);
     if (message.type === 'sheets') {
-      view.sheets = message.sheets;
+      // Once: Firefox refuses a worker that asks for the context again.
+      view.sheets = message.sheets.map(sheet => ({ sheet, context: sheet.getContext('2d') as Context }));
       view.images = [];
     } else if (message.type === 'table') {
       view.table = message.table;

@@ -170,6 +170,16 @@ def test_theme_of_the_page_colours_figures_and_is_told(parts):
     assert told == [True]
 
 
+def test_words_of_figures_have_a_font_that_every_browser_has():
+    plot = figure(title="some")
+    text = plot.text(x=[0], y=[0], text=["a"])
+    pane = BokehPane(plot, label="words", picture=lambda: Drawing(20, 10, (), "words"), text=lambda: "")
+    for font in (plot.title.text_font, plot.xaxis[0].axis_label_text_font, plot.xaxis[0].major_label_text_font):
+        assert font.endswith("sans-serif")
+    assert text.glyph.text_font.value.endswith("sans-serif")
+    pane.close()
+
+
 def test_without_a_page_a_patch_works_at_once_and_there_is_a_picture(parts):
     pane, plot, _ = parts
     pane.patch(lambda: plot.title.update(text="now"))

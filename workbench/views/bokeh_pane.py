@@ -24,8 +24,8 @@ from bokeh.document.events import DocumentPatchedEvent
 from bokeh.embed.util import standalone_docs_json_and_render_items
 from bokeh.protocol import Protocol
 from bokeh.resources import Resources
-from bokeh.themes import Theme
 
+from workbench.views.bokeh_theme import page_theme
 from workbench.views.canvas import Canvas
 from workbench.views.drawing import Drawing, to_png, to_svg
 from workbench.views.feeder import CLOSING_SECONDS, Feeder
@@ -100,7 +100,7 @@ class BokehPane:
         self._document = root.document or Document()
         if root.document is None:
             self._document.add_root(root)
-        self._document.theme = _theme(dark=False)
+        self._document.theme = page_theme(dark=False)
         self._root, self._label, self._picture, self._text = root, label, picture, text
         self._keys, self._tools = keys, (*tools, *SAVING)
         self._legend = legend
@@ -316,7 +316,7 @@ class BokehPane:
             self._changes.append(event)
 
     def _set_theme(self, dark: bool) -> None:
-        self._document.theme = _theme(dark)
+        self._document.theme = page_theme(dark)
         for callback in self._theme_callbacks:
             callback(dark)
 
@@ -355,43 +355,3 @@ class BokehPane:
     def mime(self) -> dict[str, object]:
         """The entries of a mime bundle by which a notebook finds the pane; none once it is closed."""
         return {} if self._page is None else live_entries(self._page.model_id)
-
-
-_THEMES: dict[bool, Theme] = {}
-
-
-def _theme(dark: bool) -> Theme:
-    """Figures without a background of their own, with words and lines that can be read on the page's."""
-    if dark not in _THEMES:
-        ink, faint, paper = ("#e0e0e0", "#4a4a4a", "#1e1e1e") if dark else ("#212121", "#dddddd", "#ffffff")
-        words = {"text_color": ink}
-        axis = {
-            "axis_label_text_color": ink,
-            "major_label_text_color": ink,
-            "axis_line_color": ink,
-            "major_tick_line_color": ink,
-            "minor_tick_line_color": None,
-            "axis_label_text_font_style": "normal",
-        }
-        _THEMES[dark] = Theme(
-            json={
-                "attrs": {
-                    "Plot": {
-                        "background_fill_alpha": 0.0,
-                        "border_fill_alpha": 0.0,
-                        "outline_line_color": faint,
-                    },
-                    "Axis": axis,
-                    "Grid": {"grid_line_color": faint},
-                    "Title": words,
-                    "Legend": {
-                        "label_text_color": ink,
-                        "background_fill_color": paper,
-                        "background_fill_alpha": 0.9,
-                        "border_line_color": faint,
-                    },
-                    "ColorBar": {"major_label_text_color": ink, "background_fill_alpha": 0.0, "title_text_color": ink},
-                }
-            }
-        )
-    return _THEMES[dark]

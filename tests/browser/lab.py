@@ -18,6 +18,13 @@ SERVER = ROOT / "labextension" / "server.json"
 TOKEN = "stencil"
 START_SECONDS = 180
 PATIENCE = 90_000  # milliseconds; a machine under load is slow
+COLOURS = """() => {
+    const shown = document.querySelector('.swb-canvas');
+    const context = new OffscreenCanvas(shown.width, shown.height).getContext('2d');
+    context.drawImage(shown, 0, 0);
+    const { data } = context.getImageData(0, 0, shown.width, shown.height);
+    return new Set(new Uint32Array(data.buffer)).size;
+}"""
 _running: list[str] = []
 
 
@@ -194,15 +201,7 @@ class NotebookPage:
 
     def colours(self):
         """How many different pixels the canvas shows, which another thread of the page may have drawn."""
-        return self.page.evaluate(
-            """() => {
-                const shown = document.querySelector('.swb-canvas');
-                const context = new OffscreenCanvas(shown.width, shown.height).getContext('2d');
-                context.drawImage(shown, 0, 0);
-                const { data } = context.getImageData(0, 0, shown.width, shown.height);
-                return new Set(new Uint32Array(data.buffer)).size;
-            }"""
-        )
+        return self.page.evaluate(COLOURS)
 
     def theme(self, name):
         """Light or Dark; the page keeps it for all later pages of this server."""

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.firefox import firefox, running_firefox
-from tests.browser.lab import TOKEN, write_notebook
+from tests.browser.lab import COLOURS, TOKEN, write_notebook
 from tests.browser.programs import WAVE
 from tests.views.test_inspection import HELLO
 
@@ -11,12 +11,6 @@ pytestmark = pytest.mark.browser
 
 MACHINE = f'import workbench as wb\nhello = wb.trace("""{HELLO}""", name="hello")'
 RIGHT = "\ue014"
-COLOURS = """(() => {
-    const shown = document.querySelector('.swb-canvas');
-    const context = new OffscreenCanvas(shown.width, shown.height).getContext('2d');
-    context.drawImage(shown, 0, 0);
-    return new Set(new Uint32Array(context.getImageData(0, 0, shown.width, shown.height).data.buffer)).size;
-})()"""
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +47,7 @@ def test_field_streams_and_obeys(lab, page):
     click(page, "Play")
     page.wait("Number(document.querySelector('.swb-field').dataset.drawn) > 60")
     page.picture("firefox-field")
-    assert page.value(COLOURS) > 50
+    assert page.value(f"({COLOURS})()") > 50
     click(page, "Pause")
     page.wait("[...document.querySelectorAll('.swb-field button')].some(found => found.textContent.trim() === 'Play')")
     page.value("document.querySelector('.swb-canvas').focus()")

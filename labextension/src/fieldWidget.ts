@@ -14,7 +14,7 @@ import { Picture } from './field/picture';
 import { cellOf } from './field/places';
 import { Receipts } from './field/receipts';
 import { openPainter, type Painter } from './field/sharing';
-import { openChannel, type Channel } from './kernel/channel';
+import { openChannel, streamAddress, type Channel } from './kernel/channel';
 import { readMessage, type Frame, type FromKernel, type HandedFile, type Opening, type Point, type ToKernel } from './kernel/protocol';
 import { MODULE, VERSION } from './version';
 
@@ -83,9 +83,11 @@ export class FieldView extends DOMWidgetView {
 
   private async connect(): Promise<void> {
     const manager = this.model.widget_manager as unknown as { kernel?: Kernel.IKernelConnection };
+    const address = manager.kernel ? streamAddress(manager.kernel) : null;
     const [channel, painter] = await Promise.all([
       openChannel<ToKernel>(manager.kernel, this.model.model_id, message => this.send({ ...message }), this.end),
       openPainter(
+        address ? { address, model: this.model.model_id } : null,
         (number, at) => this.drew(number, at),
         text => (this.trouble.textContent = `The field cannot be drawn: ${text}`)
       )
@@ -149,6 +151,7 @@ export class FieldView extends DOMWidgetView {
   private open(opening: Opening): void {
     this.opening = opening;
     this.controls.open(opening);
+    this.painter?.tables(Object.fromEntries(Object.entries(opening.palettes).map(([name, table]) => [name, readTable(table)])));
   }
 
   private take(frame: Frame): void {
@@ -162,9 +165,9 @@ export class FieldView extends DOMWidgetView {
     frame.planes.forEach((plane, number) => this.pictures[number]?.fit(frame.kind, plane));
     if (frame.kind === 'line') {
       this.lines.put(frame);
-    } else {
+    } else if (!frame.apart) {
       const shared = Object.keys(this.model.views ?? {}).length > 1; // all views of one model get the same bytes
-      this.painter?.frame(frame.number, frame.planes, shared);
+      this.painter?.frame({ number: frame.number, palette: frame.palette, pictures: frame.planes }, shared);
     }
     this.words.put(frame);
   }
@@ -191,7 +194,7 @@ export class FieldView extends DOMWidgetView {
     this.pictureArea.classList.toggle('swb-volume', frame.planes.length > 1);
     this.el.classList.toggle('swb-wide', frame.planes.length > 1);
     if (frame.kind !== 'line') {
-      this.painter?.sheets(this.pictures.map(picture => picture.canvas));
+      this.painter?.sheets(frame.number, this.pictures.map(picture => picture.canvas));
     }
     this.choosePalette(frame.palette, false);
     this.cursor = null;
@@ -237,7 +240,6 @@ export class FieldView extends DOMWidgetView {
       this.palette = name;
       const pixels = readTable(table);
       this.pictures.forEach(picture => picture.colour(pixels));
-      this.painter?.table(pixels);
       if (tell) {
         this.ask({ type: 'palette', value: name });
       }

@@ -37,8 +37,11 @@ test('a damaged stream, or one of another length, has no codes', async () => {
   assert.equal(await unpack(body, 580), null);
 });
 
-/** What draws, as the worker has it, with canvases of view 1 that only remember; `pass` makes an animation frame. */
-function studio({ unpacked = unpack, sheets = [new Sheet()] } = {}) {
+/**
+ * What draws, as the worker has it, with canvases of view 1 that only remember, laid out or not; `pass` makes an
+ * animation frame.
+ */
+function studio({ unpacked = unpack, sheets = [new Sheet()], laid = true } = {}) {
   const answers = [];
   const asked = [];
   let now = 0; // counts animation frames
@@ -50,9 +53,13 @@ function studio({ unpacked = unpack, sheets = [new Sheet()] } = {}) {
     now += 1;
     asked.splice(0).forEach(callback => callback());
   };
-  hear({ type: 'sheets', view: 1, sheets });
-  hear({ type: 'table', view: 1, table });
-  return { hear, answers, pass, sheet: sheets[0] };
+  const put = (number, pictures, palette = 'plain') => hear({ type: 'frame', view: 1, number, palette, pictures });
+  const lay = (number, laid) => hear({ type: 'sheets', view: 1, number, sheets: laid });
+  if (laid) {
+    lay(1, sheets);
+    hear({ type: 'tables', view: 1, tables: { plain: table } });
+  }
+  return { hear, put, lay, answers, pass, sheet: sheets[0] };
 }
 
 class Image {
@@ -78,9 +85,9 @@ const plain = (...codes) => ({ rows: 1, columns: codes.length, packed: false, co
 
 test('the pictures of a frame are drawn together, on canvases of as many pixels', async () => {
   const sheets = [new Sheet(), new Sheet()];
-  const { hear, answers, pass } = studio({ sheets });
+  const { put, answers, pass } = studio({ sheets });
   const body = packed(Uint8Array.of(5, 6, 7, 8));
-  hear({ type: 'frame', view: 1, number: 1, pictures: [plain(1, 2, 3), { rows: 2, columns: 2, packed: true, codes: body }] });
+  put(1, [plain(1, 2, 3), { rows: 2, columns: 2, packed: true, codes: body }]);
   await pass();
   assert.deepEqual(sheets.map(sheet => sheet.seen), [[[1001, 1002, 1003]], [[1005, 1006, 1007, 1008]]]);
   assert.deepEqual(sheets.map(({ width, height }) => [width, height]), [[3, 1], [2, 2]]);
@@ -89,36 +96,97 @@ test('the pictures of a frame are drawn together, on canvases of as many pixels'
 
 test('of frames that come between two paintings the last is drawn, in their order, whoever is unpacked first', async () => {
   const slow = (body, cells) => new Promise(resolve => setTimeout(() => resolve(new Uint8Array(cells).fill(9)), 10));
-  const { hear, answers, pass, sheet } = studio({ unpacked: slow });
-  hear({ type: 'frame', view: 1, number: 1, pictures: [{ ...plain(1), packed: true }] });
-  hear({ type: 'frame', view: 1, number: 2, pictures: [plain(2)] });
+  const { put, answers, pass, sheet } = studio({ unpacked: slow });
+  put(1, [{ ...plain(1), packed: true }]);
+  put(2, [plain(2)]);
   await pass();
-  hear({ type: 'frame', view: 1, number: 3, pictures: [plain(3)] });
+  put(3, [plain(3)]);
   await pass();
   assert.deepEqual(sheet.seen, [[1002], [1003]]);
   assert.deepEqual(answers.map(answer => answer.drawn), [2, 3]);
 });
 
 test('a damaged picture leaves the one before, and a closed view draws no more', async () => {
-  const { hear, answers, pass, sheet } = studio();
-  hear({ type: 'frame', view: 1, number: 1, pictures: [plain(4)] });
+  const { hear, put, answers, pass, sheet } = studio();
+  put(1, [plain(4)]);
   await pass();
-  hear({ type: 'frame', view: 1, number: 2, pictures: [{ ...plain(255), packed: true }] });
-  await pass();
-  hear({ type: 'frame', view: 2, number: 1, pictures: [plain(4)] });
+  put(2, [{ ...plain(255), packed: true }]);
   await pass();
   assert.deepEqual(sheet.seen, [[1004], [1004]]);
-  hear({ type: 'frame', view: 1, number: 3, pictures: [plain(5)] });
+  put(3, [plain(5)]);
   hear({ type: 'close', view: 1 });
   await pass();
   assert.equal(sheet.seen.length, 2);
-  assert.deepEqual(answers, [{ view: 1, drawn: 1, at: 1 }, { view: 1, drawn: 2, at: 2 }, { view: 2, drawn: 1, at: 3 }]);
+  assert.deepEqual(answers, [{ view: 1, drawn: 1, at: 1 }, { view: 1, drawn: 2, at: 2 }]);
 });
 
 test('what cannot be drawn is told, and the next frame drawn', async () => {
-  const { hear, answers, pass } = studio({ unpacked: () => Promise.reject(new Error('no memory')) });
-  hear({ type: 'frame', view: 1, number: 1, pictures: [{ ...plain(1), packed: true }] });
-  hear({ type: 'frame', view: 1, number: 2, pictures: [plain(2)] });
+  const { put, answers, pass } = studio({ unpacked: () => Promise.reject(new Error('no memory')) });
+  put(1, [{ ...plain(1), packed: true }]);
+  put(2, [plain(2)]);
   await pass();
   assert.deepEqual(answers, [{ view: 1, trouble: 'Error: no memory' }, { view: 1, drawn: 2, at: 1 }]);
+});
+
+test('a frame that comes before its sheets or its table is drawn when they are there', async () => {
+  const { hear, put, lay, answers, pass, sheet } = studio({ laid: false });
+  put(1, [plain(4)]);
+  await pass();
+  lay(1, [sheet]);
+  await pass();
+  assert.deepEqual(answers, []);
+  hear({ type: 'tables', view: 1, tables: { plain: table } });
+  await pass();
+  assert.deepEqual(sheet.seen, [[1004]]);
+  assert.deepEqual(answers, [{ view: 1, drawn: 1, at: 3 }]);
+});
+
+test('each frame is drawn with the palette that it names', async () => {
+  const { hear, put, pass, sheet } = studio();
+  hear({ type: 'tables', view: 1, tables: { plain: table, grey: table.map(pixel => pixel + 1000) } });
+  put(1, [plain(4)], 'grey');
+  await pass();
+  put(2, [plain(4)]);
+  await pass();
+  assert.deepEqual(sheet.seen, [[2004], [1004]]);
+});
+
+test('of two ways the faster one wins: what comes again or late is not drawn', async () => {
+  const { put, answers, pass, sheet } = studio();
+  put(2, [plain(2)]);
+  await pass();
+  put(1, [plain(1)]);
+  put(2, [plain(2)]);
+  await pass();
+  assert.deepEqual(sheet.seen, [[1002]]);
+  assert.deepEqual(answers.map(answer => answer.drawn), [2]);
+});
+
+test('new sheets get the frame that they were made for, and no earlier one', async () => {
+  const { put, lay, pass, sheet } = studio();
+  put(1, [plain(1)]);
+  await pass();
+  put(3, [plain(3), plain(4)]); // straight to the worker, before the page has made room for two
+  await pass();
+  assert.deepEqual(sheet.seen, [[1001]]);
+  const two = [new Sheet(), new Sheet()];
+  lay(3, two);
+  await pass();
+  assert.deepEqual(two.map(each => each.seen), [[[1003]], [[1004]]]);
+  const others = [new Sheet(), new Sheet()];
+  lay(5, others);
+  await pass();
+  assert.deepEqual(others.map(each => each.seen), [[], []]);
+});
+
+test('what is unpacked while new sheets come is not drawn on them', async () => {
+  const slow = (body, cells) => new Promise(resolve => setTimeout(() => resolve(new Uint8Array(cells).fill(9)), 10));
+  const { put, lay, pass } = studio({ unpacked: slow });
+  put(1, [{ ...plain(1), packed: true }]);
+  await new Promise(resolve => setTimeout(resolve, 5));
+  const fresh = new Sheet();
+  lay(2, [fresh]);
+  put(2, [plain(2)]);
+  await pass();
+  assert.deepEqual(fresh.seen, [[1002]]);
 });

@@ -23,7 +23,14 @@ test('a plane has one code a cell', () => {
 
 test('a frame whose body has another length is refused', () => {
   assert.equal(readMessage(frame, [body([1, 2, 3])]), null);
-  assert.equal(readMessage(frame, []), null);
+  assert.equal(readMessage({ ...frame, kind: 'line' }, []), null);
+});
+
+test('a plane without any body comes apart from its words', () => {
+  const read = readMessage(frame, []);
+  assert.equal(read.apart, true);
+  assert.equal(read.planes[0].codes.length, 0);
+  assert.equal(readMessage(frame, [body([1, 2, 3, 4, 5, 6])]).apart, false);
 });
 
 test('packed codes may be fewer bytes than cells, never more', () => {

@@ -105,16 +105,22 @@ FORGET = """() => {
     window.drawnAt = window.longTasks = window.arrivedAt = null;
 }"""
 
-# When a message as large as a frame can be comes to the page, before any of the page's own code sees it.
+# When a picture comes to the worker that draws, which gets some text before its own.
 ARRIVALS = """(() => {
     window.arrivedAt = [];
-    const Socket = window.WebSocket;
-    window.WebSocket = class extends Socket {
-        constructor(...given) {
-            super(...given);
-            this.addEventListener('message', event => {
-                if ((event.data.byteLength ?? 0) > 20000) window.arrivedAt?.push(Date.now() / 1000);
-            });
+    new BroadcastChannel('arrivals').onmessage = event => window.arrivedAt?.push(event.data);
+    const noting = `
+        const arrivals = new BroadcastChannel('arrivals'), Socket = WebSocket;
+        WebSocket = class extends Socket {
+            constructor(...given) {
+                super(...given);
+                this.addEventListener('message', () => arrivals.postMessage(Date.now() / 1000));
+            }
+        };`;
+    const Made = window.Blob;
+    window.Blob = class extends Made {
+        constructor(parts, options) {
+            super(options?.type === 'text/javascript' ? [noting, ...parts] : parts, options);
         }
     };
 })()"""
@@ -177,11 +183,11 @@ def figures(browser, cell, seconds, worst):
         flush=True,
     )
     for lag, number, at in lags[::-1][:worst]:
-        came = next((time for time in arrived if time >= sent[number] - 0.002), at)
+        came = max((time for time in arrived if time <= at), default=at)
         busy = [f"{1000 * long:.0f}" for start, long in tasks if start < at and start + long > taken[number]]
         print(
             f"    frame {number} at {at - begin:.1f} s: {1000 * lag:.0f} ms; handed over after "
-            f"{1000 * (sent[number] - taken[number]):.0f}, in the page after {1000 * (came - taken[number]):.0f}; "
+            f"{1000 * (sent[number] - taken[number]):.0f}, in the worker after {1000 * (came - taken[number]):.0f}; "
             f"the page was busy for {', '.join(busy) or 'no long time'}"
         )
 

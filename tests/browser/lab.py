@@ -33,10 +33,11 @@ def chromium():
 
 
 @contextmanager
-def running_lab(folder, python=sys.executable, application="jupyterlab"):
+def running_lab(folder, python=sys.executable, application="jupyterlab", extended=True):
     """The address of a JupyterLab, or of another front end, that serves `folder` with this checkout's extension.
 
-    `python` is that of the environment with the front end; the kernel process runs there too.
+    `python` is that of the environment with the front end; the kernel process runs there too. `extended`: the notebook
+    server has its extension as well, as the wheel installs it.
     """
     assert (BUILT / "package.json").exists(), "the front end is not built; type: make labextension"
     extensions = folder / "share" / "labextensions"
@@ -54,7 +55,8 @@ def running_lab(folder, python=sys.executable, application="jupyterlab"):
     }
     (folder / "home").mkdir()
     (folder / "config" / "jupyter_server_config.d").mkdir(parents=True)
-    (folder / "config" / "jupyter_server_config.d" / "stencil-workbench.json").symlink_to(SERVER)
+    if extended:
+        (folder / "config" / "jupyter_server_config.d" / "stencil-workbench.json").symlink_to(SERVER)
     settings = folder / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')

@@ -63,6 +63,39 @@ def test_field_streams_while_a_cell_runs(lab, page):
     notebook.wait_idle()
 
 
+# What the view tells while the page does nothing else for two seconds, and when that was.
+BUSY = """() => new Promise(done => {
+    const view = document.querySelector('.swb-field');
+    const told = [];
+    new MutationObserver(() => told.push(Number(view.dataset.drawnAt)))
+        .observe(view, {attributes: true, attributeFilter: ['data-drawn']});
+    const begin = Date.now();
+    while (Date.now() < begin + 2000);
+    const end = Date.now();
+    setTimeout(() => done(told.filter(at => at > begin + 500 && at < end).length), 500);
+})"""
+
+
+def test_field_moves_while_the_page_is_busy(lab, page):
+    sockets = {}
+    page.on("websocket", lambda socket: listen(sockets.setdefault(socket.url.partition("?")[0], []), socket))
+    notebook = open_notebook(lab, page, "direct.ipynb", WAVE, 'sim.view("u")')
+    notebook.wait_drawn(1, before=0)
+    page.get_by_role("button", name="Play").click()
+    notebook.wait_drawn(10)
+    assert page.evaluate(BUSY) >= 3  # nobody answers frames, so there are at most twelve in a second
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Play").wait_for()
+    (frames,) = [sizes for url, sizes in sockets.items() if url.endswith("/frames")]
+    assert len(frames) > 10
+    assert max(frames) > 10_000
+
+
+def listen(sizes, socket):
+    """Note the size of each message that comes over this connection."""
+    socket.on("framereceived", lambda message: sizes.append(len(message)))
+
+
 def test_page_that_forbids_workers_draws_itself(lab, page):
     page.add_init_script("window.Worker = class { constructor() { throw new DOMException('no', 'SecurityError'); } }")
     notebook = open_notebook(lab, page, "alone.ipynb", WAVE, 'sim.view("u")')

@@ -90,7 +90,7 @@ def test_cleared_output_frees_the_thread_and_the_page_s_worker(lab, page):
 
 def drawers(page):
     """Workers of the page that draw fields."""
-    return sum(worker.url.startswith("data:text/javascript") for worker in page.workers)
+    return sum(worker.url.startswith("blob:") for worker in page.workers)
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from ipywidgets import DOMWidget, Widget
 from traitlets import Unicode
 
 from workbench._version import __version__
+from workbench.views.live import APART
 from workbench.views.messages import Message
 from workbench.views.registry_channel import serve_registry
 
@@ -56,8 +57,11 @@ class Canvas(DOMWidget):  # type: ignore[misc]  # ipywidgets carries no annotati
         serve_registry()
 
     def send_message(self, message: Message) -> None:
-        """Send to every page that shows this widget."""
-        self.send(dict(message.content), buffers=list(message.buffers) or None)
+        """Send to every page that shows this widget, as ipywidgets' own `send` does; that one takes no metadata."""
+        if self.comm is not None:
+            data = {"method": "custom", "content": dict(message.content)}
+            metadata = {APART: True} if message.apart else None
+            self.comm.send(data=data, metadata=metadata, buffers=list(message.buffers) or None)
 
     def close(self) -> None:
         """Off the page, with the layout that was made for it."""

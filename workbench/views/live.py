@@ -8,6 +8,9 @@ MIME = "application/vnd.stencil-workbench.view+json"
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 """ipywidgets' own form. Once the model is gone JupyterLab shows an error for it, and VS Code what is beside it."""
 
+APART = "stencil-workbench.apart"
+"""In the metadata of a message: its bodies need not pass the page where its worker has a connection of its own."""
+
 LIVE_ADVICE = "For a live view type: pip install 'stencil-workbench[lab]'"
 
 

@@ -19,10 +19,14 @@ from workbench.views.palettes import PALETTES, colour_table
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A JSON object (NaN and infinity are not JSON: None and text stand for them), and bytes beside it."""
+    """A JSON object (NaN and infinity are not JSON: None and text stand for them), and bytes beside it.
+
+    apart: the bytes are pictures, which the worker of a page may get by a way of its own (notebook/server.py).
+    """
 
     content: Mapping[str, object]
     buffers: tuple[bytes | memoryview, ...] = ()
+    apart: bool = False
 
 
 def opening_message(graph: Graph, snapshot: Snapshot, axes: tuple[AxisLabel, ...], names: tuple[str, ...]) -> Message:
@@ -85,7 +89,8 @@ def frame_message(number: int, summary: FieldSummary) -> Message:
             shares(plane.points, plane.low, plane.high).astype("<f4") if line else plane.codes
             for plane in summary.planes
         ]
-    return Message(content, tuple(few or body.data.cast("B") for few, body in zip(small, bodies, strict=True)))
+    buffers = tuple(few or body.data.cast("B") for few, body in zip(small, bodies, strict=True))
+    return Message(content, buffers, apart=not line)
 
 
 def _plane(summary: FieldSummary) -> dict[str, object]:

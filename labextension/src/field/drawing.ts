@@ -14,10 +14,18 @@ export interface Codes {
   codes: Uint8Array<ArrayBuffer>;
 }
 
+/** The pictures of one step; `palette` names a table of colours. Numbers of a view grow. */
+export interface Pictures {
+  number: number;
+  palette: string;
+  pictures: Codes[];
+}
+
 export type ToDrawing =
-  | { type: 'sheets'; view: number; sheets: Sheet[] }
-  | { type: 'table'; view: number; table: Uint32Array }
-  | { type: 'frame'; view: number; number: number; pictures: Codes[] }
+  /** Made for this frame, and for those after it until others are made. */
+  | { type: 'sheets'; view: number; sheets: Sheet[]; number: number }
+  | { type: 'tables'; view: number; tables: Record<string, Uint32Array> }
+  | ({ type: 'frame'; view: number } & Pictures)
   | { type: 'close'; view: number };
 
 /** The last frame of a view that is on its sheets, since when (as Date.now() tells it), or why it cannot draw. */
@@ -27,45 +35,58 @@ export type Unpack = (body: Uint8Array<ArrayBuffer>, cells: number) => Promise<U
 export type Paint = (codes: Uint8Array, table: Uint32Array, pixels: Uint32Array) => void;
 
 /**
- * What draws for any number of views, each with sheets and a table of colours of its own; returns what hears messages.
+ * What draws for any number of views, each with sheets and tables of colours of its own; returns what hears messages.
  * Frames of a view are drawn in their order, the pictures of one frame together, and of those that come between two
- * animation frames only the last. Codes that are damaged leave the picture before. Goes to the worker as text
- * (sharing.ts): it may use nothing but its arguments and what browsers give to workers and pages alike.
+ * animation frames only the last. One that comes before its sheets, or its table, is drawn when they are there, and one
+ * that comes again, or late by another way, never. Codes that are damaged leave the picture before. Goes to the worker
+ * as text (sharing.ts): it may use nothing but its arguments and what browsers give to workers and pages alike.
  */
 export function drawing(unpack: Unpack, paint: Paint, answer: (message: FromDrawing) => void): (message: ToDrawing) => void {
   interface View {
     sheets: { sheet: Sheet; context: Context }[];
     images: (ImageData | null)[];
-    table: Uint32Array | null;
-    waiting: number; // the frame that its images hold and its sheets do not, or 0
+    tables: Record<string, Uint32Array>;
+    latest: Pictures | null;
+    painted: number; // the frame that its images hold, or 0
+    waiting: number; // the same while its sheets do not hold it, or 0
     before: Promise<void>;
   }
   const views = new Map<number, View>();
 
   function viewOf(number: number): View {
-    const view = views.get(number) ?? { sheets: [], images: [], table: null, waiting: 0, before: Promise.resolve() };
+    const fresh = { sheets: [], images: [], tables: {}, latest: null, painted: 0, waiting: 0, before: Promise.resolve() };
+    const view: View = views.get(number) ?? fresh;
     views.set(number, view);
     return view;
   }
 
-  async function take(number: number, view: View, frame: number, pictures: Codes[]): Promise<void> {
+  async function take(number: number, view: View, frame: Pictures): Promise<void> {
+    const { sheets } = view;
+    const table = view.tables[frame.palette];
+    if (!table || sheets.length !== frame.pictures.length || view.painted === frame.number) {
+      return;
+    }
+    view.painted = frame.number;
     const unpacked = await Promise.all(
-      pictures.map(({ rows, columns, packed, codes }) => (packed ? unpack(codes, rows * columns) : codes))
+      frame.pictures.map(({ rows, columns, packed, codes }) => (packed ? unpack(codes, rows * columns) : codes))
     );
+    if (view.sheets !== sheets) {
+      return; // others were made meanwhile, for another frame or for this one once more
+    }
     unpacked.forEach((codes, index) => {
-      const { rows, columns } = pictures[index] as Codes;
+      const { rows, columns } = frame.pictures[index] as Codes;
       let image = view.images[index];
-      if (!codes || !view.table || codes.length !== rows * columns || codes.length === 0) {
+      if (!codes || codes.length !== rows * columns || codes.length === 0) {
         return;
       }
       if (!image || image.width !== columns || image.height !== rows) {
         image = new ImageData(columns, rows);
         view.images[index] = image;
       }
-      paint(codes, view.table, new Uint32Array(image.data.buffer));
+      paint(codes, table, new Uint32Array(image.data.buffer));
     });
     const asked = view.waiting > 0;
-    view.waiting = frame;
+    view.waiting = frame.number;
     if (!asked) {
       requestAnimationFrame(() => {
         const latest = view.waiting;
@@ -98,15 +119,24 @@ export function drawing(unpack: Unpack, paint: Paint, answer: (message: FromDraw
       return;
     }
     const view = viewOf(number);
+    const { latest } = view;
     if (message.type === 'sheets') {
       // Once: Firefox refuses a worker that asks for the context again.
       view.sheets = message.sheets.map(sheet => ({ sheet, context: sheet.getContext('2d') as Context }));
       view.images = [];
-    } else if (message.type === 'table') {
-      view.table = message.table;
-    } else {
+      view.painted = 0;
+      if (latest && latest.number < message.number) {
+        view.latest = null; // another picture, of before
+      }
+    } else if (message.type === 'tables') {
+      view.tables = message.tables;
+    } else if (!latest || message.number > latest.number) {
+      view.latest = message;
+    }
+    const frame = view.latest;
+    if (frame) {
       view.before = view.before
-        .then(() => take(number, view, message.number, message.pictures))
+        .then(() => take(number, view, frame))
         .catch((error: unknown) => answer({ view: number, trouble: String(error) }));
     }
   };

@@ -1,33 +1,48 @@
 // The worker that draws the fields of a page, shared by all of them: neither unpacking nor painting waits for the page,
-// and a memory of its own is collected without stopping it.
+// nor do pictures, where the notebook server sends them straight here, and a memory of its own is collected without
+// stopping the page.
 
 import { paint } from './colours';
-import { drawing, type Codes, type FromDrawing, type ToDrawing } from './drawing';
+import { drawing, type FromDrawing, type Pictures, type ToDrawing } from './drawing';
+import { streaming, type ToStreaming } from './streaming';
 import { unpack } from './unpacking';
 
 const START_TIMEOUT = 2000; // milliseconds; a page whose rules forbid workers may never hear from one
 
-// As text, and its address holds all of it, because VS Code's pages allow no other worker. A browser that lacks
-// something says false.
+// As text. A browser that lacks something says false.
 const SOURCE = `
 const hear = (${drawing})(${unpack}, ${paint}, message => postMessage(message));
-onmessage = event => hear(event.data);
+const stream = (${streaming})((view, pictures) => hear({ type: 'frame', view, ...pictures }));
+onmessage = ({ data }) => {
+  if (data.type === 'stream' || data.type === 'close') {
+    stream(data);
+  }
+  if (data.type !== 'stream') {
+    hear(data);
+  }
+};
 postMessage([typeof OffscreenCanvas, typeof requestAnimationFrame, typeof DecompressionStream].every(kind => kind === 'function'));
 `;
 
 /** Draws the frames of one view. */
 export interface Painter {
-  /** On these canvases from now on, which hold nothing yet. */
-  sheets(canvases: readonly HTMLCanvasElement[]): void;
-  /** With these 256 pixels. */
-  table(table: Uint32Array): void;
+  /** From this frame on, on these canvases, which hold nothing yet. */
+  sheets(number: number, canvases: readonly HTMLCanvasElement[]): void;
+  /** With these palettes, of 256 pixels each. */
+  tables(tables: Record<string, Uint32Array>): void;
   /** One picture for each canvas. Takes the memory of the codes, unless `shared`. */
-  frame(number: number, pictures: readonly Codes[], shared: boolean): void;
+  frame(pictures: Pictures, shared: boolean): void;
   close(): void;
 }
 
+/** Where the pictures of a model come from, if not by the page alone. */
+export interface Source {
+  model: string;
+  address: string;
+}
+
 interface Place {
-  post(message: ToDrawing, transfer: Transferable[]): void;
+  post(message: ToDrawing | ToStreaming, transfer: Transferable[]): void;
   end(): void;
   /** Whether it draws on what canvases hand over, in a thread of its own. */
   apart: boolean;
@@ -42,23 +57,30 @@ function tell(message: FromDrawing): void {
 }
 
 /** `drawn` is told which frame is on the canvases and since when, and `trouble` why none is. */
-export async function openPainter(drawn: (number: number, at: number) => void, trouble: (text: string) => void): Promise<Painter> {
+export async function openPainter(
+  source: Source | null,
+  drawn: (number: number, at: number) => void,
+  trouble: (text: string) => void
+): Promise<Painter> {
   const view = ++views;
   hearers.set(view, message => ('drawn' in message ? drawn(message.drawn, message.at) : trouble(message.trouble)));
-  place ??= startPlace();
+  place ??= startPlace(source !== null);
   const { post, end, apart } = await place;
+  if (source && apart) {
+    post({ type: 'stream', view, ...source }, []);
+  }
   return {
-    sheets: canvases => {
+    sheets: (number, canvases) => {
       const sheets = apart ? canvases.map(canvas => canvas.transferControlToOffscreen()) : [...canvases];
-      post({ type: 'sheets', view, sheets }, apart ? (sheets as OffscreenCanvas[]) : []);
+      post({ type: 'sheets', view, number, sheets }, apart ? (sheets as OffscreenCanvas[]) : []);
     },
-    table: table => post({ type: 'table', view, table }, []),
-    frame: (number, pictures, shared) => {
+    tables: tables => post({ type: 'tables', view, tables }, []),
+    frame: ({ number, palette, pictures }, shared) => {
       const given = pictures.map(({ rows, columns, packed, codes }) => {
         const whole = !shared && codes.byteLength === codes.buffer.byteLength;
         return { rows, columns, packed, codes: whole ? codes : codes.slice() };
       });
-      post({ type: 'frame', view, number, pictures: given }, given.map(picture => picture.codes.buffer));
+      post({ type: 'frame', view, number, palette, pictures: given }, given.map(picture => picture.codes.buffer));
     },
     close: () => {
       post({ type: 'close', view }, []);
@@ -70,20 +92,27 @@ export async function openPainter(drawn: (number: number, at: number) => void, t
   };
 }
 
-/** A worker, or the page itself where there can be none. */
-async function startPlace(): Promise<Place> {
-  const worker = await startWorker();
+/**
+ * A worker, or the page itself where there can be none. One that streams counts as a part of the page and may speak to
+ * the page's server; VS Code's rules allow none but those whose address holds all of their text.
+ */
+async function startPlace(streams: boolean): Promise<Place> {
+  const type = 'text/javascript';
+  const own = streams ? URL.createObjectURL(new Blob([SOURCE], { type })) : '';
+  const worker = (own && (await startWorker(own))) || (await startWorker(`data:${type},${encodeURIComponent(SOURCE)}`));
+  URL.revokeObjectURL(own);
   if (worker) {
     worker.onmessage = event => tell(event.data as FromDrawing);
     worker.onerror = event => [...hearers.keys()].forEach(view => tell({ view, trouble: event.message }));
     return { post: (message, transfer) => worker.postMessage(message, transfer), end: () => worker.terminate(), apart: true };
   }
-  return { post: drawing(unpack, paint, tell), end: () => undefined, apart: false };
+  const draw = drawing(unpack, paint, tell);
+  return { post: message => message.type !== 'stream' && draw(message), end: () => undefined, apart: false };
 }
 
-async function startWorker(): Promise<Worker | null> {
+async function startWorker(address: string): Promise<Worker | null> {
   try {
-    const worker = new Worker(`data:text/javascript,${encodeURIComponent(SOURCE)}`);
+    const worker = new Worker(address);
     const able = await new Promise<boolean>(resolve => {
       worker.onmessage = event => resolve(event.data === true);
       worker.onerror = () => resolve(false);

@@ -49,6 +49,23 @@ export async function openChannel<Message extends object>(
 }
 
 /**
+ * Where the notebook server sends the pictures that are for this page (workbench/notebook/server.py), if its connection
+ * is a real one; built like JupyterLab's own address, which no interface tells.
+ */
+export function streamAddress({ id, clientId, serverSettings }: Kernel.IKernelConnection): string | null {
+  const { wsUrl, token, appendToken } = serverSettings;
+  if (serverSettings.WebSocket !== WebSocket) {
+    return null;
+  }
+  const address = new URL(`stencil-workbench/kernels/${id}/frames`, wsUrl.endsWith('/') ? wsUrl : `${wsUrl}/`);
+  address.searchParams.set('session_id', clientId);
+  if (appendToken && token) {
+    address.searchParams.set('token', token);
+  }
+  return address.href;
+}
+
+/**
  * Keep JupyterLab from showing the kernel process as busy, then idle, for a message that nobody waits for. For each of
  * the two it would change icon, toolbar and status bar, more work than to draw a frame; and idle would be wrong while a
  * cell runs.

@@ -59,7 +59,7 @@ export interface Plane {
   across: Axis;
   up: Axis | null;
   cuts: Cut[];
-  /** Codes of a plane, one byte a cell, rows from top; empty for a line. */
+  /** Codes of a plane, one byte a cell, rows from top; empty for a line, and where they come straight to the worker. */
   codes: Uint8Array<ArrayBuffer>;
   /** The codes are packed (field/unpacking.ts). */
   packed: boolean;
@@ -85,6 +85,8 @@ export interface Frame {
   wrong: string | null;
   /** That not every cell is drawn; empty if all are. */
   thinning: string;
+  /** Its codes come straight to the worker that draws (field/streaming.ts). */
+  apart: boolean;
   /** One picture, or the three planes of a volume, which share limits and colours. */
   planes: [Plane, ...Plane[]];
 }
@@ -214,10 +216,11 @@ function readStatus(content: Fields): Status | null {
 function readFrame(content: Fields, bodies: readonly ArrayBufferView[]): Frame | null {
   const line = content['kind'] === 'line';
   const described = content['planes'];
+  const apart = !line && bodies.length === 0;
   if (!Array.isArray(described)) {
     return null;
   }
-  const [first, ...others] = described.map((plane, number) => readPlane(plane, bodies[number], line));
+  const [first, ...others] = described.map((plane, number) => readPlane(plane, apart ? null : bodies[number], line));
   if (!first || others.some(plane => plane === null)) {
     return null;
   }
@@ -234,12 +237,14 @@ function readFrame(content: Fields, bodies: readonly ArrayBufferView[]): Frame |
     palette: text(content, 'palette'),
     wrong: typeof content['wrong'] === 'string' ? content['wrong'] : null,
     thinning: text(content, 'thinning'),
+    apart,
     planes: [first, ...(others as Plane[])]
   };
 }
 
-function readPlane(content: unknown, body: ArrayBufferView | undefined, line: boolean): Plane | null {
-  if (!isFields(content) || !body || !isFields(content['across']) || !Array.isArray(content['cuts'])) {
+/** `body`: null where it does not come here, undefined where it should. */
+function readPlane(content: unknown, body: ArrayBufferView | null | undefined, line: boolean): Plane | null {
+  if (!isFields(content) || body === undefined || !isFields(content['across']) || !Array.isArray(content['cuts'])) {
     return null;
   }
   const rows = whole(content, 'rows');
@@ -248,7 +253,8 @@ function readPlane(content: unknown, body: ArrayBufferView | undefined, line: bo
   const stride = whole(content, 'stride');
   const packed = content['packed'] === true;
   const length = line ? 4 * columns * (stride > 1 ? 2 : 1) : rows * columns;
-  if ((packed ? body.byteLength > length : body.byteLength !== length) || !isList(shown, isWhole)) {
+  const fits = !body || (packed ? body.byteLength <= length : body.byteLength === length);
+  if (!fits || !isList(shown, isWhole)) {
     return null;
   }
   return {
@@ -263,9 +269,9 @@ function readPlane(content: unknown, body: ArrayBufferView | undefined, line: bo
     across: content['across'] as unknown as Axis,
     up: isFields(content['up']) ? (content['up'] as unknown as Axis) : null,
     cuts: content['cuts'] as Cut[],
-    codes: line ? new Uint8Array(0) : bytes(body),
+    codes: line || !body ? new Uint8Array(0) : bytes(body),
     packed,
-    points: line ? floats(body) : new Float32Array(0)
+    points: line && body ? floats(body) : new Float32Array(0)
   };
 }
 

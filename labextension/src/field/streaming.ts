@@ -8,6 +8,12 @@ export type ToStreaming =
   | { type: 'stream'; view: number; model: string; address: string }
   | { type: 'close'; view: number };
 
+/** What a frame's message says, as far as a picture needs it (workbench/views/messages.py). */
+interface Said {
+  comm_id: string;
+  data: { content: { number: number; palette: string; planes: { rows: number; columns: number; packed: boolean }[] } };
+}
+
 /**
  * Keeps one connection to each address while a view needs it; returns what hears messages. An address that never
  * answers has no such thing, and the pictures come by the page; one that did is tried again. Goes to the worker as text
@@ -33,11 +39,10 @@ export function streaming(draw: (view: number, pictures: Pictures) => void): (me
 
   function hear(stream: Stream, data: ArrayBuffer): void {
     const [content, ...bodies] = parts(data);
-    const { comm_id: model, data: said } = JSON.parse(new TextDecoder().decode(content));
+    const { comm_id: model, data: said } = JSON.parse(new TextDecoder().decode(content)) as Said;
     const { number, palette, planes } = said.content;
-    const pictures = bodies.map((codes, index) => {
-      const { rows, columns, packed } = planes[index];
-      return { rows, columns, packed, codes };
+    const pictures = planes.map(({ rows, columns, packed }, index) => {
+      return { rows, columns, packed, codes: bodies[index] ?? new Uint8Array(0) };
     });
     stream.models.forEach((shown, view) => {
       if (shown === model) {

@@ -6,7 +6,7 @@ import type { Kernel } from '@jupyterlab/services';
 const TARGET = 'stencil-workbench.page';
 const SUBSHELL_TIMEOUT = 1000; // milliseconds; an old kernel process never says that it has one
 
-/** Of these JupyterLab shows no busy and idle, as its server tells it (`untracked_message_types`). */
+/** Of these JupyterLab shows no busy and idle, as its server tells it (`untracked_message_types`); 4.4 knows no such. */
 const UNTRACKED = 'comm_info_request';
 
 export interface Channel<Message extends object> {

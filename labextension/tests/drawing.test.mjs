@@ -179,6 +179,17 @@ test('new sheets get the frame that they were made for, and no earlier one', asy
   assert.deepEqual(others.map(each => each.seen), [[], []]);
 });
 
+test('a frame that is on sheets of before comes on those that are made for it', async () => {
+  const { put, lay, answers, pass } = studio();
+  put(2, [plain(2)]);
+  await pass();
+  const fresh = new Sheet();
+  lay(2, [fresh]);
+  await pass();
+  assert.deepEqual(fresh.seen, [[1002]]);
+  assert.deepEqual(answers.map(answer => answer.drawn), [2, 2]);
+});
+
 test('what is unpacked while new sheets come is not drawn on them', async () => {
   const slow = (body, cells) => new Promise(resolve => setTimeout(() => resolve(new Uint8Array(cells).fill(9)), 10));
   const { put, lay, pass } = studio({ unpacked: slow });

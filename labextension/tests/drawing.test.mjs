@@ -197,6 +197,8 @@ test('what is unpacked while new sheets come is not drawn on them', async () => 
   await new Promise(resolve => setTimeout(resolve, 5));
   const fresh = new Sheet();
   lay(2, [fresh]);
+  await pass();
+  assert.deepEqual(fresh.seen, []);
   put(2, [plain(2)]);
   await pass();
   assert.deepEqual(fresh.seen, [[1002]]);

@@ -77,6 +77,17 @@ def test_sub_kernels_are_measured(followed):
     assert sum(seconds for _, seconds in measured.subkernels) <= 2 * measured.seconds
 
 
+def test_a_plan_is_measured_again_and_again(followed, monkeypatch):
+    simulation, inspection, _ = followed
+    monkeypatch.setattr("workbench.run.timing.TIMED_AFTER", 0.01)
+    inspection.flip("slope")
+    wait_for(lambda: simulation.compiled.plan == inspection.plan)
+    heard = []
+    inspection.on("measured", lambda seen: heard.append(seen.measured()))
+    wait_for(lambda: len(heard) >= 3 or simulation.run(50) is None)
+    assert {measurement.choices for measurement in heard} == {inspection.choices}
+
+
 def test_failure_is_told_and_the_old_code_goes_on(followed, monkeypatch):
     simulation, inspection, heard = followed
     before = simulation.compiled

@@ -22,7 +22,7 @@ from workbench.planning.plan import Plan
 from workbench.run.memory import check_memory
 from workbench.run.ownership import Owner
 from workbench.run.state import State
-from workbench.run.timing import StepTime, once_timed
+from workbench.run.timing import StepTime, timed
 
 Stage = Literal["planning", "compiling", "swapping", "running", "failed", "overtaken", "cancelled"]
 CLOSING_SECONDS = 2.0  # that closing waits; a compiler inside of this process may take longer, and then ends alone
@@ -263,7 +263,7 @@ class Replanner:
             wish.note(replace(wish.report, measured_seconds=time.seconds))
             self._tell(wish, Measured(self._name, wish.report.wish, time.seconds))
 
-        once_timed(self._state, told)
+        timed(self._state, told, once=True)
 
     def _check(self, wish: Replan) -> None:
         if wish.cancelled.is_set():

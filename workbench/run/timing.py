@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from workbench.backends.base import LaunchTime
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from workbench.run.simulation import Simulation
 
 TIMED_AFTER = 0.1  # seconds of running; before it, first touches of memory and a slice's start weigh too much
-_WATCHED_EVERY = 0.05  # seconds
+AGAIN = 4  # times as long a program has run at the next measurement
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +44,28 @@ class StepTime:
             if launch.kind == "subkernel" and (False, number, member) in timed
         )
 
+    def since(self, earlier: StepTime) -> StepTime:
+        """What was measured after that, in one step or more of the same program.
+
+        A launch that was not timed since keeps its time.
+        """
+        known = {(t.kernel, t.observed, t.launch, t.member): t for t in earlier.launches}
+        launches = []
+        for t in self.launches:
+            before = known.get((t.kernel, t.observed, t.launch, t.member))
+            if before is not None and t.steps > before.steps:
+                seconds = _later_mean(t.seconds, t.steps, before.seconds, before.steps)
+                launches.append(replace(t, seconds=seconds, steps=t.steps - before.steps))
+            else:
+                launches.append(t)
+        seconds = _later_mean(self.seconds, self.steps, earlier.seconds, earlier.steps)
+        return replace(self, seconds=seconds, steps=self.steps - earlier.steps, launches=tuple(launches))
+
+
+def _later_mean(mean: float, count: int, earlier_mean: float, earlier_count: int) -> float:
+    """The mean of those that came after the earlier ones."""
+    return max(0.0, mean * count - earlier_mean * earlier_count) / (count - earlier_count)
+
 
 def time_launches(simulation: Simulation, wanted: bool) -> None:
     """Time the launches of this and later programs of the simulation where that is not done always, as on a GPU."""
@@ -66,20 +88,32 @@ def time_of(state: State) -> StepTime | None:
     )
 
 
-def once_timed(state: State, told: Callable[[StepTime], None], after: float = TIMED_AFTER) -> Callable[[], None]:
-    """Call `told` once, in the thread that runs, when the present program has run for so many seconds.
+def timed(state: State, told: Callable[[StepTime], None], *, once: bool) -> Callable[[], None]:
+    """Call `told` in the thread that runs, when the present program has run for TIMED_AFTER seconds.
 
-    Another program that takes over before that ends it, and so does a call of the result.
+    Unless `once`, again each time when it has run AGAIN times as long, with what was measured since the call before:
+    views draw new code while its first steps run, on a computer with few cores at several times their cost.
+    Another program that takes over ends it, and so does a call of the result.
     """
     compiled = state.compiled
+    earlier: StepTime | None = None
+    after = TIMED_AFTER
 
     def changed() -> None:
+        nonlocal earlier, after
         if state.compiled is not compiled:
             state.watches.remove(watch)
-        elif state.march_seconds >= after and (time := time_of(state)) is not None:
+            return
+        time = time_of(state) if state.march_seconds >= after else None
+        if time is None or (earlier is not None and time.steps == earlier.steps):
+            return
+        fresh = time if earlier is None else time.since(earlier)
+        earlier, after = time, AGAIN * state.march_seconds
+        watch.seconds = after / 2
+        if once:
             state.watches.remove(watch)
-            told(time)
+        told(fresh)
 
-    watch = Watch(changed, _WATCHED_EVERY)
+    watch = Watch(changed, after / 2)
     state.watches.add(watch)
     return lambda: state.watches.remove(watch)

@@ -12,7 +12,7 @@ from workbench.errors import RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, Swapped, WishDropped
 from workbench.planning.choices import Choices
 from workbench.run.simulation import Simulation
-from workbench.run.timing import StepTime, once_timed, time_launches
+from workbench.run.timing import StepTime, time_launches, timed
 from workbench.run.watching import is_closed
 from workbench.views.inspection import Inspection, Measurement, Program, Status
 from workbench.views.plan import seconds_text
@@ -127,7 +127,7 @@ class Following:
                 following._timed(time, simulation)
 
         # Called by hand or, once, when nobody follows any more.
-        self._stop_timing = weakref.finalize(self, once_timed(simulation._state, told))
+        self._stop_timing = weakref.finalize(self, timed(simulation._state, told, once=False))
 
     def _timed(self, time: StepTime, simulation: Simulation) -> None:
         if not self._closed:

@@ -20,32 +20,6 @@ METADATA, CONTENT = 2, 3  # parts of a message, after the header and that of the
 _streams: dict[tuple[str, str], KernelWebsocketHandler] = {}
 
 
-class Stream(BaseKernelWebsocketConnection):  # type: ignore[misc]  # jupyter_server's traits carry no annotations
-    """The connection of a page's worker, over which pictures come to it without passing the page.
-
-    It belongs to the page's own connection with the same kernel process and session. Nothing is heard from it.
-    """
-
-    async def connect(self) -> None:
-        """From now on pictures go here; called when the connection is open."""
-        self.websocket_handler.set_nodelay(True)
-        _streams[self.kernel_id, self.session_id] = self.websocket_handler
-
-    def disconnect(self) -> None:
-        """No more; called when it has closed."""
-        if _streams.get((self.kernel_id, self.session_id)) is self.websocket_handler:
-            del _streams[self.kernel_id, self.session_id]
-
-    def handle_incoming_message(self, incoming_msg: str) -> None:
-        """A page's worker says nothing."""
-
-
-class StreamHandler(KernelWebsocketHandler):  # type: ignore[misc]  # the same
-    """Lets in whom the server lets in to the kernel process itself, by its own rules."""
-
-    kernel_websocket_connection_class = Stream
-
-
 def prompt(connection: type[Any]) -> type[Any]:
     """This class of connections between a page and a kernel process, but what it sends goes out at once.
 
@@ -62,6 +36,31 @@ def prompt(connection: type[Any]) -> type[Any]:
     return PromptConnection
 
 
+class Stream(BaseKernelWebsocketConnection):  # type: ignore[misc]  # jupyter_server's traits carry no annotations
+    """The connection of a page's worker, over which pictures come to it without passing the page.
+
+    It belongs to the page's own connection with the same kernel process and session. Nothing is heard from it.
+    """
+
+    async def connect(self) -> None:
+        """From now on pictures go here; called when the connection is open."""
+        _streams[self.kernel_id, self.session_id] = self.websocket_handler
+
+    def disconnect(self) -> None:
+        """No more; called when it has closed."""
+        if _streams.get((self.kernel_id, self.session_id)) is self.websocket_handler:
+            del _streams[self.kernel_id, self.session_id]
+
+    def handle_incoming_message(self, incoming_msg: str) -> None:
+        """A page's worker says nothing."""
+
+
+class StreamHandler(KernelWebsocketHandler):  # type: ignore[misc]  # the same
+    """Lets in whom the server lets in to the kernel process itself, by its own rules."""
+
+    kernel_websocket_connection_class = prompt(Stream)
+
+
 def apart(connection: type[Any]) -> type[Any]:
     """This class of connections, but pictures go to the stream of the page's worker, where there is one.
 
@@ -72,8 +71,8 @@ def apart(connection: type[Any]) -> type[Any]:
     class DividedConnection(connection):  # type: ignore[misc]  # known when the server runs
         def handle_outgoing_message(self, stream: Any, outgoing_msg: list[bytes]) -> None:  # noqa: ANN401  # zmq's or str
             handler = _streams.get((self.kernel_id, self.session_id))
-            whole = outgoing_msg if handler is None else without_bodies(outgoing_msg, handler)
-            super().handle_outgoing_message(stream, whole)
+            left = outgoing_msg if handler is None else without_bodies(outgoing_msg, handler)
+            super().handle_outgoing_message(stream, left)
 
     return DividedConnection
 

@@ -151,7 +151,8 @@ export class FieldView extends DOMWidgetView {
   private open(opening: Opening): void {
     this.opening = opening;
     this.controls.open(opening);
-    this.painter?.tables(Object.fromEntries(Object.entries(opening.palettes).map(([name, table]) => [name, readTable(table)])));
+    this.tables = Object.fromEntries(Object.entries(opening.palettes).map(([name, table]) => [name, readTable(table)]));
+    this.painter?.tables(this.tables);
   }
 
   private take(frame: Frame): void {
@@ -235,11 +236,10 @@ export class FieldView extends DOMWidgetView {
   }
 
   private choosePalette(name: string, tell = true): void {
-    const table = this.opening?.palettes[name];
+    const table = this.tables[name];
     if (table) {
       this.palette = name;
-      const pixels = readTable(table);
-      this.pictures.forEach(picture => picture.colour(pixels));
+      this.pictures.forEach(picture => picture.colour(table));
       if (tell) {
         this.ask({ type: 'palette', value: name });
       }
@@ -353,6 +353,7 @@ export class FieldView extends DOMWidgetView {
   private channel: Channel<ToKernel> | null = null;
   private painter: Painter | null = null;
   private opening: Opening | null = null;
+  private tables: Record<string, Uint32Array> = {};
   private frame: Frame | null = null;
   private palette = '';
   private gone = false;

@@ -23,7 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from tests.bench.slow_line import slow_line
-from tests.browser.lab import ROOT, NotebookPage, chromium, running_lab, write_notebook
+from tests.browser.lab import ROOT, NotebookPage, before_drawing, chromium, running_lab, write_notebook
 
 SETUP = '''\
 import json, os, threading, time
@@ -105,25 +105,18 @@ FORGET = """() => {
     window.drawnAt = window.longTasks = window.arrivedAt = null;
 }"""
 
-# When a picture comes to the worker that draws, which gets some text before its own.
-ARRIVALS = """(() => {
-    window.arrivedAt = [];
-    new BroadcastChannel('arrivals').onmessage = event => window.arrivedAt?.push(event.data);
-    const noting = `
-        const arrivals = new BroadcastChannel('arrivals'), Socket = WebSocket;
-        WebSocket = class extends Socket {
-            constructor(...given) {
-                super(...given);
-                this.addEventListener('message', () => arrivals.postMessage(Date.now() / 1000));
-            }
-        };`;
-    const Made = window.Blob;
-    window.Blob = class extends Made {
-        constructor(parts, options) {
-            super(options?.type === 'text/javascript' ? [noting, ...parts] : parts, options);
-        }
-    };
-})()"""
+# When a picture comes to the worker that draws.
+NOTING = """
+const arrivals = new BroadcastChannel('arrivals'), Socket = WebSocket;
+WebSocket = class extends Socket {
+    constructor(...given) {
+        super(...given);
+        this.addEventListener('message', () => arrivals.postMessage(Date.now() / 1000));
+    }
+};"""
+ARRIVALS = """
+window.arrivedAt = [];
+new BroadcastChannel('arrivals').onmessage = event => window.arrivedAt?.push(event.data);"""
 
 
 @contextmanager
@@ -221,6 +214,7 @@ def browser_figures(seconds, minutes, worst, megabits):
         write_notebook(folder / "bench.ipynb", *cells)
         with visited(browser) as page:
             page.add_init_script(ARRIVALS)
+            page.add_init_script(before_drawing(NOTING))
             notebook = NotebookPage(page, address, "bench.ipynb")
             notebook.run(0)
             notebook.run(1)

@@ -18,14 +18,25 @@ SERVER = ROOT / "labextension" / "server.json"
 TOKEN = "stencil"
 START_SECONDS = 180
 PATIENCE = 90_000  # milliseconds; a machine under load is slow
-COLOURS = """() => {
-    const shown = document.querySelector('.swb-canvas');
-    const context = new OffscreenCanvas(shown.width, shown.height).getContext('2d');
-    context.drawImage(shown, 0, 0);
-    const { data } = context.getImageData(0, 0, shown.width, shown.height);
-    return new Set(new Uint32Array(data.buffer)).size;
+PIXELS = """canvas => {
+    const context = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
+    context.drawImage(canvas, 0, 0);
+    return context.getImageData(0, 0, canvas.width, canvas.height).data;
 }"""
+COLOURS = f"() => new Set(new Uint32Array(({PIXELS})(document.querySelector('.swb-canvas')).buffer)).size"
 _running: list[str] = []
+
+
+def before_drawing(text):
+    """A script for a page, before its own: the worker that draws fields there gets this text before its own."""
+    return f"""(() => {{
+        const Made = window.Blob;
+        window.Blob = class extends Made {{
+            constructor(parts, options) {{
+                super(options?.type === 'text/javascript' ? [{json.dumps(text)}, ...parts] : parts, options);
+            }}
+        }};
+    }})()"""
 
 
 def chromium():

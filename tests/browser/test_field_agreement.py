@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.browser.lab import open_notebook
+from tests.browser.lab import PIXELS, before_drawing, open_notebook
 
 pytestmark = pytest.mark.browser
 
@@ -33,16 +33,13 @@ ASK = """code => new Promise(done => {
     asked.done.then(() => done(text));
 })"""
 
-SHOWN = """() => Promise.all([...document.querySelectorAll('.swb-canvas')].map(async canvas => {
-    const context = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d');
-    context.drawImage(canvas, 0, 0);
-    const pixels = context.getImageData(0, 0, canvas.width, canvas.height).data;
-    const digest = await crypto.subtle.digest('SHA-256', pixels);
+SHOWN = f"""() => Promise.all([...document.querySelectorAll('.swb-canvas')].map(async canvas => {{
+    const digest = await crypto.subtle.digest('SHA-256', ({PIXELS})(canvas));
     return [...new Uint8Array(digest)].map(byte => byte.toString(16).padStart(2, '0')).join('');
-}))"""
+}}))"""
 
 # Some controls are used, with and without time between them; which ones follows from the number (W. H. Press et al.,
-# Numerical Recipes, 3rd edition, 7.1: "ranqd1").
+# Numerical Recipes in C, 2nd edition, 7.1: "ranqd1").
 BURST = """async number => {
     let state = number;
     const below = most => {
@@ -72,14 +69,7 @@ BURST = """async number => {
 # What a page does before its own code: nothing; its worker has no connection; there is no worker.
 WAYS = {
     "straight": "",
-    "by the page": """
-        const Made = window.Blob;
-        window.Blob = class extends Made {
-            constructor(parts, options) {
-                const deaf = 'WebSocket = class { close() {} };';
-                super(options?.type === 'text/javascript' ? [deaf, ...parts] : parts, options);
-            }
-        };""",
+    "by the page": before_drawing("WebSocket = class { close() {} };"),
     "no worker": "window.Worker = class { constructor() { throw new DOMException('no', 'SecurityError'); } }",
 }
 

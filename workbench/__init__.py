@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the same names once more for type checkers and editors; a t
     from workbench.notebook.extension import unload_ipython_extension as unload_ipython_extension
     from workbench.pipeline import counters as counters
     from workbench.run.simulation import Simulation as Simulation
-    from workbench.views.living import registry as registry
+    from workbench.views.registry.snapshot import registry as registry
 
 # Public name -> the module that defines it. One row each; a name is listed once its module exists.
 _EXPORTS: dict[str, str] = {
@@ -27,7 +27,7 @@ _EXPORTS: dict[str, str] = {
     "StencilError": "workbench.errors",
     "counters": "workbench.pipeline",
     "load_ipython_extension": "workbench.notebook.extension",
-    "registry": "workbench.views.living",
+    "registry": "workbench.views.registry.snapshot",
     "stencil": "workbench.machine",
     "trace": "workbench.machine",
     "unload_ipython_extension": "workbench.notebook.extension",

@@ -78,7 +78,7 @@ class Machine:
 
         Raises RunError for a kind that there is not, or that looks at simulations.
         """
-        from workbench.views.registry import VIEWS  # loaded when somebody looks
+        from workbench.views.kinds import VIEWS  # loaded when somebody looks
 
         known = [name for name, row in VIEWS.items() if row.of == "machine"]
         if kind not in known:
@@ -91,7 +91,7 @@ class Machine:
         With a simulation of this machine it shows a field, runs what is flipped and shows what a step takes. field:
         the value to show first.
         """
-        from workbench.views.inspector import open_inspector  # loaded when somebody looks
+        from workbench.views.inspector.inspector import open_inspector  # loaded when somebody looks
 
         return open_inspector(self, simulation, field=field)
 
@@ -280,14 +280,14 @@ def make_machine(traced: Traced, text: str, namespace: Mapping[str, object] | No
 
 def _open_view(simulation: Simulation, name: str, *, palette: str, limits: tuple[float, float] | None) -> object:
     """The views know simulations, not the other way round; this file knows both and imports the views when needed."""
-    from workbench.views.opening import open_field_view
+    from workbench.views.field.open import open_field_view
 
     return open_field_view(simulation, name, palette=palette, limits=limits)
 
 
 def _draw(value: Any) -> Bundle:  # noqa: ANN401  # what the drawer knows
     """Graphs, plans and texts do not know the views either; those are loaded when a notebook shows one."""
-    from workbench.views.drawn import draw
+    from workbench.views.display import draw
 
     return draw(value)
 

@@ -7,7 +7,7 @@ import { paint } from '../lib/field/colours.js';
 import { drawing } from '../lib/field/drawing.js';
 import { unpack } from '../lib/field/unpacking.js';
 
-/** What workbench/views/packing.py does. */
+/** What workbench/views/field/packing.py does. */
 function packed(codes) {
   const half = Math.ceil(codes.length / 2);
   const differences = Array.from(codes, (code, cell) => (code - (codes[cell - 1] ?? 0)) & 255);

@@ -40,7 +40,7 @@ sim = wave.simulate(u=np.sin(x) * np.cos(y), v=0.0, threads=1)
 other = wave.simulate(u=np.sin(x) * np.cos(y), v=0.0, threads=1)
 '''
 NOTED = """\
-from workbench.views import field_view
+from workbench.views.field import view as field_view
 taken, sent, noting = {}, {}, True
 original, original_show = field_view.frame_message, field_view.FieldView._show
 def noted(number, summary):

@@ -24,10 +24,10 @@ STAMPS = """\
 import json, time
 from workbench.pipeline import find_built
 from workbench.run.replanning import Replanner
-from workbench.views.following import Following
-from workbench.views.graph_view import GraphView
-from workbench.views.bokeh_pane import BokehPane
-from workbench.views.canvas import Canvas
+from workbench.views.inspection.following import Following
+from workbench.views.graph.view import GraphView
+from workbench.views.page.bokeh_pane import BokehPane
+from workbench.views.page.canvas import Canvas
 stamps = []
 def stamped(holder, name, begin, end):
     function = getattr(holder, name)
@@ -78,8 +78,8 @@ WATCH = """() => {
 
 def place_on_page(page, inspection, node):
     """Where a value of the wave is drawn now, in pixels of the page; `inspection` has the plan of the page's view."""
-    from workbench.views.graph import summarise_graph
-    from workbench.views.graph_layout import default_folds, lay_out_graph
+    from workbench.views.graph.layout import default_folds, lay_out_graph
+    from workbench.views.graph.summary import summarise_graph
 
     summary = summarise_graph(inspection.plan, inspection.extents)
     layout = lay_out_graph(summary, default_folds(summary))
@@ -149,7 +149,7 @@ def show_stamps(found, stamps):
 def measure(lab, browser, options, kind):
     """Cold flips, then cached ones, of one kind of view."""
     from workbench import trace
-    from workbench.views.inspection import Inspection
+    from workbench.views.inspection.inspection import Inspection
 
     address, folder = lab
     page = browser.new_page(viewport={"width": 1700, "height": 1150})

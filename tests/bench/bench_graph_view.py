@@ -19,8 +19,8 @@ from playwright.sync_api import sync_playwright
 from tests.browser.lab import NotebookPage, chromium, running_lab, write_notebook
 from tests.programs.wave import TEXT as WAVE
 from workbench.machine import trace
-from workbench.views.flipping import refusal
-from workbench.views.selection import ValueRef
+from workbench.views.inspection.flipping import refusal
+from workbench.views.inspection.selection import ValueRef
 
 MACHINE = """\
 from workbench.solvers import hydro

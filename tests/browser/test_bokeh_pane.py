@@ -10,8 +10,8 @@ PANE = """\
 import numpy as np
 from bokeh.models import ColumnDataSource, Range1d
 from bokeh.plotting import figure
-from workbench.views.bokeh_pane import BokehPane, Tool
-from workbench.views.drawing import Drawing
+from workbench.views.page.bokeh_pane import BokehPane, Tool
+from workbench.views.drawing.shapes import Drawing
 source = ColumnDataSource({"x": np.arange(100.0), "y": np.zeros(100)})
 plot = figure(height=240, sizing_mode="stretch_width", tools="pan,wheel_zoom", x_range=Range1d(0, 100))
 plot.line("x", "y", source=source)

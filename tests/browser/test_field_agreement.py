@@ -13,7 +13,7 @@ MACHINE = """\
 import hashlib, json
 import numpy as np
 import workbench as wb
-from workbench.views.palettes import colour_table
+from workbench.views.field.palettes import colour_table
 heat = wb.trace('T, S = fields("T S", boundary="periodic")\\nd = T[+1,0,0] - T\\nT.next, S.next = T + 0.1 * d, S + d')
 rng = np.random.default_rng(3)
 sim = heat.simulate(T=rng.random((61, 36, 14)), S=rng.random((61, 36, 14)))

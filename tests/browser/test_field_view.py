@@ -111,7 +111,7 @@ def test_page_that_forbids_workers_draws_itself(lab, page):
 
 
 NOTE = """\
-from workbench.views import field_view
+from workbench.views.field import view as field_view
 sent, frame_message = [], field_view.frame_message
 def noted(*about, **how):
     sent.append(frame_message(*about, **how))
@@ -123,7 +123,8 @@ view"""
 
 def test_packed_frame_shows_the_same_picture(lab, page):
     address, folder = lab
-    whole = "from workbench.views import messages\nmessages.pack = lambda codes: None\nview.look(limits=(0, 1));"
+    unpacked = "from workbench.views.field import messages\nmessages.pack = lambda codes: None\n"
+    whole = unpacked + "view.look(limits=(0, 1));"
     sizes = "[(plane['packed'], len(body)) for m in sent for plane, body in zip(m.content['planes'], m.buffers)]"
     write_notebook(folder / "packed.ipynb", WAVE, NOTE, "view.look(limits=(0, 1));", whole, sizes)
     notebook = NotebookPage(page, address, "packed.ipynb")

@@ -6,10 +6,10 @@ from nbclient import NotebookClient
 
 from tests.browser.lab import NotebookPage, open_notebook, trust, write_notebook
 from tests.browser.programs import WAVE_1D
-from tests.views.test_inspection import HELLO
+from tests.views.inspection.test_inspection import HELLO
 from workbench.machine import trace
-from workbench.views.graph import summarise_graph
-from workbench.views.graph_layout import LETTER, lay_out_graph
+from workbench.views.graph.layout import LETTER, lay_out_graph
+from workbench.views.graph.summary import summarise_graph
 
 pytestmark = pytest.mark.browser
 

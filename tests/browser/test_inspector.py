@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 
 from tests.browser.lab import ARTEFACTS, open_notebook, write_notebook
 from tests.browser.test_graph_view import place_on_page, wait_graph
-from tests.views.test_inspection import HELLO
+from tests.views.inspection.test_inspection import HELLO
 
 pytestmark = pytest.mark.browser
 

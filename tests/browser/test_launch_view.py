@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 MACHINE = '''\
 import numpy as np
 import workbench as wb
-from workbench.views.following import inspect_machine
+from workbench.views.inspection.following import inspect_machine
 heat = wb.trace("""
 u = field("u", boundary="periodic")
 k = param("k", 0.2)
@@ -88,7 +88,7 @@ def test_a_flip_ends_in_new_code_that_runs_and_is_measured(lab, page):
     flip = """\
 inspection = inspect_machine(heat, sim)
 sim.start()
-from workbench.views.launch_view import open_launch_view
+from workbench.views.launch.view import open_launch_view
 view = open_launch_view(inspection)
 view"""
     notebook = open_notebook(lab, page, "flip-run.ipynb", MACHINE, flip, 'inspection.flip("gx")')

@@ -7,9 +7,9 @@ from tests.browser.test_graph_view import wait_graph
 from tests.browser.test_inspector import MACHINE
 from workbench.planning.cost import ESTIMATE
 from workbench.solvers import hydro
-from workbench.views.plan import summarise_plan
-from workbench.views.plan_drawing import draw_plan
-from workbench.views.plan_html import plan_html
+from workbench.views.plan.drawing import draw_plan
+from workbench.views.plan.html import plan_html
+from workbench.views.plan.summary import summarise_plan
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ from tests.browser.test_source_view import MACHINE, wait_heard
 pytestmark = pytest.mark.browser
 
 PLAN = (
-    f"{MACHINE}\nfrom workbench.views.plan_view import open_plan_view\n"
+    f"{MACHINE}\nfrom workbench.views.plan.view import open_plan_view\n"
     'inspection.flip("b")\nplan = open_plan_view(inspection)'
 )
 CHARTS = '.swb-pane[data-opened="true"]'

@@ -69,7 +69,7 @@ async def send(page):
     "What the page hears of both."
     code = '''
 from comm import create_comm
-from workbench.views.live import APART
+from workbench.views.page.live import APART
 line = create_comm("nobody")
 line.send({"words": 1}, metadata={APART: True}, buffers=[b"first", b"second"])
 line.send({"words": 2}, buffers=[b"third"])

@@ -10,8 +10,8 @@ pytestmark = pytest.mark.browser
 
 MACHINE = '''\
 import workbench as wb
-from workbench.views.inspection import Inspection
-from workbench.views.source_view import open_source_view
+from workbench.views.inspection.inspection import Inspection
+from workbench.views.source.view import open_source_view
 trade = wb.trace("""
 u = field("u", boundary="periodic")
 a = u[+1] + u[-1]

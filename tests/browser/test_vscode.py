@@ -5,7 +5,7 @@ import pytest
 from tests.browser.programs import WAVE
 from tests.browser.test_graph_view import place_on_page
 from tests.browser.vscode import VsCodePage, build_halves, install_shared
-from tests.views.test_inspection import HELLO
+from tests.views.inspection.test_inspection import HELLO
 
 pytestmark = pytest.mark.browser
 

@@ -8,10 +8,10 @@ from workbench.graph.naming import LONGEST_FORMULA, LONGEST_SHORT_FORMULA, cut
 from workbench.machine import trace
 from workbench.planning.cost import ESTIMATE
 from workbench.solvers import hydro
-from workbench.views.graph import summarise_graph
-from workbench.views.inspection import Inspection
-from workbench.views.plan import summarise_plan
-from workbench.views.source_view import describe_selection
+from workbench.views.graph.summary import summarise_graph
+from workbench.views.inspection.inspection import Inspection
+from workbench.views.plan.summary import summarise_plan
+from workbench.views.source.view import describe_selection
 
 TEXT = """\
 u, v = fields("u v", boundary="outflow")

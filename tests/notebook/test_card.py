@@ -14,7 +14,7 @@ from workbench.notebook.defining import summary
 from workbench.notebook.summary import halo_text
 from workbench.planning.cost import memory_bytes
 from workbench.planning.plan import Storage
-from workbench.views.plan import bytes_text
+from workbench.views.plan.summary import bytes_text
 
 HELLO = """
 density = field("density")

@@ -3,8 +3,8 @@
 import pytest
 
 from workbench.machine import trace
-from workbench.views.live import MIME
-from workbench.views.living import registry
+from workbench.views.page.live import MIME
+from workbench.views.registry.snapshot import registry
 
 
 @pytest.fixture
@@ -35,8 +35,8 @@ def test_they_are_live(shell, twice):
 
 
 def test_a_terminal_has_words_and_opens_no_view(shell, twice, monkeypatch):
-    monkeypatch.setattr("workbench.views.drawn.open_graph_view", pytest.fail)
-    monkeypatch.setattr("workbench.views.drawn.open_plan_view", pytest.fail)
+    monkeypatch.setattr("workbench.views.display.open_graph_view", pytest.fail)
+    monkeypatch.setattr("workbench.views.display.open_plan_view", pytest.fail)
     shell.ip.display_formatter.active_types = ["text/plain"]
     for shown in values_of(twice):
         data, _ = shell.ip.display_formatter.format(shown)

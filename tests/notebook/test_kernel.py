@@ -109,7 +109,7 @@ def test_a_front_end_reads_and_watches_the_registry_while_a_cell_runs(kernel):
         "watched = wb.trace('u = field(\"u\", boundary=\"periodic\")\\nu.next = u[+1] - u[-1]', name='watched')\n"
         "probe = watched.simulate(u=np.arange(8.0), backend='reference')\n"
         "let_go = threading.Event()\n"
-        "from workbench.views import registry_channel\n"
+        "from workbench.views.registry import channel as registry_channel\n"
         "while registry_channel._channels: let_go.wait(0.05)\n"
         "probe.close(); print('closed while the cell ran')"
     )

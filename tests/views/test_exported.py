@@ -6,9 +6,9 @@ from nbconvert import HTMLExporter
 
 from tests.views.ear import Ear
 from tests.views.machines import trade_off
-from workbench.views.inspection import Inspection
-from workbench.views.live import MIME
-from workbench.views.source_view import SourceView
+from workbench.views.inspection.inspection import Inspection
+from workbench.views.page.live import MIME
+from workbench.views.source.view import SourceView
 
 
 def exported(bundle):

@@ -14,9 +14,9 @@ from ipywidgets import Widget
 
 import workbench as wb
 from tests.run.test_replanning import wait_for
-from workbench.views.canvas import _canvases
-from workbench.views.inspection import Inspection
-from workbench.views.registry import VIEWS
+from workbench.views.inspection.inspection import Inspection
+from workbench.views.kinds import VIEWS
+from workbench.views.page.canvas import _canvases
 
 PATIENCE = 60
 MACHINE = wb.trace(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workbench.run.progress import in_digits
-from workbench.views.plan import bytes_text
+from workbench.views.plan.summary import bytes_text
 
 
 @dataclass(frozen=True, slots=True)

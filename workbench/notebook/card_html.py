@@ -16,7 +16,7 @@ from workbench.notebook.card import (
 )
 from workbench.notebook.card_style import CARD_STYLE
 from workbench.run.progress import in_digits
-from workbench.views.plan import bytes_text
+from workbench.views.plan.summary import bytes_text
 
 
 def card_html(card: CardSummary) -> str:

@@ -15,7 +15,7 @@ from workbench.notebook.card import (
     share_text,
 )
 from workbench.run.progress import in_digits
-from workbench.views.plan import bytes_text
+from workbench.views.plan.summary import bytes_text
 
 _WIDTH = 100
 _LABEL = 13

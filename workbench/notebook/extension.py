@@ -43,7 +43,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     matcher.attach(shell.Completer)
     set_listener_factory(ProgressDisplays(shell).new_listener)
     if getattr(shell, "kernel", None) is not None:
-        from workbench.views.registry_channel import serve_registry  # kernel processes have comms, terminals have not
+        from workbench.views.registry.channel import serve_registry  # kernel processes have comms, terminals have not
 
         serve_registry()
     _loaded[shell] = Loaded(magics, matcher)

@@ -11,8 +11,8 @@ from workbench.pipeline import counters
 from workbench.run import alive
 from workbench.run.progress import in_digits
 from workbench.run.simulation import Simulation
-from workbench.views.living import detail_lines, summarise_living
-from workbench.views.plan import bytes_text
+from workbench.views.plan.summary import bytes_text
+from workbench.views.registry.snapshot import detail_lines, summarise_living
 
 
 def living_text(names: Mapping[str, object]) -> str:

@@ -11,7 +11,7 @@ from jupyter_server.services.kernels.websocket import KernelWebsocketHandler
 from jupyter_server.utils import url_path_join
 from tornado.websocket import WebSocketClosedError
 
-from workbench.views.live import APART
+from workbench.views.page.live import APART
 
 SETTING = "kernel_websocket_connection_class"
 PLACE = ("stencil-workbench", "kernels", "(?P<kernel_id>[^/]+)", "frames")  # labextension/src/kernel/channel.ts

@@ -1,4 +1,4 @@
-// Numbers on axes and colour bars: round steps, few digits. Imports nothing. The other half is workbench/views/numbers.py.
+// Numbers on axes and colour bars: round steps, few digits. Imports nothing. The other half is workbench/views/drawing/numbers.py.
 
 /** Tell any two numbers apart. */
 const MOST_DIGITS = 17;

@@ -1,7 +1,7 @@
 // Receipts: of which drawn frames the kernel process is told. Imports nothing.
 //
 // Each message to the kernel process takes time there, and makes it send two more to every page, that it is busy and that
-// it is idle. Two frames may be under way (workbench/views/flow.py), so the second one is answered for both, and the first
+// it is idle. Two frames may be under way (workbench/views/page/flow.py), so the second one is answered for both, and the first
 // alone only if no second follows.
 
 const UNDER_WAY = 2;

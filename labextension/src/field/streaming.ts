@@ -8,7 +8,7 @@ export type ToStreaming =
   | { type: 'stream'; view: number; model: string; address: string }
   | { type: 'close'; view: number };
 
-/** What a frame's message says, as far as a picture needs it (workbench/views/messages.py). */
+/** What a frame's message says, as far as a picture needs it (workbench/views/field/messages.py). */
 interface Said {
   comm_id: string;
   data: { content: { number: number; palette: string; planes: { rows: number; columns: number; packed: boolean }[] } };

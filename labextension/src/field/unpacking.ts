@@ -1,4 +1,4 @@
-// Codes of a picture from the few bytes in which they came; the other half is workbench/views/packing.py. Imports nothing.
+// Codes of a picture from the few bytes in which they came; the other half is workbench/views/field/packing.py. Imports nothing.
 
 /**
  * `cells` codes from a raw deflate stream of the differences between neighbours; null if the stream is damaged or has

@@ -1,5 +1,5 @@
 // Messages between a listing and the kernel process: unknown objects in, typed values out. The other half is
-// workbench/views/listing.py. Imports nothing, so that it is tested without a page.
+// workbench/views/page/listing.py. Imports nothing, so that it is tested without a page.
 
 import { isFields, text, type Fields } from './fields.js';
 

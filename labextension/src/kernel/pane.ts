@@ -1,5 +1,5 @@
 // Messages between a Bokeh pane and the kernel process: unknown objects in, typed values out. The other half is
-// workbench/views/bokeh_pane.py. Imports nothing, so that it is tested without a page.
+// workbench/views/page/bokeh_pane.py. Imports nothing, so that it is tested without a page.
 
 import { isFields, text, type Fields } from './fields.js';
 

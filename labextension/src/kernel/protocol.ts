@@ -1,5 +1,5 @@
 // Messages between a view and the kernel process: unknown objects in, typed values out. The other half is
-// workbench/views/messages.py. Imports nothing, so that it is tested without a page.
+// workbench/views/field/messages.py. Imports nothing, so that it is tested without a page.
 
 import { isFields, text, type Fields } from './fields.js';
 

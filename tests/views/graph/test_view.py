@@ -1,0 +1,176 @@
+"""The graph view without a page, and with one that only listens."""
+
+import json
+
+import pytest
+
+from tests.views.inspection.test_inspection import HELLO
+from tests.views.page.test_bokeh_pane import Ear
+from workbench.machine import trace
+from workbench.planning.plan import Storage
+from workbench.views.graph.view import GraphView, open_graph_view
+from workbench.views.inspection.inspection import Inspection, Measurement, Status
+from workbench.views.page.live import LIVE_ADVICE, MIME
+
+TWO = 'u = field("u")\n@kernel\ndef init():\n    u.next = 1.5\nw = u * u\nu.next = w + 1'
+
+
+@pytest.fixture
+def view():
+    made = GraphView(Inspection(trace(HELLO, name="hello")))
+    yield made
+    made.close()
+
+
+def test_flip_and_undo_change_the_picture(view):
+    before = view.png
+    view.flip(1)
+    assert len(view.summary.groups) == 2
+    assert view.png != before
+    view.undo()
+    assert view.png == before
+    view.undo()
+    assert view.words().endswith("there is nothing to undo")
+    view.redo()
+    view.redo()
+    assert view.words().endswith("there is nothing to redo")
+
+
+def test_refusals_become_words(view):
+    view.flip(2)
+    assert "z cannot be flipped: it is Manifest, because its array becomes field density" in view.words()
+    view.select(1)
+    assert "cannot" not in view.words()
+    view.select(None)
+    view.mark_sync()
+    assert view.words().endswith("select a value first")
+
+
+def test_words_show_before_and_now_with_what_was_measured(view):
+    view.inspection.report_measured(Measurement(view.inspection.choices, "openmp", (64,), 1.5))
+    view.flip(1)
+    view.inspection.report_status(Status("compiling", busy=True))
+    lines = view.words().splitlines()
+    assert lines[0] == (
+        "before: hello: 1 sub-kernel; 1 Manifest, 1 Delayed; 16 bytes a cell; measured 1.5 s a step on openmp"
+    )
+    assert lines[1] == "now: hello: 2 sub-kernels; 2 Manifest, 0 Delayed; 32 bytes a cell"
+    assert lines[2] == "compiling"
+
+
+@pytest.mark.parametrize(
+    ("comparison", "changed"),
+    [
+        ("all Manifest", ()),
+        ("all Delayed", (1,)),
+        ("as it was opened", (1,)),
+        ("before the last change", (1,)),
+        ("nothing", ()),
+    ],
+)
+def test_comparison_rings_what_differs(view, comparison, changed):
+    view.flip(1)
+    view.compare(comparison)
+    assert view.summary.changed == changed
+
+
+def test_another_kernel_is_drawn():
+    view = GraphView(Inspection(trace(TWO, name="two")))
+    assert view.kernel == "step"
+    view.show_kernel("init")
+    assert view.summary.kernel == "init"
+    view.inspection.select("w")
+    assert view.current is None
+    assert view.selected == frozenset()
+    view.show_kernel("step")
+    assert view.summary.nodes[view.current].title == "w"
+
+
+def test_folded_and_hidden_values_are_revealed(view):
+    view.fold_all()
+    assert view.layout.node_place(1) is None
+    view.reveal(1)
+    assert view.layout.node_place(1) is not None
+    view.fold(0)
+    view.fold_all()  # all were folded
+    assert view.layout.node_place(1) is not None
+
+
+def test_closed_view_hears_no_more(view):
+    view.close()
+    view.inspection.flip("y")
+    assert len(view.summary.groups) == 1
+
+
+def test_without_the_libraries_there_is_a_picture_and_the_name_of_the_extra(monkeypatch):
+    monkeypatch.setattr("workbench.views.graph.view.find_spec", lambda name: None)
+    view = trace(HELLO, name="hello").view()
+    bundle = view._repr_mimebundle_()
+    assert LIVE_ADVICE in bundle["text/plain"]
+    assert bundle["image/png"].startswith("iVBOR")
+    assert MIME not in bundle
+    assert view.svg.startswith("<svg")
+
+
+class TestOnAPage:
+    @pytest.fixture
+    def parts(self):
+        pytest.importorskip("bokeh", reason="bokeh is not installed")
+        pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
+        view = open_graph_view(Inspection(trace(HELLO, name="hello")))
+        ear = Ear(view.page._pane)
+        ear.open()
+        yield view, ear
+        view.close()
+
+    def press(self, ear, key):
+        ear.pane.widget.hear({"type": "key", "key": key})
+
+    def said(self, ear, words):
+        with ear.more:
+            assert ear.more.wait_for(lambda: any(words in m.content["text"] for m in ear.of("status")), 10), words
+
+    def test_document_has_the_nodes_and_their_marks(self, parts):
+        view, ear = parts
+        body = json.dumps(json.loads(ear.of("document")[0].buffers[0]))
+        assert "density * density" in body
+        assert '"square_pin"' in body
+        legend = [entry["text"] for entry in ear.of("document")[0].content["legend"]]
+        assert "Manifest" in legend
+        assert "arithmetic" in legend
+        assert view._repr_mimebundle_()[MIME]["model_id"] == ear.pane.widget.model_id
+
+    def test_keys_select_flip_and_undo(self, parts):
+        view, ear = parts
+        self.press(ear, "ArrowRight")
+        self.press(ear, "ArrowRight")
+        self.said(ear, "y = density * density: Delayed")
+        self.press(ear, "f")
+        self.said(ear, "now: hello: 2 sub-kernels")
+        assert view.inspection.plan.main.storage[1] is Storage.MANIFEST
+        patch = json.loads(ear.wait("patch")[-1].content["content"])
+        assert patch["events"]
+        self.press(ear, "Control+z")
+        self.press(ear, "Escape")
+        self.press(ear, "s")
+        self.said(ear, "select a value first")
+        assert view.inspection.plan.main.storage[1] is Storage.DELAYED
+
+    def test_tools_are_offered_only_where_there_is_something_to_do(self, parts):
+        _, ear = parts
+
+        def disabled(name):
+            found = [s for m in ear.of("tools") for s in m.content["states"] if s["name"] == name]
+            return found[-1]["disabled"]
+
+        ear.wait("tools")
+        assert disabled("flip")
+        assert disabled("undo")
+        ear.pane.widget.hear({"type": "tool", "name": "find", "value": "y"})
+        with ear.more:
+            assert ear.more.wait_for(lambda: not disabled("flip"), 10)
+        ear.pane.widget.hear({"type": "tool", "name": "flip", "value": ""})
+        with ear.more:
+            assert ear.more.wait_for(lambda: not disabled("undo"), 10)
+        ear.pane.widget.hear({"type": "tool", "name": "find", "value": "quark"})
+        self.said(ear, "nothing is called 'quark'")

@@ -1,0 +1,81 @@
+"""Back-pressure, on a clock of its own."""
+
+import itertools
+
+import pytest
+
+from workbench.views.page.flow import BLIND_SECONDS, FRAME_SECONDS, SILENCE_SECONDS, UNDER_WAY, Flow
+
+
+def test_never_more_under_way_than_allowed_while_the_page_answers():
+    flow, now = Flow(), 100.0
+    for _ in range(50):
+        while flow.seconds_to_wait(now) == 0:
+            flow.send(now)
+            now += FRAME_SECONDS
+        assert flow.sent - flow.acknowledged <= UNDER_WAY
+        now += SILENCE_SECONDS / 5
+        flow.acknowledge(flow.acknowledged + 1, now)
+
+
+def test_frames_keep_their_distance():
+    flow = Flow()
+    flow.send(10.0)
+    assert flow.seconds_to_wait(10.0) == pytest.approx(FRAME_SECONDS)
+
+
+def test_silent_page_gets_frames_at_the_blind_rate():
+    flow, now, times = Flow(), 0.0, []
+    while now < 10.0:
+        now += flow.seconds_to_wait(now) + 1e-9
+        flow.send(now)
+        times.append(now)
+    gaps = [later - earlier for earlier, later in itertools.pairwise(times[3:])]
+    assert min(gaps) >= BLIND_SECONDS
+    assert max(gaps) <= BLIND_SECONDS + 1e-6
+    assert times[UNDER_WAY] - times[0] >= SILENCE_SECONDS
+
+
+def page_of(seconds_a_frame, until):
+    """Frames sent to and drawn by a page that takes so long for each, and answers in order."""
+    flow, now, free, answers = Flow(), 0.0, 0.0, []
+    while now < until:
+        now += min(flow.seconds_to_wait(now), answers[0][0] - now if answers else 1e9) + 1e-9
+        while answers and answers[0][0] <= now:
+            flow.acknowledge(answers.pop(0)[1], now)
+        if flow.seconds_to_wait(now) == 0:
+            free = max(free, now) + seconds_a_frame
+            answers.append((free, flow.send(now)))
+    return flow
+
+
+@pytest.mark.parametrize("seconds_a_frame", [0.03, 0.1, 0.2, 0.4])
+def test_page_slower_than_the_blind_rate_is_not_left_behind(seconds_a_frame):
+    flow = page_of(seconds_a_frame, 30.0)
+    assert flow.sent - flow.acknowledged <= UNDER_WAY
+    assert flow.acknowledged > 0.8 * 30.0 / max(seconds_a_frame, FRAME_SECONDS)
+
+
+def test_answers_held_up_by_a_long_cell_do_not_make_the_page_seem_slow():
+    flow = Flow()
+    for number in range(1, 101):
+        flow.send(number * BLIND_SECONDS)
+    for number in range(1, 99):  # all at once, as the cell ends
+        flow.acknowledge(number, 60.0 + number * 1e-3)
+    assert flow.seconds_to_wait(60.2) == pytest.approx(SILENCE_SECONDS, abs=0.11)
+
+
+def test_silence_counts_from_the_first_unanswered_frame_not_from_an_old_answer():
+    flow = Flow()
+    flow.acknowledge(flow.send(0.0), 0.01)
+    for _ in range(UNDER_WAY):
+        flow.send(100.0)
+    assert flow.seconds_to_wait(100.1) == pytest.approx(SILENCE_SECONDS - 0.1)
+
+
+def test_answers_to_frames_never_sent_change_nothing():
+    flow = Flow()
+    flow.send(0.0)
+    flow.acknowledge(7, 0.0)
+    flow.acknowledge(-1, 0.0)
+    assert flow.acknowledged == 0

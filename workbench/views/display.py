@@ -1,0 +1,54 @@
+"""Drawn: machines, graphs and plans that a cell ends with are live views, texts are coloured; their own text beside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Self
+
+from workbench.backends.registry import names_with_text
+from workbench.codegen.source import Source
+from workbench.graph import Graph
+from workbench.graph.shown import Bundle
+from workbench.pipeline import plan_for
+from workbench.planning.choices import Choices
+from workbench.planning.plan import Plan
+from workbench.views.graph.view import open_graph_view
+from workbench.views.inspection.inspection import Program
+from workbench.views.page.live import in_terminal
+from workbench.views.plan.view import open_plan_view
+from workbench.views.source.html import source_html
+from workbench.views.source.summary import summarise_text
+
+
+@dataclass(frozen=True, slots=True)
+class _Planned:
+    """A graph and how to plan it, as far as views need a machine."""
+
+    graph: Graph
+    choices: Choices
+    backend: str = "auto"
+
+    def with_choices(self, choices: Choices) -> Self:
+        return replace(self, choices=choices)
+
+
+def draw(value: Program | Graph | Plan | Source) -> Bundle:
+    """Every form of a value; in a terminal, which shows words alone, no view is opened for it."""
+    words: Bundle = {"text/plain": str(value)}
+    if in_terminal():
+        return words
+    match value:
+        case Graph():
+            return open_graph_view(_Planned(value, Choices()))._repr_mimebundle_() | words
+        case Plan():
+            return _draw_plan(value) | words
+        case Source():
+            return {"text/html": source_html(summarise_text(value, "generated text"))} | words
+        case _:
+            return open_graph_view(value)._repr_mimebundle_() | words
+
+
+def _draw_plan(plan: Plan) -> Bundle:
+    """The plan view of the backend that it was made for."""
+    backend = next((b for b in names_with_text() if plan_for(plan.graph, plan.choices, b) == plan), "auto")
+    return open_plan_view(_Planned(plan.graph, plan.choices, backend))._repr_mimebundle_()

@@ -1,0 +1,1 @@
+"""Drawing: shapes, letters and numbers that pictures are made of."""

@@ -1,0 +1,87 @@
+"""Curves: values over time of cells and scalars, and profiles along lines; frozen charts from what was seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from workbench.run.snapshots import Snapshot
+from workbench.views.field.flags import cell_text
+from workbench.views.field.summary import AxisLabel, least_and_greatest
+
+MOST_POINTS = 1024  # of a history; more than a chart has pixels
+
+Numbers = npt.NDArray[np.float64]
+Group = Literal["scalars", "probes", "profiles"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Curve:
+    """One line of a chart: `values` at `places`, both of shape (n,), in order."""
+
+    name: str
+    places: Numbers
+    values: Numbers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chart:
+    """Curves with the same axes."""
+
+    group: Group
+    title: str
+    across: str
+    across_unit: str
+    up: str
+    up_unit: str
+    curves: tuple[Curve, ...]
+
+
+class History:
+    """Values over steps, at most MOST_POINTS: when full, every second one goes and later ones are kept more rarely.
+
+    The latest one is always there. Not safe for threads.
+    """
+
+    def __init__(self) -> None:
+        self._kept: list[tuple[float, float]] = []
+        self._latest: tuple[float, float] | None = None
+        self._every = 1
+        self._seen = 0
+
+    def append(self, place: float, value: float) -> None:
+        """Keep a further value; its place lies after all others."""
+        self._latest = (place, value)
+        if self._seen % self._every == 0:
+            self._kept.append(self._latest)
+            if len(self._kept) >= MOST_POINTS:
+                del self._kept[1::2]
+                self._every *= 2
+        self._seen += 1
+
+    def curve(self, name: str) -> Curve:
+        """What was kept."""
+        points = list(self._kept)
+        if self._latest is not None and points[-1] is not self._latest:
+            points.append(self._latest)
+        array = np.array(points, np.float64).reshape(-1, 2)
+        return Curve(name, array[:, 0], array[:, 1])
+
+
+def profiles(snapshot: Snapshot, axes: tuple[AxisLabel, ...], unit: str, point: tuple[int, ...]) -> tuple[Chart, ...]:
+    """The values along each axis on the lines through `point`; of long lines two for neighbours: no peak is lost."""
+    charts = []
+    for axis, label in enumerate(axes):
+        line = snapshot.values[tuple(slice(None) if a == axis else index for a, index in enumerate(point))]
+        places = np.linspace(label.first, label.last, label.cells)
+        title = f"{snapshot.name} along {label.name} through cell {cell_text(point)}"
+        if label.cells > MOST_POINTS:
+            stride = -(-2 * label.cells // MOST_POINTS)
+            line, places = least_and_greatest(line, stride), np.repeat(places[::stride], 2)
+            title += f", least and greatest of each {stride} cells"
+        curve = Curve(snapshot.name, places, np.asarray(line, np.float64))
+        charts.append(Chart("profiles", title, label.name, label.unit, snapshot.name, unit, (curve,)))
+    return tuple(charts)

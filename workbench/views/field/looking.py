@@ -1,0 +1,261 @@
+"""Looking: what is looked at, how, and what was seen on the way; the state behind a field view, without any page."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+from workbench.errors import RunError
+from workbench.graph import Graph
+from workbench.run.simulation import Simulation
+from workbench.run.snapshots import Snapshot, take_snapshot
+from workbench.run.state import STEP
+from workbench.views.field.animation import Recorder
+from workbench.views.field.controls import Colours, Cutting, Forget, HoldLimits, Turn, Volume
+from workbench.views.field.curves import Chart, History, profiles
+from workbench.views.field.flags import Wrong, cell_text, find_wrong
+from workbench.views.field.palettes import PALETTES
+from workbench.views.field.summary import TIME, AxisLabel, FieldSummary, Look, summarise
+
+MOST_PROBES = 8  # as many curves as one can tell apart
+
+
+class Looking:
+    """One value of a simulation and the look at it. Any thread may use it; reading waits for a whole step.
+
+    Probes and scalars have one value for each look, not for each step.
+    """
+
+    def __init__(self, simulation: Simulation, name: str, axes: tuple[AxisLabel, ...], look: Look) -> None:
+        """Looks once; raises FieldError if the value has no picture."""
+        self._simulation, self._axes = simulation, axes
+        self._lock = threading.RLock()
+        self._name, self._look_now = name, look
+        self._wrong: Wrong | None = None
+        self._seen_step: int | None = None
+        self._good: int | None = None
+        self._probes: dict[tuple[int, ...], History] = {}
+        self._scalars = {static.name: History() for static in simulation.graph.scalars if static.name != TIME}
+        self._recorder: Recorder | None = None
+        self._snapshot: Snapshot
+        self._summary: FieldSummary
+        self.again()
+
+    # --- what was seen -----------------------------------------------------------------------------------------------
+
+    @property
+    def summary(self) -> FieldSummary:
+        """What was seen last."""
+        return self._summary
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The record it was made of."""
+        return self._snapshot
+
+    @property
+    def axes(self) -> tuple[AxisLabel, ...]:
+        """The axes of the domain."""
+        return self._axes
+
+    @property
+    def held(self) -> bool:
+        """Whether the limits stay as they are."""
+        return self._look_now.limits is not None
+
+    @property
+    def probes(self) -> tuple[tuple[int, ...], ...]:
+        """The cells that are followed."""
+        return tuple(self._probes)
+
+    @property
+    def recorded(self) -> int | None:
+        """Frames recorded so far; None: nothing is recorded."""
+        recorder = self._recorder
+        return None if recorder is None else len(recorder)
+
+    def again(self) -> FieldSummary:
+        """Look at the present state."""
+        with self._lock:
+            self._show(self._name)
+            if self._recorder is not None:
+                self._recorder.append(self._summary)
+            return self._summary
+
+    def charts(self, groups: frozenset[str]) -> tuple[Chart, ...]:
+        """Curves of what was seen, of these groups: scalars, probes, profiles."""
+        with self._lock:
+            time, unit = self._along()
+            charts = []
+            if "scalars" in groups:
+                for static in self._simulation.graph.scalars:
+                    if static.name in self._scalars:
+                        curve = self._scalars[static.name].curve(static.name)
+                        charts.append(Chart("scalars", static.name, time, unit, static.name, static.unit, (curve,)))
+            if "probes" in groups and self._probes:
+                curves = tuple(history.curve(cell_text(cell)) for cell, history in self._probes.items())
+                name = self._name
+                charts.append(Chart("probes", f"{name} in probed cells", time, unit, name, self._summary.unit, curves))
+            if "profiles" in groups:
+                charts += profiles(self._snapshot, self._axes, self._summary.unit, self.point)
+            return tuple(charts)
+
+    @property
+    def point(self) -> tuple[int, ...]:
+        """The cell that profiles go through: that of the last probe, else where the axes are cut or their middles."""
+        if self._probes:
+            return next(reversed(self._probes))
+        cuts = self._look_now.cuts
+        return tuple(min(cuts.get(axis, label.cells // 2), label.cells - 1) for axis, label in enumerate(self._axes))
+
+    # --- how one looks -----------------------------------------------------------------------------------------------
+
+    def switch(self, name: str) -> None:
+        """Look at another value; raises FieldError if that has no picture, and then nothing has changed."""
+        with self._lock:
+            if name == self._name:
+                return
+            before, self._seen_step, self._good = (self._seen_step, self._good), None, None
+            try:
+                self._show(name)
+            except BaseException:
+                self._seen_step, self._good = before
+                raise
+            self._look_now = replace(self._look_now, limits=None)
+            self._probes = {cell: History() for cell in self._probes}
+            for cell, history in self._probes.items():
+                self._follow(history, cell)
+            self._recorder = None
+
+    def cut(self, axis: int, index: int) -> None:
+        """Cut an axis at a cell."""
+        with self._lock:
+            self._look_now = replace(self._look_now, cuts={**self._look_now.cuts, axis: index})
+
+    def turn(self, across: int, up: int) -> None:
+        """Show these axes; what cannot be is ignored."""
+        if across != up and {across, up} <= set(range(len(self._axes))):
+            with self._lock:
+                self._look_now = replace(self._look_now, across=across, up=up, volume=False)
+
+    def show_volume(self) -> None:
+        """Show three planes through one cell, where there are three axes."""
+        with self._lock:
+            self._look_now = replace(self._look_now, across=0, up=1, volume=len(self._axes) == 3)
+
+    def hold_limits(self, limits: tuple[float, float] | None) -> None:
+        """Keep these limits of the colours; None: let them follow the values."""
+        with self._lock:
+            self._look_now = replace(self._look_now, limits=limits)
+
+    def colour(self, palette: str) -> None:
+        """Use this palette; an unknown one is ignored."""
+        if palette in PALETTES:
+            with self._lock:
+                self._look_now = replace(self._look_now, palette=palette)
+
+    def probe(self, cell: tuple[int, ...]) -> None:
+        """Follow this cell from now on; in a volume, the planes go through it."""
+        if len(cell) != len(self._axes) or not all(
+            0 <= index < label.cells for index, label in zip(cell, self._axes, strict=True)
+        ):
+            sizes = " x ".join(str(label.cells) for label in self._axes)
+            raise RunError(f"cell {cell} is not one of {sizes}", advice="Pass one index for each axis, from 0.")
+        with self._lock:
+            if cell not in self._probes:
+                if len(self._probes) >= MOST_PROBES:
+                    del self._probes[next(iter(self._probes))]
+                self._probes[cell] = History()
+                self._follow(self._probes[cell], cell)
+            if self._look_now.volume:
+                self._look_now = replace(self._look_now, cuts=dict(enumerate(cell)))
+
+    def forget(self) -> None:
+        """Follow no cell any more."""
+        with self._lock:
+            self._probes = {}
+
+    def start_over(self) -> None:
+        """The state was set back: forget what was seen before."""
+        with self._lock:
+            self._wrong = self._seen_step = self._good = None
+            self._probes = {cell: History() for cell in self._probes}
+            self._scalars = {name: History() for name in self._scalars}
+
+    def record(self) -> None:
+        """Record what is seen from now on."""
+        with self._lock:
+            self._recorder = Recorder()
+            self._recorder.append(self._summary)
+
+    def recording(self) -> Recorder | None:
+        """End recording; what was recorded, if anything."""
+        with self._lock:
+            recorder, self._recorder = self._recorder, None
+            return recorder
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _show(self, name: str) -> None:
+        snapshot = take_snapshot(self._simulation, name)
+        look, unit = self._look_now, self._unit(name)
+        if self._seen_step is not None and snapshot.steps < self._seen_step:
+            self.start_over()
+        wrong = self._wrong if name == self._name else None
+        summary = summarise(snapshot, self._axes, unit, look, wrong)
+        if wrong is None:
+            wrong = None if summary.all_well else find_wrong(snapshot.values, snapshot.steps, self._good)
+            summary = summary if wrong is None else replace(summary, wrong=wrong)
+            self._good = snapshot.steps if wrong is None else self._good
+        fresh = snapshot.steps != self._seen_step
+        self._name, self._snapshot, self._summary = name, snapshot, summary
+        self._wrong, self._seen_step = wrong, snapshot.steps
+        if fresh:
+            for name_, history in self._scalars.items():
+                history.append(self._place(), float(snapshot.numbers[name_]))
+            for cell, history in self._probes.items():
+                self._follow(history, cell)
+
+    def _follow(self, history: History, cell: tuple[int, ...]) -> None:
+        history.append(self._place(), float(self._snapshot.values[cell]))
+
+    def _place(self) -> float:
+        """Where the present is on the axis of histories."""
+        time = self._summary.time
+        return float(self._snapshot.steps) if time is None else time
+
+    def _along(self) -> tuple[str, str]:
+        """Name and unit of the axis of histories."""
+        if self._summary.time is None:
+            return "step", ""
+        return TIME, self._unit(TIME)
+
+    def _unit(self, name: str) -> str:
+        return next((static.unit for static in self._simulation.graph.statics if static.name == name), "")
+
+
+def adjust(looking: Looking, control: Cutting | Turn | Volume | HoldLimits | Colours | Forget) -> None:
+    """Do what a page asks for and concerns only the look."""
+    match control:
+        case Cutting(axis, index):
+            looking.cut(axis, index)
+        case Turn(across, up):
+            looking.turn(across, up)
+        case Volume():
+            looking.show_volume()
+        case HoldLimits(hold):
+            looking.hold_limits((looking.summary.low, looking.summary.high) if hold else None)
+        case Colours(palette):
+            looking.colour(palette)
+        case Forget():
+            looking.forget()
+
+
+def pictured_names(graph: Graph) -> tuple[str, ...]:
+    """Fields, then the named intermediates of a step that have one value in each cell: all that has a picture."""
+    names = [static.name for static in graph.fields]
+    for kernel in graph.kernels:
+        for node in kernel.nodes if kernel.name == STEP else ():
+            if node.type is not None and node.space is not None and not node.space.is_global:
+                names += [name for name in node.names if name not in names]
+    return tuple(dict.fromkeys(names))

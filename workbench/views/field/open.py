@@ -1,0 +1,52 @@
+"""Opening: from a simulation and a name to a view, live if the library that speaks to pages is installed."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+
+from workbench.errors import RunError
+from workbench.run.labels import evaluate_coordinate
+from workbench.run.simulation import Simulation
+from workbench.views.field.palettes import DEFAULT, PALETTES
+from workbench.views.field.summary import AxisLabel, Look, plain_axes
+from workbench.views.field.view import FieldView
+
+
+def open_field_view(
+    simulation: Simulation,
+    name: str,
+    *,
+    palette: str = DEFAULT,
+    limits: tuple[float, float] | None = None,
+) -> FieldView:
+    """A view of a field or a named intermediate. Raises FieldError for what has no picture, RunError for a bad look."""
+    if palette not in PALETTES:
+        raise RunError(f"palette {palette!r} is unknown", advice=f"Use one of {', '.join(PALETTES)}.")
+    if limits is not None and not limits[0] < limits[1]:
+        raise RunError(f"limits={limits!r} are no interval", advice="Pass limits=(low, high) with low < high.")
+    look = Look(palette, limits)
+    axes = axes_of(simulation)
+    if find_spec("ipywidgets") is None:
+        return FieldView(simulation, name, axes, look)
+    from workbench.views.page.canvas import Canvas
+
+    view = FieldView(simulation, name, axes, look)  # refuses before there is a page
+    page = Canvas()
+    page.listener = view
+    view.attach(page)
+    return view
+
+
+def axes_of(simulation: Simulation) -> tuple[AxisLabel, ...]:
+    """The axes of the domain, with the cell's coordinates where those grow along their own axis alone."""
+    axes = list(plain_axes(simulation.shape))
+    values = simulation.to_dict() if simulation.graph.coordinates else {}
+    for coordinate in simulation.graph.coordinates:
+        along, labels = evaluate_coordinate(simulation.graph, coordinate, simulation.shape, values)
+        if along == (coordinate.axis,) and np.isfinite(labels[[0, -1]]).all():
+            axes[coordinate.axis] = AxisLabel(
+                coordinate.name, coordinate.unit, labels.size, float(labels[0]), float(labels[-1])
+            )
+    return tuple(axes)

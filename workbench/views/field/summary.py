@@ -1,0 +1,357 @@
+"""Field: one named value of a simulation as a line, a picture or a slice; records in, a frozen summary out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from workbench.errors import FieldError
+from workbench.graph.spaces import axis_name
+from workbench.run.snapshots import Snapshot
+from workbench.views.drawing.numbers import shares
+from workbench.views.field.flags import Wrong
+from workbench.views.field.palettes import DEFAULT, LEVELS, NOT_A_NUMBER
+
+LARGEST_SIDE = 1024  # cells; more than a screen shows, and one frame stays below 1 MiB
+TIME = "t"  # the scalar that most programs keep their time in
+
+Codes = npt.NDArray[np.uint8]
+Numbers = npt.NDArray[np.float64]
+Kind = Literal["line", "plane"]
+
+
+@dataclass(frozen=True, slots=True)
+class AxisLabel:
+    """One axis of the domain: its name and unit, its cells, and the coordinates of the first and the last one."""
+
+    name: str
+    unit: str
+    cells: int
+    first: float
+    last: float
+
+    def title(self, most: int) -> str:
+        """Name and unit in at most so many letters, without the unit if both are too long."""
+        both = f"{self.name} ({self.unit})" if self.unit else self.name
+        return both if len(both) <= most else self.name[:most]
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How to look: colours; fixed limits (None: those of the data); the two axes shown; where the others are cut.
+
+    volume: show the three planes through one cell of a volume, which is the one at which each axis is cut.
+    """
+
+    palette: str = DEFAULT
+    limits: tuple[float, float] | None = None
+    across: int = 0
+    up: int = 1
+    cuts: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
+    volume: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """An axis that is not shown, and the cell at which it is cut."""
+
+    axis: int
+    label: AxisLabel
+    index: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FieldSummary:
+    """What a view of one field shows at one step.
+
+    A plane is shown with its first axis to the right and its second one up: `codes` has shape (rows, columns), row 0
+    on top, and holds levels 0 ... 254 between `low` and `high` or 255 for NaN. Every `stride`-th cell is shown. A line
+    has `points`, one value a cell, or the least and the greatest of each `stride` cells, so that no peak is lost.
+    minimum and maximum are those of the finite values of all cells of this line or plane (None: there are none).
+    `others` are the other two planes of a volume: they share limits and colours. `wrong`, if a value of the whole
+    field is or was no number, says since when.
+    """
+
+    name: str
+    unit: str
+    kind: Kind
+    step: int
+    time: float | None
+    shape: tuple[int, ...]
+    across: AxisLabel
+    up: AxisLabel | None
+    cuts: tuple[Cut, ...]
+    stride: int
+    minimum: float | None
+    maximum: float | None
+    not_numbers: int
+    infinite: int
+    low: float
+    high: float
+    palette: str
+    codes: Codes
+    points: Numbers
+    values: Numbers
+    shown: tuple[int, ...] = (0, 1)
+    others: tuple[FieldSummary, ...] = ()
+    wrong: Wrong | None = None
+
+    @property
+    def all_well(self) -> bool:
+        """Whether every cell of the domain is seen to hold a finite number; False does not say the opposite."""
+        return len(self.shape) < 3 and self.not_numbers + self.infinite == 0
+
+    @property
+    def planes(self) -> tuple[FieldSummary, ...]:
+        """All pictures there are: this one and the others."""
+        return (self, *self.others)
+
+    def value_at(self, column: int, row: int) -> float | None:
+        """The exact value shown in a cell of the picture (row 0 on top; a line has row 0 only), None outside."""
+        rows, columns = self.values.shape
+        return float(self.values[row, column]) if 0 <= row < rows and 0 <= column < columns else None
+
+    def cell_at(self, column: int, row: int) -> tuple[int, ...] | None:
+        """The cell of the domain, one index an axis, that a cell of the picture shows; None outside."""
+        rows, columns = self.values.shape
+        if not (0 <= row < rows and 0 <= column < columns):
+            return None
+        at = {cut.axis: cut.index for cut in self.cuts} | {self.shown[0]: column * self.stride}
+        if len(self.shown) == 2:
+            at[self.shown[1]] = (rows - 1 - row) * self.stride
+        return tuple(at[axis] for axis in range(len(self.shape)))
+
+
+def summarise(
+    snapshot: Snapshot,
+    axes: tuple[AxisLabel, ...],
+    unit: str = "",
+    look: Look | None = None,
+    wrong: Wrong | None = None,
+) -> FieldSummary:
+    """What is to be seen of a snapshot. Raises FieldError for a number and for a vector, which have no picture."""
+    look = look or Look()
+    values = snapshot.values
+    check_pictured(snapshot.name, values, len(axes))
+    sections = tuple(_section(values, axes, shown, look.cuts) for shown in _shown(look, len(axes)))
+    least = [section.minimum for section in sections if section.minimum is not None]
+    greatest = [section.maximum for section in sections if section.maximum is not None]
+    limits = look.limits or (min(least, default=0.0), max(greatest, default=0.0))
+    time = snapshot.numbers.get(TIME)
+    pictures = [
+        FieldSummary(
+            name=snapshot.name,
+            unit=unit,
+            kind="line" if len(axes) == 1 else "plane",
+            step=snapshot.steps,
+            time=None if time is None or isinstance(time, bool) else float(time),
+            shape=tuple(axis.cells for axis in axes),
+            across=axes[section.shown[0]],
+            up=None if len(axes) == 1 else axes[section.shown[1]],
+            cuts=section.cuts,
+            stride=section.stride,
+            minimum=section.minimum,
+            maximum=section.maximum,
+            not_numbers=section.not_numbers,
+            infinite=section.infinite,
+            low=limits[0],
+            high=limits[1],
+            palette=look.palette,
+            codes=_codes(section, *limits),
+            points=section.points,
+            values=section.plane,
+            shown=section.shown,
+            wrong=wrong,
+        )
+        for section in sections
+    ]
+    return replace(pictures[0], others=tuple(pictures[1:]))
+
+
+def thinner(summary: FieldSummary, cells: int) -> FieldSummary:
+    """The same with every n-th cell of its planes, which together have about so many; a line stays as it is."""
+    every = math.ceil(math.sqrt(sum(plane.codes.size for plane in summary.planes) / cells))
+    if summary.kind == "line" or every <= 1:
+        return summary
+    planes = []
+    for plane in summary.planes:
+        lowest = (plane.codes.shape[0] - 1) % every  # so that the lowest row is kept, as in _thinned
+        codes, values = plane.codes[lowest::every, ::every], plane.values[lowest::every, ::every]
+        planes.append(replace(plane, codes=codes, values=values, stride=plane.stride * every, others=()))
+    return replace(planes[0], others=tuple(planes[1:]))
+
+
+def _codes(section: _Section, low: float, high: float) -> Codes:
+    """Levels of a section, row by row."""
+    finite = section.not_numbers + section.infinite == 0
+    least, greatest = section.minimum, section.maximum
+    inside = finite and least is not None and greatest is not None and low <= least and greatest <= high
+    return np.ascontiguousarray(quantise(section.plane.T, low, high, inside).T)  # in memory order, then turned
+
+
+def _shown(look: Look, dim: int) -> tuple[tuple[int, ...], ...]:
+    """Which axes each picture shows: one line, one plane, or three planes that share their axes pairwise."""
+    if dim == 1:
+        return ((0,),)
+    main = (look.across, look.up)
+    if dim != 3 or not look.volume:
+        return (main,)
+    (third,) = {0, 1, 2} - set(main)
+    return (main, (third, look.up), (look.across, third))
+
+
+def check_pictured(name: str, values: npt.NDArray[np.generic], dim: int) -> None:
+    """Raise FieldError unless there is one value in each cell."""
+    if values.ndim == 0:
+        raise FieldError(f"{name} is a number, not a field", advice=f'Read it: sim["{name}"], or record it.')
+    if values.ndim != dim:
+        raise FieldError(f"{name} is a vector of fields", advice=f'View one component, such as "{name}0".')
+
+
+def quantise(plane: Numbers, low: float, high: float, inside: bool = False) -> Codes:
+    """Levels 0 ... 254 of values between the limits, beyond them the nearest level, 255 for NaN.
+
+    inside: all values are known to be finite and within the limits. Few calls matter here: while a cell runs Python,
+    each call that works on an array may wait for the interpreter.
+    """
+    if not high > low:  # one value everywhere: the middle of the table
+        codes = np.full(plane.shape, (LEVELS - 1) // 2, np.uint8)
+    else:
+        codes = np.empty_like(plane, np.uint8)
+        with np.errstate(over="ignore", invalid="ignore"):
+            scale = (LEVELS - 1) / (high - low)
+            if 0 < scale < np.inf:
+                levels = np.subtract(plane, low, dtype=np.float64)
+                levels *= scale
+            else:
+                levels = shares(plane, low, high) * (LEVELS - 1)
+            if not inside:
+                np.clip(levels, 0, LEVELS - 1, out=levels)
+            np.add(levels, 0.5, out=codes, casting="unsafe")
+    if not inside:
+        wrong = np.isnan(plane)
+        if wrong.any():
+            codes[wrong] = NOT_A_NUMBER
+    return codes
+
+
+def describe(summary: FieldSummary) -> str:
+    """The summary in words, for terminals, for screen readers and below pictures."""
+    size = " x ".join(map(str, summary.shape))
+    time = "" if summary.time is None else f", {TIME} = {summary.time:.6g}"
+    unit = f" {summary.unit}" if summary.unit else ""
+    lines = [f"{summary.name}: {size} cells at step {summary.step}{time}"]
+    if summary.minimum is None or summary.maximum is None:
+        lines.append("no finite value")
+    else:
+        lines.append(f"values {_ends(summary.minimum, summary.maximum)}{unit}")
+    if summary.up is None:
+        lines.append(f"{summary.across.name} to the right, {summary.name} up")
+    else:
+        lines.append(f"{summary.across.name} to the right, {summary.up.name} up")
+        lines[-1] += f"; colours {summary.palette}, {_ends(summary.low, summary.high)}"
+    if summary.others:
+        lines += [f"and the planes {p.across.name}-{p.up.name}" for p in summary.others if p.up is not None]
+    if thinning_text(summary):
+        lines.append(thinning_text(summary))
+    lines += [f"cut at {cut.label.name} = cell {cut.index} of {cut.label.cells}" for cut in summary.cuts]
+    if summary.not_numbers or summary.infinite:
+        lines.append(f"{summary.not_numbers} NaN, {summary.infinite} infinite")
+    if summary.wrong is not None:
+        lines.append(str(summary.wrong))
+    return "\n".join(lines)
+
+
+def thinning_text(summary: FieldSummary) -> str:
+    """That not every cell is drawn, and what is done about the others; "" if all are."""
+    every = max(plane.stride for plane in summary.planes)
+    if every == 1:
+        return ""
+    if summary.kind == "line":
+        return f"drawn: least and greatest of each {every} cells"
+    return f"drawn: one cell of {every} along each axis; min and max are of all cells"
+
+
+def _ends(low: float, high: float) -> str:
+    """Both numbers, told apart."""
+    digits = 6
+    while high > low and f"{low:.{digits}g}" == f"{high:.{digits}g}":
+        digits += 1
+    return f"{low:.{digits}g} to {high:.{digits}g}"
+
+
+def plain_axes(shape: tuple[int, ...]) -> tuple[AxisLabel, ...]:
+    """Axes without coordinates: cells are counted from 0."""
+    return tuple(AxisLabel(axis_name(axis), "cells", cells, 0.0, float(cells - 1)) for axis, cells in enumerate(shape))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Section:
+    """One line (a single row) or plane of values as it is seen: row 0 on top."""
+
+    shown: tuple[int, ...]
+    cuts: tuple[Cut, ...]
+    plane: Numbers
+    points: Numbers
+    stride: int
+    minimum: float | None
+    maximum: float | None
+    not_numbers: int
+    infinite: int
+
+
+def _section(
+    values: npt.NDArray[np.generic], axes: tuple[AxisLabel, ...], shown: tuple[int, ...], wanted: Mapping[int, int]
+) -> _Section:
+    """First shown axis to the right, second up, the others cut where that is wanted, else in their middle."""
+    cuts = tuple(
+        Cut(axis, label, min(max(wanted.get(axis, label.cells // 2), 0), label.cells - 1))
+        for axis, label in enumerate(axes)
+        if axis not in shown
+    )
+    at: dict[int, int] = {cut.axis: cut.index for cut in cuts}
+    taken = values[tuple(at.get(axis, slice(None)) for axis in range(values.ndim))]
+    line = len(shown) == 1
+    plane, stride = _thinned(taken[np.newaxis] if line else (taken.T if shown[0] < shown[1] else taken)[::-1])
+    points = least_and_greatest(taken, stride) if line else np.empty(0)
+    return _Section(shown, cuts, np.asarray(plane, np.float64), points, stride, *_extremes(taken))
+
+
+def least_and_greatest(line: npt.NDArray[np.generic], stride: int) -> Numbers:
+    """The line itself if all cells are shown, else two values for each `stride` cells; NaN where one of them is NaN."""
+    if stride == 1:
+        return np.asarray(line, np.float64)
+    starts = np.arange(0, line.size, stride)
+    both = np.stack([np.minimum.reduceat(line, starts), np.maximum.reduceat(line, starts)], axis=1)
+    return np.asarray(both.reshape(-1), np.float64)
+
+
+def _extremes(plane: npt.NDArray[np.generic]) -> tuple[float | None, float | None, int, int]:
+    """The least and the greatest finite value, and how many are NaN and infinite; all finite is the fast case."""
+    with np.errstate(invalid="ignore"):
+        least, greatest = float(plane.min()), float(plane.max())
+    if np.isfinite(least) and np.isfinite(greatest):
+        return least, greatest, 0, 0
+    finite = plane[np.isfinite(plane)]
+    not_numbers = int(np.count_nonzero(np.isnan(plane)))
+    infinite = plane.size - finite.size - not_numbers
+    if not finite.size:
+        return None, None, not_numbers, infinite
+    return float(finite.min()), float(finite.max()), not_numbers, infinite
+
+
+def _thinned(plane: npt.NDArray[np.generic]) -> tuple[npt.NDArray[np.generic], int]:
+    """Every n-th cell, counted from the first one of each axis (the lower left), so that no side is too long."""
+    rows, columns = plane.shape
+    longest = LARGEST_SIDE if rows > 1 else 4 * LARGEST_SIDE
+    stride = -(-max(rows, columns) // longest)
+    if stride == 1:
+        return plane, 1
+    first_row = (rows - 1) % stride  # the lowest row is kept
+    return plane[first_row::stride, ::stride], stride

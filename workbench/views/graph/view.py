@@ -1,0 +1,354 @@
+"""GraphView: the graph of a machine that one looks at, with its choices at hand; live where a page can draw it."""
+
+from __future__ import annotations
+
+import base64
+import threading
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+from workbench.errors import StencilError
+from workbench.planning.choices import Choices, PlanChoices
+from workbench.planning.plan import Plan
+from workbench.run.simulation import Simulation
+from workbench.views.drawing.shapes import to_png, to_svg
+from workbench.views.graph.drawing import draw_graph
+from workbench.views.graph.layout import GraphLayout, default_folds, lay_out_graph
+from workbench.views.graph.summary import GraphSummary, describe_graph, plan_line, summarise_graph
+from workbench.views.graph.words import details_text, storage_text
+from workbench.views.inspection.following import inspect_machine
+from workbench.views.inspection.inspection import Inspection, Program
+from workbench.views.inspection.selection import SubkernelRef, ValueRef, values_of
+from workbench.views.page.live import LIVE_ADVICE
+from workbench.views.plan.summary import seconds_text
+
+
+class GraphPage(Protocol):
+    """What shows the view on a page: `workbench.views.graph.pane` with Bokeh."""
+
+    @property
+    def widget(self) -> Any:  # noqa: ANN401  # an ipywidget
+        """For containers of ipywidgets."""
+
+    @property
+    def mime(self) -> dict[str, object]:
+        """The entry of a mime bundle by which a notebook finds it."""
+
+    def refresh(self) -> None:
+        """The picture has changed."""
+
+    def reselect(self) -> None:
+        """The selection has changed."""
+
+    def tell(self) -> None:
+        """What is said about it has changed."""
+
+    def close(self) -> None:
+        """Off the page."""
+
+
+COMPARISONS = (
+    "nothing",
+    "as it was opened",
+    "before the last change",
+    "all Delayed",
+    "all Manifest",
+    "decided by cost",
+)
+
+
+class GraphView:
+    """The graph of one kernel of a machine. Whatever changes the plan goes through the shared inspection.
+
+    `summary`, `png`, `svg` and the text are there without a page, and without bokeh and ipywidgets. `close()` frees
+    the page and leaves the inspection as it is.
+    """
+
+    def __init__(self, inspection: Inspection, kernel: str = "") -> None:
+        """kernel: the one to draw, "" for the main one."""
+        self.inspection = inspection
+        self.kernel = kernel or inspection.plan.main.kernel.name
+        self.with_numbers = False
+        self.comparison = COMPARISONS[0]
+        self.trouble = ""
+        self.page: GraphPage | None = None
+        self._opened = inspection.choices
+        self._lock = threading.RLock()
+        summary = self._summarise()
+        self._folded = default_folds(summary)
+        self._opened_by_hand = False
+        self._drawn = (summary, lay_out_graph(summary, self._folded))
+        self._leave: tuple[Callable[[], None], ...] = (
+            inspection.on("plan", lambda _: self._replan()),
+            inspection.on("comparison", lambda _: self._replan()),
+            inspection.on("simulation", lambda _: self._replan()),
+            inspection.on("selection", lambda _: self._reselect()),
+            inspection.on("measured", lambda _: self._tell()),
+            inspection.on("status", lambda _: self._tell()),
+        )
+
+    # --- what is to be seen -------------------------------------------------------------------------------------------
+
+    @property
+    def drawn(self) -> tuple[GraphSummary, GraphLayout]:
+        """What is drawn and where, of one and the same plan."""
+        return self._drawn
+
+    @property
+    def summary(self) -> GraphSummary:
+        """What is drawn."""
+        return self._drawn[0]
+
+    @property
+    def layout(self) -> GraphLayout:
+        """Where it is drawn."""
+        return self._drawn[1]
+
+    @property
+    def selected(self) -> frozenset[int]:
+        """Numbers of the drawn kernel's nodes that the selection stands for."""
+        values = values_of(self.inspection.plan, self.inspection.selection)
+        return frozenset(value.node for value in values if value.kernel == self.kernel)
+
+    @property
+    def current(self) -> int | None:
+        """The one selected value, None unless exactly one is."""
+        selection = self.inspection.selection
+        if isinstance(selection, ValueRef) and selection.kernel == self.kernel:
+            return selection.node
+        return None
+
+    def words(self) -> str:
+        """What is said below the drawing: figures of the plan, what is going on, and the selected value."""
+        lines = [self._figures()]
+        status = self.inspection.status
+        if status.text:
+            lines.append(status.text)
+        if self.trouble:
+            lines.append(self.trouble)
+        else:
+            lines.append(self._selected_words())
+        return "\n".join(lines)
+
+    # --- what a reader may do; refusals become words ------------------------------------------------------------------
+
+    def select(self, node: int | None) -> None:
+        """Select a value of the drawn kernel, in every view."""
+        self.trouble = ""
+        self._attempt(lambda: self.inspection.select(None if node is None else ValueRef(self.kernel, node)))
+        self._tell()
+
+    def select_group(self, group: int) -> None:
+        """Select a sub-kernel."""
+        self.trouble = ""
+        self._attempt(lambda: self.inspection.select(self.summary.groups[group].ref))
+        self._tell()
+
+    def flip(self, node: int | None = None) -> None:
+        """Make a value Manifest or Delayed; None for the selected one."""
+        self._at_value(node, self.inspection.flip)
+
+    def mark_sync(self, node: int | None = None) -> None:
+        """Ask for a barrier after the sub-kernel of a value, or drop it."""
+        self._at_value(node, self.inspection.mark_sync)
+
+    def undo(self) -> None:
+        """Back to the plan before the last change."""
+        self.trouble = ""
+        if not self.inspection.undo():
+            self._say("there is nothing to undo")
+
+    def redo(self) -> None:
+        """Forward again."""
+        self.trouble = ""
+        if not self.inspection.redo():
+            self._say("there is nothing to redo")
+
+    def fold(self, group: int) -> None:
+        """Draw a sub-kernel as one box, or its values again."""
+        name = self.summary.groups[group].ref.name
+        self._set_folds(self._folded ^ {name})
+
+    def fold_all(self) -> None:
+        """Draw every sub-kernel as one box, or, if all are, all of their values."""
+        names = frozenset(group.ref.name for group in self.summary.groups)
+        self._set_folds(frozenset() if self._folded >= names else names)
+
+    def reveal(self, node: int) -> None:
+        """Open the sub-kernel that a value is hidden in, and show numbers if it is one."""
+        if self.summary.nodes[node].is_number and not self.with_numbers:
+            self.with_numbers = True
+            self._set_folds(self._folded)
+        if all(number != node for number, _, _ in self.layout.places):
+            self._set_folds(self._folded - set(self.summary.nodes[node].subkernels))
+        if all(number != node for number, _, _ in self.layout.places):
+            self._set_folds(frozenset())
+
+    def show_numbers(self) -> None:
+        """Draw what is known before the step, or leave it out again."""
+        self.with_numbers = not self.with_numbers
+        self._set_folds(self._folded)
+
+    def show_kernel(self, kernel: str) -> None:
+        """Draw another kernel."""
+        self.kernel = self.inspection.plan.kernel(kernel).kernel.name
+        self._opened_by_hand = False
+        self._replan()
+
+    def compare(self, comparison: str) -> None:
+        """Compare with one of COMPARISONS."""
+        self.trouble = ""
+        self.comparison = comparison
+        self._attempt(lambda: self.inspection.compare(self._compared(comparison)))
+
+    def close(self) -> None:
+        """Listen no more, off the page."""
+        for leave in self._leave:
+            leave()
+        page, self.page = self.page, None
+        if page is not None:
+            page.close()
+
+    # --- inside -------------------------------------------------------------------------------------------------------
+
+    def _compared(self, comparison: str) -> Plan | Choices | None:
+        plan = self.inspection.plan
+        meaning = plan.choices.meaning
+        match comparison:
+            case "as it was opened":
+                return self._opened
+            case "before the last change":
+                return self.inspection.previous or plan
+            case "all Delayed":
+                return Choices(meaning, PlanChoices(preset="as_delayed"))
+            case "all Manifest":
+                return Choices(meaning, PlanChoices(preset="as_manifest"))
+            case "decided by cost":
+                return Choices(meaning)
+            case _:
+                return None
+
+    def _at_value(self, node: int | None, act: Callable[[ValueRef], object]) -> None:
+        self.trouble = ""
+        chosen = self.current if node is None else node
+        if chosen is None:
+            self._say("select a value first")
+            return
+        self._attempt(lambda: act(ValueRef(self.kernel, chosen)))
+
+    def _attempt(self, act: Callable[[], object]) -> None:
+        try:
+            act()
+        except StencilError as error:
+            self._say(str(error))
+
+    def _say(self, text: str) -> None:
+        self.trouble = text
+        self._tell()
+
+    def _summarise(self) -> GraphSummary:
+        inspection = self.inspection
+        return summarise_graph(inspection.plan, inspection.extents, self.kernel, inspection.compared)
+
+    def _replan(self) -> None:
+        with self._lock:
+            summary = self._summarise()
+            names = frozenset(group.ref.name for group in summary.groups)
+            self._folded = self._folded & names if self._opened_by_hand else default_folds(summary)
+            self._draw(summary)
+
+    def _set_folds(self, folded: frozenset[str]) -> None:
+        with self._lock:
+            self._opened_by_hand = True
+            self._folded = folded
+            self._draw(self.summary)
+
+    def _draw(self, summary: GraphSummary) -> None:
+        self._drawn = (summary, lay_out_graph(summary, self._folded, self.with_numbers))
+        if self.page is not None:
+            self.page.refresh()
+
+    def _reselect(self) -> None:
+        if self.page is not None:
+            self.page.reselect()
+
+    def _tell(self) -> None:
+        if self.page is not None:
+            self.page.tell()
+
+    def _figures(self) -> str:
+        """The plan of now, beside the compared one or the one before the last change."""
+        now = self._figures_of(self.inspection.plan)
+        other = self.inspection.compared
+        title = self.comparison if other is not None else "before"
+        if other is None:
+            other = self.inspection.previous
+        if other is None or other.choices == self.inspection.plan.choices:
+            return now
+        return f"{title}: {self._figures_of(other)}\nnow: {now}"
+
+    def _figures_of(self, plan: Plan) -> str:
+        """A plan in one line, with what was measured."""
+        measured = self.inspection.measured(plan)
+        line = plan_line(plan, self.kernel)
+        return (
+            line
+            if measured is None
+            else f"{line}; measured {seconds_text(measured.seconds)} a step on {measured.backend}"
+        )
+
+    def _selected_words(self) -> str:
+        selection = self.inspection.selection
+        if isinstance(selection, SubkernelRef):
+            group = next((g for g in self.summary.groups if g.ref == selection), None)
+            if group is not None:
+                cost = f"{group.bytes_moved:g} bytes, {group.flops:g} flops, {group.loads:g} loads a cell"
+                return f"sub-kernel {group.ref.name} makes {group.label}: {cost}"
+        node = self.current
+        if node is None:
+            return "Click selects a value, a double click makes it Manifest or Delayed; Control and the wheel zoom."
+        value = self.summary.nodes[node]
+        return f"{value.label} = {value.formula}: {storage_text(value)}; {details_text(value)}"
+
+    # --- without a page -----------------------------------------------------------------------------------------------
+
+    @property
+    def png(self) -> bytes:
+        """The picture as a PNG file."""
+        return to_png(draw_graph(*self._drawn))
+
+    @property
+    def svg(self) -> str:
+        """The picture as an SVG file's text."""
+        return to_svg(draw_graph(*self._drawn))
+
+    def __repr__(self) -> str:
+        return describe_graph(self.summary)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
+        """Live where the page has the extension, a picture elsewhere, and words."""
+        bundle: dict[str, object] = {
+            "text/plain": describe_graph(self.summary),
+            "image/png": base64.b64encode(self.png).decode("ascii"),
+        }
+        if self.page is None:
+            bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
+            return bundle
+        return bundle | self.page.mime
+
+
+def open_graph_view(
+    looked_at: Program | Inspection, *, kernel: str = "", simulation: Simulation | None = None
+) -> GraphView:
+    """A view of a machine's graph, or one more view of an inspection; live where a page can draw it.
+
+    kernel: the one to draw, "" for the main one. simulation: of this machine; it runs what is flipped.
+    `view.inspection.machine` is the machine with the choices of now.
+    """
+    view = GraphView(inspect_machine(looked_at, simulation), kernel)
+    if find_spec("bokeh") is not None and find_spec("ipywidgets") is not None:
+        from workbench.views.graph.pane import GraphPane
+
+        view.page = GraphPane(view)
+    return view

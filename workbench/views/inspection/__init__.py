@@ -1,0 +1,1 @@
+"""Inspection: the model that all views of one machine share, without any display."""

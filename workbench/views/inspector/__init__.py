@@ -1,0 +1,1 @@
+"""Inspector: the whole workbench as one widget."""

@@ -1,0 +1,1 @@
+"""Launch: threads, blocks, occupancy and the cells that they touch."""

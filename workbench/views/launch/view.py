@@ -1,0 +1,284 @@
+"""LaunchView: how a plan is spread over threads, with the choices at hand; what is chosen runs where one looks."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from dataclasses import replace
+from importlib.util import find_spec
+from typing import Protocol
+
+from workbench.backends.occupancy import DEVICES, device_limits
+from workbench.backends.processor import available_threads
+from workbench.errors import PlanError, RunError, StencilError
+from workbench.planning.choices import PlanChoices
+from workbench.planning.plan import Plan
+from workbench.run.simulation import Simulation
+from workbench.views.drawing.shapes import to_png, to_svg
+from workbench.views.inspection.following import inspect_machine
+from workbench.views.inspection.inspection import Inspection, Program
+from workbench.views.inspection.selection import SubkernelRef
+from workbench.views.launch.drawing import draw_launch
+from workbench.views.launch.facts import Search, known_facts
+from workbench.views.launch.summary import (
+    CAPABILITY,
+    Findings,
+    LaunchSummary,
+    advice_text,
+    describe_launch,
+    summarise_launch,
+)
+from workbench.views.page.live import LIVE_ADVICE
+from workbench.views.plan.summary import seconds_text
+
+BACKENDS = ("openmp", "cuda", "cuda-sim")
+PATIENCE_SECONDS = 10.0  # that a still picture waits for what the simulator records
+_BLOCKS = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+_GRIDS = (0, 1, 16, 66, 132, 264, 528, 1056)
+_TILES = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
+
+
+class LaunchPage(Protocol):
+    """What shows the view on a page."""
+
+    def refresh(self) -> None:
+        """The summary has changed."""
+
+    def tell(self) -> None:
+        """What is said about it has changed."""
+
+    def close(self) -> None:
+        """Off the page."""
+
+
+class LaunchView:
+    """Threads, tiles, blocks, occupancy and who touches which cell, for an inspection's plan.
+
+    `choose` changes what the simulation of the inspection runs, without a change of results. Registers and recorded
+    cells are found in the background. `close()` frees page, threads and listeners; the inspection goes on.
+    """
+
+    def __init__(self, inspection: Inspection) -> None:
+        """Looks at the backend that the inspection looks at; "auto" and "reference" show CPU threads."""
+        self.inspection = inspection
+        self.capability = CAPABILITY
+        self.shown = ""
+        self.trouble = ""
+        self.page: LaunchPage | None = None
+        self._search: Search | None = None
+        self._closed = False
+        self._leave: tuple[Callable[[], None], ...] = (
+            inspection.on("source", lambda _: self._changed()),
+            inspection.on("simulation", lambda _: self._changed()),
+            inspection.on("selection", lambda _: self._select()),
+            inspection.on("status", lambda _: self._tell()),
+            inspection.on("measured", lambda _: self._tell()),
+        )
+        self._look_for_facts()
+
+    # --- what is to be seen -------------------------------------------------------------------------------------------
+
+    @property
+    def backend(self) -> str:
+        """Whose launches are shown."""
+        return self.inspection.backend if self.inspection.backend in BACKENDS else "openmp"
+
+    @property
+    def summary(self) -> LaunchSummary:
+        """What is shown now."""
+        plan = self.inspection.plan
+        return summarise_launch(
+            plan,
+            extents=self.inspection.extents,
+            backend=self.backend,
+            capability=self.capability,
+            shown=self.shown,
+            findings=self._facts(plan),
+        )
+
+    def words(self) -> str:
+        """What is said below the figures: trouble, what is going on, and what was measured."""
+        measured, status = self.inspection.measured(self.inspection.plan), self.inspection.status.text
+        facts = self._facts(self.inspection.plan)
+        searching = "the compiler and the simulator are at work" if facts is None else facts.problem
+        found = "" if measured is None else f"measured {seconds_text(measured.seconds)} a step on {measured.backend}"
+        told = (self.trouble, status, found, advice_text(self.summary), searching if self.on_device else "")
+        return "\n".join(text for text in told if text)
+
+    @property
+    def on_device(self) -> bool:
+        """Whether blocks are shown, and not CPU threads."""
+        return self.backend != "openmp"
+
+    def wait(self, timeout: float | None = None) -> LaunchView:
+        """Until registers and recorded cells are known, at most so many seconds."""
+        if self._search is not None:
+            self._search.wait(timeout)
+        return self
+
+    # --- what a reader may do -----------------------------------------------------------------------------------------
+
+    def choose(
+        self,
+        *,
+        threads: int | None = None,
+        tile: int | None = None,
+        block_size: int | None = None,
+        grid_size: int | None = None,
+    ) -> None:
+        """Spread the work otherwise; 0 is automatic. Raises PlanError for what cannot be launched."""
+        choices = self.inspection.choices
+        asked = {"threads": threads, "tile": tile, "block_size": block_size, "grid_size": grid_size}
+        wanted = {name: number for name, number in asked.items() if number is not None}
+        plan = replace(choices.plan, **wanted)  # type: ignore[arg-type]  # all of these are ints
+        _check(plan)
+        self.inspection.choose(replace(choices, plan=plan))
+
+    def show(self, launch: str) -> None:
+        """Let the curves be those of this launch."""
+        self.shown = launch
+        self._refresh()
+
+    def look_at_device(self, capability: str) -> None:
+        """Another device. Raises RunError for one that is not known."""
+        try:
+            device_limits(capability)
+        except KeyError:
+            known = ", ".join(device.capability for device in DEVICES)
+            raise RunError(f"capability {capability!r} is not known here", advice=f"Use one of {known}.") from None
+        self.capability = capability
+        self._refresh()
+
+    def close(self) -> None:
+        """Free page, listeners and what still searches. Closing twice does nothing."""
+        self._closed = True
+        for leave in self._leave:
+            leave()
+        self._leave = ()
+        if self._search is not None:
+            self._search.end()
+        page, self.page = self.page, None
+        if page is not None:
+            page.close()
+
+    def attempt(self, action: Callable[[], object]) -> None:
+        """Do what a control asks for; a refusal becomes words."""
+        self.trouble = ""
+        try:
+            action()
+        except StencilError as error:
+            self.trouble = str(error)
+        self._tell()
+
+    # --- pictures and words -------------------------------------------------------------------------------------------
+
+    @property
+    def svg(self) -> str:
+        """The picture as an SVG file's text."""
+        return to_svg(draw_launch(self.summary))
+
+    @property
+    def png(self) -> bytes:
+        """The picture as a PNG file."""
+        return to_png(draw_launch(self.summary))
+
+    def __repr__(self) -> str:
+        return describe_launch(self.summary)
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
+        """A live view where the page has the extension, a picture elsewhere, and words."""
+        self.wait(PATIENCE_SECONDS)
+        bundle: dict[str, object] = {
+            "text/plain": repr(self),
+            "image/png": base64.b64encode(self.png).decode("ascii"),
+        }
+        page = getattr(self.page, "pane", None)
+        if page is None:
+            bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
+            return bundle
+        return {**page._repr_mimebundle_(), **bundle}
+
+    # --- inside -------------------------------------------------------------------------------------------------------
+
+    def _facts(self, plan: Plan) -> Findings | None:
+        return known_facts(plan) if self.on_device else None
+
+    def _look_for_facts(self) -> None:
+        plan = self.inspection.plan
+        if self._closed or not self.on_device or known_facts(plan) is not None:
+            return
+        if self._search is not None:
+            self._search.end(0.0)
+        self._search = Search(plan, self._refresh)
+
+    def _changed(self) -> None:
+        self._look_for_facts()
+        self._refresh()
+
+    def _select(self) -> None:
+        selection = self.inspection.selection
+        if isinstance(selection, SubkernelRef):
+            self.show(selection.name)
+
+    def _refresh(self) -> None:
+        if self.page is not None:
+            self.page.refresh()
+
+    def _tell(self) -> None:
+        if self.page is not None:
+            self.page.tell()
+
+
+def open_launch_view(
+    looked_at: Program | Inspection, *, backend: str = "", simulation: Simulation | None = None
+) -> LaunchView:
+    """A view of a machine's launches, or one more view of an inspection; live where a page can draw it.
+
+    simulation: one of this machine, which then runs what is chosen here. backend: default the simulation's.
+    """
+    if backend and backend not in BACKENDS:
+        raise RunError(f"backend {backend!r} launches nothing", advice=f"Use one of {', '.join(BACKENDS)}.")
+    inspection = inspect_machine(looked_at, simulation)
+    if backend:
+        inspection.show_backend(backend)
+    view = LaunchView(inspection)
+    if find_spec("bokeh") is not None and find_spec("ipywidgets") is not None:
+        from workbench.views.launch.pane import LaunchPane
+
+        view.page = LaunchPane(view)
+    return view
+
+
+def _check(choices: PlanChoices) -> None:
+    """Refuse what no device and no processor has."""
+    if not 1 <= choices.block_size <= 1024 or choices.grid_size < 0:
+        raise PlanError(
+            f"a grid of {choices.grid_size} blocks with {choices.block_size} threads each cannot be launched",
+            advice="Give 1 to 1024 threads a block, and 0 or more blocks.",
+        )
+    if choices.threads < 0 or choices.tile < 0:
+        raise PlanError(
+            f"{choices.threads} threads with tasks of {choices.tile} rows are no way to work",
+            advice="Give 0 for automatic, or more.",
+        )
+
+
+def thread_options() -> tuple[int, ...]:
+    """Numbers of CPU threads to choose from; 0 is automatic."""
+    most = available_threads()
+    return (0, *(n for n in (1, 2, 4, 8, 16, 32, 64, 128) if n < most), most)
+
+
+def block_options() -> tuple[int, ...]:
+    """Threads a block to choose from."""
+    return _BLOCKS
+
+
+def grid_options() -> tuple[int, ...]:
+    """Blocks of a grid to choose from; 0 is as many as there is work for."""
+    return _GRIDS
+
+
+def tile_options() -> tuple[int, ...]:
+    """Rows a task to choose from; 0 is automatic."""
+    return _TILES

@@ -1,0 +1,1 @@
+"""Page: what connects a view with its page: messages, widgets and threads."""

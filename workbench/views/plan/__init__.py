@@ -1,0 +1,1 @@
+"""Plan: sub-kernels, memory and roofline of a plan."""

@@ -1,0 +1,279 @@
+"""Plan: sub-kernels with what they move, compute and take; memory over a step; the roofline. A frozen summary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.errors import PlanError
+from workbench.graph import value_name
+from workbench.planning.cost import HostFigures, memory_bytes
+from workbench.planning.lifetimes import lifetimes_of, live_bytes
+from workbench.planning.plan import KernelPlan, Launch, Plan, Slot, Step, Subkernel
+from workbench.views.inspection.selection import SubkernelRef, ValueRef
+
+
+@dataclass(frozen=True, slots=True)
+class SubkernelRow:
+    """One sub-kernel of a step. Bytes, flops and loads are for one cell; `flops` are weighted as the cost model does.
+
+    halo: cells beyond the domain that it computes as well, "0+0" for none. predicted: seconds a step at the host's
+    ceilings, `limit` is the one that binds. measured: seconds a step, None until somebody has timed it.
+    """
+
+    ref: SubkernelRef
+    launch: int
+    makes: tuple[ValueRef, ...]
+    names: tuple[str, ...]
+    bytes_read: float
+    bytes_written: float
+    flops: float
+    loads: float
+    halo: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    cells: int
+    predicted: float
+    limit: Literal["memory", "arithmetic"]
+    measured: float | None
+
+    @property
+    def intensity(self) -> float:
+        """Flops a byte moved."""
+        moved = self.bytes_read + self.bytes_written
+        return self.flops / moved if moved else 0.0
+
+    def rate(self, seconds: float) -> float:
+        """Flops a second if it takes that long."""
+        return self.flops * self.cells / seconds if seconds > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """A value in an array, from launch `first` to launch `last`, both included. `size`: bytes of the array.
+
+    -1 and the number of launches stand for before and after the step.
+    """
+
+    array: int
+    name: str
+    first: int
+    last: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One of the steps that a plan holds."""
+
+    kernel: str
+    observed: bool
+
+    def __str__(self) -> str:
+        return f"{self.kernel}, observed" if self.observed else self.kernel
+
+
+@dataclass(frozen=True, slots=True)
+class PlanSummary:
+    """What a plan view shows of one step, for `extents` cells on a machine with `figures`.
+
+    launches: what runs between two barriers, in words. arrays: a label for each. live: bytes of arrays that hold
+    something needed in each launch; allocated: bytes of all arrays. step_measured: seconds of the whole step, if known.
+    """
+
+    machine: str
+    backend: str
+    variant: Variant
+    variants: tuple[Variant, ...]
+    extents: tuple[int, ...]
+    figures: HostFigures
+    rows: tuple[SubkernelRow, ...]
+    launches: tuple[str, ...]
+    arrays: tuple[str, ...]
+    lives: tuple[Life, ...]
+    live: tuple[int, ...]
+    allocated: int
+    step_measured: float | None = None
+
+    @property
+    def predicted(self) -> float:
+        """Seconds a step at the host's ceilings."""
+        return sum(row.predicted for row in self.rows)
+
+
+def variants_of(plan: Plan) -> tuple[Variant, ...]:
+    """The steps of a plan, those of the main kernel first."""
+    kernels = (plan.main, *(k for k in plan.kernels if k is not plan.main))
+    return tuple(
+        Variant(k.kernel.name, observed)
+        for k in kernels
+        for observed in ((False, True) if k.has_diagnostics else (False,))
+    )
+
+
+def summarise_plan(
+    plan: Plan,
+    *,
+    extents: tuple[int, ...],
+    figures: HostFigures,
+    backend: str = "openmp",
+    variant: Variant | None = None,
+    measured: Mapping[str, float] | None = None,
+    step_measured: float | None = None,
+) -> PlanSummary:
+    """The summary of one step. measured: sub-kernel's name -> seconds a step. PlanError for an unknown variant."""
+    known = variants_of(plan)
+    chosen = variant or known[0]
+    if chosen not in known:
+        raise PlanError(f"{plan.graph.name} has no step {chosen}", advice=f"Use one of {', '.join(map(str, known))}.")
+    kernel = plan.kernel(chosen.kernel)
+    step = kernel.observed if chosen.observed else kernel.plain
+    elements = memory_bytes(plan, extents) // (sum(slot.itemsize for slot in plan.array_slots) or 1)
+    lane = {slot.index: number for number, slot in enumerate(plan.array_slots)}
+    found = tuple(life for life in lifetimes_of(plan, kernel, step) if life.slot in lane)
+    return PlanSummary(
+        plan.graph.name,
+        backend,
+        chosen,
+        known,
+        extents,
+        figures,
+        _rows(plan, kernel, step, extents, figures, measured or {}),
+        tuple(_launch_text(kernel, step, launch) for launch in step.launches),
+        tuple(_array_text(slot) for slot in plan.array_slots),
+        tuple(Life(lane[x.slot], x.name, x.first, x.last, plan.slots[x.slot].itemsize * elements) for x in found),
+        tuple(live_bytes(plan, found, launch) * elements for launch in range(len(step.launches))),
+        memory_bytes(plan, extents),
+        step_measured,
+    )
+
+
+def _rows(
+    plan: Plan,
+    kernel: KernelPlan,
+    step: Step,
+    extents: tuple[int, ...],
+    figures: HostFigures,
+    measured: Mapping[str, float],
+) -> tuple[SubkernelRow, ...]:
+    rows = []
+    rolling = frozenset(value.node for chain in step.chains for value in chain.rolling)
+    for number, launch in enumerate(step.launches):
+        for member in launch.members if launch.kind == "subkernel" else ():
+            subkernel = step.subkernels[member]
+            row = _row(plan, kernel, subkernel, rolling, number, extents, figures, measured.get(subkernel.name))
+            rows.append(row)
+    return tuple(rows)
+
+
+def _row(
+    plan: Plan,
+    kernel: KernelPlan,
+    subkernel: Subkernel,
+    rolling: frozenset[int],
+    launch: int,
+    extents: tuple[int, ...],
+    figures: HostFigures,
+    measured: float | None,
+) -> SubkernelRow:
+    nodes = (*(home.node for home in subkernel.outputs), *subkernel.reductions)
+    reads, outputs = ([h for h in homes if h.node not in rolling] for homes in (subkernel.reads, subkernel.outputs))
+    written = sum(kernel.kernel.nodes[home.node].value_type.itemsize for home in outputs)
+    cells = 1
+    for (below, above), extent in zip(subkernel.margins, extents, strict=True):
+        cells *= below + extent + above
+    moving, computing = subkernel.cost.bytes_moved / figures.bandwidth, subkernel.cost.flops / figures.flops
+    name = kernel.kernel.name
+    return SubkernelRow(
+        SubkernelRef(name, subkernel.name),
+        launch,
+        tuple(ValueRef(name, node) for node in dict.fromkeys(nodes)),
+        tuple(dict.fromkeys(value_name(kernel.kernel, node) for node in nodes)),
+        subkernel.cost.bytes_moved - written,
+        float(written),
+        subkernel.cost.flops,
+        subkernel.cost.loads,
+        ", ".join(f"{below}+{above}" for below, above in subkernel.margins),
+        _slots_text(plan, sorted({home.slot for home in reads})),
+        _slots_text(plan, sorted({home.slot for home in outputs})),
+        cells,
+        cells * max(moving, computing),
+        "memory" if moving >= computing else "arithmetic",
+        measured,
+    )
+
+
+def _array_text(slot: Slot) -> str:
+    return f"{slot.index}: {slot.label}"
+
+
+def _slots_text(plan: Plan, slots: Sequence[int]) -> tuple[str, ...]:
+    return tuple(_array_text(plan.slots[slot]) for slot in slots)
+
+
+def _launch_text(kernel: KernelPlan, step: Step, launch: Launch) -> str:
+    match launch.kind:
+        case "fill":
+            names = dict.fromkeys(value_name(kernel.kernel, step.fills[m].node) for m in launch.members)
+            return f"ghost cells of {', '.join(names)}"
+        case "subkernel":
+            return ", ".join(step.subkernels[m].name for m in launch.members)
+        case "finisher":
+            names = dict.fromkeys(value_name(kernel.kernel, step.finishers[m].node) for m in launch.members)
+            return f"finish {', '.join(names)}"
+
+
+def describe_plan(summary: PlanSummary) -> str:
+    """In words: the table, the launches and the memory."""
+    cells = " x ".join(map(str, summary.extents))
+    lines = [
+        f"plan of {summary.machine}, kernel {summary.variant}, {cells} cells, {summary.backend}",
+        f"  {count_text(len(summary.rows), 'sub-kernel')}, predicted {seconds_text(summary.predicted)} a step "
+        f"({measured_text(summary.step_measured)})",
+    ]
+    for row in summary.rows:
+        lines.append(
+            f"  {row.ref.name}: makes {', '.join(row.names)}; a cell: {row.bytes_read:g} bytes read, "
+            f"{row.bytes_written:g} written, {row.flops:g} flops; halo {row.halo} cells; "
+            f"predicted {seconds_text(row.predicted)} ({row.limit}), {measured_text(row.measured)}"
+        )
+    lines.append(f"  launches: {'; '.join(summary.launches)}")
+    most = max(summary.live, default=0)
+    lines.append(f"  arrays: {len(summary.arrays)}, {bytes_text(summary.allocated)}; in use at most {bytes_text(most)}")
+    lines.append(f"  ceilings: {ceilings_text(summary.figures)}")
+    return "\n".join(lines)
+
+
+def ceilings_text(figures: HostFigures) -> str:
+    """The two ceilings and how they are known."""
+    return f"memory {figures.bandwidth / 1e9:.3g} GB/s, arithmetic {figures.flops / 1e9:.3g} Gflop/s ({figures.label})"
+
+
+def seconds_text(seconds: float) -> str:
+    """Three digits and a unit."""
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= 0.9995 * factor:  # what is rounded to 1000 is 1 of the next unit
+            return f"{seconds / factor:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"
+
+
+def count_text(count: int, word: str) -> str:
+    """A number with its word, in the plural where there is one."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def measured_text(seconds: float | None) -> str:
+    """The time, or that there is none."""
+    return "not measured" if seconds is None else f"measured {seconds_text(seconds)}"
+
+
+def bytes_text(count: int) -> str:
+    """Three digits, or four from 1000 on, and a unit of 1024."""
+    size = float(count)
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if size < 1024 or unit == "GiB":
+            digits = f"{size:.3g}" if size < 999.5 else f"{size:.0f}"
+            return f"{digits} {unit}" if unit != "bytes" else f"{count} bytes"
+        size /= 1024
+    raise AssertionError

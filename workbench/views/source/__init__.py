@@ -1,0 +1,1 @@
+"""Source: generated text, linked to the values and lines that it comes from."""

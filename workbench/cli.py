@@ -16,6 +16,7 @@ _EXAMPLES = """examples:
   workbench doctor --measure     measure this machine, for the bounds on cards
   workbench cache info           how much is in the build cache
   workbench exam --quick         accuracy of the hydrodynamics solver, and what must hold to the bit
+  workbench tune laplace3d.conf  the best values of any program's parameters, by few tests
   workbench table5 --cells 512   what storing or recomputing intermediate values does to speed
   workbench cuda-check           registers and spills of hydro's sub-kernels for sm_90, without a GPU
 """
@@ -55,6 +56,14 @@ def build_parser() -> argparse.ArgumentParser:
     table.add_argument("--seconds", type=float, default=0.5, help="of one measurement, about (default 0.5)")
     table.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     table.set_defaults(command=_table5)
+
+    tune = commands.add_parser("tune", help="tune any program by a configuration file; without one, a self-test")
+    tune.add_argument("file", type=Path, nargs="?", help="INI as of the independence auto-tuner, or .toml")
+    tune.add_argument("--log", type=Path, metavar="FILE", help="a CSV row for each test; wins over the file's log")
+    tune.add_argument("--report", type=Path, metavar="FILE", help="write an HTML report there")
+    tune.add_argument("--resume", action="store_true", help="go on with the log: run none of its tests again")
+    tune.add_argument("--brute-force", action="store_true", help="test every combination, whatever the tree says")
+    tune.set_defaults(command=_tune)
 
     device = commands.add_parser("cuda-check", help="registers and spills of hydro's sub-kernels; needs no GPU")
     device.add_argument("--dims", type=_numbers, default=(1, 2, 3), metavar="1,2,3", help="which solvers")
@@ -198,6 +207,22 @@ def _table5(parsed: argparse.Namespace) -> int:
     _say(str(table))
     if parsed.json:
         parsed.json.write_text(json.dumps(table.to_dict(), indent=1), encoding="utf-8")
+    return 0
+
+
+def _tune(parsed: argparse.Namespace) -> int:
+    from workbench.commands.tune import run_demonstration, run_tune
+
+    if parsed.file is None:
+        return 0 if run_demonstration(_say) else 1
+    run_tune(
+        parsed.file,
+        _say,
+        log=parsed.log,
+        report=parsed.report,
+        resume=parsed.resume,
+        brute_force=parsed.brute_force,
+    )
     return 0
 
 

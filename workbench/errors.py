@@ -171,3 +171,7 @@ class NonFiniteError(RunError):
         """`what` names all of them in words."""
         super().__init__(what, advice=advice, line=line)
         self.field, self.cell, self.step, self.node = field, cell, step, node
+
+
+class TuningError(StencilError):
+    """A tuning run cannot be done as described: its variables, values, commands or files make no sense."""

@@ -1,0 +1,76 @@
+"""The command tune: the report's example from the file to the optimum, log and report."""
+
+import csv
+import shutil
+from pathlib import Path
+
+import pytest
+
+from workbench.cli import main
+
+EXAMPLE = Path(__file__).parents[1] / "tuning" / "laplace3d"
+
+
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory):
+    """The report's laplace3d with programs in C: 48 combinations, of which 8 do not compile."""
+    folder = tmp_path_factory.mktemp("laplace3d")
+    for path in EXAMPLE.iterdir():
+        shutil.copy(path, folder)
+    assert main(["tune", str(folder / "laplace3d.conf"), "--report", str(folder / "report.html")]) == 0
+    return folder
+
+
+def test_example_leaves_a_log_of_all_tests(tuned):
+    rows = list(csv.DictReader((tuned / "laplace3d.csv").open()))
+    assert len(rows) == 48
+    assert [row["test"] for row in rows] == [str(number) for number in range(1, 49)]
+    for row in rows:
+        too_large = int(row["BLOCK_X"]) * int(row["BLOCK_Y"]) > 512
+        assert row["status"] == ("compile" if too_large else "success")
+        assert bool(row["overall"]) is not too_large
+        if row["overall"]:
+            assert float(row["overall"]) == min(float(row["score 1"]), float(row["score 2"]))
+
+
+def test_example_leaves_no_programs(tuned):
+    assert {path.name for path in tuned.iterdir()} == {
+        *(path.name for path in EXAMPLE.iterdir()),
+        "laplace3d.csv",
+        "report.html",
+    }
+
+
+def test_report_shows_optimum_and_failures(tuned):
+    best = min(
+        (row for row in csv.DictReader((tuned / "laplace3d.csv").open()) if row["overall"]),
+        key=lambda row: float(row["overall"]),
+    )
+    page = (tuned / "report.html").read_text()
+    optimum = f"IMPLEMENTATION = {best['IMPLEMENTATION']}\nBLOCK_X = {best['BLOCK_X']}\nBLOCK_Y = {best['BLOCK_Y']}"
+    assert optimum in page
+    assert page.count("more than 512 threads in a block") == 8
+    assert page.count("<svg") == 1
+
+
+def test_without_a_file_the_self_test_runs(capsys):
+    assert main(["tune"]) == 0
+    assert "{A, B, {C, D}, {E, F}}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "words"),
+    [
+        ("[variables]\nvariables = {A, {}}\n", 1, "is no tree of variables"),
+        ("[variables]\nvariables = A\n[values]\nA = 1\n[testing]\ntest = false\n", 1, "1 test ran and none passed"),
+    ],
+)
+def test_what_cannot_be_tuned_is_an_error(tmp_path, capsys, text, status, words):
+    (tmp_path / "t.conf").write_text(text)
+    assert main(["tune", str(tmp_path / "t.conf")]) == status
+    assert words in capsys.readouterr().err
+
+
+def test_missing_file_is_an_error(tmp_path, capsys):
+    assert main(["tune", str(tmp_path / "none.conf")]) == 1
+    assert "none.conf" in capsys.readouterr().err

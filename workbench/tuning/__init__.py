@@ -1,0 +1,1 @@
+"""Tuning: choices -> better choices; strategies propose, runners measure, logs remember."""

@@ -1,0 +1,208 @@
+"""General: tune any program by shell commands; each test is compiled, run, scored and cleaned up (Spencer 2011)."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from workbench.tuning.configuration import Configuration
+from workbench.tuning.independence import Optimum, Valuation, drive, exhaust, optimise
+
+Status = Literal["success", "compile", "runtime", "timeout", "score"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+_AGGREGATES: Mapping[str, Callable[[list[float]], float]] = {
+    "min": min,
+    "max": max,
+    "med": statistics.median,
+    "avg": statistics.fmean,
+}
+_READ_BYTES = 1 << 16  # of the end of what a command printed
+_LOG_TAIL = 2000  # characters kept of what a failed command printed
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One valuation as tested.
+
+    `number` counts from 1. `scores` has one score a repeat, none if the test failed; `overall` is None then.
+    `status`: "success", or what failed: "compile", "runtime" (a return code other than 0), "timeout", "score" (the last
+    line is no finite number). `tail`: the end of what the failed command printed. `clean`: the clean-up succeeded.
+    """
+
+    number: int
+    valuation: Valuation
+    scores: tuple[float, ...]
+    overall: float | None
+    status: Status
+    tail: str = ""
+    clean: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """All tests in order of their numbers, and the best one; None if all failed. `combinations`: of all values."""
+
+    configuration: Configuration
+    tests: tuple[Trial, ...]
+    optimum: Optimum | None
+    combinations: int
+
+    def optimum_lines(self) -> str:
+        """The optimal valuation, a line "A = 2" a variable; empty if all tests failed."""
+        if self.optimum is None:
+            return ""
+        names = self.configuration.tree.flatten()
+        return "\n".join(f"{name} = {value}" for name, value in zip(names, self.optimum.valuation, strict=True))
+
+
+@dataclass(slots=True)
+class Tuner:
+    """Runs the tests that the tree needs; `heard` is called after each, in the thread of `run`."""
+
+    configuration: Configuration
+    heard: Callable[[Trial], None] = lambda test: None
+    brute_force: bool = False
+    known: Mapping[Valuation, Trial] = field(default_factory=dict)
+    _tests: list[Trial] = field(default_factory=list)
+    _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
+
+    def run(self) -> Tuned:
+        """Tune until the optimum is known. An interrupt ends running commands with all their children, and is raised.
+
+        Valuations in `known` (of an earlier run) are not tested again; they count among the tests.
+        """
+        self._tests = list(self.known.values())
+        setting = self.configuration
+        search = exhaust if self.brute_force else optimise
+        asking = search(setting.tree, setting.values, setting.goal)
+        with ThreadPoolExecutor(setting.parallel, thread_name_prefix="test") as threads:
+            try:
+                optimum = drive(asking, lambda asked: self._scores(threads, asked))
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                self._end_commands()
+                raise
+        combinations = math.prod(len(setting.values[name]) for name in setting.tree.flatten())
+        return Tuned(setting, tuple(self._tests), optimum, combinations)
+
+    def _scores(self, threads: ThreadPoolExecutor, asked: tuple[Valuation, ...]) -> dict[Valuation, float | None]:
+        """Test what was asked, at most `parallel` at a time, and report in order."""
+        new = [valuation for valuation in asked if valuation not in self.known]
+        first = len(self._tests) + 1
+        waiting = [threads.submit(self._test, first + at, valuation) for at, valuation in enumerate(new)]
+        scores = {valuation: self.known[valuation].overall for valuation in asked if valuation in self.known}
+        for future in waiting:
+            test = future.result()
+            self._tests.append(test)
+            scores[test.valuation] = test.overall
+            self.heard(test)
+        return scores
+
+    def _test(self, number: int, valuation: Valuation) -> Trial:
+        """Compile, run as often as asked, clean up whatever happened."""
+        setting = self.configuration
+        filled = {
+            command: fill(command, number, dict(zip(setting.tree.flatten(), valuation, strict=True)))
+            for command in (setting.compiler, setting.test, setting.cleanup)
+        }
+        scores: list[float] = []
+        status: Status = "success"
+        tail = ""
+        try:
+            if setting.compiler:
+                compiled = self._shell(filled[setting.compiler])
+                if compiled.code != 0:
+                    status, tail = "timeout" if compiled.late else "compile", compiled.tail()
+            while status == "success" and len(scores) < setting.repeat:
+                ran = self._shell(filled[setting.test])
+                if ran.code != 0:
+                    status, tail = "timeout" if ran.late else "runtime", ran.tail()
+                elif setting.scoring == "time":
+                    scores.append(ran.seconds)
+                elif (score := ran.last_number()) is None:
+                    status, tail = "score", ran.tail()
+                else:
+                    scores.append(score)
+        finally:
+            clean = not setting.cleanup or self._shell(filled[setting.cleanup]).code == 0
+        if status != "success":
+            return Trial(number, valuation, (), None, status, tail, clean)
+        return Trial(number, valuation, tuple(scores), _AGGREGATES[setting.overall](scores), status, "", clean)
+
+    def _shell(self, command: str) -> _Ran:
+        """Run a command in the folder of the configuration, as the leader of its own process group."""
+        with tempfile.TemporaryFile() as output:  # a pipe would wait for what the command leaves behind
+            start = time.perf_counter()
+            process = subprocess.Popen(  # noqa: S602 -- the user's own commands, as in a Makefile
+                command,
+                shell=True,
+                cwd=self.configuration.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            self._running.add(process)
+            late = False
+            try:
+                code = process.wait(self.configuration.timeout)
+            except subprocess.TimeoutExpired:
+                late = True
+                _end_group(process)
+                code = process.wait()
+            finally:
+                self._running.discard(process)
+            seconds = time.perf_counter() - start
+            output.seek(max(0, output.seek(0, os.SEEK_END) - _READ_BYTES))
+            return _Ran(code, seconds, output.read().decode(errors="replace"), late)
+
+    def _end_commands(self) -> None:
+        for process in tuple(self._running):
+            _end_group(process)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ran:
+    """What became of a command: its return code, seconds by the wall clock, what it printed, whether it was ended."""
+
+    code: int
+    seconds: float
+    printed: str
+    late: bool
+
+    def tail(self) -> str:
+        return self.printed[-_LOG_TAIL:].strip()
+
+    def last_number(self) -> float | None:
+        """The last line that is not empty, if it is a finite number."""
+        lines = self.printed.split("\n")
+        last = next((line for line in reversed(lines) if line.strip()), "")
+        try:
+            number = float(last)
+        except ValueError:
+            return None
+        return number if math.isfinite(number) else None
+
+
+def fill(command: str, number: int, values: Mapping[str, str]) -> str:
+    """A command with its placeholders filled: %%ID%% is the test's number, %NAME% the value of a variable."""
+    text = command.replace("%%ID%%", str(number))
+    for name, value in values.items():
+        text = text.replace(f"%{name}%", value)
+    return text
+
+
+def _end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a command with everything that it started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

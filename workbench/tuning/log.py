@@ -1,0 +1,82 @@
+"""Log: each test of a general tuning as a row of a CSV file, written when it is done, and read again."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TextIO
+
+from workbench.errors import TuningError
+from workbench.tuning.configuration import Configuration
+from workbench.tuning.general import STATUSES, Trial
+from workbench.tuning.independence import Valuation
+
+
+class Log:
+    """An open CSV file; a row is on the disk before the next test begins, so that a killed run loses no test.
+
+    Columns: test number, one a variable, one a repeat, overall score, status. A failed test has empty scores.
+    """
+
+    def __init__(self, path: Path, configuration: Configuration, *, append: bool = False) -> None:
+        """Begins a new file, or goes on in an old one."""
+        try:
+            self._file: TextIO = path.open("a" if append else "w", newline="", encoding="utf-8")
+        except OSError as error:
+            raise TuningError(
+                f"the log {path} cannot be written: {error.strerror}", advice="Name another file."
+            ) from None
+        self._repeat = configuration.repeat
+        self._writer = csv.writer(self._file)
+        if not append:
+            self._write(_header(configuration))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def add(self, test: Trial) -> None:
+        """Append one test."""
+        scores = [repr(score) for score in test.scores] or [""] * self._repeat
+        overall = "" if test.overall is None else repr(test.overall)
+        self._write([str(test.number), *test.valuation, *scores, overall, test.status])
+
+    def _write(self, row: list[str]) -> None:
+        self._writer.writerow(row)
+        self._file.flush()
+
+
+def read_log(path: Path, configuration: Configuration) -> Mapping[Valuation, Trial]:
+    """Trials of a log that was written for the same variables and number of repeats; a torn last row is left out.
+
+    Raises TuningError if the columns are others.
+    """
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    header = _header(configuration)
+    if not rows or rows[0] != header:
+        raise TuningError(
+            f"the log {path} has other columns than this configuration: {', '.join(rows[0]) if rows else 'none'}",
+            advice="Name another log, or remove the file.",
+        )
+    tests = [_test(row, configuration) for row in rows[1:] if len(row) == len(header) and row[-1] in STATUSES]
+    return {test.valuation: test for test in tests}
+
+
+def _header(configuration: Configuration) -> list[str]:
+    repeats = [f"score {at}" for at in range(1, configuration.repeat + 1)]
+    return ["test", *configuration.tree.flatten(), *repeats, "overall", "status"]
+
+
+def _test(row: list[str], configuration: Configuration) -> Trial:
+    variables = len(configuration.tree.flatten())
+    number, valuation, scores = row[0], tuple(row[1 : 1 + variables]), row[1 + variables : -2]
+    kept = tuple(float(score) for score in scores if score)
+    status = STATUSES[STATUSES.index(row[-1])]
+    return Trial(int(number), valuation, kept, float(row[-2]) if row[-2] else None, status)

@@ -1,0 +1,1 @@
+"""Study: what a tuning tried, in which order, and what it found."""

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_4fa75db56810505b {
+namespace plan_566e1295f3d88a24 {
 
 // Outside of u
 struct outside_u {
@@ -32,21 +32,22 @@ struct outside_u {
 static constexpr Margins<2> sweep_step_0_add_grown = {{{0, 0}, {0, 0}}};
 
 static STENCIL_PROCEDURE void sweep_step_0_add(
-    const Shape<2>& shape, const unsigned char* globals, const Block& block,
+    const Shape<2>& shape, const unsigned char* globals, const Box<2>& part,
     const double* u_array,
     double* out_u_array) {
     (void)globals;
     const double a = read_global<double>(globals, 0);
-    Row<2> row = row_at(shape, sweep_step_0_add_grown, block.first_row);
+    const int64_t first = part.low[1], last = part.high[1];
+    Row<2> row = row_at(shape, part);
     const int64_t (&at)[2] = row.at;
     (void)at;
-    for (int64_t number = block.first_row; number < block.last_row; ++number, next_row(shape, sweep_step_0_add_grown, row)) {
+    for (int64_t rows = rows_of(part); rows > 0; --rows, next_row(shape, part, row)) {
         const double* const u = u_array + row.start;
         const double* const u_xp1 = u_array + row.start + shape.strides[0];
         const double* const u_xm1 = u_array + row.start - shape.strides[0];
         double* const out_u = out_u_array + row.start;
 #pragma omp simd
-        for (int64_t i = block.first; i < block.last; ++i) {
+        for (int64_t i = first; i < last; ++i) {
             out_u[i] = u[i] + a * (u_xp1[i] + u_xm1[i] + u[i + 1] + u[i - 1] - 4.0 * u[i]);
         }
     }
@@ -72,9 +73,11 @@ static void run_step(Run<2>& run, int rank) {
     {
         const Blocks<2> blocks = cut(shape, sweep_step_0_add_grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            sweep_step_0_add(shape, globals, blocks[task],
-                run.array<double>(0),
-                run.array<double>(1));
+            for_boxes(shape, sweep_step_0_add_grown, blocks[task], [&](const Box<2>& box) {
+                sweep_step_0_add(shape, globals, box,
+                    run.array<double>(0),
+                    run.array<double>(1));
+            });
         });
     }
     meet(team, [&] {
@@ -83,12 +86,12 @@ static void run_step(Run<2>& run, int rank) {
     });
 }
 
-}  // namespace plan_4fa75db56810505b
+}  // namespace plan_566e1295f3d88a24
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_4fa75db56810505b(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_566e1295f3d88a24(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_4fa75db56810505b;
+    using namespace stencil::plan_566e1295f3d88a24;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -2,23 +2,24 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_474cc826ec2bb4dc {
+namespace plan_7431ed3c1b449358 {
 
 static constexpr Margins<1> sweep_step_0_z_grown = {{{0, 0}}};
 
 static STENCIL_PROCEDURE void sweep_step_0_z(
-    const Shape<1>& shape, const unsigned char* globals, const Block& block,
+    const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
     const double* x_array,
     double* out_density_array) {
     (void)globals;
-    Row<1> row = row_at(shape, sweep_step_0_z_grown, block.first_row);
+    const int64_t first = part.low[0], last = part.high[0];
+    Row<1> row = row_at(shape, part);
     const int64_t (&at)[1] = row.at;
     (void)at;
-    for (int64_t number = block.first_row; number < block.last_row; ++number, next_row(shape, sweep_step_0_z_grown, row)) {
+    for (int64_t rows = rows_of(part); rows > 0; --rows, next_row(shape, part, row)) {
         const double* const x = x_array + row.start;
         double* const out_density = out_density_array + row.start;
 #pragma omp simd
-        for (int64_t i = block.first; i < block.last; ++i) {
+        for (int64_t i = first; i < last; ++i) {
             const double y = x[i] * x[i];
             const double z = y + y;
             out_density[i] = z;
@@ -36,9 +37,11 @@ static void run_step(Run<1>& run, int rank) {
     {
         const Blocks<1> blocks = cut(shape, sweep_step_0_z_grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            sweep_step_0_z(shape, globals, blocks[task],
-                run.array<double>(0),
-                run.array<double>(0));
+            for_boxes(shape, sweep_step_0_z_grown, blocks[task], [&](const Box<1>& box) {
+                sweep_step_0_z(shape, globals, box,
+                    run.array<double>(0),
+                    run.array<double>(0));
+            });
         });
     }
     meet(team, [&] {
@@ -47,12 +50,12 @@ static void run_step(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_474cc826ec2bb4dc
+}  // namespace plan_7431ed3c1b449358
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_474cc826ec2bb4dc(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_7431ed3c1b449358(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_474cc826ec2bb4dc;
+    using namespace stencil::plan_7431ed3c1b449358;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

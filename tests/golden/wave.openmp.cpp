@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_59a2efcc47464f5c {
+namespace plan_dea96a584e97b205 {
 
 // Outside of v
 struct outside_v {
@@ -24,22 +24,23 @@ struct outside_v {
 static constexpr Margins<1> sweep_step_0_u1_grown = {{{1, 1}}};
 
 static STENCIL_PROCEDURE void sweep_step_0_u1(
-    const Shape<1>& shape, const unsigned char* globals, const Block& block,
+    const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
     const double* u_array,
     const double* v_array,
     double* out_u_array) {
     (void)globals;
     const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
     const double dt = dx / read_global<double>(globals, 1);
-    Row<1> row = row_at(shape, sweep_step_0_u1_grown, block.first_row);
+    const int64_t first = part.low[0], last = part.high[0];
+    Row<1> row = row_at(shape, part);
     const int64_t (&at)[1] = row.at;
     (void)at;
-    for (int64_t number = block.first_row; number < block.last_row; ++number, next_row(shape, sweep_step_0_u1_grown, row)) {
+    for (int64_t rows = rows_of(part); rows > 0; --rows, next_row(shape, part, row)) {
         const double* const u = u_array + row.start;
         const double* const v = v_array + row.start;
         double* const out_u = out_u_array + row.start;
 #pragma omp simd
-        for (int64_t i = block.first; i < block.last; ++i) {
+        for (int64_t i = first; i < last; ++i) {
             const double u1 = u[i] + dt * v[i];
             out_u[i] = u1;
         }
@@ -49,7 +50,7 @@ static STENCIL_PROCEDURE void sweep_step_0_u1(
 static constexpr Margins<1> sweep_step_1_v1_grown = {{{0, 0}}};
 
 static STENCIL_PROCEDURE void sweep_step_1_v1(
-    const Shape<1>& shape, const unsigned char* globals, const Block& block,
+    const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
     const double* v_array,
     const double* u1_array,
     double* out_v_array) {
@@ -58,15 +59,16 @@ static STENCIL_PROCEDURE void sweep_step_1_v1(
     const double c = read_global<double>(globals, 1);
     const double dt = dx / c;
     const double t1 = dt * (c * c) / (dx * dx);
-    Row<1> row = row_at(shape, sweep_step_1_v1_grown, block.first_row);
+    const int64_t first = part.low[0], last = part.high[0];
+    Row<1> row = row_at(shape, part);
     const int64_t (&at)[1] = row.at;
     (void)at;
-    for (int64_t number = block.first_row; number < block.last_row; ++number, next_row(shape, sweep_step_1_v1_grown, row)) {
+    for (int64_t rows = rows_of(part); rows > 0; --rows, next_row(shape, part, row)) {
         const double* const v = v_array + row.start;
         const double* const u1 = u1_array + row.start;
         double* const out_v = out_v_array + row.start;
 #pragma omp simd
-        for (int64_t i = block.first; i < block.last; ++i) {
+        for (int64_t i = first; i < last; ++i) {
             const double v1 = v[i] + t1 * (u1[i + 1] - 2.0 * u1[i] + u1[i - 1]);
             out_v[i] = v1;
         }
@@ -76,7 +78,7 @@ static STENCIL_PROCEDURE void sweep_step_1_v1(
 static constexpr Margins<1> sweep_step_observed_2_reduce_grown = {{{0, 0}}};
 
 static STENCIL_PROCEDURE void sweep_step_observed_2_reduce(
-    const Shape<1>& shape, const unsigned char* globals, const Block& block,
+    const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
     const double* u1_array,
     const double* v_array,
     const double* v1_array,
@@ -86,15 +88,16 @@ static STENCIL_PROCEDURE void sweep_step_observed_2_reduce(
     const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
     const double t1 = 2.0 * dx;
     const double t3 = c * c;
-    Row<1> row = row_at(shape, sweep_step_observed_2_reduce_grown, block.first_row);
+    Row<1> row = row_at(shape, part);
     const int64_t (&at)[1] = row.at;
     (void)at;
-    for (int64_t number = block.first_row; number < block.last_row; ++number, next_row(shape, sweep_step_observed_2_reduce_grown, row)) {
+    for (int64_t rows = rows_of(part); rows > 0; --rows, next_row(shape, part, row)) {
         const double* const u1 = u1_array + row.start;
         const double* const v = v_array + row.start;
         const double* const v1 = v1_array + row.start;
-        for (int64_t first = block.first, last = first; first < block.last; first = last) {
-            last = chunk_end(shape, first, block.last);
+        const int64_t number = row_number(shape, at), end = part.high[0];
+        for (int64_t first = part.low[0], last = first; first < end; first = last) {
+            last = chunk_end(shape, first, end);
             alignas(64) double energy_cells[CHUNK];
 #pragma omp simd
             for (int64_t i = first; i < last; ++i) {
@@ -140,20 +143,24 @@ static void run_step(Run<1>& run, int rank) {
     {
         const Blocks<1> blocks = cut(shape, sweep_step_0_u1_grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            sweep_step_0_u1(shape, globals, blocks[task],
-                run.array<double>(0),
-                run.array<double>(1),
-                run.array<double>(0));
+            for_boxes(shape, sweep_step_0_u1_grown, blocks[task], [&](const Box<1>& box) {
+                sweep_step_0_u1(shape, globals, box,
+                    run.array<double>(0),
+                    run.array<double>(1),
+                    run.array<double>(0));
+            });
         });
     }
     meet(team, [&] { lap(run, 3); });
     {
         const Blocks<1> blocks = cut(shape, sweep_step_1_v1_grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            sweep_step_1_v1(shape, globals, blocks[task],
-                run.array<double>(1),
-                run.array<double>(0),
-                run.array<double>(1));
+            for_boxes(shape, sweep_step_1_v1_grown, blocks[task], [&](const Box<1>& box) {
+                sweep_step_1_v1(shape, globals, box,
+                    run.array<double>(1),
+                    run.array<double>(0),
+                    run.array<double>(1));
+            });
         });
     }
     meet(team, [&] {
@@ -193,31 +200,37 @@ static void run_step_observed(Run<1>& run, int rank) {
     {
         const Blocks<1> blocks = cut(shape, sweep_step_0_u1_grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            sweep_step_0_u1(shape, globals, blocks[task],
-                run.array<double>(0),
-                run.array<double>(1),
-                run.array<double>(0));
+            for_boxes(shape, sweep_step_0_u1_grown, blocks[task], [&](const Box<1>& box) {
+                sweep_step_0_u1(shape, globals, box,
+                    run.array<double>(0),
+                    run.array<double>(1),
+                    run.array<double>(0));
+            });
         });
     }
     meet(team, [&] { lap(run, 8); });
     {
         const Blocks<1> blocks = cut(shape, sweep_step_1_v1_grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            sweep_step_1_v1(shape, globals, blocks[task],
-                run.array<double>(1),
-                run.array<double>(0),
-                run.array<double>(2));
+            for_boxes(shape, sweep_step_1_v1_grown, blocks[task], [&](const Box<1>& box) {
+                sweep_step_1_v1(shape, globals, box,
+                    run.array<double>(1),
+                    run.array<double>(0),
+                    run.array<double>(2));
+            });
         });
     }
     meet(team, [&] { lap(run, 9); });
     {
         const Blocks<1> blocks = cut(shape, sweep_step_observed_2_reduce_grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            sweep_step_observed_2_reduce(shape, globals, blocks[task],
-                run.array<double>(0),
-                run.array<double>(1),
-                run.array<double>(2),
-                run.partials<double>(0));
+            for_boxes(shape, sweep_step_observed_2_reduce_grown, blocks[task], [&](const Box<1>& box) {
+                sweep_step_observed_2_reduce(shape, globals, box,
+                    run.array<double>(0),
+                    run.array<double>(1),
+                    run.array<double>(2),
+                    run.partials<double>(0));
+            });
         });
     }
     meet(team, [&] {
@@ -232,12 +245,12 @@ static void run_step_observed(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_59a2efcc47464f5c
+}  // namespace plan_dea96a584e97b205
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_59a2efcc47464f5c(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_dea96a584e97b205(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_59a2efcc47464f5c;
+    using namespace stencil::plan_dea96a584e97b205;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

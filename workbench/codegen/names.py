@@ -24,13 +24,14 @@ _KEYWORDS = _words(
 )
 # Names that templates and preludes use in the same scopes, and macros of the standard headers.
 _TAKEN = _words(
-    """i std stencil shape globals block row rows first last at chunk lane count task run team worker rank
+    """i std stencil shape globals block blocks row rows first last end at chunk lane count task run team worker rank
+    part box tile tiles turn buffer plane
     control source target walk value values rules grown margins slots partials array body main signbit linux unix
     errno NAN INFINITY EOF NULL assert threadIdx blockIdx blockDim gridDim warpSize floor ceil memcpy fabs sqrt
     modulo number reduce_chunk chunk_end partial_index row_at next_row CHUNK LANES
     combine_add combine_multiply
     combine_minimum combine_maximum combine_logical_or combine_logical_and distance face
-    Shape Row Block Step Walk SideRule Margins Team Control March"""
+    Shape Row Block Blocks Box Part Tile Tiles Turn Step Walk SideRule Margins Team Control March"""
 )
 _INDICES = tuple(f"index_{axis_name(k)}" for k in range(16))
 RESERVED: frozenset[str] = frozenset(

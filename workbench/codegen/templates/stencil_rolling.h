@@ -9,11 +9,6 @@ namespace stencil {
 constexpr int64_t WIDE = 16;                // cells of the last axis that tiles and buffers are multiples of
 constexpr int64_t BUFFER_BYTES = 384 << 10;  // a part of the second cache: the arrays that stream past need room too
 
-// Cells [low, high) of each axis.
-template <int D> struct Box {
-    int64_t low[D], high[D];
-};
-
 // A block of the domain, and where its buffers lie: `base` is the cell that has element 0 of a plane.
 template <int D> struct Tile {
     Box<D> box;
@@ -107,33 +102,6 @@ template <int D> inline bool plane_of(const Tile<D>& tile, const Margins<D>& gro
     part.low[0] = plane;
     part.high[0] = plane + 1;
     return plane >= tile.box.low[0] - grown.sides[0][0] && plane < tile.box.high[0] + grown.sides[0][1];
-}
-
-template <int D> inline int64_t rows_of(const Box<D>& part) {
-    int64_t rows = 1;
-    for (int k = 0; k + 1 < D; ++k) rows *= part.high[k] - part.low[k];
-    return rows;
-}
-
-template <int D> inline Row<D> row_at(const Shape<D>& shape, const Box<D>& part) {
-    Row<D> row;
-    row.start = shape.start;
-    row.inside = true;
-    row.at[D - 1] = 0;
-    for (int k = 0; k + 1 < D; ++k) {
-        row.at[k] = part.low[k];
-        row.start += row.at[k] * shape.strides[k];
-    }
-    return row;
-}
-
-template <int D> inline void next_row(const Shape<D>& shape, const Box<D>& part, Row<D>& row) {
-    for (int k = D - 2; k >= 0; --k) {
-        row.start += shape.strides[k];
-        if (++row.at[k] < part.high[k]) return;
-        row.start -= (part.high[k] - part.low[k]) * shape.strides[k];
-        row.at[k] = part.low[k];
-    }
 }
 
 // The element of a buffer with a power of two of planes where the row at `at` + `move` has its cell 0.

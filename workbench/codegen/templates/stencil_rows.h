@@ -13,6 +13,11 @@ template <int D> struct Margins {
     int64_t sides[D][2];
 };
 
+// Cells [low, high) of each axis.
+template <int D> struct Box {
+    int64_t low[D], high[D];
+};
+
 // Rows [first_row, last_row) of the grown domain, cells [first, last) of each.
 struct Block {
     int64_t first_row, last_row, first, last;
@@ -109,6 +114,65 @@ template <int D> inline void next_row(const Shape<D>& shape, const Margins<D>& g
             }
         }
         row.inside = row.inside && row.at[k] >= 0 && row.at[k] < shape.extents[k];
+    }
+}
+
+template <int D> inline int64_t rows_of(const Box<D>& part) {
+    int64_t rows = 1;
+    for (int k = 0; k + 1 < D; ++k) rows *= part.high[k] - part.low[k];
+    return rows;
+}
+
+// The first row of a box, with its cell 0 where the domain's is, and the row after one.
+template <int D> inline Row<D> row_at(const Shape<D>& shape, const Box<D>& part) {
+    Row<D> row;
+    row.start = shape.start;
+    row.inside = true;
+    row.at[D - 1] = 0;
+    for (int k = 0; k + 1 < D; ++k) {
+        row.at[k] = part.low[k];
+        row.start += row.at[k] * shape.strides[k];
+    }
+    return row;
+}
+
+template <int D> inline void next_row(const Shape<D>& shape, const Box<D>& part, Row<D>& row) {
+    for (int k = D - 2; k >= 0; --k) {
+        row.start += shape.strides[k];
+        if (++row.at[k] < part.high[k]) return;
+        row.start -= (part.high[k] - part.low[k]) * shape.strides[k];
+        row.at[k] = part.low[k];
+    }
+}
+
+// The row's number among those of the domain.
+template <int D> inline int64_t row_number(const Shape<D>& shape, const int64_t (&at)[D]) {
+    int64_t number = 0;
+    for (int k = 0; k + 1 < D; ++k) number = number * shape.extents[k] + at[k];
+    return number;
+}
+
+// A block's cells as boxes, in the order of its rows: from three axes on these may begin and end inside a plane.
+template <int D, class Body>
+inline void for_boxes(const Shape<D>& shape, const Margins<D>& grown, const Block& block, const Body& body) {
+    for (int64_t row = block.first_row; row < block.last_row;) {
+        Box<D> part;
+        part.low[D - 1] = block.first;
+        part.high[D - 1] = block.last;
+        int64_t number = row, inner = 1, rows = 1;
+        bool whole = true;  // along the axes further in
+        for (int k = D - 2; k >= 0; --k) {
+            const int64_t below = grown.sides[k][0], n = shape.extents[k] + below + grown.sides[k][1];
+            const int64_t at = number % n, count = whole ? at_most(n - at, (block.last_row - row) / inner) : 1;
+            part.low[k] = at - below;
+            part.high[k] = part.low[k] + count;
+            whole = whole && count == n;
+            number /= n;
+            inner *= n;
+            rows *= count;
+        }
+        body(part);
+        row += rows;
     }
 }
 

@@ -1,0 +1,85 @@
+"""Blocks of rows as boxes, as the header itself cuts them: every row once, in order, in few boxes."""
+
+import ctypes
+import math
+import random
+
+import numpy as np
+import pytest
+
+from workbench.backends.compile_pool import Source, build
+from workbench.codegen.render import openmp_headers
+
+AXES = (1, 2, 3, 4)
+TEXT = """\
+#include "stencil_rows.h"
+using namespace stencil;
+template <int D>
+int64_t boxes(const int64_t* extents, const int64_t* sides, const int64_t* block, int64_t* numbers) {
+    Shape<D> shape;
+    Margins<D> grown;
+    for (int k = 0; k < D; ++k) {
+        shape.extents[k] = extents[k];
+        shape.strides[k] = 0;
+        for (int s = 0; s < 2; ++s) grown.sides[k][s] = sides[2 * k + s];
+    }
+    shape.start = 0;
+    int64_t count = 0;
+    for_boxes(shape, grown, Block{block[0], block[1], block[2], block[3]}, [&](const Box<D>& part) {
+        ++count;
+        Row<D> row = row_at(shape, part);
+        for (int64_t rows = rows_of(part); rows > 0; --rows, next_row(shape, part, row)) {
+            for (int k = 0; k + 1 < D; ++k) *numbers++ = row.at[k];
+            *numbers++ = row_number(shape, row.at);
+            *numbers++ = part.low[D - 1];
+            *numbers++ = part.high[D - 1];
+        }
+    });
+    return count;
+}
+"""
+ENTRY = """\
+extern "C" __attribute__((visibility("default")))
+int64_t boxes{0}(const int64_t* extents, const int64_t* sides, const int64_t* block, int64_t* numbers) {{
+    return boxes<{0}>(extents, sides, block, numbers);
+}}
+"""
+
+
+@pytest.fixture(scope="module")
+def library():
+    text = TEXT + "".join(ENTRY.format(dim) for dim in AXES)
+    (built,) = build([Source("boxes", text, headers=openmp_headers())])
+    return ctypes.CDLL(str(built.path))
+
+
+def boxes_of(library, dim, extents, sides, block):
+    """How many boxes the rows [first, last) make, and of each row: outer indices, number, ends of its cells."""
+    rows = block[1] - block[0]
+    found = np.full((rows, dim + 2), -99, np.int64)
+    words = [np.array(n, np.int64) for n in (extents, sides, block)]
+    function = library[f"boxes{dim}"]
+    function.restype = ctypes.c_int64
+    count = function(*(ctypes.c_void_p(w.ctypes.data) for w in (*words, found)))
+    return count, found
+
+
+@pytest.mark.parametrize("dim", AXES)
+def test_boxes_hold_every_row_of_a_block_once_and_in_order(library, dim):
+    rng = random.Random(dim)
+    for _ in range(300):
+        extents = [rng.randint(1, 5) for _ in range(dim)]
+        sides = np.array([[rng.randint(0, 2), rng.randint(0, 2)] for _ in range(dim)])
+        sizes = [n + below + above for n, (below, above) in zip(extents, sides.tolist(), strict=True)]
+        first, last = sorted(rng.sample(range(math.prod(sizes[:-1]) + 1), 2))
+        block = (first, last, -int(sides[-1, 0]), extents[-1])
+        count, found = boxes_of(library, dim, extents, sides, block)
+        wanted = np.array(np.unravel_index(np.arange(first, last), sizes[:-1] or (1,))).T[:, : dim - 1]
+        assert (found[:, : dim - 1] == wanted - sides[: dim - 1, 0]).all()
+        assert (found[:, dim:] == block[2:]).all()
+        assert count <= max(2 * dim - 3, 1), (extents, sides, block)
+
+
+def test_rows_of_the_domain_are_numbered_through(library):
+    _, found = boxes_of(library, 3, (4, 3, 7), np.zeros((3, 2), int), (2, 11, 0, 7))
+    assert found[:, 2].tolist() == list(range(2, 11))

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_566e1295f3d88a24 {
+namespace plan_30788fcc1051a7aa {
 
 // Outside of u
 struct outside_u {
@@ -28,8 +28,6 @@ struct outside_u {
         }
     }
 };
-
-static constexpr Margins<2> sweep_step_0_add_grown = {{{0, 0}, {0, 0}}};
 
 static STENCIL_PROCEDURE void sweep_step_0_add(
     const Shape<2>& shape, const unsigned char* globals, const Box<2>& part,
@@ -71,9 +69,10 @@ static void run_step(Run<2>& run, int rank) {
     }
     meet(team, [&] { lap(run, 0); });
     {
-        const Blocks<2> blocks = cut(shape, sweep_step_0_add_grown, team.size, run.march.tile);
+        static constexpr Margins<2> grown = {{{0, 0}, {0, 0}}};
+        const Blocks<2> blocks = cut(shape, grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            for_boxes(shape, sweep_step_0_add_grown, blocks[task], [&](const Box<2>& box) {
+            for_boxes(shape, grown, blocks[task], [&](const Box<2>& box) {
                 sweep_step_0_add(shape, globals, box,
                     run.array<double>(0),
                     run.array<double>(1));
@@ -86,12 +85,12 @@ static void run_step(Run<2>& run, int rank) {
     });
 }
 
-}  // namespace plan_566e1295f3d88a24
+}  // namespace plan_30788fcc1051a7aa
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_566e1295f3d88a24(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_30788fcc1051a7aa(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_566e1295f3d88a24;
+    using namespace stencil::plan_30788fcc1051a7aa;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

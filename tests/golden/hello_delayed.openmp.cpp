@@ -2,9 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_7431ed3c1b449358 {
-
-static constexpr Margins<1> sweep_step_0_z_grown = {{{0, 0}}};
+namespace plan_30dd70b674a8ce9f {
 
 static STENCIL_PROCEDURE void sweep_step_0_z(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -35,9 +33,10 @@ static void run_step(Run<1>& run, int rank) {
     unsigned char* const globals = run.march.globals;
     (void)shape, (void)globals, (void)rank;
     {
-        const Blocks<1> blocks = cut(shape, sweep_step_0_z_grown, team.size, run.march.tile);
+        static constexpr Margins<1> grown = {{{0, 0}}};
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            for_boxes(shape, sweep_step_0_z_grown, blocks[task], [&](const Box<1>& box) {
+            for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_0_z(shape, globals, box,
                     run.array<double>(0),
                     run.array<double>(0));
@@ -50,12 +49,12 @@ static void run_step(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_7431ed3c1b449358
+}  // namespace plan_30dd70b674a8ce9f
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_7431ed3c1b449358(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_30dd70b674a8ce9f(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_7431ed3c1b449358;
+    using namespace stencil::plan_30dd70b674a8ce9f;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

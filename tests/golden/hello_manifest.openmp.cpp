@@ -2,9 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_30ff26e9749689e6 {
-
-static constexpr Margins<1> sweep_step_0_y_grown = {{{0, 0}}};
+namespace plan_900a8d48211aca85 {
 
 static STENCIL_PROCEDURE void sweep_step_0_y(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -25,8 +23,6 @@ static STENCIL_PROCEDURE void sweep_step_0_y(
         }
     }
 }
-
-static constexpr Margins<1> sweep_step_1_z_grown = {{{0, 0}}};
 
 static STENCIL_PROCEDURE void sweep_step_1_z(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -56,9 +52,10 @@ static void run_step(Run<1>& run, int rank) {
     unsigned char* const globals = run.march.globals;
     (void)shape, (void)globals, (void)rank;
     {
-        const Blocks<1> blocks = cut(shape, sweep_step_0_y_grown, team.size, run.march.tile);
+        static constexpr Margins<1> grown = {{{0, 0}}};
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            for_boxes(shape, sweep_step_0_y_grown, blocks[task], [&](const Box<1>& box) {
+            for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_0_y(shape, globals, box,
                     run.array<double>(0),
                     run.array<double>(0));
@@ -67,9 +64,10 @@ static void run_step(Run<1>& run, int rank) {
     }
     meet(team, [&] { lap(run, 0); });
     {
-        const Blocks<1> blocks = cut(shape, sweep_step_1_z_grown, team.size, run.march.tile);
+        static constexpr Margins<1> grown = {{{0, 0}}};
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            for_boxes(shape, sweep_step_1_z_grown, blocks[task], [&](const Box<1>& box) {
+            for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_1_z(shape, globals, box,
                     run.array<double>(0),
                     run.array<double>(0));
@@ -82,12 +80,12 @@ static void run_step(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_30ff26e9749689e6
+}  // namespace plan_900a8d48211aca85
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_30ff26e9749689e6(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_900a8d48211aca85(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_30ff26e9749689e6;
+    using namespace stencil::plan_900a8d48211aca85;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -33,8 +33,8 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) fill_v(
 }
 
 extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_0_u1(
-    stencil::array<const double> v_array,
     stencil::array<double> u_array,
+    stencil::array<const double> v_array,
     stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
     (void)globals;
     const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
@@ -120,8 +120,8 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_
 }
 
 extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_2_reduce(
-    stencil::array<const double> v_array,
     stencil::array<const double> u1_array,
+    stencil::array<const double> v_array,
     stencil::array<const double> v1_array,
     stencil::array<double> energy_partials,
     stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_dea96a584e97b205 {
+namespace plan_0fa3fe0f790843f6 {
 
 // Outside of v
 struct outside_v {
@@ -20,8 +20,6 @@ struct outside_v {
         }
     }
 };
-
-static constexpr Margins<1> sweep_step_0_u1_grown = {{{1, 1}}};
 
 static STENCIL_PROCEDURE void sweep_step_0_u1(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -46,8 +44,6 @@ static STENCIL_PROCEDURE void sweep_step_0_u1(
         }
     }
 }
-
-static constexpr Margins<1> sweep_step_1_v1_grown = {{{0, 0}}};
 
 static STENCIL_PROCEDURE void sweep_step_1_v1(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -74,8 +70,6 @@ static STENCIL_PROCEDURE void sweep_step_1_v1(
         }
     }
 }
-
-static constexpr Margins<1> sweep_step_observed_2_reduce_grown = {{{0, 0}}};
 
 static STENCIL_PROCEDURE void sweep_step_observed_2_reduce(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -141,9 +135,10 @@ static void run_step(Run<1>& run, int rank) {
     }
     meet(team, [&] { lap(run, 0); });
     {
-        const Blocks<1> blocks = cut(shape, sweep_step_0_u1_grown, team.size, run.march.tile);
+        static constexpr Margins<1> grown = {{{1, 1}}};
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            for_boxes(shape, sweep_step_0_u1_grown, blocks[task], [&](const Box<1>& box) {
+            for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_0_u1(shape, globals, box,
                     run.array<double>(0),
                     run.array<double>(1),
@@ -153,9 +148,10 @@ static void run_step(Run<1>& run, int rank) {
     }
     meet(team, [&] { lap(run, 3); });
     {
-        const Blocks<1> blocks = cut(shape, sweep_step_1_v1_grown, team.size, run.march.tile);
+        static constexpr Margins<1> grown = {{{0, 0}}};
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            for_boxes(shape, sweep_step_1_v1_grown, blocks[task], [&](const Box<1>& box) {
+            for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_1_v1(shape, globals, box,
                     run.array<double>(1),
                     run.array<double>(0),
@@ -198,9 +194,10 @@ static void run_step_observed(Run<1>& run, int rank) {
     }
     meet(team, [&] { lap(run, 5); });
     {
-        const Blocks<1> blocks = cut(shape, sweep_step_0_u1_grown, team.size, run.march.tile);
+        static constexpr Margins<1> grown = {{{1, 1}}};
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            for_boxes(shape, sweep_step_0_u1_grown, blocks[task], [&](const Box<1>& box) {
+            for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_0_u1(shape, globals, box,
                     run.array<double>(0),
                     run.array<double>(1),
@@ -210,9 +207,10 @@ static void run_step_observed(Run<1>& run, int rank) {
     }
     meet(team, [&] { lap(run, 8); });
     {
-        const Blocks<1> blocks = cut(shape, sweep_step_1_v1_grown, team.size, run.march.tile);
+        static constexpr Margins<1> grown = {{{0, 0}}};
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            for_boxes(shape, sweep_step_1_v1_grown, blocks[task], [&](const Box<1>& box) {
+            for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_1_v1(shape, globals, box,
                     run.array<double>(1),
                     run.array<double>(0),
@@ -222,9 +220,10 @@ static void run_step_observed(Run<1>& run, int rank) {
     }
     meet(team, [&] { lap(run, 9); });
     {
-        const Blocks<1> blocks = cut(shape, sweep_step_observed_2_reduce_grown, team.size, run.march.tile);
+        static constexpr Margins<1> grown = {{{0, 0}}};
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
-            for_boxes(shape, sweep_step_observed_2_reduce_grown, blocks[task], [&](const Box<1>& box) {
+            for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_observed_2_reduce(shape, globals, box,
                     run.array<double>(0),
                     run.array<double>(1),
@@ -245,12 +244,12 @@ static void run_step_observed(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_dea96a584e97b205
+}  // namespace plan_0fa3fe0f790843f6
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_dea96a584e97b205(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_0fa3fe0f790843f6(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_dea96a584e97b205;
+    using namespace stencil::plan_0fa3fe0f790843f6;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -21,7 +21,8 @@ _WARP, _GRANULE = 32, 256  # threads; registers are given to warps in pieces of 
 class SubkernelResources:
     """What ptxas says of one `__global__` function of a plan.
 
-    subkernel: the name as the plan has it, or that of the function where it is no sub-kernel (fills, trees, scalars).
+    subkernel: the name as the plan has it, the first one where several share a text; that of the function where it is
+    no sub-kernel (fills, trees, scalars).
     threads: per multiprocessor, as many as its registers allow (of blocks nothing is said).
     """
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from workbench.codegen.expressions import Statement
@@ -26,8 +26,8 @@ class DeviceSweep:
     `moves` are the linear indices of rows away from the cell's.
     """
 
-    name: str
-    label: str
+    name: str = field(compare=False)
+    label: str = field(compare=False)
     grown: Margins
     parameters: tuple[Parameter, ...]
     partials: tuple[Partial, ...]
@@ -43,7 +43,7 @@ class DeviceSweep:
 class DeviceFill:
     """The kernel that writes ghost cells, and the domain as well if `whole`."""
 
-    name: str
+    name: str = field(compare=False)
     rules: Rules
     parameters: tuple[Parameter, ...]
     whole: bool
@@ -55,7 +55,7 @@ class DeviceFill:
 class Tree:
     """The kernel that combines partial results of one type by one operator."""
 
-    name: str
+    name: str = field(compare=False)
     type: str
     combine: str
 
@@ -64,7 +64,7 @@ class Tree:
 class Scalars:
     """The kernel of one thread that computes all new scalars, then writes them."""
 
-    name: str
+    name: str = field(compare=False)
     statements: tuple[Statement, ...]
 
 

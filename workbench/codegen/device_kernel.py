@@ -18,10 +18,11 @@ from workbench.codegen.device import (
     StepLaunches,
     Tree,
 )
-from workbench.codegen.expressions import CellCode, Statement, emit_cell
+from workbench.codegen.expressions import ArrayName, CellCode, Statement, emit_cell
 from workbench.codegen.kernel import KernelWriter
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.rows import row_move
+from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import CUDA, type_name
 from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step, Subkernel
 
@@ -49,25 +50,32 @@ class _Arrays:
     places: dict[int, str]
     targets: tuple[str, ...]
 
+    def in_order(self, appeared: Iterable[ArrayName]) -> _Arrays:
+        """The same in the order in which a text reads them; what it only writes comes last."""
+        order = dict.fromkeys((*(a.name for a in appeared), *(p.name for p in self.parameters)))
+        parameters = {p.name: p for p in self.parameters}
+        operands = {o.parameter: o for o in self.operands}
+        return replace(self, operands=tuple(operands[n] for n in order), parameters=tuple(parameters[n] for n in order))
+
 
 class _DeviceWriter(KernelWriter):
     """Collects kernels and launches of a kernel's two steps; equal kernels are written once."""
 
     def write_device(self) -> tuple[DeviceKernel, KernelLaunches]:
-        self.device_sweeps: list[DeviceSweep] = []
-        self.device_fills: list[DeviceFill] = []
-        self.trees: list[Tree] = []
-        self.all_scalars: list[Scalars] = []
+        self.device_sweeps = Shared[DeviceSweep]()
+        self.device_fills = Shared[DeviceFill]()
+        self.trees = Shared[Tree]()
+        self.all_scalars = Shared[Scalars]()
         plain = self._step_launches(self.kernel.plain)
         observed = self._step_launches(self.kernel.observed) if self.kernel.has_diagnostics else plain
         name = self.kernel.kernel.name
         code = DeviceKernel(
             name,
             tuple(self.combines.values()),
-            tuple(self.device_fills),
-            tuple(self.device_sweeps),
-            tuple(self.trees),
-            tuple(self.all_scalars),
+            tuple(self.device_fills.records),
+            tuple(self.device_sweeps.records),
+            tuple(self.trees.records),
+            tuple(self.all_scalars.records),
         )
         return code, KernelLaunches(name, plain, observed)
 
@@ -91,22 +99,23 @@ class _DeviceWriter(KernelWriter):
     # ---- sub-kernels
 
     def _sweep_launch(self, subkernel: Subkernel, buffers: dict[int, int]) -> LaunchCode:
-        names = NameBook(_TAKEN)
-        arrays = self._arrays(subkernel.reads, subkernel.outputs, names)
-        cells = [names.claim(f"{self.value_name(r)}_lane") for r in subkernel.reductions]
-        sums = [names.claim(f"{self.value_name(r)}_partials") for r in subkernel.reductions]
+        names, numbered = NameBook(_TAKEN), dict[int, str]()
+        arrays = self._arrays(subkernel, names, numbered)
+        cells = [names.claim(f"{self.value_name(r, numbered)}_lane") for r in subkernel.reductions]
+        sums = [names.claim(f"{self.value_name(r, numbered)}_partials") for r in subkernel.reductions]
         partials = tuple(self._partial(r, c, a) for r, c, a in zip(subkernel.reductions, cells, sums, strict=True))
         outputs = tuple(h.node for h in subkernel.outputs)
         reduced = tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
         roots = dict.fromkeys((*outputs, *reduced))
         read = tuple(r for r in roots if r in arrays.places and (r not in outputs or self._exists(r)))
         scope = replace(self.scope(frozenset(arrays.places)), places=arrays.places)
-        code = emit_cell(scope, tuple(r for r in roots if r not in read), read, names)
+        code = emit_cell(scope, tuple(r for r in roots if r not in read), read, names, numbered)
+        arrays = arrays.in_order(code.arrays)
         values = {r.node: (r.text, r.nodes) for r in code.results}
         statements = list(code.cell)
-        for partial, node in zip(partials, reduced, strict=True):
+        for reduction, partial, node in zip(subkernel.reductions, partials, reduced, strict=True):
             text = f"{partial.cells} = {partial.combine}()({partial.cells}, {values[node][0]});"
-            statements.append(Statement(text, tuple(sorted({partial.node, *values[node][1]}))))
+            statements.append(Statement(text, tuple(sorted({reduction, *values[node][1]}))))
         for home, array in zip(subkernel.outputs, arrays.targets, strict=True):
             text, inside = values[home.node]
             statements.append(Statement(f"{array}[cell] = {text};", tuple(sorted({home.node, *inside}))))
@@ -132,11 +141,16 @@ class _DeviceWriter(KernelWriter):
         read_slots = {home.slot for home in subkernel.reads}
         all_operands = (*arrays.operands, *operands)
         fresh = tuple(k for k, o in enumerate(all_operands) if o.kind == "partials" or o.index not in read_slots)
-        return LaunchCode(self._named_sweep(sweep), kind, all_operands, subkernel.margins, fresh=fresh)
+        own = {array: f"out {k}" for k, array in enumerate(arrays.targets) if array not in arrays.places.values()}
+        wish = f"sweep_{sweep.label or len(self.device_sweeps.records)}"
+        found = self.device_sweeps.wanted(
+            sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own
+        )
+        return LaunchCode(found.name, kind, all_operands, subkernel.margins, fresh=fresh)
 
-    def _arrays(self, reads: Iterable[Home], outputs: Iterable[Home], names: NameBook) -> _Arrays:
+    def _arrays(self, subkernel: Subkernel, names: NameBook, numbered: dict[int, str]) -> _Arrays:
         """One parameter a slot, named after what is read there, else after what is written."""
-        outputs = tuple(outputs)
+        reads, outputs = subkernel.reads, subkernel.outputs
         by_slot: dict[int, list[int]] = {}
         for home in (*reads, *outputs):
             by_slot.setdefault(home.slot, []).append(home.node)
@@ -146,22 +160,15 @@ class _DeviceWriter(KernelWriter):
         found: dict[int, str] = {}
         read_slots = {home.slot for home in reads}
         for slot, nodes in by_slot.items():
-            wish = self.value_name(nodes[0]) if slot in read_slots else f"out_{self._output_name(Home(nodes[0], slot))}"
+            is_read = slot in read_slots
+            wish = self.value_name(nodes[0], numbered) if is_read else ""
+            wish = wish or f"out_{self._output_name(Home(nodes[0], slot), numbered)}"
             type_ = self.nodes[nodes[0]].value_type
             array = found[slot] = names.claim(f"{wish}_array")
             operands.append(ArrayOperand(array, "slot", slot, type_))
             parameters.append(Parameter(array, f"{'' if slot in written else 'const '}{type_name(type_)}"))
         places = {home.node: found[home.slot] for home in reads}
         return _Arrays(tuple(operands), tuple(parameters), places, tuple(found[h.slot] for h in outputs))
-
-    def _named_sweep(self, sweep: DeviceSweep) -> str:
-        """The name of an equal kernel, or of this one, now noted."""
-        for known in self.device_sweeps:
-            if replace(known, name="", label=sweep.label) == sweep:
-                return known.name
-        name = self.functions.claim(f"sweep_{sweep.label or len(self.device_sweeps)}")
-        self.device_sweeps.append(replace(sweep, name=name))
-        return name
 
     def _moves(self, code: CellCode) -> tuple[str, ...]:
         """The linear indices of other rows."""
@@ -174,7 +181,7 @@ class _DeviceWriter(KernelWriter):
     # ---- ghost cells
 
     def _fill_launch(self, fill: Fill) -> LaunchCode:
-        rules = replace(self._rules(fill), name="")
+        rules = self._rules(fill)
         type_ = self.nodes[fill.node].value_type
         whole = fill.source != fill.target
         names = NameBook(_TAKEN)
@@ -188,30 +195,28 @@ class _DeviceWriter(KernelWriter):
         read = Statement(f"value = {source}[element_of(shape, walk.at)];", (fill.node,))
         write = Statement(f"{target}[ghost] = value;", (fill.node,))
         made = DeviceFill("", rules, tuple(parameters), whole, read, write)
-        found = next((f.name for f in self.device_fills if replace(f, name="", read=read, write=write) == made), "")
-        if not found:
-            found = self.functions.claim(f"fill_{rules.label}")
-            self.device_fills.append(replace(made, name=found))
-        return LaunchCode(found, "ghosts", tuple(operands), fill.margins, whole, fresh=(0,) if whole else ())
+        own = {target: "target", source: "source"}
+        found = self.device_fills.wanted(
+            made, "", lambda f: replace(f, name=self.functions.claim(f"fill_{rules.label}")), own
+        )
+        return LaunchCode(found.name, "ghosts", tuple(operands), fill.margins, whole, fresh=(0,) if whole else ())
 
     # ---- reductions and scalars
 
     def _tree_launch(self, node: int, slot: int, buffer: int) -> LaunchCode:
         type_ = self.nodes[node].value_type
         combine = self._combine(node)
-        found = next((t.name for t in self.trees if (t.type, t.combine) == (type_name(type_), combine)), "")
-        if not found:
-            found = self.functions.claim(f"tree_{type_.name}_{combine.rpartition('combine_')[2]}")
-            self.trees.append(Tree(found, type_name(type_), combine))
+        wish = f"tree_{type_.name}_{combine.rpartition('combine_')[2]}"
+        tree = Tree("", type_name(type_), combine)
+        found = self.trees.wanted(tree, "", lambda t: replace(t, name=self.functions.claim(wish)))
         operand = ArrayOperand("partials", "partials", buffer, type_)
-        return LaunchCode(found, "tree", (operand,), slot=slot)
+        return LaunchCode(found.name, "tree", (operand,), slot=slot)
 
     def _scalar_launches(self, step: Step) -> tuple[LaunchCode, ...]:
         statements = self._scalars(step)
         if not statements:
             return ()
-        found = next((s.name for s in self.all_scalars if s.statements == statements), "")
-        if not found:
-            found = self.functions.claim(f"scalars_{self.kernel.kernel.name}")
-            self.all_scalars.append(Scalars(found, statements))
-        return (LaunchCode(found, "scalars"),)
+        wish = f"scalars_{self.kernel.kernel.name}"
+        made = Scalars("", statements)
+        found = self.all_scalars.wanted(made, "", lambda s: replace(s, name=self.functions.claim(wish)))
+        return (LaunchCode(found.name, "scalars"),)

@@ -35,11 +35,20 @@ _LONGEST = 88  # characters of an expression before a part of it gets a name of 
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """The nodes that a line computes, ascending, in one place of the plan: a sub-kernel, rules, or "" for neither."""
+
+    place: str
+    nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Statement:
-    """One line of text and the nodes that it computes, ascending."""
+    """One line of text and the nodes that it computes, ascending; `others`: where it stands for an equal one."""
 
     text: str
-    nodes: tuple[int, ...]
+    nodes: tuple[int, ...] = field(compare=False)
+    others: tuple[Origin, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +83,7 @@ class Result:
 class CellCode:
     """What one loop nest needs, in order: `uniform` ahead of everything, `row` in each row, `cell` in each cell.
 
+    `arrays` are in order of appearance.
     The cell's index along the last axis is `i`, counted from the domain's first cell.
     """
 
@@ -103,12 +113,19 @@ class Scope:
     places: Mapping[int, str] = field(default_factory=dict)
 
 
-def emit_cell(scope: Scope, computed: tuple[int, ...], read: tuple[int, ...], names: NameBook) -> CellCode:
+def emit_cell(
+    scope: Scope,
+    computed: tuple[int, ...],
+    read: tuple[int, ...],
+    names: NameBook,
+    numbered: dict[int, str] | None = None,
+) -> CellCode:
     """Write the values of the roots at one cell: first those computed by their formulas, then those read from arrays.
 
     Of several results each is a name of its own, so that whoever assigns them writes nothing before all is read.
+    `numbered`: what `numbered_name` called values in this text so far.
     """
-    return _Writer(scope, names).write(computed, read, local=True)
+    return _Writer(scope, names, numbered={} if numbered is None else numbered).write(computed, read, local=True)
 
 
 def emit_globals(scope: Scope, roots: tuple[int, ...], names: NameBook) -> CellCode:
@@ -133,6 +150,11 @@ def display_name(nodes: tuple[Node, ...], index: int) -> str:
             return ""
 
 
+def numbered_name(numbered: dict[int, str], index: int) -> str:
+    """What a value without a name is called in one text: t1, t2, ... in order of appearance."""
+    return numbered.setdefault(index, f"t{len(numbered) + 1}")
+
+
 @dataclass(slots=True)
 class _Writer:
     """State while one cell is written: texts of finished values, statements so far, names in use."""
@@ -150,7 +172,7 @@ class _Writer:
     unnamed: set[Key] = field(default_factory=set)
     passed: dict[Key, set[int]] = field(default_factory=dict)  # Broadcasts and Shifts on the way to a value
     wishes: dict[int, str] = field(default_factory=dict)
-    count: int = 0
+    numbered: dict[int, str] = field(default_factory=dict)
     fixed: frozenset[Key] = frozenset()
 
     def write(self, computed: tuple[int, ...], read: tuple[int, ...], *, local: bool) -> CellCode:
@@ -299,11 +321,8 @@ class _Writer:
         self.texts[key], self.inside[key] = Text(name), ()
 
     def _wish(self, index: int) -> str:
-        """The user's name, or t1, t2, ... in order of appearance."""
-        shown = display_name(self.scope.nodes, index)
-        if not shown:
-            self.count += 1
-        return shown or f"t{self.count}"
+        """The user's name, else a number."""
+        return display_name(self.scope.nodes, index) or numbered_name(self.numbered, index)
 
     def _global_slot(self, slot: int, type_: StorageType) -> Text:
         return Text(f"read_global<{type_name(type_)}>(globals, {slot})")
@@ -327,7 +346,9 @@ class _Writer:
         index, offset = key
         nodes = self.scope.nodes
         if index in self.scope.places:
-            return self._read_place(self.scope.places[index], offset)
+            array = self.scope.places[index]
+            self.arrays.setdefault(index, ArrayName(array, index, nodes[index].value_type))
+            return self._read_place(array, offset)
         row = (index, (*offset[:-1], 0))
         if index not in self.arrays:
             self.wishes[index] = self._wish(index)

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from workbench.codegen.expressions import CellCode, Scope, Statement, display_name, emit_cell, emit_globals
+from workbench.codegen.expressions import (
+    CellCode,
+    Scope,
+    Statement,
+    display_name,
+    emit_cell,
+    emit_globals,
+    numbered_name,
+)
 from workbench.codegen.laps import Lap, number_laps
 from workbench.codegen.loops import (
     Array,
@@ -28,11 +36,12 @@ from workbench.codegen.loops import (
 from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.rows import beyond_domain, lost_tags, passed_array, row_element
 from workbench.codegen.rules import is_steady, region_body, rule_row
+from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import Target, literal, type_name
 from workbench.errors import GraphError
 from workbench.graph import OPERATORS, REDUCTIONS, Extend, Load, Node, Reduce, Region, StorageType
 from workbench.graph.operators import identity
-from workbench.planning.plan import Chain, Fill, Home, KernelPlan, Margins, Plan, Step, Subkernel
+from workbench.planning.plan import Chain, Fill, Home, KernelPlan, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins, union
 
 
@@ -72,9 +81,9 @@ class KernelWriter:
         self.first_tag = sum(len(k.kernel.nodes) * 2 for k in before)
         self.laps = {lap: number for number, lap in enumerate(number_laps(plan))}
         self.combines: dict[Region, Combine] = {}
-        self.rules: list[Rules] = []
-        self.sweeps: list[Sweep] = []
-        self.chains: list[ChainCode] = []
+        self.rules = Shared[Rules]()
+        self.sweeps = Shared[Sweep]()
+        self.chains = Shared[ChainCode]()
 
     def write(self) -> KernelCode:
         """The records of the C++ template."""
@@ -86,9 +95,9 @@ class KernelWriter:
         return KernelCode(
             self.kernel.kernel.name,
             tuple(self.combines.values()),
-            tuple(self.rules),
-            tuple(self.sweeps),
-            tuple(self.chains),
+            tuple(self.rules.records),
+            tuple(self.sweeps.records),
+            tuple(self.chains.records),
             tuple(steps),
             steps[0].name,
             steps[-1].name,
@@ -142,33 +151,33 @@ class KernelWriter:
     # ---- sweeps
 
     def _sweep(self, subkernel: Subkernel, buffers: dict[int, int]) -> SweepCall:
-        sweep, _ = self._loop(subkernel)
-        name = self._shared_sweep(sweep)
+        sweep, _, own = self._loop(subkernel)
         passed = [passed_array(a) for a in (*sweep.reads, *sweep.writes)]
         passed += [
             f"run.partials<{p.type}>({buffers[r]})" for p, r in zip(sweep.partials, subkernel.reductions, strict=True)
         ]
-        return SweepCall(name, tuple(passed), f"{name}_grown")
+        return SweepCall(self._shared_sweep(sweep, own), tuple(passed), subkernel.margins)
 
     def _chain_phase(self, step: Step, chain: Chain) -> Phase:
         """Its sweeps and the function that runs them together."""
         planes = {v.node: v.planes for v in chain.rolling}
-        names = NameBook(RESERVED)
+        names, numbered = NameBook(RESERVED), dict[int, str]()
         buffers: dict[int, Buffer] = {}
         size = 0
         for node in sorted(planes, key=lambda n: (-self.nodes[n].value_type.itemsize, n)):  # so that each is aligned
             type_ = self.nodes[node].value_type
-            buffers[node] = Buffer(names.claim(self.value_name(node)), type_name(type_), size)
+            buffers[node] = Buffer(names.claim(self.value_name(node, numbered)), type_name(type_), size)
             size += planes[node] * type_.itemsize
         calls = []
         launch_of = {m: n for n, x in enumerate(step.launches) if x.kind == "subkernel" for m in x.members}
         for member in chain.members:
             launch = launch_of[member.subkernel]
             laps = (self._lap(step, launch, member.subkernel), self._lap(step, launch))
-            sweep, nodes = self._loop(step.subkernels[member.subkernel], member.grown, planes)
+            sweep, nodes, own = self._loop(step.subkernels[member.subkernel], planes)
             arrays = (*sweep.reads, *sweep.writes)
             passed = [buffers[n].name if n in buffers else passed_array(a) for n, a in zip(nodes, arrays, strict=True)]
-            calls.append(MemberCall(self._shared_sweep(sweep), tuple(passed), member.ahead, *laps))
+            name = self._shared_sweep(sweep, own)
+            calls.append(MemberCall(name, tuple(passed), member.grown, member.ahead, *laps))
         spread = no_margins(self.dim)
         for member in chain.members:
             spread = union(spread, member.grown)
@@ -182,28 +191,29 @@ class KernelWriter:
             tuple(buffers.values()),
             tuple(calls),
         )
-        known = next((c.name for c in self.chains if replace(c, name="") == code), "")
-        name = known or self.functions.claim(f"together_{identifier(self.kernel.kernel.name)}_{len(self.chains)}")
-        if not known:
-            self.chains.append(replace(code, name=name))
+        wish = f"together_{identifier(self.kernel.kernel.name)}_{len(self.chains.records)}"
+        name = self.chains.wanted(code, "", lambda c: replace(c, name=self.functions.claim(wish))).name
         stored = (h for m in chain.members for h in beyond_domain(step.subkernels[m.subkernel]))
         return Phase((), (), (), lost_tags(h for h in stored if h.node not in planes), chains=(name,))
 
     def _loop(
-        self, subkernel: Subkernel, grown: Margins | None = None, planes: Mapping[int, int] | None = None
-    ) -> tuple[Sweep, tuple[int, ...]]:
-        """The loop nest and the node in each of its arrays; with `grown` as a member of a chain where `planes` roll."""
+        self, subkernel: Subkernel, planes: Mapping[int, int] | None = None
+    ) -> tuple[Sweep, tuple[int, ...], dict[str, str]]:
+        """The loop nest, the node in each of its arrays, and its own names as `Shared` wants them.
+
+        With `planes` as a member of a chain, where these roll.
+        """
         slots = {h.node: h.slot for h in subkernel.reads}
-        names = NameBook(RESERVED)
+        names, numbered = NameBook(RESERVED), dict[int, str]()
         outputs = tuple(h.node for h in subkernel.outputs)
         reduced = tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
-        targets = [names.claim(f"out_{self._output_name(h)}") for h in subkernel.outputs]
-        cells = [names.claim(f"{self.value_name(r)}_cells") for r in subkernel.reductions]
-        arguments = [names.claim(f"{self.value_name(r)}_partials") for r in subkernel.reductions]
+        targets = [names.claim(f"out_{self._output_name(h, numbered)}") for h in subkernel.outputs]
+        cells = [names.claim(f"{self.value_name(r, numbered)}_cells") for r in subkernel.reductions]
+        arguments = [names.claim(f"{self.value_name(r, numbered)}_partials") for r in subkernel.reductions]
         roots = dict.fromkeys((*outputs, *reduced))
         read = tuple(r for r in roots if r in slots and (r not in outputs or self._exists(r)))
         computed = tuple(r for r in roots if r not in read)
-        code = emit_cell(self.scope(frozenset(slots)), computed, read, names)
+        code = emit_cell(self.scope(frozenset(slots)), computed, read, names, numbered)
         values = {r.node: (r.text, r.nodes) for r in code.results}
         statements = list(code.cell)
         reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in code.arrays]
@@ -227,7 +237,6 @@ class KernelWriter:
         sweep = Sweep(
             "",
             subkernel.name,
-            subkernel.margins if grown is None else grown,
             tuple(reads),
             tuple(writes),
             partials,
@@ -235,25 +244,16 @@ class KernelWriter:
             (*self._row_pointers(code, planes), *out_rows),
             code.row,
             tuple(statements),
-            grown is not None,
+            planes is not None,
         )
-        return sweep, (*(a.node for a in code.arrays), *outputs)
+        own = {name: f"out {k}" for k, out in enumerate(targets) for name in (out, f"{out}_array")}
+        return sweep, (*(a.node for a in code.arrays), *outputs), own
 
-    def _shared_sweep(self, sweep: Sweep) -> str:
-        """The name of an equal sweep, slots apart, or of this one, now noted."""
-        for known in self.sweeps:
-            same = replace(
-                known,
-                name="",
-                label=sweep.label,
-                reads=tuple(replace(a, slot=b.slot) for a, b in zip(known.reads, sweep.reads, strict=False)),
-                writes=tuple(replace(a, slot=b.slot) for a, b in zip(known.writes, sweep.writes, strict=False)),
-            )
-            if same == sweep:
-                return known.name
-        name = self.functions.claim(f"sweep_{sweep.label or len(self.sweeps)}")
-        self.sweeps.append(replace(sweep, name=name))
-        return name
+    def _shared_sweep(self, sweep: Sweep, own: dict[str, str]) -> str:
+        """The name of an equal sweep or of this one, now noted."""
+        wish = f"sweep_{sweep.label or len(self.sweeps.records)}"
+        found = self.sweeps.wanted(sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own)
+        return found.name
 
     def _row_pointers(self, code: CellCode, planes: Mapping[int, int] | None) -> tuple[Pointer, ...]:
         return tuple(
@@ -270,16 +270,17 @@ class KernelWriter:
         """Whether the node's value is in an array before the sweep, so that no formula computes it."""
         return isinstance(self.nodes[node].instruction, Load | Extend)
 
-    def _output_name(self, home: Home) -> str:
+    def _output_name(self, home: Home, numbered: dict[int, str]) -> str:
         """The field whose array the slot becomes, else the value's own name."""
-        return next((f for f, value in self.kernel.kernel.stores() if value == home.node), self.value_name(home.node))
+        field = next((f for f, value in self.kernel.kernel.stores() if value == home.node), "")
+        return field or self.value_name(home.node, numbered)
 
-    def value_name(self, node: int) -> str:
-        """A wish for a name that is never empty."""
+    def value_name(self, node: int, numbered: dict[int, str]) -> str:
+        """A wish for a name that is never empty, in a text where `numbered` are those of values without one."""
         shown = display_name(self.nodes, node)
         if not shown and isinstance(self.nodes[node].instruction, Reduce):
             shown = self._stored_name_of_reduction(node)
-        return shown or f"t{node}"
+        return shown or numbered_name(numbered, node)
 
     def _stored_name_of_reduction(self, node: int) -> str:
         return next((static for static, value in self.kernel.kernel.stores() if value == node), "")
@@ -295,7 +296,7 @@ class KernelWriter:
         )
         if start is None:
             raise GraphError("a region without identity in Reduce", advice="Give the region an identity.")
-        return Partial(argument, cells, type_name(type_), node, self._combine(node), literal(start, type_).text)
+        return Partial(argument, cells, type_name(type_), self._combine(node), literal(start, type_).text)
 
     def _reduce(self, node: int) -> tuple[Reduce, StorageType]:
         instruction = self.nodes[node].instruction
@@ -355,9 +356,11 @@ class KernelWriter:
     # ---- fills
 
     def _fill(self, fill: Fill) -> FillCall:
-        rules = self._rules(fill)
+        fresh = self._rules(fill)
+        wish = f"outside_{fresh.label}"
+        rules = self.rules.wanted(fresh, "", lambda r: replace(r, name=self.functions.claim(wish)))
         steady = fill.source == fill.target and is_steady(self.nodes, self.nodes[fill.node])
-        tag = 1 + self.first_tag + self.rules.index(rules) if steady else 0
+        tag = 1 + self.first_tag + self.rules.records.index(rules) if steady else 0
         return FillCall(rules.name, rules.type, fill.source, fill.target, tag)
 
     def _rules(self, fill: Fill) -> Rules:
@@ -369,13 +372,8 @@ class KernelWriter:
         operands = tuple(self._operand(node, number) for number in numbers)
         # Where one cell lies between a wall and a fixed face, a walk comes one cell nearer in two steps.
         most = sum(2 * max(pair) for pair in fill.margins) + 2 * self.dim
-        wanted = Rules("", self.value_name(fill.node), type_name(node.value_type), table, fill.margins, most, operands)
-        for known in self.rules:
-            if replace(known, name="", label=wanted.label) == wanted:
-                return known
-        wanted = replace(wanted, name=self.functions.claim(f"outside_{wanted.label}"))
-        self.rules.append(wanted)
-        return wanted
+        label = display_name(self.nodes, fill.node) or "unnamed value"
+        return Rules("", label, type_name(node.value_type), table, fill.margins, most, operands)
 
     def _operand(self, node: Node, number: int) -> Operand:
         root = node.operands[number]

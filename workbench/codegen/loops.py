@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workbench.codegen.expressions import Statement
 from workbench.planning.plan import Margins
@@ -14,7 +14,7 @@ class Array:
 
     name: str
     type: str
-    slot: int
+    slot: int = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +34,19 @@ class Partial:
     name: str
     cells: str
     type: str
-    node: int
     combine: str
     identity: str
 
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """The loop nest of one sub-kernel; `rolls`: over a part of a tile, as a member of a chain, else over a block."""
+    """The loop nest of sub-kernels over a box of cells; `rolls`: as a member of a chain, which says where tiles are.
 
-    name: str
-    label: str
-    grown: Margins
+    `label` is the first one's name. Equal sweeps have equal text.
+    """
+
+    name: str = field(compare=False)
+    label: str = field(compare=False)
     reads: tuple[Array, ...]
     writes: tuple[Array, ...]
     partials: tuple[Partial, ...]
@@ -68,10 +69,10 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The outside of one Extend node."""
+    """The outside of Extend nodes; `label` is for people: what the first of them extends."""
 
-    name: str
-    label: str
+    name: str = field(compare=False)
+    label: str = field(compare=False)
     type: str
     table: tuple[tuple[tuple[str, int, int], tuple[str, int, int]], ...]
     grown: Margins
@@ -92,11 +93,11 @@ class FillCall:
 
 @dataclass(frozen=True, slots=True)
 class SweepCall:
-    """A sweep applied to arrays: the arguments behind globals and block, and the name of its margins."""
+    """A sweep applied to arrays over the domain grown by `grown`: the arguments behind globals and box."""
 
     sweep: str
     arguments: tuple[str, ...]
-    grown: str
+    grown: Margins
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +111,14 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class MemberCall:
-    """A sweep as a member of a chain, `ahead` planes before the chain's own; the numbers under which it is timed.
+    """A sweep as a member of a chain, grown beyond a tile and `ahead` planes before it; its numbers when timed.
 
     `lap`: as one of several members of its launch, else -1. `launch_lap`: the launch's own.
     """
 
     sweep: str
     arguments: tuple[str, ...]
+    grown: Margins
     ahead: int
     lap: int
     launch_lap: int
@@ -129,7 +131,7 @@ class ChainCode:
     A tile's planes run from `first` before it to `last` behind it; buffers take `cell_bytes` for each cell of a plane.
     """
 
-    name: str
+    name: str = field(compare=False)
     grown: Margins
     spread: Margins
     cell_bytes: int

@@ -97,9 +97,12 @@ def _environment() -> jinja2.Environment:
 
 
 def _with_origin(statement: Statement, kernel: str, subkernel: str = "") -> str:
-    """The statement with a mark that says where it came from, taken out again after rendering."""
-    nodes = ",".join(map(str, statement.nodes))
-    return f"{statement.text}\x01{kernel}\x03{subkernel}\x03{nodes}\x02"
+    """The statement with a mark for each place that it came from, taken out again after rendering."""
+    places: dict[str, set[int]] = {subkernel: set(statement.nodes)}
+    for other in statement.others:
+        places.setdefault(other.place or subkernel, set()).update(other.nodes)
+    marks = (f"\x01{kernel}\x03{name}\x03{','.join(map(str, sorted(nodes)))}\x02" for name, nodes in places.items())
+    return statement.text + "".join(marks)
 
 
 def _origins(plan: Plan, marked: str) -> tuple[LineOrigin, ...]:

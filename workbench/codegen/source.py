@@ -10,7 +10,10 @@ from workbench.graph.shown import Bundle, bundle_of
 
 @dataclass(frozen=True, slots=True)
 class LineOrigin:
-    """One line of generated text (counted from 1) and what it computes: nodes of a kernel and lines of the cell."""
+    """One line of generated text (counted from 1) and what it computes: nodes of a kernel and lines of the cell.
+
+    A line that stands for equal ones of several sub-kernels has an origin for each.
+    """
 
     line: int
     kernel: str
@@ -39,11 +42,11 @@ class Source:
 
     def lines_of_node(self, kernel: str, node: int) -> tuple[int, ...]:
         """Lines of the text that compute a node, ascending; empty if nothing needs it."""
-        return tuple(o.line for o in self.lines if o.kernel == kernel and node in o.nodes)
+        return tuple(dict.fromkeys(o.line for o in self.lines if o.kernel == kernel and node in o.nodes))
 
     def lines_of_cell(self, cell_line: int) -> tuple[int, ...]:
         """Lines of the text that a line of the cell gave rise to, ascending."""
-        return tuple(o.line for o in self.lines if cell_line in o.cell_lines)
+        return tuple(dict.fromkeys(o.line for o in self.lines if cell_line in o.cell_lines))
 
     def __str__(self) -> str:
         return self.text

@@ -1,0 +1,126 @@
+"""Strategies: what each proposes, that it is a function of its seed, and that failures do not end it."""
+
+import random
+
+import pytest
+
+from workbench.tuning.replay import replay
+from workbench.tuning.space import Parameter, Space
+from workbench.tuning.strategies.enumeration import Exhaustive, Randomly
+from workbench.tuning.strategies.paraiso import Individual, Paraiso, _triangulated
+from workbench.tuning.strategies.sweep import Sweep
+
+ALL = (Exhaustive, Randomly, Sweep, Paraiso)
+SPACE = Space(tuple(Parameter(name, tuple("01234")) for name in "abcd"), lambda point: sum(point) % 7 != 0)
+POINTS = tuple(SPACE)
+
+
+def additive(point):
+    """Least, 1, at (3, 1, 4, 0)."""
+    return 1.0 + sum(abs(value - best) for value, best in zip(point, (3, 1, 4, 0), strict=True))
+
+
+@pytest.mark.parametrize("strategy", ALL)
+def test_same_seed_proposes_the_same(strategy):
+    runs = [[] for _ in range(3)]
+    for run, seed in zip(runs, (1, 1, 2), strict=True):
+
+        def cost(point, run=run):
+            run.append(point)
+            return additive(point)
+
+        replay(strategy(SPACE, (), seed), cost, 60)
+    assert runs[0] == runs[1]
+    assert strategy is Exhaustive or runs[0] != runs[2]
+    assert all(SPACE.legal(point) for run in runs for point in run)
+
+
+@pytest.mark.parametrize("strategy", [Exhaustive, Randomly])
+def test_enumerations_propose_every_legal_point_once(strategy):
+    asked = []
+    replay(strategy(SPACE), lambda point: asked.append(point) or 1.0, 10_000)
+    assert sorted(asked) == sorted(POINTS)
+
+
+@pytest.mark.parametrize("strategy", ALL)
+def test_it_begins_where_it_is_told(strategy):
+    start = POINTS[-3:]
+    asked = []
+    replay(strategy(SPACE, start), lambda point: asked.append(point) or 1.0, 3)
+    assert tuple(asked) == start
+
+
+@pytest.mark.parametrize("strategy", [Sweep, Paraiso])
+def test_optimum_of_an_additive_cost_is_found(strategy):
+    for seed in range(5):
+        run = replay(strategy(SPACE, (), seed), additive, 300, lambda cost: cost == 1.0)
+        assert run.solved_after is not None
+
+
+def test_sweep_of_independent_parameters_takes_one_pass():
+    """From a legal start at most 1 + 4 x 4 points, then one pass that changes nothing: all of its points known."""
+    free = Space(SPACE.parameters)
+    for seed in range(20):
+        run = replay(Sweep(free, (), seed), additive, 300, lambda cost: cost == 1.0)
+        assert run.solved_after <= 17
+
+
+@pytest.mark.parametrize("strategy", ALL)
+def test_failures_do_not_end_a_search(strategy):
+    draw = random.Random(3)
+    bad = {point for point in POINTS if draw.random() < 0.5} - {(3, 1, 4, 0)}
+    found = [
+        replay(strategy(SPACE, (), seed), lambda p: None if p in bad else additive(p), 500, lambda cost: cost == 1.0)
+        for seed in range(5)
+    ]
+    assert sum(run.solved_after is not None for run in found) >= 4
+
+
+@pytest.mark.parametrize("strategy", [Sweep, Paraiso])
+def test_where_nothing_passes_there_is_no_result_and_no_loop(strategy):
+    run = replay(strategy(SPACE), lambda point: None, 100)
+    assert run.solved_after is None
+    assert set(run.costs) <= {None}
+
+
+def test_paraiso_is_asynchronous():
+    """Twenty points are asked for before any score is told, all different; late scores are used."""
+    strategy = Paraiso(SPACE, (), 5)
+    asked = [strategy.ask() for _ in range(20)]
+    assert len(set(asked)) == 20
+    for point in reversed(asked):
+        strategy.tell(point, 1 / additive(point))
+    child = strategy.population[strategy.ask()]
+    assert child.birth in ("mutation", "crossover", "triangulation")
+    assert all(parent in asked for parent in child.parents)
+
+
+@pytest.mark.parametrize(
+    ("base", "secondary", "primary", "child"),
+    [(0, 0, 0, 0), (0, 0, 1, 1), (0, 1, 0, 1), (0, 1, 1, 1), (1, 0, 0, 0), (1, 0, 1, 0), (1, 1, 0, 0), (1, 1, 1, 1)],
+)
+def test_triangulation_takes_what_the_better_two_changed(base, secondary, primary, child):
+    """The table of the paper's section 3.3, bit by bit."""
+    scored = ((primary, 3.0), (secondary, 2.0), (base, 1.0))
+    parents = [Individual((bit,), "start", score=score) for bit, score in scored]
+    assert _triangulated(random.Random(), Space((Parameter("x", ("0", "1")),)), parents) == (child,)
+
+
+def test_births_follow_their_weights():
+    strategy = Paraiso(Space(tuple(Parameter(str(at), ("0", "1")) for at in range(64))), (), 1, {"crossover": 1.0})
+    replay(strategy, lambda point: 1.0 + sum(point), 60)
+    kinds = [one.birth for one in strategy.population.values()]
+    assert kinds.count("crossover") > 40
+    assert "triangulation" not in kinds
+
+
+def test_hot_draws_ignore_differences_and_cold_ones_do_not():
+    """At most temperature T each draw prefers the better by exp(-(mu_top - mu) / (T + ...)), never the worse."""
+    strategy = Paraiso(SPACE, (), 2)
+    for point, score in zip(POINTS[:4], (100.0, 99.9, 50.0, 10.0), strict=True):
+        strategy.population[point] = Individual(point, "start", (), score)
+    passed = list(strategy.population.values())
+    cold = [strategy._parents(passed, 1, 1.0)[0].score for _ in range(400)]
+    hot = [strategy._parents(passed, 1, 1000.0)[0].score for _ in range(400)]
+    assert cold.count(99.9) > 100 > cold.count(50.0) == cold.count(10.0) == 0
+    assert min(hot.count(score) for score in (100.0, 99.9, 50.0, 10.0)) > 50

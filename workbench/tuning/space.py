@@ -1,0 +1,65 @@
+"""Space: what may be chosen in a tuning: named parameters with a few values each, and which points are legal."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import product
+
+Point = tuple[int, ...]
+"""For each parameter the index of its value."""
+
+_TRIES = 10_000  # random points until a space counts as having no legal one
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One choice. `values` are told apart by their text; `ordered` if neighbours in the list act alike."""
+
+    name: str
+    values: tuple[str, ...]
+    ordered: bool = False
+
+
+def everywhere(point: Point) -> bool:
+    """The constraint of a space without one."""
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """All combinations of the parameters' values that `legal` admits; legality costs no measurement."""
+
+    parameters: tuple[Parameter, ...]
+    legal: Callable[[Point], bool] = everywhere
+
+    @property
+    def combinations(self) -> int:
+        """How many points there are, legal or not."""
+        return math.prod(len(parameter.values) for parameter in self.parameters)
+
+    def __iter__(self) -> Iterator[Point]:
+        """Every legal point, in the order of the values, the last parameter fastest."""
+        for point in product(*(range(len(parameter.values)) for parameter in self.parameters)):
+            if self.legal(point):
+                yield point
+
+    def texts(self, point: Point) -> dict[str, str]:
+        """The values of a point by name."""
+        return {parameter.name: parameter.values[at] for parameter, at in zip(self.parameters, point, strict=True)}
+
+    def line(self, point: Point, axis: int) -> tuple[Point, ...]:
+        """The legal points that differ from `point` in one parameter at most, in the order of its values."""
+        values = range(len(self.parameters[axis].values))
+        points = ((*point[:axis], value, *point[axis + 1 :]) for value in values)
+        return tuple(one for one in points if self.legal(one))
+
+    def random_point(self, draw: random.Random) -> Point | None:
+        """A legal point, all equally likely; None if none was found in 10,000 draws."""
+        for _ in range(_TRIES):
+            point = tuple(draw.randrange(len(parameter.values)) for parameter in self.parameters)
+            if self.legal(point):
+                return point
+        return None

@@ -1,0 +1,60 @@
+"""Base: what every strategy is, and how one that thinks in batches becomes one."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Mapping
+from typing import Protocol
+
+from workbench.tuning.space import Point
+
+Scores = Mapping[Point, float | None]
+Batches = Generator[tuple[Point, ...], Scores, None]
+"""Yields points that need no score of each other; is sent the score of each (greater is better, None failed)."""
+
+
+class Strategy(Protocol):
+    """Proposes points; asynchronous: `ask` may be called while scores of earlier points are still missing.
+
+    A strategy is a function of its seed and of the calls so far, so that a run is repeated or gone on with by repeating
+    its calls. It may propose a point again; whoever drives it answers from memory.
+    """
+
+    def ask(self) -> Point | None:
+        """The next point to measure; None: nothing until another score is told, or for ever if none is missing."""
+
+    def tell(self, point: Point, score: float | None) -> None:
+        """The score of a point that was asked for; greater is better, None: it failed."""
+
+
+class BatchStrategy:
+    """A strategy from a generator of batches: the next batch is made when all scores of this one are told."""
+
+    def __init__(self, batches: Batches) -> None:
+        self._batches = batches
+        self._waiting: deque[Point] = deque()
+        self._missing: set[Point] = set()
+        self._scores: dict[Point, float | None] = {}
+        self._advance(first=True)
+
+    def ask(self) -> Point | None:
+        """The next point of the batch; None while scores of it are missing."""
+        return self._waiting.popleft() if self._waiting else None
+
+    def tell(self, point: Point, score: float | None) -> None:
+        """The score of a point of the batch; others are ignored."""
+        if point not in self._missing:
+            return
+        self._missing.remove(point)
+        self._scores[point] = score
+        if not self._missing:
+            self._advance()
+
+    def _advance(self, *, first: bool = False) -> None:
+        try:
+            batch = next(self._batches) if first else self._batches.send(self._scores)
+        except StopIteration:
+            return
+        self._scores = {}
+        self._waiting.extend(dict.fromkeys(batch))
+        self._missing.update(batch)

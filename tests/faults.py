@@ -4,7 +4,7 @@ Faults of single planning passes that are no textual edits stand in tests/planni
 in tests/faults_in_code.py.
 """
 
-from tests.backends.test_build_cache import damage_one_byte
+from tests.backends.cache_entries import damage_one_byte
 from tests.fault import Fault
 from workbench.graph.types import F32, F64
 

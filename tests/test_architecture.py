@@ -69,6 +69,31 @@ def test_module_says_what_it_is_for(module):
     assert docstring.splitlines()[0].endswith("."), f"first line is no sentence: {docstring.splitlines()[0]!r}"
 
 
+def imported_modules(text):
+    """Every module that a source may import, with the names taken from it as modules of their own."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+            yield from (f"{node.module or ''}.{alias.name}" for alias in node.names)
+
+
+def test_no_module_imports_from_a_test_module():
+    """A test module may be skipped, and what others take from it is then gone; helpers have modules of their own."""
+    files = [*MODULES, *sorted((ROOT / "tests").rglob("*.py"))]
+    tests = {file.stem for file in files if file.name.startswith("test_")}
+    found = {}
+    for file in files:
+        names = imported_modules(file.read_text(encoding="utf-8"))
+        taken = {name for name in names if tests & set(name.split("."))}
+        if taken:
+            found[str(file.relative_to(ROOT))] = sorted(taken)
+    print(f"{len(files)} files looked at, {len(tests)} of them test modules")
+    assert len(tests) > 100
+    assert not found, f"move what they share into modules that are no tests: {found}"
+
+
 def test_import_is_cheap():
     code = (
         "import sys, time; start = time.perf_counter(); import workbench; seconds = time.perf_counter() - start;"

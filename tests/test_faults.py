@@ -10,8 +10,8 @@ from tests.fault import check, installed
 from tests.faults import OF_PASSES, OF_THE_REST
 from tests.faults_by_brute_force import OF_BRUTE_FORCE
 from tests.faults_in_code import OF_CODE, OF_DEVICE_CODE
+from tests.optimised import COMPARED
 from tests.planning.faults import FAULTS as OF_PLANS
-from tests.test_agreement import COMPARED
 from workbench.planning import PASSES
 
 TABLE = (*OF_PASSES, *OF_BRUTE_FORCE, *OF_THE_REST, *OF_CODE, *OF_DEVICE_CODE)

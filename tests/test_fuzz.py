@@ -11,9 +11,9 @@ import pytest
 
 from tests.agreement import check_pairs, describe, make_pair, plan_coverage
 from tests.capabilities import CAPABILITIES
+from tests.optimised import COMPARED, optimised
 from tests.random_kernels import EXACT
 from tests.shrink_pair import shrink_pair
-from tests.test_agreement import COMPARED, optimised
 from workbench.graph import REDUCTIONS
 from workbench.graph.instructions import INDEX_MAPS, VALUE_RULES, Instruction, Mirror, Reflect, Undefined, Wall
 from workbench.planning import Storage

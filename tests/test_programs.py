@@ -5,7 +5,7 @@ import pytest
 
 import workbench as wb
 from tests.capabilities import CAPABILITIES, backends_here
-from tests.programs import MODULES, all_programs
+from tests.programs import MODULES, all_programs, dimension
 from tests.programs.wave import TEXT as WAVE
 from tests.programs.wave import fluctuation
 from tests.programs.wave import start as wave_start
@@ -24,12 +24,6 @@ def started(program, backend):
     return wb.trace(program.text, dim=dimension(program), name=program.name).simulate(
         backend=backend, **program.start()
     )
-
-
-def dimension(program):
-    given = program.start()
-    shape = given.get("shape") or next(np.shape(v) for v in given.values() if np.ndim(v))
-    return len(np.atleast_1d(shape))
 
 
 def test_every_module_has_a_program():

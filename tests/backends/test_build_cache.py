@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.backends.cache_entries import damage_one_byte
 from workbench.backends import cache_folder
 from workbench.backends.build_cache import BuildCache, BuildCancelledError, Recipe, counters
 from workbench.errors import BuildError
@@ -42,10 +43,6 @@ def test_flags_are_in_the_key_one_by_one_and_the_name_is_not():
 
 def damage_by_truncation(entry):
     entry.path.write_bytes(entry.path.read_bytes()[:3])
-
-
-def damage_one_byte(entry):
-    entry.path.write_bytes(b"l1brary")
 
 
 def damage_by_removing_the_artefact(entry):

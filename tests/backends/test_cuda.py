@@ -4,21 +4,14 @@ import numpy as np
 import pytest
 
 from tests.backends.agreement import assert_agrees
-from tests.backends.device_cells import HEAT, WAVE
+from tests.backends.cell_plans import cell_plan
+from tests.backends.device_cells import HEAT, LEAPFROG, WAVE
 from tests.backends.fake_cupy import FakeCupy
-from tests.backends.test_cuda_sim import cell_plan
-from tests.backends.test_openmp import reducing_graph
+from tests.backends.graphs import reducing_graph
 from tests.codegen.hand_plans import plan_by_hand
 from workbench.backends.base import Condition, MarchRequest, StopFlag
 from workbench.backends.cuda import GRAPH_STEPS, CudaBackend, _Pace, compile_options, rotation_period
 from workbench.errors import BackendError, BuildError
-
-LEAPFROG = """
-u, w = fields("u w", boundary="periodic")
-c = param("c", 0.25)
-u.next = 2 * u - w + c * (u[+1] - 2 * u + u[-1])
-w.next = u
-"""
 
 
 @pytest.fixture

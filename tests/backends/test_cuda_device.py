@@ -8,10 +8,9 @@ import pytest
 
 from tests.agreement import check_pairs, make_pair
 from tests.backends.agreement import assert_agrees
-from tests.backends.device_cells import HEAT, HELLO, WAVE
-from tests.backends.test_cuda import LEAPFROG
-from tests.backends.test_cuda_sim import cell_plan, chosen
-from tests.backends.test_openmp import RULES, field_graph, reducing_graph, side_pairs
+from tests.backends.cell_plans import cell_plan, chosen
+from tests.backends.device_cells import HEAT, HELLO, LEAPFROG, WAVE
+from tests.backends.graphs import RULES, field_graph, reducing_graph, side_pairs
 from tests.codegen.hand_plans import plan_by_hand
 from workbench.backends.base import Condition, MarchRequest, StopFlag
 from workbench.backends.cuda import CudaBackend

@@ -5,26 +5,16 @@ import itertools
 import pytest
 
 from tests.backends.agreement import assert_agrees
+from tests.backends.cell_plans import BACKEND, cell_plan, chosen
 from tests.backends.device_cells import HEAT, HELLO, WAVE
-from tests.backends.test_openmp import RULES, field_graph, reducing_graph, side_pairs
+from tests.backends.graphs import RULES, field_graph, reducing_graph, side_pairs
 from tests.codegen.hand_plans import plan_by_hand
 from workbench.backends.base import Condition, MarchRequest, StopFlag
 from workbench.backends.cuda_sim import CudaSimBackend
-from workbench.frontend.cell import trace_cell
 from workbench.graph.instructions import Fixed, Neumann, Outflow, Reflect, Value, Wall
 from workbench.graph.types import F32, F64, I32, U8
-from workbench.planning import Choices, PlanChoices, plan_graph
 
-BACKEND = CudaSimBackend()
 PRESETS = ("cost", "as_delayed", "as_manifest")
-
-
-def chosen(**choices):
-    return Choices(plan=PlanChoices(**choices))
-
-
-def cell_plan(text, dim, **choices):
-    return plan_graph(trace_cell(text, dim=dim).graph, chosen(**choices))
 
 
 @pytest.mark.parametrize("preset", PRESETS)

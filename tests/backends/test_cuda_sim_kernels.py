@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.backends.agreement import bits
-from tests.backends.test_cuda_sim import BACKEND, cell_plan, chosen
-from tests.backends.test_openmp import field_graph, reducing_graph
+from tests.backends.cell_plans import BACKEND, cell_plan, chosen
+from tests.backends.graphs import field_graph, reducing_graph
 from tests.codegen.hand_plans import plan_by_hand
 from workbench.backends.base import MarchRequest
 from workbench.backends.cuda_sim import CudaSimInstance

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from tests.backends.cell_plans import BACKEND, cell_plan
 from tests.backends.device_cells import HEAT, WAVE
-from tests.backends.test_cuda_sim import BACKEND, cell_plan
 from workbench.backends import cuda_sim
 from workbench.backends.base import MarchRequest
 from workbench.backends.cuda_sim import KernelFaultError

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from tests.backends.cell_plans import cell_plan
 from tests.backends.fake_cupy import FakeCupy
-from tests.backends.test_cuda_sim import cell_plan
 from tests.programs.wave import TEXT as WAVE
 from workbench.backends.base import MarchRequest
 from workbench.backends.cuda import CudaBackend

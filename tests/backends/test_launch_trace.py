@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.backends.test_cuda_sim import cell_plan
+from tests.backends.cell_plans import cell_plan
 from tests.programs.wave import TEXT as WAVE
 from workbench.backends.cuda_sim import CudaSimBackend
 from workbench.backends.launch_trace import cells_of, trace_step

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from tests.backends.test_cuda_sim import cell_plan
+from tests.backends.cell_plans import cell_plan
 from tests.programs.wave import TEXT as WAVE
 from workbench.backends.base import MarchRequest
 from workbench.backends.openmp import OpenmpBackend

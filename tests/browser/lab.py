@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 ARTEFACTS = ROOT / "artefacts" / "browser"
 BUILT = ROOT / "workbench" / "labextension"
 SERVER = ROOT / "labextension" / "server.json"
+AXE = ROOT / "labextension" / "node_modules" / "axe-core" / "axe.min.js"
 TOKEN = "stencil"
 START_SECONDS = 180
 PATIENCE = 90_000  # milliseconds; a machine under load is slow

@@ -2,12 +2,12 @@
 
 import pytest
 
-from tests.browser.lab import ROOT, open_notebook
+from tests.browser.lab import AXE, open_notebook
 from tests.browser.programs import ENERGY, VOLUME
 
 pytestmark = pytest.mark.browser
 
-AXE = ROOT / "labextension" / "node_modules" / "axe-core" / "axe.min.js"
+
 FOCUSED = """() => {
     const node = document.activeElement;
     return node.closest('.swb-field') ? node.getAttribute('aria-label') ?? node.textContent : null;

@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.browser.lab import open_notebook
-from tests.browser.test_accessibility import AXE
-from tests.browser.test_graph_view import SETUP, wait_graph
+from tests.browser.graph_page import SETUP, wait_graph
+from tests.browser.lab import AXE, open_notebook
 
 pytestmark = pytest.mark.browser
 

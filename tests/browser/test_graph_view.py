@@ -4,32 +4,12 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from tests.browser.graph_page import SETUP, place_on_page, wait_graph
 from tests.browser.lab import NotebookPage, open_notebook, trust, write_notebook
 from tests.browser.programs import WAVE_1D
-from tests.views.inspection.test_inspection import HELLO
-from workbench.machine import trace
-from workbench.views.graph.layout import LETTER, lay_out_graph
-from workbench.views.graph.summary import summarise_graph
+from workbench.views.graph.layout import LETTER
 
 pytestmark = pytest.mark.browser
-
-SETUP = f'import workbench as wb\nhello = wb.trace("""{HELLO}""", name="hello")\nview = hello.view()\nview'
-
-
-def wait_graph(page):
-    page.wait_for_selector('.swb-pane[data-opened="true"]')
-    page.locator(".swb-pane canvas").first.wait_for()
-    page.wait_for_timeout(300)
-
-
-def place_on_page(page, node):
-    """Where a node of the opened hello graph is drawn."""
-    layout = lay_out_graph(summarise_graph(trace(HELLO, name="hello").plan(), (1 << 20,)))
-    x, y = layout.node_place(node)
-    left, top, right, bottom = layout.frame
-    box = page.locator(".swb-pane canvas").first.bounding_box()
-    across, down = (x - left) / (right - left), (y - top) / (bottom - top)
-    return box["x"] + box["width"] * across, box["y"] + box["height"] * down
 
 
 def test_node_is_flipped_by_mouse_and_by_keyboard(lab, page):

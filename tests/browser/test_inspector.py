@@ -7,13 +7,13 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from tests.browser.graph_page import HELLO_MACHINE as MACHINE
+from tests.browser.graph_page import place_on_page, wait_graph
 from tests.browser.lab import ARTEFACTS, open_notebook, write_notebook
-from tests.browser.test_graph_view import place_on_page, wait_graph
-from tests.views.inspection.test_inspection import HELLO
 
 pytestmark = pytest.mark.browser
 
-MACHINE = f'import numpy as np\nimport workbench as wb\nhello = wb.trace("""{HELLO}""", name="hello")'
+
 RUNNING = """\
 sim = hello.simulate(density=np.linspace(0, 0.4, 1 << 22))
 sim.start()

@@ -2,10 +2,8 @@
 
 import pytest
 
-from tests.browser.lab import open_notebook
-from tests.browser.test_accessibility import AXE
-from tests.browser.test_plan_view import CHARTS, PLAN
-from tests.browser.test_source_view import MACHINE, line_with, wait_heard
+from tests.browser.lab import AXE, open_notebook
+from tests.browser.listing_page import CHARTS, MACHINE, PLAN, line_with, wait_heard
 
 pytestmark = pytest.mark.browser
 

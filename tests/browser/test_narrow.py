@@ -2,9 +2,9 @@
 
 import pytest
 
+from tests.browser.graph_page import HELLO_MACHINE as MACHINE
+from tests.browser.graph_page import wait_graph
 from tests.browser.lab import open_notebook
-from tests.browser.test_graph_view import wait_graph
-from tests.browser.test_inspector import MACHINE
 from workbench.planning.cost import ESTIMATE
 from workbench.solvers import hydro
 from workbench.views.plan.drawing import draw_plan

@@ -5,15 +5,9 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.browser.lab import NotebookPage, open_notebook, trust, write_notebook
-from tests.browser.test_source_view import MACHINE, wait_heard
+from tests.browser.listing_page import CHARTS, PLAN, wait_heard
 
 pytestmark = pytest.mark.browser
-
-PLAN = (
-    f"{MACHINE}\nfrom workbench.views.plan.view import open_plan_view\n"
-    'inspection.flip("b")\nplan = open_plan_view(inspection)'
-)
-CHARTS = '.swb-pane[data-opened="true"]'
 
 
 def test_table_charts_and_questions(lab, page):

@@ -5,32 +5,9 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.browser.lab import NotebookPage, open_notebook, write_notebook
+from tests.browser.listing_page import MACHINE, line_with, wait_heard
 
 pytestmark = pytest.mark.browser
-
-MACHINE = '''\
-import workbench as wb
-from workbench.views.inspection.inspection import Inspection
-from workbench.views.source.view import open_source_view
-trade = wb.trace("""
-u = field("u", boundary="periodic")
-a = u[+1] + u[-1]
-b = a * a + 2.0
-u.next = u + 0.1 * (b[+1] - b[-1])
-""", name="trade").annotate("b", "delayed")
-inspection = Inspection(trade)
-view = open_source_view(inspection, backend="openmp")'''
-
-
-def wait_heard(page, text, selector=".swb-listing"):
-    page.wait_for_function(
-        "([selector, text]) => document.querySelector(selector)?.textContent.includes(text)",
-        arg=[selector, text],
-    )
-
-
-def line_with(page, text, place=".swb-code-part"):
-    return page.locator(f"{place} .swb-line-row", has_text=text).first
 
 
 def test_lines_values_and_cell_lines_are_linked_both_ways(lab, page):

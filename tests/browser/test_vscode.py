@@ -2,10 +2,10 @@
 
 import pytest
 
+from tests.browser.graph_page import place_on_page
 from tests.browser.programs import WAVE
-from tests.browser.test_graph_view import place_on_page
 from tests.browser.vscode import VsCodePage, build_halves, install_shared
-from tests.views.inspection.test_inspection import HELLO
+from tests.views.cells import HELLO
 
 pytestmark = pytest.mark.browser
 

@@ -5,9 +5,10 @@ import re
 import pytest
 
 from tests.agreement import make_pair
-from tests.codegen.test_golden import HEAT, HELLO, WAVE
-from tests.programs import all_programs
-from tests.test_programs import dimension
+from tests.codegen.golden_programs import HEAT
+from tests.programs import all_programs, dimension
+from tests.programs.hello import TEXT as HELLO
+from tests.programs.wave import TEXT as WAVE
 from workbench.backends import nvrtc
 from workbench.backends.cuda import compile_options
 from workbench.codegen.names import RESERVED

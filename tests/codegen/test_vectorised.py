@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.codegen.test_golden import planned
+from tests.codegen.golden_programs import planned
 from tests.programs.life import TEXT as LIFE
 from workbench.backends.compile_pool import vectorised_lines
 from workbench.backends.openmp import OpenmpBackend

@@ -6,8 +6,8 @@ import re
 import numpy as np
 import pytest
 
-from tests.frontend.test_bad_cells import BAD
-from tests.frontend.test_meaning import PROGRAMS
+from tests.frontend.bad_cells import BAD
+from tests.frontend.programs import PROGRAMS
 from workbench.errors import GraphError, TraceError
 from workbench.frontend.cell import trace_cell
 from workbench.frontend.language import __all__ as vocabulary

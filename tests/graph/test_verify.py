@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.graph.test_text import gather
+from tests.graph.gathered import gather
 from workbench.errors import GraphError
 from workbench.graph import (
     GLOBAL,

@@ -5,7 +5,7 @@ from math import inf
 
 from tests.planning.random_graphs import random_choices, random_graph
 from tests.planning.small_graphs import assignments, small_graph
-from tests.planning.test_brute_grouping import reads_of
+from tests.planning.walk import reads_of
 from workbench.graph import Extend, Load
 from workbench.planning import plan_graph
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.planning.faults import FAULTS
+from tests.planning.programs import wave
 from tests.planning.random_graphs import random_choices, random_graph
-from tests.planning.test_plan_graph import wave
 from workbench.errors import GraphError, PlanError
 from workbench.graph import Kernel, Store
 from workbench.graph.types import F32

@@ -4,9 +4,8 @@ import itertools
 
 import pytest
 
+from tests.planning.programs import hello, named_wave
 from tests.planning.random_graphs import random_choices, random_graph
-from tests.planning.test_plan_graph import hello
-from tests.planning.test_text import named_wave
 from workbench.errors import PlanError
 from workbench.graph import Graph, KernelBuilder, Load, Reduce
 from workbench.planning import Choices, PlanChoices, Storage, grouping, plan_graph

@@ -6,9 +6,9 @@ from functools import cache
 import pytest
 
 from tests.planning.faults import FAULTS
+from tests.planning.programs import hello, wave
 from tests.planning.random_graphs import random_choices, random_graph
 from tests.planning.symbolic import run_symbolically
-from tests.planning.test_plan_graph import hello, wave
 from workbench.errors import PlanError, StencilError
 from workbench.planning import Choices, Home, PlanChoices, Storage, plan_graph
 from workbench.planning.verify import PLAN_CHECKS, STEP_CHECKS, find_faults, verify_plan

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from tests.planning.programs import hello, wave
 from tests.planning.random_graphs import random_choices, random_graph
-from tests.planning.test_plan_graph import hello, wave
 from workbench.errors import GenomeError, PlanError
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.exchange import choice_space, from_json, to_json

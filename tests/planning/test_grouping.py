@@ -1,7 +1,7 @@
 """Groups against all dependencies, found by following every path; and what must share a loop."""
 
+from tests.planning.programs import LINE
 from tests.planning.random_graphs import random_choices, random_graph
-from tests.planning.test_plan_graph import LINE
 from workbench.graph import GLOBAL, Extend, Graph, KernelBuilder, Load, Static
 from workbench.graph.types import F64
 from workbench.planning import plan_graph

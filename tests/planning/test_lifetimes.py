@@ -2,9 +2,8 @@
 
 import itertools
 
+from tests.planning.programs import hello, named_wave
 from tests.planning.random_graphs import random_choices, random_graph
-from tests.planning.test_plan_graph import hello
-from tests.planning.test_text import named_wave
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.lifetimes import lifetimes_of, live_bytes
 

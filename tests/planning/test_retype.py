@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from tests.planning.numbers import Numbers
+from tests.planning.programs import wave
 from tests.planning.symbolic import Meaning, domain_of
-from tests.planning.test_plan_graph import wave
 from tests.random_kernels import larger
 from tests.random_programs import random_program
 from workbench.backends.interpreter import interpret

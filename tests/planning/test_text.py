@@ -1,25 +1,8 @@
 """A plan in words."""
 
-from tests.planning.test_plan_graph import hello, wave
-from workbench.graph import Graph, KernelBuilder
+from tests.planning.programs import hello, wave
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.text import plan_text
-
-
-def named_wave():
-    """The wave with names at f1, g1 and the energy."""
-    graph = wave()
-    kernel = graph.kernels[0]
-    stores = dict(kernel.stores())
-    b = KernelBuilder(graph.space, graph.statics)
-    from workbench.graph.rewrite import copy
-
-    new = []
-    for node in kernel.nodes:
-        new.append(copy(b, node, tuple(new[o] for o in node.operands)))
-    for name, static in (("f1", "f"), ("g1", "g"), ("E", "energy")):
-        b.annotate(new[stores[static]], name=name)
-    return Graph("wave", graph.space, graph.statics, (b.finish("step"),))
 
 
 def test_text_of_table_3():

@@ -2,6 +2,8 @@
 
 from importlib import import_module
 
+import numpy as np
+
 # One row each. A module has TEXT (a cell), STEPS, start() (arguments of simulate) and check(simulation), a property
 # that must hold after STEPS steps; or it has programs(), the rows (name, text, steps, start, check) of its variants.
 MODULES = (
@@ -39,3 +41,10 @@ def all_programs():
         else:
             found.append(Program(name, module.TEXT, module.STEPS, module.start, module.check))
     return tuple(found)
+
+
+def dimension(program):
+    """Number of dimensions of what a program starts from."""
+    given = program.start()
+    shape = given.get("shape") or next(np.shape(v) for v in given.values() if np.ndim(v))
+    return len(np.atleast_1d(shape))

@@ -11,6 +11,7 @@ import pytest
 import workbench as wb
 from tests.capabilities import backends_here
 from tests.programs.wave import TEXT, start
+from tests.waiting import PATIENCE, wait_for
 from workbench import events
 from workbench.backends.openmp import OpenmpBackend
 from workbench.backends.reference import ReferenceBackend, ReferenceProgram
@@ -20,7 +21,7 @@ from workbench.planning.genome import genome_sites
 
 WAVE = wb.trace(TEXT, name="wave")
 FREE = [site.key for site in genome_sites(WAVE.plan().graph) if site.part == "manifest"]
-PATIENCE = 60
+
 # After every step all cells hold the step's number; Rows are padded otherwise once the narrow `slope` is Manifest.
 COUNT = wb.trace(
     """\
@@ -44,15 +45,6 @@ def same_bits(a, b):
     for name, value in a.to_dict().items():
         assert np.asarray(value).tobytes() == np.asarray(b[name]).tobytes(), name
     return True
-
-
-def wait_for(condition):
-    pause = threading.Event()
-    for _ in range(PATIENCE * 100):
-        if condition():
-            return
-        pause.wait(0.01)
-    raise AssertionError("it never happened")
 
 
 @pytest.fixture(params=backends_here())

@@ -13,7 +13,7 @@ pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
 from ipywidgets import Widget
 
 import workbench as wb
-from tests.run.test_replanning import wait_for
+from tests.waiting import wait_for
 from workbench.views.inspection.inspection import Inspection
 from workbench.views.kinds import VIEWS
 from workbench.views.page.canvas import _canvases

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.views.field.test_picture import decode
+from tests.views.field.pictures import decode
 from workbench.errors import RunError
 from workbench.run.snapshots import Snapshot
 from workbench.views.drawing.bitmap_font import small_letters

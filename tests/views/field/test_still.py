@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.views.field.test_picture import decode, summary_of
+from tests.views.field.pictures import decode, summary_of
 from workbench.run.snapshots import Snapshot
 from workbench.views.field.palettes import colour_table
 from workbench.views.field.still import png_of

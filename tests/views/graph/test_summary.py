@@ -4,9 +4,9 @@ from importlib import import_module
 
 import pytest
 
-from tests.planning.test_rolling import TWICE, plan_of
+from tests.planning.rolled import TWICE, plan_of
 from tests.programs import all_programs
-from tests.views.inspection.test_inspection import CHAIN, HELLO
+from tests.views.cells import CHAIN, HELLO
 from workbench.graph import Kernel, formula, own_name
 from workbench.machine import trace
 from workbench.planning import Choices, PlanChoices, plan_graph

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.views.inspection.test_inspection import HELLO
-from tests.views.page.test_bokeh_pane import Ear
+from tests.views.cells import HELLO
+from tests.views.page.pane_ear import Ear
 from workbench.machine import trace
 from workbench.planning.plan import Storage
 from workbench.views.graph.view import GraphView, open_graph_view

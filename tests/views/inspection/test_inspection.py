@@ -5,7 +5,8 @@ import threading
 import numpy as np
 import pytest
 
-from tests.views.plan.test_summary import FIGURES
+from tests.views.cells import CHAIN, HELLO
+from tests.views.plan.summaries import FIGURES
 from workbench.errors import PlanError, RunError
 from workbench.machine import trace
 from workbench.pipeline import plan_for
@@ -17,23 +18,6 @@ from workbench.views.inspection.flipping import storage_changes
 from workbench.views.inspection.inspection import Inspection, Measurement, Status
 from workbench.views.inspection.selection import CellLine, SubkernelRef, ValueRef, cell_lines_of, value_named, values_of
 from workbench.views.plan.summary import summarise_plan
-
-HELLO = """
-density = field("density")
-x = density
-y = x * x
-z = y + y
-density.next = z
-"""
-
-CHAIN = """
-u = field("u", boundary="periodic")
-a = exp(u) + exp(2 * u)
-b = exp(a[+1] + a[-1])
-c = exp(b[+1] + b[-1])
-u.next = c[+1] + c[-1]
-"""
-
 
 FLUXES = """
 u = field("u", boundary="periodic")

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.views.inspection.test_inspection import CHAIN, HELLO
+from tests.views.cells import CHAIN, HELLO
 from workbench.errors import RunError
 from workbench.machine import trace
 from workbench.solvers import hydro

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.run.test_replanning import wait_for
+from tests.waiting import wait_for
 from workbench.errors import PlanError
 from workbench.views.inspection.following import Following
 from workbench.views.inspection.inspection import Inspection

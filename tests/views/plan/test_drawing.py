@@ -5,7 +5,7 @@ import math
 import pytest
 
 from tests.views.machines import trade_off, wave
-from tests.views.plan.test_summary import FIGURES, summary_of
+from tests.views.plan.summaries import FIGURES, summary_of
 from workbench.views.drawing.shapes import Disc, Label, to_png, to_svg
 from workbench.views.plan.drawing import bars_of, draw_plan, roofline_of
 from workbench.views.plan.summary import Variant

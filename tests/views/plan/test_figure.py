@@ -8,7 +8,7 @@ pytest.importorskip("bokeh", reason="bokeh is not installed")
 pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
 
 from tests.views.machines import trade_off
-from tests.views.plan.test_summary import summary_of
+from tests.views.plan.summaries import summary_of
 from workbench.views.plan.drawing import bars_of, draw_plan, roofline_of
 from workbench.views.plan.figure import PlanCharts
 from workbench.views.plan.summary import describe_plan

@@ -6,6 +6,7 @@ import re
 import pytest
 
 from tests.views.machines import trade_off, wave
+from tests.views.plan.summaries import FIGURES, summary_of
 from workbench.errors import PlanError
 from workbench.planning.cost import HostFigures, bound_seconds, memory_bytes, step_cost
 from workbench.views.inspection.selection import values_of
@@ -19,12 +20,6 @@ from workbench.views.plan.summary import (
     variants_of,
 )
 from workbench.views.source.messages import COLUMNS, cells_of
-
-FIGURES = HostFigures(10e9, 1e9, "made up")
-
-
-def summary_of(machine, **more):
-    return summarise_plan(machine.plan(), extents=(1000,), figures=FIGURES, **more)
 
 
 def test_one_sub_kernel_if_b_is_delayed_and_two_if_it_is_stored():

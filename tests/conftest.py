@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.proofs import Proofs, digest_of_sources
+from tests.proofs import Proofs, Sample, digest_of_sources, seeds_of_proof
 from tests.skips import EXPECTED_SKIPS, is_expected
 
 # Every graph and plan that a test makes is verified, in its child processes too; WORKBENCH_CHECK=0 switches it off.
@@ -39,6 +39,7 @@ def pytest_make_collect_report(collector):
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite the texts in tests/golden instead")
     parser.addoption("--resume", type=Path, metavar="FILE", help="leave out what passed with these sources before")
+    parser.addoption("--proof-seed", type=int, help="run a small sample of the proofs, drawn by this seed")
     parser.addoption("--fuzz-seed", type=int, help="the first random pair of tests/test_fuzz.py")
     parser.addoption("--fuzz-count", type=int, help="how many random pairs")
     parser.addoption("--fuzz-optimisation", help="-O level of their C++ text; less is quicker to compile")
@@ -48,6 +49,17 @@ def pytest_configure(config):
     file = config.getoption("--resume")
     if file is not None:  # workers of xdist select in the same way; only their controller writes
         config.pluginmanager.register(Proofs(file, digest_of_sources(), not hasattr(config, "workerinput")))
+    seed = config.getoption("--proof-seed")
+    if seed is not None:
+        config.pluginmanager.register(Sample(seed))
+
+
+def pytest_generate_tests(metafunc):
+    if "proof_seeds" in metafunc.fixturenames:
+        (mark,) = metafunc.definition.iter_markers("proof")
+        name = f"{metafunc.module.__name__}.{metafunc.function.__name__}"
+        ranges = seeds_of_proof(name, metafunc.config.getoption("--proof-seed"), **mark.kwargs)
+        metafunc.parametrize("proof_seeds", ranges, ids=lambda seeds: f"{seeds[0]}-{seeds[-1]}")
 
 
 @pytest.fixture

@@ -1,10 +1,17 @@
-"""Proofs that take hours go on where they were stopped: which passed is kept, and holds while no source has changed."""
+"""Proofs that take hours: taken up again where they were stopped, or a small sample of them with seeds of its own.
+
+A proof is a test with the mark `proof`. One over random numbers takes `proof_seeds` and says which there are:
+`@pytest.mark.proof(seeds=range(200, 5000), batch=100, sample=20)` makes a test of each 100 of them; in a sample it is
+one test of 20 seeds that were drawn. A proof without seeds says how many of its tests a sample has; one if it does not.
+"""
 
 import hashlib
 from pathlib import Path
+from random import Random
 
 ROOT = Path(__file__).resolve().parent.parent
 SUFFIXES = {".py", ".h", ".jinja", ".cpp", ".cu", ".txt", ".toml"}
+DRAWN = (10**8, 2**31)  # seeds of samples; those that are written down are smaller
 
 
 def digest_of_sources(root=ROOT):
@@ -39,3 +46,33 @@ class Proofs:
         if self.writes and report.when == "call" and report.outcome == "passed":
             with self.file.open("a", encoding="utf-8") as file:
                 file.write(f"{self.digest} {report.nodeid}\n")
+
+
+def seeds_of_proof(name, seed, seeds, batch, sample):
+    """The ranges of `proof_seeds` of the proof `name`: all `seeds` in batches, or one range that `seed` draws."""
+    if seed is None:
+        return [seeds[start : start + batch] for start in range(0, len(seeds), batch)]
+    first = Random(f"{seed} {name}").randrange(*DRAWN)
+    return [range(first, first + sample)]
+
+
+class Sample:
+    """A pytest plugin: of the proofs without seeds of their own it leaves a few tests, drawn by `seed`."""
+
+    def __init__(self, seed):
+        self.seed = seed
+
+    def pytest_collection_modifyitems(self, config, items):
+        cases = {}
+        for item in items:
+            mark = item.get_closest_marker("proof")
+            if mark is not None and "seeds" not in mark.kwargs:
+                cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+        left = set()
+        for name, found in cases.items():
+            wanted = found[0].get_closest_marker("proof").kwargs.get("sample", 1)
+            ordered = sorted(found, key=lambda item: item.nodeid)
+            left.update(item.nodeid for item in Random(f"{self.seed} {name}").sample(ordered, min(wanted, len(found))))
+        gone = [item for found in cases.values() for item in found if item.nodeid not in left]
+        config.hook.pytest_deselected(items=gone)
+        items[:] = [item for item in items if item not in gone]

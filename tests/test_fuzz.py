@@ -79,11 +79,10 @@ def test_random_pairs_have_the_bits_of_the_reference(backend, fuzz_batch, pytest
     agree(backend, fuzz_batch, pytestconfig.getoption("--fuzz-optimisation") or level)
 
 
-@pytest.mark.proof
-@pytest.mark.parametrize("start", range(10**6, 10**6 + PROOF, 100))
+@pytest.mark.proof(seeds=range(10**6, 10**6 + PROOF), batch=100, sample=50)
 @pytest.mark.parametrize("backend", COMPARED)
-def test_many_random_pairs_have_the_bits_of_the_reference(backend, start):
-    agree(backend, range(start, start + 100))
+def test_many_random_pairs_have_the_bits_of_the_reference(backend, proof_seeds):
+    agree(backend, proof_seeds)
 
 
 @pytest.mark.parametrize("backend", COMPARED)

@@ -54,7 +54,7 @@ def test_program_has_the_bits_of_the_reference(program, backend):
 
 # Compiling three plans of every program for the simulator takes minutes, so that half is a proof.
 ALLOCATIONS = [
-    pytest.param(name, preset, marks=pytest.mark.proof if name == "cuda-sim" else ())
+    pytest.param(name, preset, marks=pytest.mark.proof(sample=3) if name == "cuda-sim" else ())
     for name in backends_here()
     for preset in ("as_delayed", "as_manifest")
 ]

@@ -1,8 +1,8 @@
-"""Proofs are taken up again: what passed is left out, but only while the sources are the same."""
+"""Proofs are taken up again: what passed is left out while the sources are the same. A sample repeats by its seed."""
 
 from types import SimpleNamespace
 
-from tests.proofs import Proofs, digest_of_sources
+from tests.proofs import DRAWN, Proofs, Sample, digest_of_sources, seeds_of_proof
 
 
 def selected(proofs, names):
@@ -34,3 +34,41 @@ def test_a_changed_source_is_another_digest(tmp_path):
     assert digest_of_sources(tmp_path) != first
     source.write_text("1")
     assert digest_of_sources(tmp_path) == first
+
+
+SEEDED = {"seeds": range(10, 25), "batch": 10, "sample": 3}
+
+
+def test_a_proof_has_all_of_its_seeds_in_batches():
+    assert seeds_of_proof("a", None, **SEEDED) == [range(10, 20), range(20, 25)]
+
+
+def test_a_sample_draws_seeds_that_were_never_written_down_and_repeats_them():
+    drawn = {seed: seeds_of_proof("a", seed, **SEEDED) for seed in range(20)}
+    assert drawn == {seed: seeds_of_proof("a", seed, **SEEDED) for seed in range(20)}
+    firsts = {seeds[0] for (seeds,) in drawn.values()}
+    assert len(firsts) == 20
+    assert min(firsts) >= DRAWN[0] > 10**6
+    assert all(len(seeds) == 3 for (seeds,) in drawn.values())
+    assert seeds_of_proof("b", 1, **SEEDED) != drawn[1]
+
+
+def case(name, **options):
+    mark = None if name.startswith("test_no_proof") else SimpleNamespace(kwargs=options)
+    return SimpleNamespace(nodeid=name, get_closest_marker=lambda _: mark)
+
+
+def test_of_a_proof_without_seeds_a_sample_has_as_many_tests_as_it_says():
+    items = [case(f"test_one[{n}]", sample=3) for n in range(50)] + [case(f"test_two[{n}]") for n in range(9)]
+    items += [case("test_seeded[1-3]", **SEEDED), case("test_no_proof")]
+
+    def chosen(seed):
+        gone, left = [], items[:]
+        config = SimpleNamespace(hook=SimpleNamespace(pytest_deselected=lambda items: gone.extend(items)))
+        Sample(seed).pytest_collection_modifyitems(config, left)
+        assert len(gone) + len(left) == len(items)
+        return [item.nodeid for item in left]
+
+    assert chosen(1) == chosen(1) != chosen(2)
+    functions = [name.partition("[")[0] for name in chosen(1)]
+    assert functions == ["test_one"] * 3 + ["test_two", "test_seeded", "test_no_proof"]

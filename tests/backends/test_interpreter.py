@@ -284,9 +284,9 @@ def test_random_programs():
     check_random(range(300))
 
 
-@pytest.mark.proof
-def test_many_random_programs():
-    check_random(range(300, 10_000))
+@pytest.mark.proof(seeds=range(300, 10_000), batch=400, sample=200)
+def test_many_random_programs(proof_seeds):
+    check_random(proof_seeds)
 
 
 def test_later_steps_free_arrays_without_changing_results():

@@ -31,6 +31,6 @@ def test_random_programs():
     assert left < written
 
 
-@pytest.mark.proof
-def test_many_random_programs():
-    check(range(200, 5000))
+@pytest.mark.proof(seeds=range(200, 5000), batch=400, sample=200)
+def test_many_random_programs(proof_seeds):
+    check(proof_seeds)

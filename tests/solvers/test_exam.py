@@ -79,9 +79,9 @@ def test_oblique_errors_shrink():
         assert series.orders[0] > 0.5
 
 
-@pytest.mark.proof
-@pytest.mark.parametrize("seed", range(10))
-def test_ten_random_genomes_pass(seed):
+@pytest.mark.proof(seeds=range(10), batch=1, sample=1)
+def test_ten_random_genomes_pass(proof_seeds):
+    (seed,) = proof_seeds
     check = invariance.check_genome(Place("openmp", "f64"), 1 + seed % 3, seed)
     print(check)
     assert check.passed

@@ -7,7 +7,6 @@ SHELL := /bin/bash
 VENV ?= .venv
 PYTHON ?= python3
 PROCESSES ?= auto
-TEST_EXTRAS ?= test
 
 # Python people need no node: the front end's build step is skipped wherever this is set.
 PYTHON_ONLY := HATCH_BUILD_NO_HOOKS=true
@@ -21,6 +20,7 @@ ifeq ($(VENV),.venv)
 INSTALLED := .venv/installed
 TEST_INSTALLED := .venv/installed-test
 LAB_INSTALLED := .venv/installed-lab
+BROWSER_INSTALLED := .venv/installed-browser
 NODE_INSTALLED := .venv/installed-node
 endif
 
@@ -30,20 +30,22 @@ NODE_PACKAGES := labextension/node_modules/.yarn-state.yml
 LAB_BUILT := workbench/labextension/package.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lab check check-style check-format check-types check-imports check-architecture format proof clean \
-    labextension check-typescript browser browser-oldest wheel check-wheel
+.PHONY: help demo test lab coursework pages check check-style check-format check-types check-imports check-architecture \
+    format proof proof-sample clean labextension check-typescript browser browser-oldest wheel check-wheel
 
 help:
 	@echo "make demo    run the quickstart on real input, print its figures"
 	@echo "make test    all tests that need no GPU"
-	@echo "make lab     JupyterLab with the course notebooks"
+	@echo "make lab     JupyterLab with your own copies of the course notebooks, in coursework/"
+	@echo "make pages   the course as pages with all results and pictures, in artefacts/pages/"
 	@echo "make check   all gates: style, format, types, imports, architecture"
 	@echo "make check-typescript  the gates of the front end; brings its own node"
 	@echo "make browser a real JupyterLab in Chromium and Firefox (apt install chromium firefox-esr)"
 	@echo "make browser-oldest  the same in the oldest JupyterLab that we support"
 	@echo "make wheel   one wheel with the front end in it, in dist/"
 	@echo "make check-wheel  that wheel, built without node, is small, complete and found by JupyterLab"
-	@echo "make proof   the long proofs: many random programs and plans"
+	@echo "make proof   the long proofs: many random programs and plans, for hours"
+	@echo "make proof-sample [SEED=n]  a few minutes of them, with random numbers never tried before"
 	@echo "make format  put the code into the format that check wants"
 	@echo "make clean   remove what was generated"
 
@@ -55,15 +57,40 @@ test: $(TEST_INSTALLED)
 
 # Jupyter refuses to run as root unless told, and in a container there often is nobody else.
 lab: ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
-lab: $(LAB_INSTALLED)
-	$(BIN)/python -m jupyterlab --ServerApp.root_dir=notebooks $(ALLOW_ROOT)
+lab: $(LAB_INSTALLED) coursework
+	cd coursework && $(abspath $(BIN))/python -m jupyterlab $(ALLOW_ROOT) 00-quickstart.ipynb
+
+# The reader's own copies: git ignores them, nothing here overwrites or removes one, so that `git pull` has no conflicts.
+coursework:
+	@mkdir -p coursework
+	@for notebook in notebooks/*.ipynb; do \
+	    copy=coursework/$${notebook##*/}; [ -e "$$copy" ] || { cp "$$notebook" "$$copy" && echo "copied $$copy"; }; \
+	done
+
+# Executed, with the picture of every view; the pages need neither a kernel process nor this checkout.
+pages: $(TEST_INSTALLED)
+	rm -rf artefacts/pages
+	MPLBACKEND=module://matplotlib_inline.backend_inline $(BIN)/python -m nbconvert --log-level=WARN --to notebook --execute \
+	    --ExecutePreprocessor.timeout=600 --output-dir artefacts/pages notebooks/*.ipynb
+	$(BIN)/python -m nbconvert --log-level=WARN --to html artefacts/pages/*.ipynb
+	@ls -sh artefacts/pages
 
 # Hours; goes on where it was stopped while no source has changed (5: nothing is left to do).
 proof: $(TEST_INSTALLED)
 	$(BIN)/python -m pytest -n $(PROCESSES) -m "proof and not gpu" --resume .proofs || test $$? -eq 5
 
-check: check-style check-format check-types check-imports check-architecture
-	@echo "all gates passed"
+# A seed is taken from the clock unless one is given; the same seed draws the same proofs.
+proof-sample: $(TEST_INSTALLED)
+	@again="make proof-sample SEED=$(or $(SEED),$(shell date +%s))"; echo "to repeat: $$again"; \
+	$(BIN)/python -m pytest -n $(PROCESSES) -m "proof and not gpu" --proof-seed $${again##*=} \
+	    || { echo "to repeat: $$again"; exit 1; }
+
+# One gate that fails hides no other.
+GATES := check-style check-format check-types check-imports check-architecture
+
+check: $(TEST_INSTALLED)
+	@failed=; for gate in $(GATES); do $(MAKE) --no-print-directory $$gate || failed="$$failed $$gate"; done; \
+	if [ -n "$$failed" ]; then echo "failed:$$failed"; exit 1; fi; echo "all gates passed"
 
 # Each gate says how much it looked at, because a gate that looks at nothing always passes.
 check-style: $(TEST_INSTALLED)
@@ -102,13 +129,18 @@ format: $(TEST_INSTALLED)
 
 .venv/installed-test: pyproject.toml | .venv/bin/python
 	@echo "installing the workbench and its test tools into .venv (once)"
-	$(PYTHON_ONLY) .venv/bin/python -m pip install --quiet --editable '.[$(TEST_EXTRAS)]'
+	$(PYTHON_ONLY) .venv/bin/python -m pip install --quiet --editable '.[test]'
 	@touch $@ .venv/installed
 
 .venv/installed-lab: pyproject.toml $(LAB_BUILT) | .venv/bin/python
 	@echo "installing the workbench and JupyterLab into .venv (once)"
 	$(PYTHON_ONLY) .venv/bin/python -m pip install --quiet --editable '.[lab]'
 	@touch $@ .venv/installed
+
+.venv/installed-browser: pyproject.toml $(LAB_BUILT) | .venv/bin/python
+	@echo "installing the workbench, its test tools and JupyterLab into .venv (once)"
+	$(PYTHON_ONLY) .venv/bin/python -m pip install --quiet --editable '.[test,browser]'
+	@touch $@ .venv/installed .venv/installed-test .venv/installed-lab
 
 # The front end. node comes as a Python wheel; jlpm is the yarn that jupyter-builder brings.
 JLPM = cd labextension && PATH="$(abspath $(BIN)):$$PATH" && jlpm
@@ -133,7 +165,7 @@ check-typescript: $(NODE_PACKAGES)
 	@$(JLPM) test >test.log 2>&1 || { cat test.log; exit 1; }; \
 	grep -E '(tests|pass) [1-9]' test.log
 
-browser: $(LAB_BUILT) $(TEST_INSTALLED)
+browser: $(LAB_BUILT) $(BROWSER_INSTALLED)
 	$(BIN)/python -m pytest -n 0 -m browser tests/browser
 
 # The oldest JupyterLab that pyproject.toml allows, in an environment of its own; the tests run in ours.
@@ -146,7 +178,7 @@ OLDEST_TESTS := $(addprefix tests/browser/,test_field_view.py test_field_extras.
 	.venv-oldest-lab/bin/python -m pip install --quiet 'jupyterlab==4.4.*' ipywidgets bokeh numpy jinja2 platformdirs
 	@touch $@
 
-browser-oldest: $(LAB_BUILT) $(TEST_INSTALLED) .venv-oldest-lab/installed
+browser-oldest: $(LAB_BUILT) $(BROWSER_INSTALLED) .venv-oldest-lab/installed
 	WORKBENCH_LAB_PYTHON=$(CURDIR)/.venv-oldest-lab/bin/python \
 	    $(BIN)/python -m pytest -n 0 -m browser $(OLDEST_TESTS)
 
@@ -155,9 +187,10 @@ wheel: | $(BIN)/python
 	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
 	@ls -l dist/*.whl
 
-check-wheel: $(TEST_INSTALLED)
+check-wheel: $(BROWSER_INSTALLED)
 	$(BIN)/python -m pytest -n 0 -m packaging tests/packaging
 
+# coursework/ is the reader's own and stays.
 clean:
 	rm -rf workbench/labextension workbench/nbextension labextension/node_modules labextension/lib labextension/.yarn
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from workbench.views.live import MIME
+from workbench.views.page.live import MIME
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))

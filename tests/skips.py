@@ -5,7 +5,6 @@ EXPECTED_SKIPS: tuple[str, ...] = (
     "no CUDA device",
     "no CUDA compiler",  # neither nvcc nor NVRTC
     "no scheduling policy of one thread",  # elsewhere than Linux
-    "no scheduling policy of one session",  # Linux without sched_autogroup, or elsewhere
 )
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import pathlib
 import subprocess
 import sys
 import threading
@@ -12,7 +11,7 @@ import pytest
 
 import workbench as wb
 from workbench.run import scheduling
-from workbench.run.scheduling import SHORT_TURN, SMALLER_SHARE, let_others_go_first, page_first
+from workbench.run.scheduling import SHORT_TURN, let_others_go_first, page_first
 
 policy = pytest.mark.skipif(sys.platform != "linux", reason="no scheduling policy of one thread")
 MACHINE = wb.trace('u = field("u", boundary="periodic")\nu.next = u[+1] + 1\n', name="scheduled")
@@ -89,16 +88,12 @@ def test_sandbox_that_forbids_it_is_no_failure(monkeypatch):
 @pytest.fixture
 def interval(monkeypatch):
     """The usual one, with nobody who wants another, and again at the end."""
-    monkeypatch.setattr(scheduling, "short_turns", fresh(scheduling.short_turns))
-    monkeypatch.setattr(scheduling, "smaller_share", scheduling.Meanwhile(lambda: None, pytest.fail, pytest.fail))
+    fresh = scheduling.Meanwhile(sys.getswitchinterval, sys.setswitchinterval, scheduling.short_turns._wish)
+    monkeypatch.setattr(scheduling, "short_turns", fresh)
     before = sys.getswitchinterval()
     sys.setswitchinterval(0.005)
     yield sys.getswitchinterval()
     sys.setswitchinterval(before)
-
-
-def fresh(setting):
-    return scheduling.Meanwhile(setting._read, setting._write, setting._wish)
 
 
 def test_turns_are_short_as_long_as_anybody_wants_them(interval):
@@ -122,90 +117,21 @@ def test_turns_that_somebody_sets_meanwhile_are_kept(interval):
     assert sys.getswitchinterval() == pytest.approx(0.02)
 
 
-class Autogroup:
-    """What Linux has for a session; `busy` writes are refused first, as those that follow too soon are."""
-
-    def __init__(self, niceness=0, busy=0, error=BlockingIOError):
-        self.niceness, self.busy, self.error = niceness, busy, error
-
-    def read_text(self):
-        return f"/autogroup-17 nice {self.niceness}\n"
-
-    def write_text(self, text):
-        if self.busy:
-            self.busy -= 1
-            raise self.error
-        self.niceness = int(text)
-
-
-@pytest.fixture
-def session(monkeypatch):
-    """A function that gives this process a session with an autogroup."""
-    monkeypatch.setattr(os, "getsid", lambda _: os.getpid(), raising=False)
-    monkeypatch.setattr(scheduling, "AUTOGROUP_SECONDS", 0.0)
-    monkeypatch.setattr(scheduling, "smaller_share", fresh(scheduling.smaller_share))
-
-    def made(**found):
-        autogroup = Autogroup(**found)
-        monkeypatch.setattr(scheduling, "AUTOGROUP", autogroup)
-        return autogroup
-
-    return made
-
-
-def test_share_of_the_session_is_smaller_as_long_as_a_page_looks(session):
-    autogroup = session(busy=2)
-    with page_first():
-        with page_first():
-            assert autogroup.niceness == SMALLER_SHARE
-        assert autogroup.niceness == SMALLER_SHARE
-        autogroup.busy = 2
-    assert autogroup.niceness == 0
-
-
-@pytest.mark.parametrize("chosen", [-5, 2, 10])
-def test_share_that_somebody_has_chosen_is_kept(session, chosen):
-    autogroup = session(niceness=chosen)
-    with page_first():
-        assert autogroup.niceness == chosen
-    assert autogroup.niceness == chosen
-
-
-def test_share_that_somebody_sets_meanwhile_is_kept(session):
-    autogroup = session()
-    with page_first():
-        autogroup.niceness = 7
-    assert autogroup.niceness == 7
-
-
-def test_share_that_cannot_be_set_is_no_failure(session, monkeypatch):
-    for refused in (session(busy=99), session(busy=99, error=PermissionError)):
-        with page_first():
-            assert refused.niceness == 0
-    monkeypatch.setattr(scheduling, "AUTOGROUP", pathlib.Path("/nowhere"))
-    with page_first():
-        pass
-
-
-def test_share_of_a_session_with_others_is_not_touched(session, monkeypatch):
-    monkeypatch.setattr(os, "getsid", lambda _: os.getpid() + 1)
-    autogroup = session()
-    with page_first():
-        assert autogroup.niceness == 0
-
-
-ASK = """
-from workbench.run import scheduling
-def now(): return int(scheduling.AUTOGROUP.read_text().split()[-1])
-with scheduling.page_first(): print(now())
-print(now())
+PRIORITIES = """
+import os, pathlib
+from workbench.run.scheduling import page_first
+def priorities():
+    session = pathlib.Path("/proc/self/autogroup")  # its niceness, on Linux
+    return os.nice(0), os.sched_getscheduler(0), session.read_text() if session.exists() else ""
+before = priorities()
+with page_first():
+    print(priorities() == before)
 """
 
 
-@pytest.mark.skipif(not scheduling.AUTOGROUP.exists(), reason="no scheduling policy of one session")
-def test_linux_gives_a_session_a_smaller_share():
-    """As jupyter_client starts a kernel process."""
-    ran = subprocess.run(
-        [sys.executable, "-c", ASK], capture_output=True, text=True, start_new_session=True, check=True
-    )
-    assert ran.stdout.split() == [str(SMALLER_SHARE), "0"]
+@policy
+def test_priority_of_the_process_is_not_touched():
+    """In a session of its own, as jupyter_client starts a kernel process."""
+    command = [sys.executable, "-c", PRIORITIES]
+    ran = subprocess.run(command, capture_output=True, text=True, start_new_session=True, check=True)
+    assert ran.stdout == "True\n"

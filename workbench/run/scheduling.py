@@ -6,15 +6,9 @@ import contextlib
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 SHORT_TURN = 0.001  # seconds
-SMALLER_SHARE = 4  # a nice value: 0.41 of the share of 0
-AUTOGROUP = Path("/proc/self/autogroup")
-AUTOGROUP_SECONDS = 0.1  # Linux lets users change one autogroup in so long
-AUTOGROUP_TRIES = 5
 
 
 class Meanwhile:
@@ -25,16 +19,15 @@ class Meanwhile:
 
     def __init__(
         self,
-        read: Callable[[], float | None],
+        read: Callable[[], float],
         write: Callable[[float], None],
         wish: Callable[[float], float],
     ) -> None:
-        """`read` says None where there is no such setting; `wish` is told what is set and says what it shall be."""
+        """`wish` is told what is set and says what it shall be."""
         self._read, self._write, self._wish = read, write, wish
         self._lock = threading.Lock()
         self._wanted = 0
-        self._before: float | None = None
-        self._set: float | None = None
+        self._before = self._set = 0.0  # while somebody wants it
 
     @contextlib.contextmanager
     def wanted(self) -> Iterator[None]:
@@ -43,56 +36,29 @@ class Meanwhile:
             self._wanted += 1
             if self._wanted == 1:
                 self._before = self._read()
-                if self._before is not None:
-                    self._write(self._wish(self._before))
+                self._write(self._wish(self._before))
                 self._set = self._read()
         try:
             yield
         finally:
             with self._lock:
                 self._wanted -= 1
-                if self._wanted == 0 and self._before is not None and self._read() == self._set:
+                if self._wanted == 0 and self._read() == self._set:
                     self._write(self._before)
 
 
-def _session_niceness() -> float | None:
-    """Of this process's session; None where Linux knows none, or others are in it."""
-    with contextlib.suppress(OSError, ValueError):
-        if os.getsid(0) == os.getpid():
-            return float(AUTOGROUP.read_text().split()[-1])
-    return None
-
-
-def _set_session_niceness(niceness: float) -> None:
-    for _ in range(AUTOGROUP_TRIES):
-        try:
-            AUTOGROUP.write_text(f"{niceness:.0f}")
-        except BlockingIOError:
-            time.sleep(AUTOGROUP_SECONDS)
-        except OSError:  # a sandbox may forbid it
-            return
-        else:
-            return
-
-
 short_turns = Meanwhile(sys.getswitchinterval, sys.setswitchinterval, lambda seconds: min(seconds, SHORT_TURN))
-smaller_share = Meanwhile(_session_niceness, _set_session_niceness, lambda niceness: niceness or SMALLER_SHARE)
 
 
 @contextlib.contextmanager
 def page_first() -> Iterator[None]:
-    """While a page looks, this process makes room for it, on the interpreter and on the processor.
+    """While a page looks, threads of this process take short turns on the interpreter.
 
     A thread that runs Python lets one that waits go on after a millisecond (5 by default, `sys`): whatever draws a
     frame waits for such a turn several times, each time that it has computed without the interpreter: in NumPy, in
     zlib, in a socket. A loop in a cell is interrupted only while somebody waits.
-
-    Where a browser on the same machine competes for the processor, the browser's share is the larger one: each time
-    that it collects its memory, for 20 to 100 ms, it stands still the longer the less it gets. Linux compares
-    processes of different sessions by the niceness of the sessions (sched_autogroup), not by their own. On a machine
-    with cores to spare, or where containers share it out, nothing changes. A niceness that somebody has chosen is kept.
     """
-    with short_turns.wanted(), smaller_share.wanted():
+    with short_turns.wanted():
         yield
 
 

@@ -145,27 +145,19 @@ def test_smooth_frames_are_packed_and_noise_is_not():
         seen.close()
 
 
-def test_process_makes_room_while_a_page_looks(view, monkeypatch):
+def test_turns_are_short_while_a_page_looks(view, monkeypatch):
     """Other pages of other tests may look, too, so nothing real is set."""
-    found, noted = {"turns": 0.005, "share": 0.0}, []
-
-    def setting(name, wish):
-        def write(value):
-            found[name] = value
-            noted.append((name, value))
-
-        return scheduling.Meanwhile(lambda: found[name], write, lambda before: wish)
-
-    monkeypatch.setattr(scheduling, "short_turns", setting("turns", 0.001))
-    monkeypatch.setattr(scheduling, "smaller_share", setting("share", 4.0))
+    noted = [0.005]
+    setting = scheduling.Meanwhile(lambda: noted[-1], noted.append, lambda before: 0.001)
+    monkeypatch.setattr(scheduling, "short_turns", setting)
     page = TestPage(view)
     view.attach(page)
-    assert not noted
+    assert noted == [0.005]
     view.ready()
     page.wait("frame", lambda m: True)
-    assert noted == [("turns", 0.001), ("share", 4.0)]
+    assert noted == [0.005, 0.001]
     view.close()
-    assert noted[2:] == [("share", 0.0), ("turns", 0.005)]
+    assert noted == [0.005, 0.001, 0.005]
 
 
 def test_page_that_does_not_answer_slows_nobody(view, simulation):

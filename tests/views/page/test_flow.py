@@ -25,15 +25,36 @@ def test_frames_keep_their_distance():
 
 
 def test_silent_page_gets_frames_at_the_blind_rate():
-    flow, now, times = Flow(), 0.0, []
-    while now < 10.0:
-        now += flow.seconds_to_wait(now) + 1e-9
-        flow.send(now)
-        times.append(now)
+    times = unanswered(Flow(), 0.0, 2.5)
     gaps = [later - earlier for earlier, later in itertools.pairwise(times[3:])]
     assert min(gaps) >= BLIND_SECONDS
     assert max(gaps) <= BLIND_SECONDS + 1e-6
     assert times[UNDER_WAY] - times[0] >= SILENCE_SECONDS
+
+
+def unanswered(flow, begin, end):
+    """When frames go that nobody answers."""
+    now, times = begin, []
+    while (now := now + flow.seconds_to_wait(now) + 1e-9) < end:
+        flow.send(now)
+        times.append(now)
+    return times
+
+
+def test_page_that_never_reads_gets_few_frames_in_a_night():
+    times = unanswered(Flow(), 0.0, 8 * 3600.0)
+    assert len(times) < 350
+    gaps = [(later, later - earlier) for earlier, later in itertools.pairwise(times[3:])]
+    assert all(gap <= max(BLIND_SECONDS, later / 30) + 1e-6 for later, gap in gaps)
+
+
+def test_page_that_comes_back_after_hours_is_shown_something_at_once():
+    flow = Flow()
+    last = unanswered(flow, 0.0, 8 * 3600.0)[-1]
+    flow.ask(last + 1.0)
+    assert flow.seconds_to_wait(last + 1.0) == 0.0
+    again = unanswered(flow, last + 1.0, last + 3.0)
+    assert len(again) == pytest.approx(2.0 / BLIND_SECONDS, abs=2)
 
 
 def page_of(seconds_a_frame, until):

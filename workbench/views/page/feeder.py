@@ -53,6 +53,7 @@ class Feeder:
     def post(self, command: Command) -> None:
         """Do this as soon as possible, then show what came of it."""
         with self._woken:
+            self._flow.ask(time.monotonic())
             self._commands.append(command)
             self._woken.notify()
 

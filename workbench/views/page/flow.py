@@ -9,6 +9,7 @@ FRAME_SECONDS = 1 / 40  # no screen needs more of a field
 SILENCE_SECONDS = 0.25  # without an acknowledgement: its messages wait behind a cell that runs
 BLIND_SECONDS = 1 / 12  # between frames sent without acknowledgements, a rate that most pages draw
 SLOWEST_SECONDS = 0.5  # a frame, of a page that is slow; what takes longer is no page's doing
+SILENT_SHARE = 1 / 30  # of the time that nobody has answered lies between two frames: hours of it are few hundreds
 PATIENCE = 4  # frames of a slow page that make a silence
 
 
@@ -20,6 +21,7 @@ class Flow:
     acknowledged: int = 0
     _last_sent: float = -1e9
     _last_heard: float = -1e9
+    _asked: float = -1e9  # when a page has asked for something
     _pace: float = 0.0  # seconds a frame that the page took for the last one it answered
 
     def seconds_to_wait(self, now: float) -> float:
@@ -27,8 +29,13 @@ class Flow:
         next_frame = self._last_sent + FRAME_SECONDS
         if self.sent - self.acknowledged >= UNDER_WAY:
             silence = self._last_heard + max(SILENCE_SECONDS, PATIENCE * self._pace)
-            next_frame = max(silence, self._last_sent + max(BLIND_SECONDS, self._pace))
+            alone = SILENT_SHARE * (self._last_sent - max(self._last_heard, self._asked))
+            next_frame = max(silence, self._last_sent + max(BLIND_SECONDS, self._pace, alone))
         return max(0.0, next_frame - now)
+
+    def ask(self, now: float) -> None:
+        """Somebody wants something shown, so a page may be there again."""
+        self._asked = now
 
     def send(self, now: float) -> int:
         """A frame goes; returns its number."""

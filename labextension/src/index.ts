@@ -2,7 +2,9 @@
 
 import type { JupyterFrontEnd, JupyterFrontEndPlugin } from '@jupyterlab/application';
 import { IJupyterWidgetRegistry } from '@jupyter-widgets/base';
+import { PageConfig } from '@jupyterlab/coreutils';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
+import { DIRECT_FRAMES, useDirectFrames } from './kernel/channel';
 import { MIME, ViewRenderer, type Renderers } from './pictures';
 import { MODULE, VERSION } from './version';
 import * as widgets from './widgets';
@@ -13,6 +15,9 @@ const widgetPlugin: JupyterFrontEndPlugin<void> = {
   autoStart: true,
   requires: [IJupyterWidgetRegistry],
   activate: (_: JupyterFrontEnd, registry: unknown) => {
+    if (PageConfig.getOption(DIRECT_FRAMES) === 'true') {
+      useDirectFrames();
+    }
     (registry as IJupyterWidgetRegistry).registerWidget({ name: MODULE, version: VERSION, exports: { ...widgets } });
   }
 };

@@ -17,6 +17,14 @@ def lab(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def direct_lab(tmp_path_factory):
+    """The same, whose notebook server sends frames directly to a worker of the page."""
+    folder = tmp_path_factory.mktemp("direct-lab")
+    with running_lab(folder, os.environ.get("WORKBENCH_LAB_PYTHON", sys.executable), direct=True) as address:
+        yield address, folder
+
+
+@pytest.fixture(scope="session")
 def browser():
     from playwright.sync_api import sync_playwright
 

@@ -45,11 +45,11 @@ def chromium():
 
 
 @contextmanager
-def running_lab(folder, python=sys.executable, application="jupyterlab", extended=True):
+def running_lab(folder, python=sys.executable, application="jupyterlab", direct=False):
     """The address of a JupyterLab, or of another front end, that serves `folder` with this checkout's extension.
 
-    `python` is that of the environment with the front end; the kernel process runs there too. `extended`: the notebook
-    server has its extension as well, as the wheel installs it.
+    `python` is that of the environment with the front end; the kernel process runs there too. The notebook server has
+    its extension as well, as the wheel installs it; `direct`: and frames go directly to a worker of the page.
     """
     assert (BUILT / "package.json").exists(), "the front end is not built; type: make labextension"
     extensions = folder / "share" / "labextensions"
@@ -66,9 +66,7 @@ def running_lab(folder, python=sys.executable, application="jupyterlab", extende
         "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]),
     }
     (folder / "home").mkdir()
-    (folder / "config" / "jupyter_server_config.d").mkdir(parents=True)
-    if extended:
-        (folder / "config" / "jupyter_server_config.d" / "stencil-workbench.json").symlink_to(SERVER)
+    configure(folder / "config", direct)
     settings = folder / "config" / "lab" / "user-settings" / "@jupyterlab" / "apputils-extension"
     settings.mkdir(parents=True)
     (settings / "notification.jupyterlab-settings").write_text('{"fetchNews": "false", "checkForUpdates": false}')
@@ -91,6 +89,14 @@ def running_lab(folder, python=sys.executable, application="jupyterlab", extende
         except subprocess.TimeoutExpired:
             server.kill()
         port_file.unlink(missing_ok=True)
+
+
+def configure(folder, direct):
+    """The configuration of a notebook server where the wheel is installed, with or without its one setting."""
+    (folder / "jupyter_server_config.d").mkdir(parents=True)
+    (folder / "jupyter_server_config.d" / "stencil-workbench.json").symlink_to(SERVER)
+    if direct:
+        (folder / "jupyter_server_config.py").write_text("c.StencilWorkbench.direct_frames = True\n")
 
 
 def address_of(folder, server):
@@ -212,6 +218,10 @@ class NotebookPage:
             arg=[selector, text],
             timeout=PATIENCE,
         )
+
+    def drawers(self):
+        """How many workers of the page draw fields."""
+        return sum(worker.url.startswith("blob:") for worker in self.page.workers)
 
     def colours(self):
         """How many different pixels the canvas shows, which another thread of the page may have drawn."""

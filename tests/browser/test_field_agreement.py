@@ -66,23 +66,28 @@ BURST = """async number => {
     }
 }"""
 
-# What a page does before its own code: nothing; its worker has no connection; there is no worker.
+# The server, and what a page does before its own code: its worker has no connection; there is no worker.
 WAYS = {
-    "straight": "",
-    "by the page": before_drawing("WebSocket = class { close() {} };"),
-    "no worker": "window.Worker = class { constructor() { throw new DOMException('no', 'SecurityError'); } }",
+    "by the page": ("lab", ""),
+    "directly": ("direct_lab", ""),
+    "no connection": ("direct_lab", before_drawing("WebSocket = class { close() {} };")),
+    "no worker": (
+        "direct_lab",
+        "window.Worker = class { constructor() { throw new DOMException('no', 'SecurityError'); } }",
+    ),
 }
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_the_page_shows_what_was_seen_last(lab, page, way):
-    page.add_init_script(WAYS[way])
+def test_the_page_shows_what_was_seen_last(page, request, way):
+    server, before = WAYS[way]
+    page.add_init_script(before)
     streams = []
     page.on("websocket", lambda socket: streams.append(socket.url) if "/frames?" in socket.url else None)
-    notebook = open_notebook(lab, page, f"agreement-{way.replace(' ', '-')}.ipynb", MACHINE)
+    notebook = open_notebook(request.getfixturevalue(server), page, f"agreement-{way.replace(' ', '-')}.ipynb", MACHINE)
     notebook.wait_drawn(1, before=0)
     notebook.wait_idle()
-    assert (bool(streams), bool(page.workers)) == (way == "straight", way != "no worker")
+    assert (bool(streams), notebook.drawers()) == (way == "directly", int(way in ("directly", "no connection")))
     looks = set()
     for number in range(12):
         page.evaluate(BURST, number)

@@ -41,12 +41,13 @@ def text(page, selector, words):
     page.wait(f"document.querySelector('{selector}')?.textContent.includes('{words}')")
 
 
-def test_field_streams_and_obeys(lab, page):
-    run(lab, page, "firefox-field.ipynb", WAVE, 'sim.view("u")')
+@pytest.mark.parametrize("server", ["lab", "direct_lab"])
+def test_field_streams_and_obeys(page, request, server):
+    run(request.getfixturevalue(server), page, "firefox-field.ipynb", WAVE, 'sim.view("u")')
     page.wait("document.querySelector('.swb-field')?.dataset.drawn")
     click(page, "Play")
     page.wait("Number(document.querySelector('.swb-field').dataset.drawn) > 60")
-    page.picture("firefox-field")
+    page.picture(f"firefox-field-{server}")
     assert page.value(f"({COLOURS})()") > 50
     click(page, "Pause")
     page.wait("[...document.querySelectorAll('.swb-field button')].some(found => found.textContent.trim() === 'Play')")

@@ -1,4 +1,4 @@
-"""What the notebook server does with that which a kernel process says to a page."""
+"""The notebook server where the wheel is installed: left alone, and where it is configured to send frames directly."""
 
 import json
 import subprocess
@@ -6,14 +6,13 @@ import sys
 
 import pytest
 
-from tests.browser.lab import ROOT, SERVER, end_kernels, open_notebook, running_lab
-from tests.browser.programs import WAVE
+from tests.browser.lab import ROOT, configure
 
 pytestmark = pytest.mark.browser
 
 # A server that opens connections to itself, as pages do.
 PROGRAM = """
-import asyncio, gc, json, socket, sys, uuid
+import asyncio, gc, json, pathlib, socket, sys, uuid
 from jupyter_server.serverapp import ServerApp
 from jupyter_server.services.kernels.connection.base import deserialize_msg_from_ws_v1, serialize_msg_to_ws_v1
 from jupyter_server.services.kernels.websocket import KernelWebsocketHandler
@@ -29,6 +28,9 @@ async def say(page, kind, content):
     header = {"msg_type": kind, "msg_id": uuid.uuid4().hex, "session": "page", "username": "", "version": "5.3"}
     parts = [json.dumps(part).encode() for part in (header, {}, {}, content)]
     await page.write_message(serialize_msg_to_ws_v1(parts, "shell"), binary=True)
+
+async def run(page, code):
+    await say(page, "execute_request", {"code": code, "silent": False, "store_history": False, "allow_stdin": False})
 
 async def hear(page, kind):
     "The next message of this kind: its content and bodies."
@@ -60,7 +62,7 @@ PROMPT = """
 async def talk(server, kernel, page):
     (handler,) = [each for each in gc.get_objects() if isinstance(each, KernelWebsocketHandler)]
     ours = handler.ws_connection.stream.socket
-    print("prompt:", ours.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0)
+    print("told:", json.dumps(ours.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY) != 0))
 """
 
 # A picture, and a message that is none.
@@ -74,7 +76,7 @@ line = create_comm("nobody")
 line.send({"words": 1}, metadata={APART: True}, buffers=[b"first", b"second"])
 line.send({"words": 2}, buffers=[b"third"])
 '''
-    await say(page, "execute_request", {"code": code, "silent": False, "store_history": False, "allow_stdin": False})
+    await run(page, code)
     return [[content["data"]["words"], bodies] for content, bodies in [await hear(page, "comm_msg") for _ in range(2)]]
 
 async def refused(server, path, token):
@@ -109,22 +111,58 @@ async def talk(server, kernel, page):
 """
 )
 
-NO_STREAMS = (
+ALONE = (
     SEND
     + """
 async def talk(server, kernel, page):
-    code = await refused(server, f"stencil-workbench/kernels/{kernel}/frames", "t")
-    print("told:", json.dumps([code, await send(page)]))
+    settings = server.web_app.settings
+    told = {"imported": sorted(name for name in sys.modules if name.partition(".")[0] == "workbench")}
+    told["connections"] = settings["kernel_websocket_connection_class"].__module__
+    told["page"] = [name for name in settings.get("page_config_data", {}) if "stencil" in name.lower()]
+    told["frames"] = await refused(server, f"stencil-workbench/kernels/{kernel}/frames", "t")
+    told["sent"] = await send(page)
+    print("told:", json.dumps(told))
 """
 )
 
+# A worker that connects and never reads, while the page reads everything.
+UNREAD = """
+MANY, AT_ONCE, BODY = 200, 10, 1 << 20
+CODE = '''
+from comm import create_comm
+from workbench.views.page.live import APART
+line = create_comm("nobody")
+for number in range(FIRST, LAST):
+    line.send({"words": number}, metadata={APART: True}, buffers=[bytes(BODY)])
+'''
 
-def run_server(folder, talk, enabled):
-    """What the program prints while this checkout's extension of the server is enabled or not."""
-    extensions = json.loads(SERVER.read_text())["ServerApp"]["jpserver_extensions"]
-    (folder / "config").mkdir()
-    chosen = {"ServerApp": {"jpserver_extensions": {name: enabled for name in extensions}}}
-    (folder / "config" / "jupyter_server_config.json").write_text(json.dumps(chosen))
+def resident():
+    "The most bytes so far."
+    (line,) = [line for line in pathlib.Path("/proc/self/status").read_text().splitlines() if "VmHWM" in line]
+    return 1024 * int(line.split()[1])
+
+def words(content):
+    return content["data"]["words"]
+
+async def talk(server, kernel, page):
+    stream = await connect(server, f"stencil-workbench/kernels/{kernel}/frames", "page")
+    by_page = []
+    for first in range(0, MANY, AT_ONCE):
+        before = resident() if first <= AT_ONCE else before
+        code = f"FIRST, LAST, BODY = {first}, {first + AT_ONCE}, {BODY}" + CODE
+        await run(page, code)
+        for _ in range(AT_ONCE):
+            content, bodies = await hear(page, "comm_msg")
+            by_page += [words(content)] if bodies else []
+    grown = resident() - before
+    unread = [words((await hear(stream, "comm_msg"))[0]) for _ in range(MANY - len(by_page))]
+    print("told:", json.dumps({"by page": by_page, "unread": unread, "grown": grown}))
+"""
+
+
+def told_by(folder, talk, direct):
+    """What the program tells where the wheel is installed, with or without its setting."""
+    configure(folder / "config", direct)
     environment = {
         "PATH": "/usr/bin:/bin",
         "HOME": str(folder),
@@ -133,19 +171,26 @@ def run_server(folder, talk, enabled):
         "PYTHONPATH": str(ROOT),
     }
     command = [sys.executable, "-c", talk + PROGRAM, str(folder)]
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    assert "told: " in ran.stdout, ran.stderr[-3000:]
+    return json.loads(ran.stdout.partition("told: ")[2])
 
 
-@pytest.mark.parametrize("enabled", [True, False])
-def test_messages_of_the_kernel_process_are_not_held_back(tmp_path, enabled):
-    ran = run_server(tmp_path, PROMPT, enabled)
-    assert f"prompt: {enabled}" in ran.stdout, ran.stderr[-3000:]
+@pytest.mark.parametrize("direct", [True, False])
+def test_messages_of_the_kernel_process_are_not_held_back(tmp_path, direct):
+    assert told_by(tmp_path, PROMPT, direct) is direct
+
+
+def test_server_is_left_alone_by_default(tmp_path):
+    told = told_by(tmp_path, ALONE, direct=False)
+    assert told["imported"] == ["workbench", "workbench._version", "workbench.notebook", "workbench.notebook.server"]
+    assert told["connections"] == "jupyter_server.services.kernels.connection.channels"
+    assert (told["page"], told["frames"]) == ([], 404)
+    assert told["sent"] == [[1, ["first", "second"]], [2, ["third"]]]
 
 
 def test_pictures_go_to_the_stream_of_their_page(tmp_path):
-    ran = run_server(tmp_path, STREAMS, enabled=True)
-    assert "told: " in ran.stdout, ran.stderr[-3000:]
-    told = json.loads(ran.stdout.partition("told: ")[2])
+    told = told_by(tmp_path, STREAMS, direct=True)
     whole = [[1, ["first", "second"]], [2, ["third"]]]
     assert told["no stream"] == told["of another page"] == told["closed"] == whole
     assert told["stream"] == [[1, []], [2, ["third"]]]
@@ -153,19 +198,9 @@ def test_pictures_go_to_the_stream_of_their_page(tmp_path):
     assert (told["wrong token"], told["no kernel"]) == (403, 404)
 
 
-def test_a_server_without_the_extension_has_no_streams(tmp_path):
-    ran = run_server(tmp_path, NO_STREAMS, enabled=False)
-    assert "told: " in ran.stdout, ran.stderr[-3000:]
-    assert json.loads(ran.stdout.partition("told: ")[2]) == [404, [[1, ["first", "second"]], [2, ["third"]]]]
-
-
-def test_a_page_of_such_a_server_draws_all_frames_that_come_to_it(tmp_path, page):
-    with running_lab(tmp_path, extended=False) as address:
-        notebook = open_notebook((address, tmp_path), page, "plain.ipynb", WAVE, 'sim.view("u")')
-        notebook.wait_drawn(1, before=0)
-        page.get_by_role("button", name="Play").click()
-        notebook.wait_drawn(20)
-        page.get_by_role("button", name="Pause").click()
-        page.get_by_role("button", name="Play").wait_for()
-        assert notebook.colours() > 50
-        end_kernels()
+def test_stream_that_nobody_reads_is_bounded(tmp_path):
+    told = told_by(tmp_path, UNREAD, direct=True)
+    assert sorted(told["by page"] + told["unread"]) == list(range(200))
+    assert told["unread"] == sorted(told["unread"])
+    assert 1 <= len(told["unread"]) < 30  # MiB: what the operating system and the client take, and MOST_UNREAD
+    assert told["grown"] < 50 << 20  # of the 200 MiB that the kernel process sent

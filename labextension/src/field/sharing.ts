@@ -1,6 +1,5 @@
-// The worker that draws the fields of a page, shared by all of them: neither unpacking nor painting waits for the page,
-// nor do pictures, where the notebook server sends them straight here, and a memory of its own is collected without
-// stopping the page.
+// What draws the fields of a page, shared by all of them: the page itself, or, where the notebook server sends pictures
+// straight to it (kernel/channel.ts), a worker, so that neither pictures nor unpacking and painting wait for the page.
 
 import { paint } from './colours';
 import { drawing, type FromDrawing, type Pictures, type ToDrawing } from './drawing';
@@ -35,7 +34,7 @@ export interface Painter {
   close(): void;
 }
 
-/** Where the pictures of a model come from, if not by the page alone. */
+/** Where the pictures of a model come from, if not by the page. */
 export interface Source {
   model: string;
   address: string;
@@ -92,15 +91,9 @@ export async function openPainter(
   };
 }
 
-/**
- * A worker, or the page itself where there can be none. One that streams counts as a part of the page and may speak to
- * the page's server; VS Code's rules allow none but those whose address holds all of their text.
- */
+/** A worker if it will stream, or the page itself; so too where the page's rules forbid workers that are text. */
 async function startPlace(streams: boolean): Promise<Place> {
-  const type = 'text/javascript';
-  const own = streams ? URL.createObjectURL(new Blob([SOURCE], { type })) : '';
-  const worker = (own && (await startWorker(own))) || (await startWorker(`data:${type},${encodeURIComponent(SOURCE)}`));
-  URL.revokeObjectURL(own);
+  const worker = streams ? await startWorker() : null;
   if (worker) {
     worker.onmessage = event => tell(event.data as FromDrawing);
     worker.onerror = event => [...hearers.keys()].forEach(view => tell({ view, trouble: event.message }));
@@ -110,7 +103,8 @@ async function startPlace(streams: boolean): Promise<Place> {
   return { post: message => message.type !== 'stream' && draw(message), end: () => undefined, apart: false };
 }
 
-async function startWorker(address: string): Promise<Worker | null> {
+async function startWorker(): Promise<Worker | null> {
+  const address = URL.createObjectURL(new Blob([SOURCE], { type: 'text/javascript' }));
   try {
     const worker = new Worker(address);
     const able = await new Promise<boolean>(resolve => {
@@ -124,6 +118,8 @@ async function startWorker(address: string): Promise<Worker | null> {
     worker.terminate();
   } catch {
     // the page's rules forbid it
+  } finally {
+    URL.revokeObjectURL(address);
   }
   return null;
 }

@@ -1,5 +1,5 @@
-// Pictures that come from the notebook server straight to the worker (workbench/notebook/server.py): what the page is busy
-// with does not keep them from the screen. Imports nothing that runs.
+// Pictures that come from the notebook server straight to the worker (workbench/notebook/direct_frames.py): what the page
+// is busy with does not keep them from the screen. Imports nothing that runs.
 
 import type { Pictures } from './drawing';
 

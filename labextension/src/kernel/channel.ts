@@ -6,9 +6,6 @@ import type { Kernel } from '@jupyterlab/services';
 const TARGET = 'stencil-workbench.page';
 const SUBSHELL_TIMEOUT = 1000; // milliseconds; an old kernel process never says that it has one
 
-/** Of these JupyterLab shows no busy and idle, as its server tells it (`untracked_message_types`); 4.4 knows no such. */
-const UNTRACKED = 'comm_info_request';
-
 export interface Channel<Message extends object> {
   send(message: Message): void;
   close(): void;
@@ -36,7 +33,7 @@ export async function openChannel<Message extends object>(
   return {
     send: message => {
       if (!comm.isDisposed) {
-        untracked(comm.send({ ...message } as unknown as Parameters<typeof comm.send>[0]));
+        void comm.send({ ...message } as unknown as Parameters<typeof comm.send>[0]);
       }
     },
     close: () => {
@@ -48,13 +45,23 @@ export async function openChannel<Message extends object>(
   };
 }
 
+/** `c.StencilWorkbench.direct_frames` of the notebook server (workbench/notebook/direct_frames.py). */
+export const DIRECT_FRAMES = 'stencilWorkbenchDirectFrames';
+
+let direct = false;
+
+/** Called once, before the first view; other front ends than JupyterLab and Notebook 7 never do. */
+export function useDirectFrames(): void {
+  direct = true;
+}
+
 /**
- * Where the notebook server sends the pictures that are for this page (workbench/notebook/server.py), if its connection
- * is a real one; built like JupyterLab's own address, which no interface tells.
+ * Where the notebook server sends the pictures that are for this page, if it does and the page's connection is a real
+ * one; built like JupyterLab's own address, which no interface tells.
  */
 export function streamAddress({ id, clientId, serverSettings }: Kernel.IKernelConnection): string | null {
   const { wsUrl, token, appendToken } = serverSettings;
-  if (serverSettings.WebSocket !== WebSocket) {
+  if (!direct || serverSettings.WebSocket !== WebSocket) {
     return null;
   }
   const address = new URL(`stencil-workbench/kernels/${id}/frames`, wsUrl.endsWith('/') ? wsUrl : `${wsUrl}/`);
@@ -63,13 +70,4 @@ export function streamAddress({ id, clientId, serverSettings }: Kernel.IKernelCo
     address.searchParams.set('token', token);
   }
   return address.href;
-}
-
-/**
- * Keep JupyterLab from showing the kernel process as busy, then idle, for a message that nobody waits for. For each of
- * the two it would change icon, toolbar and status bar, more work than to draw a frame; and idle would be wrong while a
- * cell runs.
- */
-function untracked(sent: Kernel.IShellFuture): void {
-  sent.onIOPub = ({ parent_header }) => void Object.assign(parent_header, { msg_type: UNTRACKED });
 }

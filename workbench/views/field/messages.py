@@ -21,7 +21,7 @@ from workbench.views.field.summary import AxisLabel, FieldSummary, thinning_text
 class Message:
     """A JSON object (NaN and infinity are not JSON: None and text stand for them), and bytes beside it.
 
-    apart: the bytes are pictures, which the worker of a page may get by a way of its own (notebook/server.py).
+    apart: the bytes are pictures, which the worker of a page may get by a way of its own (notebook/direct_frames.py).
     """
 
     content: Mapping[str, object]

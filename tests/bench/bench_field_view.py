@@ -6,6 +6,9 @@ client that acknowledges frames and draws none, while the simulation does 15 ste
 
 Nobody is attached to the page while it is measured: whoever is (playwright, the developer tools) gets a copy of each
 message in base64, which takes as much time as receiving and drawing it. The page takes its own notes.
+
+--direct: the notebook server sends frames directly to a worker of the page (c.StencilWorkbench.direct_frames = True).
+Shares of a core are those of all processes of the browser, and of the notebook server without its kernel processes.
 """
 
 import argparse
@@ -105,7 +108,7 @@ FORGET = """() => {
     window.drawnAt = window.longTasks = window.arrivedAt = null;
 }"""
 
-# When a picture comes to the worker that draws.
+# When a picture comes to the worker that draws, where frames are direct.
 NOTING = """
 const arrivals = new BroadcastChannel('arrivals'), Socket = WebSocket;
 WebSocket = class extends Socket {
@@ -153,13 +156,26 @@ def printed(page, cell, word):
     return json.loads(output.text_content(timeout=60_000).partition(word)[2])
 
 
-def figures(browser, cell, seconds, worst):
+def processor_seconds(folder):
+    """Of the browser and of the notebook server that serves this folder, so far."""
+    import psutil  # of ipykernel
+
+    spent = {each: sum(each.cpu_times()[:2]) for each in psutil.Process().children(recursive=True)}
+    serves = {each for each in spent if (folder / "runtime" / f"jpserver-{each.pid}.json").exists()}
+    browser = {each for each in spent if "chrom" in each.name()}
+    return [sum(spent[each] for each in group) for group in (browser, serves)]
+
+
+def figures(browser, folder, cell, seconds, worst):
     """Print frames drawn per second and the distribution of the lag, and where the `worst` frames spent theirs."""
     with visited(browser) as page:
         page.evaluate(WATCH)
         NotebookPage.shown(page).run(cell)
-    time.sleep(seconds + LEAVING)
-    load = os.getloadavg()[0]
+    time.sleep(LEAVING)
+    before = processor_seconds(folder)
+    time.sleep(seconds)
+    after, load = processor_seconds(folder), os.getloadavg()[0]
+    of_browser, of_server = [100 * (later - earlier) / seconds for earlier, later in zip(before, after, strict=True)]
     with visited(browser) as page:
         noted_taken, noted_sent, rate = printed(page, cell, "taken")
         drawn, arrived, tasks = page.evaluate("[window.drawnAt, window.arrivedAt, window.longTasks]")
@@ -172,15 +188,16 @@ def figures(browser, cell, seconds, worst):
         f"    {len(drawn) / span:.1f} frames/s drawn, {len(every)} in {span:.0f} s; lag median "
         f"{1000 * statistics.median(every):.0f} ms, 99 % within {1000 * every[int(0.99 * (len(every) - 1))]:.0f} ms, "
         f"worst {1000 * every[-1]:.0f} ms, {sum(lag > 0.1 for lag in every)} over 100 ms; {rate:.0f} steps/s; "
-        f"load {load:.1f}",
+        f"browser {of_browser:.0f} %, server {of_server:.0f} % of a core; load {load:.1f}",
         flush=True,
     )
     for lag, number, at in lags[::-1][:worst]:
-        came = max((time for time in arrived if time <= at), default=at)
+        came = [time for time in arrived if time <= at]
+        received = f", in the worker after {1000 * (max(came) - taken[number]):.0f}" if came else ""
         busy = [f"{1000 * long:.0f}" for start, long in tasks if start < at and start + long > taken[number]]
         print(
             f"    frame {number} at {at - begin:.1f} s: {1000 * lag:.0f} ms; handed over after "
-            f"{1000 * (sent[number] - taken[number]):.0f}, in the worker after {1000 * (came - taken[number]):.0f}; "
+            f"{1000 * (sent[number] - taken[number]):.0f}{received}; "
             f"the page was busy for {', '.join(busy) or 'no long time'}"
         )
 
@@ -202,10 +219,10 @@ def slider_figures(page, tries=11):
     print(f"slider to picture: median {statistics.median(waits):.0f} ms, worst {max(waits):.0f} ms")
 
 
-def browser_figures(seconds, minutes, worst, megabits):
+def browser_figures(seconds, minutes, worst, megabits, direct):
     folder = Path(tempfile.mkdtemp())
     with ExitStack() as running:
-        address = running.enter_context(running_lab(folder))
+        address = running.enter_context(running_lab(folder, direct=direct))
         browser = running.enter_context(running_browser(folder))
         if megabits:
             address = running.enter_context(slow_line(address, megabits, LINE_DELAY))
@@ -223,7 +240,7 @@ def browser_figures(seconds, minutes, worst, megabits):
             slider_figures(page)
         for what, cell in (("one simulation, cell sleeps", 2), ("two simulations and a Python loop", 3)):
             print(f"{what}:")
-            figures(browser, cell, seconds, worst)
+            figures(browser, folder, cell, seconds, worst)
         if minutes:
             memory_figures(browser, minutes)
 
@@ -365,13 +382,14 @@ def main():
     parser.add_argument("--minutes", type=int, default=0, help="also watch the memory for so long")
     parser.add_argument("--worst", type=int, default=3, help="tell of so many frames where their lag came from")
     parser.add_argument("--megabits", type=float, default=0, help="reach the page over a line of so many a second")
+    parser.add_argument("--direct", action="store_true", help="frames go directly to a worker of the page")
     parser.add_argument("--only", choices=("browser", "cost"), help="one part alone")
     options = parser.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     if options.only != "browser":
         cost_figures(options.seconds)
     if options.only != "cost":
-        browser_figures(options.seconds, options.minutes, options.worst, options.megabits)
+        browser_figures(options.seconds, options.minutes, options.worst, options.megabits, options.direct)
     print(f"load afterwards {os.getloadavg()[0]:.1f}")
 
 

@@ -6,8 +6,11 @@ one test of 20 seeds that were drawn. A proof without seeds says how many of its
 """
 
 import hashlib
+from itertools import product
 from pathlib import Path
 from random import Random
+
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 SUFFIXES = {".py", ".h", ".jinja", ".cpp", ".cu", ".txt", ".toml"}
@@ -54,6 +57,11 @@ def seeds_of_proof(name, seed, seeds, batch, sample):
         return [seeds[start : start + batch] for start in range(0, len(seeds), batch)]
     first = Random(f"{seed} {name}").randrange(*DRAWN)
     return [range(first, first + sample)]
+
+
+def combinations(in_short, *columns):
+    """Parameters of a test: every combination of `columns`; those for which `in_short` is false are proofs."""
+    return [pytest.param(*row, marks=() if in_short(*row) else pytest.mark.proof) for row in product(*columns)]
 
 
 class Sample:

@@ -5,6 +5,7 @@ import pytest
 
 from tests.bits import differences
 from tests.capabilities import backends_here
+from tests.proofs import combinations
 from tests.random_choices import random_choices
 from workbench.errors import RunError, StencilError
 from workbench.planning import Meaning
@@ -56,8 +57,14 @@ def sod_error(cells, **options):
     return np.abs(simulation.density - exact[0]).mean()
 
 
-@pytest.mark.parametrize("riemann", RIEMANN)
-@pytest.mark.parametrize("reconstruction", [hydro.minmod, hydro.mc, hydro.ppm, hydro.weno_z])
+def one_of_both_is_the_default(reconstruction, riemann):
+    return reconstruction is hydro.mc or riemann is hydro.hllc
+
+
+@pytest.mark.parametrize(
+    ("reconstruction", "riemann"),
+    combinations(one_of_both_is_the_default, [hydro.minmod, hydro.mc, hydro.ppm, hydro.weno_z], RIEMANN),
+)
 def test_sod_converges_to_the_exact_solution(riemann, reconstruction):
     coarse, fine = (sod_error(n, riemann=riemann, reconstruction=reconstruction) for n in (128, 256))
     assert fine < 0.005
@@ -176,8 +183,9 @@ def test_what_is_stored_changes_no_bit():
     assert len(kernels) > 3
 
 
-@pytest.mark.parametrize("riemann", RIEMANN)
-@pytest.mark.parametrize("reconstruction", RECONSTRUCTIONS)
+@pytest.mark.parametrize(
+    ("reconstruction", "riemann"), combinations(one_of_both_is_the_default, RECONSTRUCTIONS, RIEMANN)
+)
 def test_components_can_be_swapped_and_keep_a_uniform_flow(riemann, reconstruction):
     machine = hydro.machine(dim=2, riemann=riemann, reconstruction=reconstruction)
     start = hydro.conserved(np.full((6, 5), 2.0), (0.5, -0.25), 1.0)
@@ -238,9 +246,10 @@ BELOW_FLOORS = {  # what one cell is given, with its gas moving or not
 }
 
 
-@pytest.mark.parametrize("backend", backends_here())
-@pytest.mark.parametrize("case", BELOW_FLOORS)
-@pytest.mark.parametrize("velocity", [0.0, 1.0])
+@pytest.mark.parametrize(
+    ("velocity", "case", "backend"),
+    combinations(lambda v, _, b: v != 0 or b != "reference", [0.0, 1.0], BELOW_FLOORS, backends_here()),
+)
 def test_gas_below_the_floors_is_counted_and_the_run_ends(case, velocity, backend):
     cells = 16
     start = hydro.conserved(np.ones(cells), (velocity,), 1.0)

@@ -5,6 +5,7 @@ import pytest
 
 from tests.bits import assert_same_bits
 from tests.capabilities import backends_here
+from tests.proofs import combinations
 from workbench.errors import StencilError
 from workbench.solvers import shallow_water
 from workbench.solvers.exact_dam_break import Pool, solve_dam_break
@@ -115,8 +116,10 @@ def bumpy(dim, cells):
     return {"bed": bed, "depth": depth, "momentum": 0.0}
 
 
-@pytest.mark.parametrize("dim", [1, 2])
-@pytest.mark.parametrize("boundary", ["reflect", "periodic", "outflow"])
+@pytest.mark.parametrize(
+    ("boundary", "dim"),
+    combinations(lambda b, d: d == 1 or b == "reflect", ["reflect", "periodic", "outflow"], [1, 2]),
+)
 def test_a_lake_with_an_island_stays_at_rest(dim, boundary):
     cells = {1: 64, 2: 24}[dim]
     start = bumpy(dim, cells)

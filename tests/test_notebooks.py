@@ -1,6 +1,7 @@
 """The course notebooks run top to bottom without a GPU, as `make pages` runs them, and are kept without outputs."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from workbench.views.page.live import MIME
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+LARGEST = 300_000  # bytes of a picture
 
 
 def test_there_are_notebooks():
@@ -67,3 +69,11 @@ def test_axes_of_every_picture_have_names(path):
         if "plt.subplots" in source:
             assert "xlabel=" in source
             assert "ylabel=" in source
+
+
+def test_pictures_of_the_readme_are_the_notebooks_own_and_small():
+    shown = re.findall(r"!\[[^\]]*\]\(([^)]*)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert shown
+    assert all(name.startswith("notebooks/pictures/") and (ROOT / name).is_file() for name in shown)
+    sizes = {file.name: file.stat().st_size for file in (ROOT / "notebooks" / "pictures").iterdir()}
+    assert {name: size for name, size in sizes.items() if size > LARGEST} == {}

@@ -58,7 +58,7 @@ test: $(TEST_INSTALLED)
 # Jupyter refuses to run as root unless told, and in a container there often is nobody else.
 lab: ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
 lab: $(LAB_INSTALLED) coursework
-	cd coursework && $(abspath $(BIN))/python -m jupyterlab $(ALLOW_ROOT) 00-quickstart.ipynb
+	cd coursework && $(abspath $(BIN))/python -m jupyterlab $(ALLOW_ROOT) --LabApp.default_url=/lab/tree/00-quickstart.ipynb
 
 # The reader's own copies: git ignores them, nothing here overwrites or removes one, so that `git pull` has no conflicts.
 coursework:

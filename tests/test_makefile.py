@@ -94,4 +94,4 @@ def test_lab_opens_the_copy_of_the_quickstart(folder):
     tool(folder, "python", 'pwd; echo "$*"')
     place, words = make(folder, "lab").stdout.splitlines()[-2:]
     assert Path(place) == folder / "coursework"
-    assert words.split()[-1] == "00-quickstart.ipynb"
+    assert words.split()[-1] == "--LabApp.default_url=/lab/tree/00-quickstart.ipynb"

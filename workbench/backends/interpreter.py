@@ -179,15 +179,44 @@ class Evaluation:
         return result
 
     def _uniform(self, index: int, box: Box, sides: tuple[tuple[SideRule, SideRule], ...]) -> Array:
-        """A box on one side of the domain's end along each axis, so that one rule decides: Extend's docstring."""
-        outside: list[tuple[int, SideRule]] = []
-        for axis, (low, high) in enumerate(box):
-            if low < 0 or high > self.extents[axis]:
-                outside.append((axis, sides[axis][0 if low < 0 else 1]))
-        if not outside:
-            return self.local(self.nodes[index].operands[0], self.domain)[tuple(slice(*i) for i in box)]
-        axis, rule = next(((a, r) for a, r in outside if isinstance(r, VALUE_RULES)), outside[0])
-        return self._outside(index, box, axis, rule)
+        """A box on one side of the domain's end along each axis, so that one rule decides: Extend's docstring.
+
+        A reflected box mostly lies outside again, beyond the other side. It is followed to its end before anything is
+        evaluated, so that no number of reflections is too many.
+        """
+        passed: list[tuple[Box, int, SideRule]] = []
+        while True:
+            outside = [
+                (a, sides[a][0 if box[a][0] < 0 else 1]) for a, n in enumerate(self.extents) if _beyond(box[a], n)
+            ]
+            if not outside:
+                values = self.local(self.nodes[index].operands[0], self.domain)[tuple(slice(*i) for i in box)]
+                break
+            axis, rule = next(((a, r) for a, r in outside if isinstance(r, VALUE_RULES)), outside[0])
+            if not _reflects(rule, box[axis], self.extents[axis]):
+                values = self._outside(index, box, axis, rule)
+                break
+            box = _replaced(box, axis, _nearer(sides[axis], box[axis], self.extents[axis]))
+            passed.append((box, axis, rule))
+            box = _replaced(box, axis, _image(rule, box[axis], self.extents[axis]))
+            if any(len(_cut(box[a], n, sides[a][1])) > 1 for a, n in enumerate(self.extents)):
+                values = self.local(index, box)
+                break
+        for ghosts, axis, rule in reversed(passed):
+            values = self._reflected(index, ghosts, rule, np.flip(values, axis))
+        return values
+
+    def _reflected(self, index: int, box: Box, rule: SideRule, images: Array) -> Array:
+        """The values of ghost cells from those of their images."""
+        node, type_ = self.nodes[index], self.nodes[index].value_type
+        match rule:
+            case Reflect(sign) | Mirror(sign) | Wall(sign):
+                return _signed(images, sign, type_)
+            case Fixed(operand):
+                face = self.local(node.operands[operand], box)
+                return apply("subtract", (apply("add", (face, face), type_), images), type_)
+            case Undefined() | Periodic() | Outflow() | Value() | Neumann():
+                raise AssertionError(f"{rule} reflects nothing")
 
     def _outside(self, index: int, box: Box, axis: int, rule: SideRule) -> Array:
         node, type_, n = self.nodes[index], self.nodes[index].value_type, self.extents[axis]
@@ -203,16 +232,14 @@ class Evaluation:
                 return taken if sign == 1 else np.where(odd, _signed(taken, sign, type_), taken)
             case Outflow():
                 return self._taken(index, box, axis, rule)
-            case Wall(sign) if low == n:  # the face on the wall, alone in its box
+            case Wall(sign):  # the face on the wall, alone in its box
                 return self._taken(index, box, axis, rule) if sign == 1 else np.zeros(_shape(box), type_.numpy)
-            case Reflect(sign) | Mirror(sign) | Wall(sign):
+            case Mirror(sign):  # about the only cell
                 return _signed(self._taken(index, box, axis, rule), sign, type_)
+            case Reflect() | Fixed():
+                raise AssertionError(f"{rule} reflects, see _uniform")
             case Value(operand):
                 return self.local(node.operands[operand], box)
-            case Fixed(operand):
-                face = self.local(node.operands[operand], box)
-                reflected = self._taken(index, box, axis, rule)
-                return apply("subtract", (apply("add", (face, face), type_), reflected), type_)
             case Neumann(operand):
                 last = 0 if below else n - 1
                 distance = apply("cast", (np.arange(low, high, dtype=np.int64) - last,), type_)
@@ -236,6 +263,43 @@ class Evaluation:
         line = node.spans[0].line if node.spans else None
         what = f"{name} is read outside the domain at side {side}, where it has no boundary rule"
         return FieldError(what, advice=f"Give {name} a boundary rule at {side}.", line=line)
+
+
+def _beyond(interval: Interval, n: int) -> bool:
+    return interval[0] < 0 or interval[1] > n
+
+
+def _reflects(rule: SideRule, interval: Interval, n: int) -> bool:
+    """Whether cells beyond a side have images: all but the face on a wall, and the mirror images of an only cell."""
+    match rule:
+        case Reflect() | Fixed():
+            return True
+        case Mirror():
+            return n > 1
+        case Wall():
+            return interval[0] != n
+        case Undefined() | Periodic() | Outflow() | Value() | Neumann():
+            return False
+
+
+def _image(rule: SideRule, interval: Interval, n: int) -> Interval:
+    """Where the images of the cells lie, in descending order."""
+    low, high = interval
+    return source_cell(rule, high - 1, n), source_cell(rule, low, n) + 1
+
+
+def _nearer(rules: tuple[SideRule, SideRule], interval: Interval, n: int) -> Interval:
+    """Cells on the same side that have the same values: four reflections only move, and change no sign."""
+    low, high = interval
+    distance = max(-high, low - n)
+    if distance <= 4 * n or not all(
+        isinstance(r, Reflect | Mirror | Wall) and _reflects(r, interval, n) for r in rules
+    ):
+        return interval
+    here, there = rules if low < 0 else rules[::-1]
+    moved = 2 * (source_cell(there, source_cell(here, low, n), n) - low)
+    nearer = moved * ((distance - 2 * n) // abs(moved))
+    return low + nearer, high + nearer
 
 
 def source_cell(rule: SideRule, i: int, n: int) -> int:

@@ -35,7 +35,7 @@ from workbench.codegen.loops import (
 )
 from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.rows import beyond_domain, lost_tags, passed_array, row_element
-from workbench.codegen.rules import is_steady, region_body, rule_row
+from workbench.codegen.rules import is_steady, most_steps, region_body, rule_row
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import Target, literal, type_name
 from workbench.errors import GraphError
@@ -370,8 +370,7 @@ class KernelWriter:
         table = tuple((rule_row(below), rule_row(above)) for below, above in sides)
         numbers = tuple(sorted({r[2] for pair in table for r in pair if r[2] > 0}))
         operands = tuple(self._operand(node, number) for number in numbers)
-        # Where one cell lies between a wall and a fixed face, a walk comes one cell nearer in two steps.
-        most = sum(2 * max(pair) for pair in fill.margins) + 2 * self.dim
+        most = most_steps(sides, fill.margins)
         label = display_name(self.nodes, fill.node) or "unnamed value"
         return Rules("", label, type_name(node.value_type), table, fill.margins, most, operands)
 

@@ -10,6 +10,7 @@ from workbench.graph import (
     Arith,
     Broadcast,
     Extend,
+    Fixed,
     Imm,
     Load,
     LoadIndex,
@@ -22,6 +23,8 @@ from workbench.graph import (
     Value,
 )
 from workbench.graph.instructions import rule_name
+from workbench.planning.extents import MOST_REFLECTIONS
+from workbench.planning.plan import Margins
 
 
 def region_body(
@@ -66,3 +69,13 @@ def is_steady(nodes: tuple[Node, ...], extend: Node) -> bool:
 def rule_row(rule: SideRule) -> tuple[str, int, int]:
     """(kind, sign, operand) as the prelude's SideRule wants it; its RuleKind has a name for each of graph's RULES."""
     return (rule_name(rule).upper(), getattr(rule, "sign", 1), getattr(rule, "operand", 0))
+
+
+def most_steps(sides: tuple[tuple[SideRule, SideRule], ...], grown: Margins) -> int:
+    """How much may remain to be done to the value of a ghost cell once the cell it comes from is found.
+
+    Where one cell lies between a wall and a fixed face, a walk comes one cell nearer in two steps. Other rules leave
+    one change of sign and one rise along a slope, however often the cell is reflected.
+    """
+    limits = (MOST_REFLECTIONS + 2 if any(isinstance(rule, Fixed) for rule in pair) else 4 for pair in sides)
+    return sum(min(2 * max(pair) + 2, limit) for pair, limit in zip(grown, limits, strict=True))

@@ -21,12 +21,16 @@ from workbench.graph import (
 from workbench.graph.spaces import axis_name
 from workbench.planning.plan import Fill, KernelPlan, Plan
 
+MOST_REFLECTIONS = 64
+"""At fixed faces, of one ghost cell along one axis: each is one rounding, so that they cannot be done at once."""
+
 
 def check_extents(plan: Plan, extents: tuple[int, ...]) -> None:
     """Raise ShapeError where a reflection at one side reads across the domain at a side without a rule.
 
     The reach of a read is known when a cell is planned, the extents only now: -3 reflected in two cells is cell 2,
-    which is outside again.
+    which is outside again. Nor may a few cells between fixed faces be read from so far that their values would be
+    reflected more than MOST_REFLECTIONS times.
     """
     for kernel in plan.kernels:
         for step in (kernel.plain, kernel.observed):
@@ -43,6 +47,13 @@ def _check_fill(kernel: KernelPlan, fill: Fill, extents: tuple[int, ...]) -> Non
             is_own_image = isinstance(rules[side], Mirror) and cells == 1
             if isinstance(rules[1 - side], Undefined) and needed > cells and not is_own_image:
                 raise _error(kernel, node, axis, side, reach[side], (cells, needed))
+            if any(isinstance(rule, Fixed) for rule in rules) and _reflections(reach[side], cells) > MOST_REFLECTIONS:
+                raise _too_far(kernel, node, axis, side, reach[side], cells)
+
+
+def _reflections(reach: int, cells: int) -> int:
+    """An upper bound: two in turn come nearer by 2 * cells - 1 where the other side has a mirror, elsewhere by more."""
+    return 2 * reach // (2 * cells - 1) + 1
 
 
 def cells_needed(rule: SideRule, reach: int, side: int) -> int:
@@ -67,6 +78,21 @@ def _error(kernel: KernelPlan, node: Node, axis: int, side: int, reach: int, num
         "which has no rule",
         advice=f"Give {name} a rule at {there}, or at least {numbers[1]} cells along {axis_text}.",
     )
+    return _located(error, node)
+
+
+def _too_far(kernel: KernelPlan, node: Node, axis: int, side: int, reach: int, cells: int) -> ShapeError:
+    name, axis_text = value_name(kernel.kernel, node.operands[0]), axis_name(axis)
+    enough = next(n for n in range(cells, reach + 2) if _reflections(reach, n) <= MOST_REFLECTIONS)
+    error = ShapeError(
+        f"{name} is read {reach} cells outside at side {axis_text}{'-+'[side]}, and along {axis_text} it has a fixed "
+        f"face; with {cells} cell{'s' * (cells > 1)} its values would be reflected {_reflections(reach, cells)} times",
+        advice=f"Give at least {enough} cells along {axis_text}.",
+    )
+    return _located(error, node)
+
+
+def _located(error: ShapeError, node: Node) -> ShapeError:
     for span in node.spans[:1]:
         error.located(span.line, column=span.column)
     return error

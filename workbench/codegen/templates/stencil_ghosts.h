@@ -108,8 +108,27 @@ template <class Rules, int D> STENCIL_PROCEDURE Column column_at(const Shape<D>&
     return {x, walk.at[D - 1], walk.base == CELL && (walk.count == 0 || negates), negates};
 }
 
-// All ghost cells of some rows. A row outside the domain takes its long middle from one other row in vector loops; only
-// its ends are looked at cell by cell.
+// The middle of a row, as long as the domain: a row outside the domain takes it from one other row in vector loops.
+template <class Rules, class T, int D>
+inline void fill_middle(
+    const Shape<D>& shape, const unsigned char* globals, const T* source, T* cells, const Row<D>& row) {
+    const int64_t n = shape.extents[D - 1];
+    if (row.inside) {
+        const T* from = source + row.start;
+        if (from == cells) return;
+        for (int64_t i = 0; i < n; ++i) cells[i] = from[i];
+    } else {
+        Walk<D, Rules::most_steps> walk;
+        for (int k = 0; k < D; ++k) walk.at[k] = row.at[k];
+        walk_inside(Rules::table, shape, 0, D - 1, walk);
+        fill_run<Rules>(shape, globals, walk, source + row_element(shape, walk.at), cells, 0, n, false);
+        finish_run<Rules>(shape, globals, walk, cells, 0, n, false);
+    }
+}
+
+constexpr int64_t COLUMNS = 128;  // looked at together: a long reach has more than a thread's stack has room for
+
+// All ghost cells of some rows: a row's long middle at once, only its ends are looked at cell by cell.
 template <class Rules, class T, int D>
 STENCIL_PROCEDURE void fill_rows(
     const Shape<D>& shape, const unsigned char* globals, const T* source, T* target, int64_t first_row,
@@ -118,37 +137,34 @@ STENCIL_PROCEDURE void fill_rows(
     const int64_t n = shape.extents[D - 1];
     const bool fills_below = shape.sides[D - 1][0] != 0 && Rules::table[D - 1][0].kind != UNDEFINED;
     const bool fills_above = shape.sides[D - 1][1] != 0 && Rules::table[D - 1][1].kind != UNDEFINED;
-    Column columns[below + above + 1];
-    int count = 0;
-    for (int64_t x = -below; fills_below && x < 0; ++x) columns[count++] = column_at<Rules>(shape, x);
-    for (int64_t x = n; fills_above && x < n + above; ++x) columns[count++] = column_at<Rules>(shape, x);
-    Row<D> row = row_at(shape, Rules::grown, first_row);
-    for (int64_t r = first_row; r < last_row; ++r, next_row(shape, Rules::grown, row)) {
-        if (belongs_to_neighbour<Rules>(shape, row.at, D - 1)) continue;
-        T* cells = target + row.start;
-        if (row.inside) {
-            if (source != target) {
-                const T* from = source + row.start;
-                for (int64_t i = 0; i < n; ++i) cells[i] = from[i];
-            }
-        } else {
-            Walk<D, Rules::most_steps> walk;
-            for (int k = 0; k < D; ++k) walk.at[k] = row.at[k];
-            walk_inside(Rules::table, shape, 0, D - 1, walk);
-            fill_run<Rules>(shape, globals, walk, source + row_element(shape, walk.at), cells, 0, n, false);
-            finish_run<Rules>(shape, globals, walk, cells, 0, n, false);
+    // A row's ghost cells have numbers, the lowest cell 0; those that a rule fills are [begin, end).
+    const int64_t begin = fills_below ? 0 : below, end = below + (fills_above ? above : 0);
+    constexpr int64_t most = below + above < COLUMNS ? below + above : COLUMNS;
+    Column columns[most + 1];
+    int64_t first = begin;
+    do {
+        const int64_t last = at_most(first + most, end);
+        for (int64_t c = first; c < last; ++c) {
+            columns[c - first] = column_at<Rules>(shape, c < below ? c - below : c - below + n);
         }
-        const T* own = source + row.start;
-        for (int c = 0; c < count; ++c) {
-            const Column& column = columns[c];
-            if (row.inside && column.copies) {
-                const T cell = own[column.from];
-                cells[column.x] = column.negates ? T(-cell) : cell;
-            } else {
-                fill_cell<Rules>(shape, globals, source, cells, row.at, column.x);
+        Row<D> row = row_at(shape, Rules::grown, first_row);
+        for (int64_t r = first_row; r < last_row; ++r, next_row(shape, Rules::grown, row)) {
+            if (belongs_to_neighbour<Rules>(shape, row.at, D - 1)) continue;
+            T* cells = target + row.start;
+            if (first == begin) fill_middle<Rules>(shape, globals, source, cells, row);
+            const T* own = source + row.start;
+            for (int64_t c = 0; c < last - first; ++c) {
+                const Column& column = columns[c];
+                if (row.inside && column.copies) {
+                    const T cell = own[column.from];
+                    cells[column.x] = column.negates ? T(-cell) : cell;
+                } else {
+                    fill_cell<Rules>(shape, globals, source, cells, row.at, column.x);
+                }
             }
         }
-    }
+        first = last;
+    } while (first < end);
 }
 
 }  // namespace stencil

@@ -229,6 +229,41 @@ STENCIL_FUNCTION int64_t modulo(int64_t i, int64_t n) {
     return rest < 0 ? rest + n : rest;
 }
 
+// A step made where the walk is now. Planning refuses domains in which there would be more of them.
+template <int D, int MOST> STENCIL_FUNCTION void add_step(Walk<D, MOST>& walk, Step<D> step) {
+    if (walk.count == MOST) return;
+    for (int k = 0; k < D; ++k) step.at[k] = walk.at[k];
+    walk.steps[walk.count++] = step;
+}
+template <int D, int MOST> STENCIL_FUNCTION void add_negation(Walk<D, MOST>& walk) {
+    if (walk.count > 0 && walk.steps[walk.count - 1].kind == NEGATE) {
+        --walk.count;  // twice is not at all
+    } else {
+        add_step(walk, Step<D>{NEGATE, 0, 0, {}});
+    }
+}
+
+// Rules that map a cell to its mirror image and do nothing else to it but change its sign.
+STENCIL_FUNCTION bool reflects(const SideRule& rule) {
+    return rule.kind == REFLECT || rule.kind == MIRROR || rule.kind == WALL;
+}
+// What a cell and its image at a side add up to.
+STENCIL_FUNCTION int64_t image_sum(const SideRule& rule, int side, int64_t n) {
+    if (side == 0) return rule.kind == REFLECT ? -1 : 0;
+    return rule.kind == REFLECT ? 2 * n - 1 : rule.kind == MIRROR ? 2 * n - 2 : 2 * n;
+}
+
+// How often the ghost cell i can be reflected at both sides in turn, beginning at `side`; each time moves it by `period`.
+STENCIL_FUNCTION int64_t double_reflections(const SideRule (&rules)[2], int side, int64_t i, int64_t n, int64_t& period) {
+    if (!reflects(rules[0]) || !reflects(rules[1])) return 0;
+    if (n == 1 && (rules[0].kind == MIRROR || rules[1].kind == MIRROR)) return 0;  // the only cell is every image
+    const int64_t below = image_sum(rules[0], 0, n), above = image_sum(rules[1], 1, n);
+    period = above - below;
+    // The image at the other side lies outside, and is not the face on a wall, which has no image.
+    const int64_t beyond = side == 1 ? i - above : below - i - n + (rules[1].kind == WALL ? 0 : 1);
+    return beyond > 0 ? (beyond - 1) / period + 1 : 0;
+}
+
 // From a ghost cell to the cell, operand or zero that its value comes from; axes [first, last) are looked at. One step
 // moves one axis: the lowest one outside at a side with a value rule, else the lowest one outside.
 template <int D, int MOST>
@@ -253,6 +288,13 @@ STENCIL_PROCEDURE void walk_inside(
         if (axis < 0) return;
         const SideRule rule = rules[axis][side];
         const int64_t n = shape.extents[axis], i = walk.at[axis], edge = side == 0 ? 0 : n - 1;
+        int64_t period = 0;
+        const int64_t doubles = shape.sides[axis][1 - side] ? double_reflections(rules[axis], side, i, n, period) : 0;
+        if (doubles > 0) {
+            if (doubles % 2 != 0 && rules[axis][0].sign != rules[axis][1].sign) add_negation(walk);
+            walk.at[axis] += side == 0 ? doubles * period : -doubles * period;
+            continue;
+        }
         int64_t to = edge;
         bool reflected = false;
         switch (rule.kind) {
@@ -287,19 +329,9 @@ STENCIL_PROCEDURE void walk_inside(
         case FIXED: to = side == 0 ? -1 - i : 2 * n - 1 - i; break;
         default: break;  // outflow, Neumann and a side nobody reads: the nearest cell
         }
-        int kind = -1;
-        if (rule.kind == FIXED) kind = ABOUT_FACE;
-        if (rule.kind == NEUMANN) kind = ALONG_SLOPE;
-        if (reflected && rule.sign < 0) kind = NEGATE;
-        if (kind == NEGATE && walk.count > 0 && walk.steps[walk.count - 1].kind == NEGATE) {
-            --walk.count;  // twice is not at all
-        } else if (kind >= 0) {
-            Step<D>& step = walk.steps[walk.count++];
-            step.kind = kind;
-            step.operand = rule.operand;
-            step.distance = i - edge;
-            for (int k = 0; k < D; ++k) step.at[k] = walk.at[k];
-        }
+        if (rule.kind == FIXED) add_step(walk, Step<D>{ABOUT_FACE, rule.operand, i - edge, {}});
+        if (rule.kind == NEUMANN) add_step(walk, Step<D>{ALONG_SLOPE, rule.operand, i - edge, {}});
+        if (reflected && rule.sign < 0) add_negation(walk);
         walk.at[axis] = to;
     }
 }

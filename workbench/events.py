@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
+
+from workbench.forking import forkable_lock
 
 RunEnd = Literal["done", "until", "stopped", "failed"]
 
@@ -113,7 +114,7 @@ Event = RunEvent | ReplanEvent | SimulationOpened | SimulationClosed
 Subscriber = Callable[[Event], None]
 
 _subscribers: list[Subscriber] = []
-_lock = threading.Lock()
+_lock = forkable_lock()
 
 
 def subscribe(subscriber: Subscriber) -> Callable[[], None]:

@@ -18,6 +18,7 @@ from workbench.backends.build_cache import Counters, counters
 from workbench.backends.registry import BACKENDS, Selection, get_backend, names_with_text, select_backend
 from workbench.codegen.source import Source
 from workbench.errors import BackendError, StencilError
+from workbench.forking import forkable_lock
 from workbench.frontend.cell import Traced, trace_cell
 from workbench.graph import Graph
 from workbench.planning import plan_graph as plan_anew
@@ -43,7 +44,7 @@ _KEPT_PLANS = 32
 
 _programs: OrderedDict[tuple[Plan, str], Program] = OrderedDict()
 _plans: OrderedDict[tuple[Graph, Choices], Plan] = OrderedDict()
-_lock = threading.Lock()
+_lock = forkable_lock()
 
 
 @dataclass(frozen=True, slots=True)

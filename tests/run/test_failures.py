@@ -50,6 +50,7 @@ CREATION = {
     "float for counter": ("counter", {"u": U, "n": 0.5}, "n holds i64, but was given float64", "dtype=float."),
     "backend": ("wave", {"u": U, "v": U, "backend": "opnemp"}, "there is no backend 'opnemp'", "reference"),
     "threads": ("wave", {"u": U, "v": U, "threads": -1}, "threads=-1 is no number of threads", "0 for all"),
+    "many threads": ("wave", {"u": U, "v": U, "threads": 100_000}, "threads=100000 is more than the", "Pass 0 for all"),
     "threads in words": ("wave", {"u": U, "v": U, "threads": "all"}, "threads='all' is no number", "0 for all"),
     "arithmetic": ("wave", {"u": U, "v": U, "arithmetic": "fast"}, "arithmetic='fast' is unknown", "only one"),
     "schedule": ("wave", {"u": U, "v": U, "schedule": "diamond"}, "schedule='diamond' is unknown", "only one"),

@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench.errors import BuildError
+from workbench.forking import forkable_lock, renew_when_forked
 
 DEFAULT_LIMIT = 2 << 30
 _FORMAT = "1"  # of records and keys; another number makes all older entries unreachable
@@ -107,7 +108,7 @@ class Counters:
 
 
 _counters = Counters(0, 0, 0.0)
-_counters_lock = threading.Lock()
+_counters_lock = forkable_lock()
 
 
 def counters() -> Counters:
@@ -136,6 +137,11 @@ class BuildCache:
         self._flights: dict[str, Future[Entry]] = {}
         self._lock = threading.Lock()
         self._unchecked = limit  # bytes stored since the size was last measured; the first entry measures
+        renew_when_forked(self)
+
+    def renew_in_child(self) -> None:
+        """What other threads are making is made by nobody in a forked process."""
+        self._flights, self._lock = {}, threading.Lock()
 
     def find(self, key: str) -> Entry | None:
         """The entry of `key` if it is there and undamaged; marks it as used now."""

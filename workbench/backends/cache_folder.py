@@ -2,16 +2,16 @@
 
 import os
 import tempfile
-import threading
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 
 from workbench.backends.build_cache import BuildCache
+from workbench.forking import forkable_lock
 
 _open: dict[Path, BuildCache] = {}
 _folders: dict[Path, Path] = {}
-_open_lock = threading.Lock()
+_open_lock = forkable_lock()
 
 
 def default_cache(environ: Mapping[str, str] = os.environ) -> BuildCache:

@@ -24,6 +24,7 @@ from workbench.backends.compiler_memory import bounded, exhausted, is_exhausted,
 from workbench.backends.processor import available_threads
 from workbench.backends.toolchain import Kind, Missing, Toolchain, find_toolchain
 from workbench.errors import BuildError
+from workbench.forking import forkable_lock
 
 Language = Literal["c++", "cuda"]  # "cuda" is CUDA text for the simulator; both go through the C++ compiler
 
@@ -173,7 +174,18 @@ def submit(source: Source, compiler: Compiler | None = None, cancel: threading.E
 _leaving = threading.Event()
 _slots = threading.BoundedSemaphore(available_threads())
 _background: list[threading.Thread] = []
-_background_lock = threading.Lock()
+_background_lock = forkable_lock()
+
+
+def _forget_background() -> None:
+    """In a forked process, where those threads are not."""
+    global _slots
+    _slots = threading.BoundedSemaphore(available_threads())
+    _background.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_background)
 
 
 def _stop_background() -> None:

@@ -19,6 +19,7 @@ from workbench.backends.host_backend import HostBackend
 from workbench.backends.loaded_library import load_library
 from workbench.backends.processor import available_threads
 from workbench.backends.stopwatch import Stopwatch
+from workbench.backends.teams import usable_threads
 from workbench.codegen.render import openmp_headers, render_openmp
 from workbench.codegen.source import Source
 from workbench.errors import BackendError
@@ -120,7 +121,7 @@ class OpenmpInstance:
         self.extents = checked_extents(plan.graph, extents)
         cells = int(np.prod(self.extents, dtype=np.int64))
         wanted = threads or plan.choices.plan.threads
-        self.threads = wanted or (1 if cells * _operations(plan) < _SMALL else available_threads())
+        self.threads = usable_threads(wanted or (1 if cells * _operations(plan) < _SMALL else available_threads()))
         self._program = program
         self.layout: Layout = lay_out_on_host(self.extents, plan.halo, min((s.itemsize for s in plan.slots), default=8))
         used = frozenset(slot.index for slot in plan.array_slots)
@@ -216,7 +217,7 @@ class OpenmpInstance:
             observe_every=every,
             observe_last=int(request.observe_last),
             always_observe=int(any(s.index in diagnostic for s in slots)),
-            threads=self.threads,
+            threads=usable_threads(self.threads),
             tile=self.plan.choices.plan.tile,
             conditions=len(request.until),
             scalars=len(scalars),

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import atexit
 import itertools
-import threading
 import weakref
 from typing import Protocol, TypeVar
+
+from workbench.forking import forkable_lock
 
 EXIT_SECONDS = 5.0
 
@@ -20,7 +21,7 @@ class Stoppable(Protocol):
 
 Registered = TypeVar("Registered")
 _numbers = itertools.count(1)
-_lock = threading.Lock()  # a list of what is alive may be made in any thread
+_lock = forkable_lock()  # a list of what is alive may be made in any thread
 _machines: weakref.WeakValueDictionary[int, object] = weakref.WeakValueDictionary()
 _simulations: weakref.WeakValueDictionary[int, Stoppable] = weakref.WeakValueDictionary()
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 
 from workbench.backends.base import Instance
+from workbench.backends.teams import check_threads
 from workbench.graph import Graph
 from workbench.pipeline import Compiled, compile_graph
 from workbench.planning.choices import Choices
@@ -16,7 +17,6 @@ from workbench.run.opening import open_state, read_opening
 from workbench.run.probe import write
 from workbench.run.simulation import Simulation
 from workbench.run.state import State
-from workbench.run.values import check_threads
 
 
 def create_simulation(

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from workbench.backends.base import StopFlag
 from workbench.errors import RunError
+from workbench.forking import renew_when_forked
 
 Result = TypeVar("Result")
 _RESERVED = -1
@@ -30,6 +31,24 @@ class Owner:
         self._owner: int | None = None
         self.slice_end = StopFlag()
         self._commands: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
+        self._lost = False
+        renew_when_forked(self)
+
+    def renew_in_child(self) -> None:
+        """In a forked process: the thread of a run is not there, and may have left half a step behind."""
+        self._lost = self._lost or self._owner not in (None, threading.get_ident())
+        if self._lost:
+            self._owner = None
+        self._lock = threading.RLock()
+        self._arrived, self._released = threading.Condition(self._lock), threading.Condition(self._lock)
+        self._commands = deque()
+
+    def _refuse_lost(self) -> None:
+        if self._lost:
+            raise RunError(
+                "this simulation was running when its process was forked; the run goes on there, not here",
+                advice='Make a simulation in the new process, or start it by multiprocessing.get_context("spawn").',
+            )
 
     @property
     def owned(self) -> bool:
@@ -47,6 +66,7 @@ class Owner:
         at_once: at the next whole step. Only for what is rare: whoever asks so again and again stops the run.
         """
         with self._lock:
+            self._refuse_lost()
             if self._owner is None or self._owner == threading.get_ident():
                 return action()
             future: Future[Result] = Future()
@@ -59,6 +79,7 @@ class Owner:
     def reserve(self, what: str) -> None:
         """Take the state for a run whose thread will `adopt` it. Raises RunError if a run is going on already."""
         with self._lock:
+            self._refuse_lost()
             if self._owner is not None:
                 raise RunError(
                     f"{what} is running already, in another thread",

@@ -13,6 +13,7 @@ from typing import Literal, Self
 from workbench.backends.base import Instance
 from workbench.backends.build_cache import BuildCancelledError
 from workbench.backends.host import host_figures
+from workbench.backends.teams import check_threads
 from workbench.errors import BackendError, RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, ReplanListener, Swapped, WishDropped, publish
 from workbench.pipeline import Compiled, build, find_built, plan_for
@@ -143,7 +144,8 @@ class Replanner:
         _living.add(self)
 
     def wish(self, choices: Choices, threads: int, listener: ReplanListener | None = None) -> Replan:
-        """Ask for another plan; returns at once. Raises RunError for choices that would change results."""
+        """Ask for another plan; returns at once. Raises RunError for choices that would change results, or threads."""
+        check_threads(threads)
         if choices.meaning != self._state.compiled.plan.choices.meaning:
             raise RunError(
                 f"the choices ask for another meaning, {choices.meaning}, and so for other results",
@@ -157,7 +159,7 @@ class Replanner:
             overtaken, self._next = self._next, wish
             if self._current is not None:
                 self._current.cancel()
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():  # in a forked process it is not
                 self._thread = threading.Thread(target=self._run, name="replanning", daemon=True)
                 self._thread.start()
         if overtaken is not None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-import threading
 from collections.abc import Callable, Iterator
+
+from workbench.forking import forkable_lock
 
 SHORT_TURN = 0.001  # seconds
 
@@ -25,7 +26,7 @@ class Meanwhile:
     ) -> None:
         """`wish` is told what is set and says what it shall be."""
         self._read, self._write, self._wish = read, write, wish
-        self._lock = threading.Lock()
+        self._lock = forkable_lock()
         self._wanted = 0
         self._before = self._set = 0.0  # while somebody wants it
 

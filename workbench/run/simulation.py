@@ -28,7 +28,7 @@ from workbench.run.progress import new_listener, silent
 from workbench.run.recording import Record
 from workbench.run.replanning import CLOSING_SECONDS, Replan, Replanner
 from workbench.run.state import STEP, State
-from workbench.run.values import check_threads, groups
+from workbench.run.values import groups
 from workbench.run.viewing import open_view
 
 Until = float | Callable[..., object]
@@ -280,8 +280,6 @@ class Simulation:
         state to the bit; until then, and if it fails, the old code goes on. A newer wish drops an older one. threads:
         as in simulate(), default as before. The result tells what is expected and measured, and may be waited for.
         """
-        if threads is not None:
-            check_threads(threads)
         return self._replanner.wish(choices, self._state.threads if threads is None else threads, progress)
 
     # --- out and away -----------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from workbench.backends.base import Array, Number
-from workbench.errors import FieldError, RunError, ShapeError
+from workbench.errors import FieldError, ShapeError
 from workbench.graph import Graph, Static, StorageType
 from workbench.run.arrays import to_host
 
@@ -163,9 +163,3 @@ def _part(name: str, members: tuple[Static, ...], stacked: object, index: tuple[
 
 def _axes(count: int) -> str:
     return f"{count} axis" if count == 1 else f"{count} axes"
-
-
-def check_threads(threads: object) -> None:
-    """Raise RunError unless it is a whole number from 0 (all there are)."""
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
-        raise RunError(f"threads={threads!r} is no number of threads", advice="Pass 0 for all there are, or 1, 2, ...")

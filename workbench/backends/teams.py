@@ -1,0 +1,52 @@
+"""Teams: how many OpenMP threads a process may use. A forked one gets one, where its parent has had several.
+
+The threads of a parent do not exist in a forked process, and GCC's library would wait for them for ever.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+
+from workbench.errors import RunError
+
+_had_team = 0  # the process that has had a team of several threads, 0 for none; a forked process finds its parent's
+_warned = 0
+
+
+def most_threads() -> int:
+    """The largest team there may be. OpenMP's library ends the process when the system refuses it a thread."""
+    return max(256, 4 * (os.cpu_count() or 1))
+
+
+def check_threads(threads: object) -> None:
+    """Raise RunError unless it is a whole number from 0 (all there are) to most_threads()."""
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
+        raise RunError(f"threads={threads!r} is no number of threads", advice="Pass 0 for all there are, or 1, 2, ...")
+    if threads > most_threads():
+        raise RunError(
+            f"threads={threads} is more than the {most_threads()} threads that a run may have here",
+            advice="Pass 0 for all that this process may keep busy.",
+        )
+
+
+def usable_threads(wanted: int) -> int:
+    """How many of `wanted` threads a team may have in this process; the one that calls counts."""
+    check_threads(wanted)
+    global _had_team, _warned
+    here = os.getpid()
+    if wanted <= 1:
+        return 1
+    if _had_team in (0, here):
+        _had_team = here
+        return wanted
+    if _warned != here:
+        _warned = here
+        warnings.warn(
+            f"this process was forked from one that has run on several threads, so that it runs on one and not on "
+            f'{wanted}. For more pass multiprocessing.get_context("spawn") to what makes the processes, or threads=1 '
+            "to be content with one.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return 1

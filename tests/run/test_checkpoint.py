@@ -1,6 +1,13 @@
 """Save and restore: continuing is bit-equal to not having stopped, and a bad file says what is wrong."""
 
+import contextlib
 import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -130,3 +137,192 @@ def test_file_is_an_ordinary_archive(saved):
     assert zipfile.is_zipfile(saved)
     with np.load(saved) as archive:
         assert archive["static/u"].shape == (21,)
+
+
+def test_two_threads_may_save_to_one_path(tmp_path, monkeypatch):
+    path, both, savez = tmp_path / "run.npz", threading.Barrier(2), np.savez
+
+    def in_step(file, **arrays):
+        savez(file, **arrays)
+        both.wait(60)  # each has written its file before either gives it its name
+
+    monkeypatch.setattr(np, "savez", in_step)
+    errors = []
+
+    def save(k):
+        try:
+            with MACHINE.simulate(backend="reference", c=float(k), **start(21)) as simulation:
+                simulation.run(k).save(path)
+        except RunError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=save, args=(k,)) for k in (2, 3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert [p.name for p in tmp_path.iterdir()] == ["run.npz"]
+    with MACHINE.restore(path, backend="reference") as restored:
+        assert restored.c == float(restored.steps) in (2.0, 3.0)
+
+
+KILLED = """
+import os, signal, sys
+import numpy as np
+import workbench as wb
+
+def dies(file, **arrays):
+    file.write(b"half of it")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+
+np.savez = dies
+wb.trace('u = field("u")\\nu.next = u').simulate(u=np.zeros(3), backend="reference").save(sys.argv[1])
+"""
+
+
+def test_what_a_killed_save_left_goes_away(saved):
+    before = saved.read_bytes()
+    done = subprocess.run([sys.executable, "-c", KILLED, saved], capture_output=True, timeout=60, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert saved.read_bytes() == before
+    assert len(list(saved.parent.iterdir())) == 2
+    with MACHINE.restore(saved, backend="reference") as simulation:
+        simulation.save(saved)
+    assert list(saved.parent.iterdir()) == [saved]
+
+
+def test_a_save_under_way_is_no_remain(saved, monkeypatch):
+    savez, seen = np.savez, []
+
+    def meanwhile(file, **arrays):
+        if not seen:
+            seen.append(True)
+            with MACHINE.restore(saved, backend="reference") as other:
+                other.run(1).save(saved.with_name("other.npz"))
+        savez(file, **arrays)
+
+    with MACHINE.restore(saved, backend="reference") as simulation:
+        monkeypatch.setattr(np, "savez", meanwhile)
+        simulation.run(2).save(saved)
+    assert MACHINE.restore(saved, backend="reference").steps == 11
+    assert MACHINE.restore(saved.with_name("other.npz"), backend="reference").steps == 10
+    assert len(list(saved.parent.iterdir())) == 2
+
+
+def test_links_are_not_followed(saved, tmp_path_factory):
+    """Neither one under the file's name, nor one that somebody laid where a temporary file was expected."""
+    elsewhere = tmp_path_factory.mktemp("elsewhere") / "precious"
+    elsewhere.write_text("precious")
+    link = saved.with_name("link.npz")
+    link.symlink_to(elsewhere)
+    saved.with_name(f".link.npz.{os.getpid()}.part").symlink_to(elsewhere)
+    with MACHINE.restore(saved, backend="reference") as simulation:
+        simulation.save(link)
+    assert elsewhere.read_text() == "precious"
+    assert not link.is_symlink()
+    assert MACHINE.restore(link, backend="reference").steps == 9
+
+
+def rewritten(path, about=None, method=zipfile.ZIP_STORED, arrays=None):
+    """The file with other words about it and other arrays; `about` changes the words, as text."""
+    with np.load(path) as archive:
+        found = {name: archive[name] for name in archive.files}
+    text = str(found.pop("about"))
+    found = {"about": np.array(about(text) if about else text), **found, **(arrays or {})}
+    with zipfile.ZipFile(path, "w", method) as archive:
+        for name, array in found.items():
+            with archive.open(f"{name}.npy", "w") as file:
+                np.lib.format.write_array(file, array)
+
+
+def changed(**values):
+    return lambda text: json.dumps({**json.loads(text), **values})
+
+
+ABOUTS = {
+    "negative steps": changed(steps=-1),
+    "steps in words": changed(steps="9"),
+    "half steps": changed(steps=9.5),
+    "true steps": changed(steps=True),
+    "steps beyond 64 bits": changed(steps=2**70),
+    "observed later": changed(observed_step=10),
+    "infinite steps": changed(steps=float("inf")),
+    "infinite extents": changed(extents=[float("inf")]),
+    "no extents": changed(extents=[0]),
+    "infinite format": changed(format=float("inf")),
+    "nested": lambda text: "[" * 100_000,
+    "a list": lambda text: "[]",
+    "long": lambda text: json.dumps({"more": "x" * (1 << 20)}),
+}
+
+
+@pytest.mark.parametrize("case", ABOUTS)
+def test_words_that_save_never_writes_are_refused(saved, case):
+    rewritten(saved, ABOUTS[case])
+    with pytest.raises(RunError, match="is damaged"):
+        MACHINE.restore(saved, backend="reference")
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_compressed_files_are_read_whole_or_refused(saved, method):
+    with MACHINE.restore(saved, backend="reference") as simulation:
+        expected = simulation.to_dict()
+    rewritten(saved, method=method)
+    with MACHINE.restore(saved, backend="reference") as simulation:
+        assert all(np.array_equal(simulation.to_dict()[name], expected[name]) for name in expected)
+    content, refused = saved.read_bytes(), 0
+    for position in range(30, len(content), 41):
+        saved.write_bytes(content[:position] + bytes([content[position] ^ 0x5B]) + content[position + 1 :])
+        try:
+            with MACHINE.restore(saved, backend="reference") as simulation:
+                assert all(np.array_equal(simulation.to_dict()[name], expected[name]) for name in expected), position
+        except RunError:
+            refused += 1
+    assert refused > 5
+
+
+def test_encrypted_file_is_refused(saved):
+    content = bytearray(saved.read_bytes())
+    for mark, flags in ((b"PK\3\4", 6), (b"PK\1\2", 8)):  # the bit that says so, of each entry
+        at = content.find(mark)
+        while at >= 0:
+            content[at + flags] |= 1
+            at = content.find(mark, at + 4)
+    saved.write_bytes(content)
+    with pytest.raises(RunError, match=r"is damaged.*encrypted"):
+        MACHINE.restore(saved)
+
+
+def test_large_foreign_entries_are_not_unpacked(saved):
+    large = np.zeros(5_000_000)
+    rewritten(saved, method=zipfile.ZIP_DEFLATED, arrays={"static/other": large})
+    tracemalloc.start()
+    try:
+        with contextlib.suppress(RunError):
+            MACHINE.restore(saved, backend="reference").close()
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_field_larger_than_said_is_not_unpacked(saved):
+    rewritten(saved, method=zipfile.ZIP_DEFLATED, arrays={"static/u": np.zeros(5_000_000)})
+    tracemalloc.start()
+    try:
+        with pytest.raises(RunError, match="u is not f64 of shape"):
+            MACHINE.restore(saved, backend="reference")
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_param_beyond_its_limits_is_refused(tmp_path):
+    text = 'u = field("u")\nk = param("k", 0.5, at_least=0, at_most=1)\nu.next = k * u'
+    machine = wb.trace(text, name="bounded")
+    machine.simulate(u=np.zeros(3), backend="reference").save(tmp_path / "k.npz")
+    for value in (1.5, np.nan, -np.inf):
+        rewritten(tmp_path / "k.npz", arrays={"static/k": np.array(value)})
+        with pytest.raises(RunError, match=r"holds k=.*must be at least 0 and at most 1"):
+            machine.restore(tmp_path / "k.npz", backend="reference")

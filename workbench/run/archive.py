@@ -1,0 +1,66 @@
+"""Archives: reading .npz files that may be anything. Nothing is unpacked that the reader does not expect."""
+
+from __future__ import annotations
+
+import math
+import zipfile
+from typing import IO, Any
+
+import numpy as np
+
+from workbench.backends.base import Array
+
+_MOST_TEXT = 1 << 20  # bytes
+_PIECE = 1 << 20  # bytes read at a time
+
+Header = tuple[tuple[int, ...], bool, np.dtype[Any]]
+Form = tuple[tuple[int, ...], np.dtype[Any]]
+"""Shape and dtype of an array."""
+
+
+def read_text(archive: zipfile.ZipFile, name: str) -> str:
+    """A text that was stored as an array. Raises KeyError if there is none, ValueError if it is none."""
+    with archive.open(f"{name}.npy") as file:
+        shape, _, dtype = header = _header(file)
+        if shape != () or dtype.kind != "U" or dtype.itemsize > _MOST_TEXT:
+            raise ValueError(f"{name} is no text")
+        return str(_cells(file, header))
+
+
+def read_array(
+    archive: zipfile.ZipFile, name: str, expected: Callable[[tuple[int, ...], np.dtype[Any]], bool]
+) -> Array:
+    """An array of the form that is expected. Any other has its form and no contents: all its items are one, a zero.
+
+    Raises what zipfile, its decompressors and NumPy raise of a damaged file.
+    """
+    with archive.open(f"{name}.npy") as file:
+        shape, _, dtype = header = _header(file)
+        if dtype.hasobject:
+            raise ValueError(f"{name} holds objects")
+        return _cells(file, header) if (shape, dtype) == expected else np.broadcast_to(np.zeros((), dtype), shape)
+
+
+def _header(file: IO[bytes]) -> Header:
+    version = np.lib.format.read_magic(file)
+    if version == (1, 0):
+        return np.lib.format.read_array_header_1_0(file)
+    if version == (2, 0):
+        return np.lib.format.read_array_header_2_0(file)
+    raise ValueError(f"an array of version {version}")
+
+
+def _cells(file: IO[bytes], header: Header) -> Array:
+    """The items, neither fewer nor more; zipfile looks at their checksum when the end is reached."""
+    shape, by_columns, dtype = header
+    cells: Array = np.empty(math.prod(shape), dtype)
+    memory, filled = memoryview(cells.view(np.uint8)) if cells.nbytes else memoryview(b""), 0
+    while filled < len(memory):
+        piece = file.read(min(_PIECE, len(memory) - filled))
+        if not piece:
+            raise ValueError("an array ends early")
+        memory[filled : filled + len(piece)] = piece
+        filled += len(piece)
+    if file.read(1):
+        raise ValueError("an array does not end where it should")
+    return cells.reshape(shape, order="F" if by_columns else "C")

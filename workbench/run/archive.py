@@ -27,9 +27,7 @@ def read_text(archive: zipfile.ZipFile, name: str) -> str:
         return str(_cells(file, header))
 
 
-def read_array(
-    archive: zipfile.ZipFile, name: str, expected: Callable[[tuple[int, ...], np.dtype[Any]], bool]
-) -> Array:
+def read_array(archive: zipfile.ZipFile, name: str, expected: Form | None) -> Array:
     """An array of the form that is expected. Any other has its form and no contents: all its items are one, a zero.
 
     Raises what zipfile, its decompressors and NumPy raise of a damaged file.
@@ -54,12 +52,12 @@ def _cells(file: IO[bytes], header: Header) -> Array:
     """The items, neither fewer nor more; zipfile looks at their checksum when the end is reached."""
     shape, by_columns, dtype = header
     cells: Array = np.empty(math.prod(shape), dtype)
-    memory, filled = memoryview(cells.view(np.uint8)) if cells.nbytes else memoryview(b""), 0
+    memory, filled = cells.view(np.uint8) if cells.size else np.empty(0, np.uint8), 0
     while filled < len(memory):
         piece = file.read(min(_PIECE, len(memory) - filled))
         if not piece:
             raise ValueError("an array ends early")
-        memory[filled : filled + len(piece)] = piece
+        memory[filled : filled + len(piece)] = np.frombuffer(piece, np.uint8)
         filled += len(piece)
     if file.read(1):
         raise ValueError("an array does not end where it should")

@@ -88,6 +88,25 @@ def test_without_a_compiler_the_demo_ends_well(tmp_path):
     assert (tmp_path / "r.html").exists()
 
 
+@pytest.mark.parametrize(("backend", "said"), [("auto", True), ("reference", False)])
+def test_a_script_without_a_compiler_says_that_the_interpreter_runs(backend, said):
+    environment = {
+        **os.environ,
+        "WORKBENCH_CXX": "no-such-compiler",
+        "PYTHONPATH": str(ROOT),
+        "CUDA_VISIBLE_DEVICES": "",
+    }
+    text = (
+        "import numpy as np, workbench as wb\n"
+        "machine = wb.trace('u = field(\"u\")\\nu.next = u + 1')\n"
+        f"for _ in range(3): machine.simulate(u=np.zeros(3), backend={backend!r}).run(1)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("InterpreterWarning: this runs on the reference interpreter") == said
+    assert ("no-such-compiler is not on the path" in done.stderr and "Install a compiler: " in done.stderr) == said
+
+
 def test_the_doctor_says_what_works(capsys):
     assert cli.main(["doctor"]) == 0
     out = capsys.readouterr().out

@@ -9,6 +9,7 @@ One function an arrow. `build` renders by itself, inside the backend, unless the
 from __future__ import annotations
 
 import threading
+import warnings
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -39,12 +40,17 @@ __all__ = [
     "trace",
 ]
 
+REFERENCE = "reference"
 _KEPT_PROGRAMS = 64
 _KEPT_PLANS = 32
 
 _programs: OrderedDict[tuple[Plan, str], Program] = OrderedDict()
 _plans: OrderedDict[tuple[Graph, Choices], Plan] = OrderedDict()
 _lock = forkable_lock()
+
+
+class InterpreterWarning(UserWarning):
+    """backend="auto" found nothing that is fast here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,5 +154,18 @@ def planned_backend(name: str) -> str:
 def compile_graph(graph: Graph, choices: Choices, backend: str = "auto") -> Compiled:
     """Graph -> plan -> program on a backend, "auto" for the fastest that is available."""
     selection = select_backend(backend)
+    if backend == "auto" and selection.name == REFERENCE:
+        _warn_of_reference(selection)
     plan = plan_for(graph, choices, selection.name)
     return Compiled(plan.graph, plan, build(plan, selection), selection)
+
+
+def _warn_of_reference(selection: Selection) -> None:
+    """Once a process and reason: nobody asked for the interpreter, and a script shows no card that would say so."""
+    advice = get_backend("openmp").availability().advice
+    warnings.warn(
+        f"this runs on the reference interpreter, which is right and slow: {selection.reason}. {advice.rstrip('.')}, "
+        'or pass backend="reference" if that is what you want.',
+        InterpreterWarning,
+        stacklevel=2,
+    )

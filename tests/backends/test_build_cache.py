@@ -8,6 +8,7 @@ import threading
 import time
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -281,3 +282,45 @@ def test_an_unwritable_folder_warns_once_and_a_temporary_one_is_used(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert cache_folder.default_cache(environ) is cache
+
+
+def foreign(monkeypatch):
+    """Folders that exist belong to another user from now on."""
+    owner = os.getuid()
+    monkeypatch.setattr("os.getuid", lambda: owner + 1)
+
+
+def test_a_folder_of_another_user_is_used_only_if_it_is_named(tmp_path, monkeypatch):
+    foreign(monkeypatch)
+    monkeypatch.setattr("platformdirs.user_cache_path", lambda name: tmp_path / name)
+    with pytest.warns(UserWarning, match="belongs to another user") as caught:
+        cache = cache_folder.default_cache({})
+    assert len(caught) == 1
+    assert not cache.folder.is_relative_to(tmp_path)
+    named = tmp_path / "stencil-workbench"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cache_folder._folders.clear()
+        assert cache_folder.default_cache({"WORKBENCH_CACHE": str(named)}).folder == named
+
+
+def test_a_folder_from_which_nothing_is_executed_is_passed_over(tmp_path, monkeypatch):
+    folder, statvfs = tmp_path / "noexec", os.statvfs
+
+    def noexec(path):
+        return SimpleNamespace(f_flag=os.ST_NOEXEC) if path.is_relative_to(folder) else statvfs(path)
+
+    monkeypatch.setattr("os.statvfs", noexec)
+    with pytest.warns(UserWarning, match=r"\(noexec\).*Set WORKBENCH_CACHE"):
+        cache = cache_folder.default_cache({"WORKBENCH_CACHE": str(folder)})
+    assert not cache.folder.is_relative_to(folder)
+
+
+def test_a_dropped_entry_is_gone(tmp_path):
+    cache = BuildCache(tmp_path)
+    cache.store(RECIPE, b"library")
+    cache.remember("plan", RECIPE.key)
+    cache.drop(RECIPE.key)
+    assert cache.find(RECIPE.key) is None
+    assert cache.lookup("plan") is None
+    assert cache.info().bytes == 0

@@ -312,3 +312,35 @@ def test_a_compiler_that_wants_too_much_memory_is_stopped_with_advice(host, tmp_
     assert last.startswith("Make some values Manifest")
     assert "WORKBENCH_COMPILER_MEMORY=4" in last
     assert answer(build([returns(3)], replace(compiler, memory=None))[0]) == 3
+
+
+def test_rubbish_from_a_compiler_is_an_error_and_is_not_kept(compiler, tmp_path):
+    path = tmp_path / "rubbish"
+    path.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho rubbish > "$2"\n')
+    path.chmod(0o755)
+    broken = replace(compiler, toolchain=replace(compiler.toolchain, command=(str(path),)))
+    for _ in range(2):
+        with pytest.raises(BuildError, match=r"(?s)library of 'answer'.*cannot be loaded.*Set WORKBENCH_CXX"):
+            build([returns(1)], broken)
+        assert compiler.cache.info().entries == 0
+
+
+def test_where_nothing_can_be_loaded_the_next_place_is_tried(compiler, monkeypatch, tmp_path):
+    """As on a file system that is mounted noexec, where the loader says so."""
+
+    def problem(path):
+        return f"{path}: failed to map segment from shared object" if path.is_relative_to(forbidden) else ""
+
+    monkeypatch.setattr("workbench.backends.compile_pool.loading_problem", problem)
+    monkeypatch.setattr("workbench.backends.cache_folder._left", {})
+    forbidden = compiler.cache.folder
+    with pytest.warns(UserWarning, match="lets no library be loaded from it"):
+        (built,) = build([returns(7)], compiler)
+    assert answer(built) == 7
+    assert compiler.cache.info().entries == 0
+    (again,) = build([returns(7)], compiler)
+    assert again.from_cache
+    assert again.path == built.path
+    forbidden = Path("/")
+    with pytest.raises(BuildError, match=r"(?s)failed to map segment.*Set WORKBENCH_CACHE.*noexec"):
+        build([returns(8)], compiler)

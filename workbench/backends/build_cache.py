@@ -14,7 +14,7 @@ import shutil
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from pathlib import Path
@@ -189,6 +189,11 @@ class BuildCache:
             self._shrink(keep=recipe.key)
         return Entry(recipe.key, path, report, seconds, from_cache=False)
 
+    def drop(self, key: str) -> None:
+        """Remove the entry of `key`, which is of no use although it is undamaged."""
+        self._remove(path for path in self._files("entries") if path.name[:64] == key)
+        self._forget({key})
+
     def obtain(
         self,
         recipe: Recipe,
@@ -349,13 +354,16 @@ class BuildCache:
             if total <= self.limit:
                 break
             if key != keep:
-                # The record goes first: without it the artefact cannot be found, the other way round is damage.
-                for path in sorted(files[key], key=lambda path: path.suffix != ".json"):
-                    path.unlink(missing_ok=True)
+                self._remove(files[key])
                 total -= sizes[key]
                 removed.add(key)
         if removed:
             self._forget(removed)
+
+    def _remove(self, files: Iterable[Path]) -> None:
+        """The record goes first: without it the artefact cannot be found, the other way round is damage."""
+        for path in sorted(files, key=lambda path: path.suffix != ".json"):
+            path.unlink(missing_ok=True)
 
     def _forget(self, keys: set[str]) -> None:
         """Remove what was remembered of entries that are gone."""

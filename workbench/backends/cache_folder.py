@@ -11,29 +11,61 @@ from workbench.forking import forkable_lock
 
 _open: dict[Path, BuildCache] = {}
 _folders: dict[Path, Path] = {}
+_left: dict[Path, BuildCache] = {}  # folders from which nothing could be loaded, and what is used instead
 _open_lock = forkable_lock()
 
 
 def default_cache(environ: Mapping[str, str] = os.environ) -> BuildCache:
     """The user's cache: $WORKBENCH_CACHE or the system's cache folder; one object a folder in a process.
 
-    When that folder cannot be written, a private temporary one is used and a warning says so once.
+    A private temporary folder is used instead, and a warning says so once, when that folder cannot be written, when
+    its file system lets nothing be executed, or when it is somebody else's and $WORKBENCH_CACHE does not name it:
+    whoever owns it decides what this process executes.
     """
-    wanted = _wanted_folder(environ)
+    named = environ.get("WORKBENCH_CACHE", "")
+    wanted = Path(named).expanduser().absolute() if named else _system_folder()
     with _open_lock:
         folder = _folders.get(wanted)
         if folder is None:
-            folder = _folders[wanted] = wanted if _writable(wanted) else _temporary_folder(wanted)
-        return _open.setdefault(folder, BuildCache(folder))
+            why = _unfit(wanted, foreign=bool(named))
+            folder = _folders[wanted] = _instead_of(wanted, why) if why else wanted
+        return _left.get(folder) or _open.setdefault(folder, BuildCache(folder))
 
 
-def _wanted_folder(environ: Mapping[str, str]) -> Path:
-    named = environ.get("WORKBENCH_CACHE", "")
-    if named:
-        return Path(named).expanduser().absolute()
+def in_use(cache: BuildCache) -> BuildCache:
+    """The cache itself, or the one that is used since nothing could be loaded from it."""
+    return _left.get(cache.folder, cache)
+
+
+def leave_folder(cache: BuildCache) -> BuildCache | None:
+    """Another cache, from now on used in place of one from which no library can be loaded; None if there is no more."""
+    with _open_lock:
+        if cache.folder in _left:
+            return _left[cache.folder]
+        if any(cache is other for other in _left.values()):
+            return None
+        folder = _instead_of(cache.folder, "lets no library be loaded from it")
+        if folder == cache.folder:
+            return None
+        _left[cache.folder] = _open.setdefault(folder, BuildCache(folder))
+        return _left[cache.folder]
+
+
+def _system_folder() -> Path:
     import platformdirs  # here, because it takes longer to import than the rest of this module
 
     return platformdirs.user_cache_path("stencil-workbench")
+
+
+def _unfit(folder: Path, *, foreign: bool) -> str:
+    """Why compiled code cannot lie in a folder, which is made if need be; "" if it can."""
+    if not _writable(folder):
+        return "cannot be written"
+    if not foreign and hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
+        return f"belongs to another user ({folder.stat().st_uid})"
+    if not _executable(folder):
+        return "is on a file system from which nothing may be executed (noexec)"
+    return ""
 
 
 def _writable(folder: Path) -> bool:
@@ -45,20 +77,30 @@ def _writable(folder: Path) -> bool:
         return False
 
 
-def _temporary_folder(wanted: Path) -> Path:
-    """A folder of this user alone in the system's temporary folder, because what lies in it will be executed."""
-    folder = Path(tempfile.gettempdir()) / f"stencil-workbench-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
+def _executable(folder: Path) -> bool:
+    return not (hasattr(os, "statvfs") and os.statvfs(folder).f_flag & getattr(os, "ST_NOEXEC", 0))
+
+
+def _instead_of(wanted: Path, why: str) -> Path:
+    """A folder of this user alone in a temporary folder, because what lies in it will be executed."""
+    roots = [Path(root) for root in (tempfile.gettempdir(), "/var/tmp", "/dev/shm")]  # noqa: S108  # private below
+    fit = [root for root in roots if root.is_dir() and root != wanted.parent and _executable(root)]
+    folder = next(filter(None, map(_private_folder, fit)), None) or Path(tempfile.mkdtemp(prefix="stencil-workbench-"))
+    warnings.warn(
+        f"the build cache folder {wanted} {why}; compiled kernels go to {folder} and may be lost. "
+        "Set WORKBENCH_CACHE to a folder of yours that can be written and executed from.",
+        stacklevel=4,
+    )
+    return folder
+
+
+def _private_folder(root: Path) -> Path | None:
+    """The user's folder there; None if it cannot be made, or somebody else made it."""
+    folder = root / f"stencil-workbench-{os.getuid() if hasattr(os, 'getuid') else 'cache'}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         status = folder.lstat()
         private = not folder.is_symlink() and (status.st_mode & 0o077) == 0 and status.st_uid == os.getuid()
     except (OSError, AttributeError):
-        private = False
-    if not private or not _writable(folder):
-        folder = Path(tempfile.mkdtemp(prefix="stencil-workbench-"))
-    warnings.warn(
-        f"the build cache folder {wanted} cannot be written; compiled kernels go to {folder} and may be lost. "
-        "Set WORKBENCH_CACHE to a folder that can be written.",
-        stacklevel=3,
-    )
-    return folder
+        return None
+    return folder if private and _writable(folder) else None

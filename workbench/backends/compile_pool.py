@@ -18,9 +18,10 @@ from typing import Literal
 
 from workbench._version import __version__
 from workbench.backends.base import Availability
-from workbench.backends.build_cache import BuildCache, BuildCancelledError, Entry, Recipe
-from workbench.backends.cache_folder import default_cache
+from workbench.backends.build_cache import BuildCache, BuildCancelledError, Recipe
+from workbench.backends.cache_folder import default_cache, in_use, leave_folder
 from workbench.backends.compiler_memory import bounded, exhausted, is_exhausted, memory_limit
+from workbench.backends.loaded_library import loading_problem
 from workbench.backends.processor import available_threads
 from workbench.backends.toolchain import Kind, Missing, Toolchain, find_toolchain
 from workbench.errors import BuildError
@@ -30,6 +31,7 @@ Language = Literal["c++", "cuda"]  # "cuda" is CUDA text for the simulator; both
 
 DEFAULT_TIMEOUT = 300.0
 _POLL = 0.05  # seconds between two looks at a wish to cancel
+_NOT_EXECUTED = "failed to map segment"  # what loaders say where nothing may be executed, whatever forbids it
 _SUFFIXES: dict[Language, str] = {"c++": ".cpp", "cuda": ".cu"}
 # What the compiler says about vectorised loops is always asked for: it costs no time and changes no code.
 _REPORT_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": ("-fopt-info-vec",), "clang": ("-Rpass=loop-vectorize",)}
@@ -206,8 +208,16 @@ def vectorised_lines(report: str, file_name: str) -> tuple[int, ...]:
 
 def _build_one(source: Source, compiler: Compiler, cancelled: Callable[[], bool]) -> Built:
     recipe = compiler.recipe(source)
-    entry: Entry = compiler.cache.obtain(recipe, lambda: _compile(source, compiler, recipe.key, cancelled), cancelled)
-    return Built(source.name, entry.key, entry.path, entry.seconds, entry.from_cache, entry.report)
+    cache: BuildCache | None = in_use(compiler.cache)
+    problem = ""
+    while cache is not None:
+        entry = cache.obtain(recipe, lambda: _compile(source, compiler, recipe.key, cancelled), cancelled)
+        problem = loading_problem(entry.path)
+        if not problem:
+            return Built(source.name, entry.key, entry.path, entry.seconds, entry.from_cache, entry.report)
+        cache.drop(recipe.key)
+        cache = leave_folder(cache) if _NOT_EXECUTED in problem else None
+    raise _not_loaded(source, compiler, problem)
 
 
 def _compile(source: Source, compiler: Compiler, key: str, cancelled: Callable[[], bool]) -> tuple[bytes, str]:
@@ -277,6 +287,13 @@ def _not_started(program: str, why: str) -> BuildError:
         f"the compiler {program} cannot be started: {why}",
         advice="Run `workbench doctor` to see which compilers work here.",
     )
+
+
+def _not_loaded(source: Source, compiler: Compiler, problem: str) -> BuildError:
+    made = f"the library of {source.name!r}, made by {compiler.toolchain}, cannot be loaded: {problem}"
+    if _NOT_EXECUTED in problem:
+        return BuildError(made, advice="Set WORKBENCH_CACHE to a folder on a file system that is not mounted noexec.")
+    return BuildError(made, advice="Set WORKBENCH_CXX to another compiler; `workbench doctor` shows which work here.")
 
 
 def _refused(source: Source, compiler: Compiler, key: str, status: int, report: str) -> BuildError:

@@ -103,7 +103,10 @@ def _compiled_flops(toolchain: Toolchain, threads: int) -> float:
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
             return _numpy_flops(threads)
-        work = ctypes.CDLL(str(library)).work
+        try:
+            work = ctypes.CDLL(str(library)).work
+        except OSError:  # temporary files may not be executed
+            return _numpy_flops(threads)
         work.argtypes, work.restype = [ctypes.c_long], ctypes.c_double
         return 2.0 * _LANES * _TURNS * threads / _best_seconds([lambda: work(_TURNS)] * threads)
 

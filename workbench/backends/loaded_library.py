@@ -33,6 +33,19 @@ def load_library(path: Path, owner: object, before: Callable[[ctypes.CDLL], obje
     return library
 
 
+def loading_problem(path: Path) -> str:
+    """Why the system does not load the library, in its own words; "" if it does."""
+
+    class User:
+        pass
+
+    try:
+        load_library(path, User())
+    except OSError as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
 def _unload(library: ctypes.CDLL, before: Callable[[ctypes.CDLL], object] | None) -> None:
     if before is not None:
         before(library)

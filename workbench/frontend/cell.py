@@ -16,6 +16,7 @@ from workbench.errors import StencilError, TraceError, is_machinery, shown_path
 from workbench.frontend.componentwise import component_name
 from workbench.frontend.language import vocabulary
 from workbench.frontend.lowering import make_graph
+from workbench.frontend.machine_name import check_machine_name
 from workbench.frontend.operations import parse_type
 from workbench.frontend.scope import Captured, NotebookScope, explain_name
 from workbench.frontend.source import (
@@ -66,6 +67,7 @@ def trace_cell(
     namespace: the notebook's names, read only. dtype: the machine's float type. boundary: the default rule of fields.
     Raises TraceError whose line is the user's.
     """
+    check_machine_name(name)
     source = Source(f"<stencil {name}>", tuple(text.splitlines()), first_line)
     tree = parse_source(source)
     code = compile_source(copy.deepcopy(tree), source)
@@ -99,6 +101,7 @@ def trace_function(
             advice="Declare inputs in the body with field, scalar and param.",
         )
     name = name or function.__name__
+    check_machine_name(name)
     closure = {
         n: c.cell_contents for n, c in zip(code.co_freevars, function.__closure__ or (), strict=True) if _full(c)
     }

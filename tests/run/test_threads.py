@@ -191,3 +191,39 @@ def test_interpreter_ends_while_a_simulation_runs():
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stdout, done.stderr) == (0, "out\n", "")
+
+
+LEAVING = """
+import atexit
+
+def look():  # after the clean-up, because it was registered before it
+    print([simulation.running for simulation in simulations], flush=True)
+
+atexit.register(look)
+
+import sys, threading
+import numpy as np
+import workbench as wb
+
+machine = wb.trace('u = field("u")\\nu.next = u + 1')
+failed = threading.Event()
+
+def fail(event):
+    failed.set()
+    raise ValueError("the listener fails")
+
+simulations = [machine.simulate(u=np.zeros(500), backend=sys.argv[1]) for _ in range(3)]
+simulations[1].start(progress=fail)
+failed.wait(60)
+simulations[0].start()
+simulations[2].start()
+"""
+
+
+@pytest.mark.parametrize("backend", backends_here())
+def test_one_failed_run_does_not_keep_others_from_being_stopped_at_exit(backend):
+    command = [sys.executable, "-c", LEAVING, backend]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "[False, False, False]\n"
+    assert "the listener fails" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import itertools
+import traceback
 import weakref
 from typing import Protocol, TypeVar
 
@@ -64,4 +65,7 @@ def numbered_simulations() -> tuple[tuple[int, Stoppable], ...]:
 def _stop_all() -> None:
     # Compiled code must not run on while the interpreter takes down what it works on.
     for simulation in simulations():
-        simulation.stop(timeout=EXIT_SECONDS)
+        try:
+            simulation.stop(timeout=EXIT_SECONDS)
+        except BaseException as error:  # nobody has waited for it: it is told here, and the others are stopped as well
+            traceback.print_exception(error)

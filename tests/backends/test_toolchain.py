@@ -4,6 +4,7 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 
 import pytest
 
@@ -181,3 +182,37 @@ def test_features_are_read_from_what_the_driver_shows():
     assert resolved_features(clang, "clang") == "znver4 avx2"
     arm = "cc1plus -quiet -mcpu=neoverse-v1+crypto -mlittle-endian\n"
     assert resolved_features(arm, "gcc") == "neoverse-v1+crypto little-endian"
+
+
+@pytest.mark.parametrize(
+    "flag", ["-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-mdaz-ftz", "-ffp-model=fast"]
+)
+def test_flags_that_change_results_are_refused(notes, flag):
+    named = find_toolchain({"PATH": PATH, "WORKBENCH_CXX": f"g++ {flag}"}, notes)
+    assert isinstance(named, Missing)
+    assert f"it is given {flag}, which changes results" in named.reason
+    general = find_toolchain({"PATH": PATH, "CXX": f"g++ {flag}"}, notes)
+    assert isinstance(general, Toolchain), general
+    assert flag not in general.command
+
+
+@pytest.mark.parametrize("flag", ["-ffast-math", "-ffinite-math-only"])
+def test_a_script_that_adds_such_flags_is_noticed(notes, tmp_path, flag):
+    fake = script(tmp_path / "bin" / "eager", f'exec {shutil.which("g++")} {flag} "$@"')
+    found = find_toolchain({"PATH": PATH, "WORKBENCH_CXX": str(fake)}, notes)
+    assert isinstance(found, Missing), found
+    assert "change the results of floating-point arithmetic" in found.reason
+
+
+def test_numpy_keeps_subnormal_numbers_whatever_cxx_says(tmp_path):
+    text = (
+        "import numpy as np, workbench as wb\n"
+        "machine = wb.trace('u = field(\"u\")\\nu.next = u * 0.5')\n"
+        'with machine.simulate(u=np.full(3, 1e-310), backend="openmp", threads=1) as simulation:\n'
+        "    print(simulation.run(1).u[0])\n"  # as text: a process that takes them for zero also compares them so
+        "print((np.array([1e-310]) * 0.5)[0])\n"
+    )
+    environ = os.environ | {"CXX": "g++ -ffast-math", "WORKBENCH_CACHE": str(tmp_path)}
+    environ.pop("WORKBENCH_CXX", None)
+    done = subprocess.run([sys.executable, "-c", text], env=environ, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["5e-311"] * 2, done.stderr

@@ -50,7 +50,17 @@ LIBRARY_FLAGS = ("-fPIC", "-shared", "-fvisibility=hidden")
 # gcc's unique symbols, of which the standard library has some, keep a library loaded until the process ends.
 UNLOADING_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": ("-fno-gnu-unique",), "clang": ()}
 
+# What a user's $CXX must not bring along. The first few also link code that, once it is loaded, takes subnormal numbers
+# for zero in the whole process, NumPy's too; flags that come later do not take that back.
+_CHANGES_RESULTS = re.compile(
+    r"-(Ofast|ffast-math|funsafe-math-optimizations|mdaz-ftz|ffinite-math-only|fassociative-math|freciprocal-math"
+    r"|fno-signed-zeros|fsingle-precision-constant|ffp-model=(fast|aggressive)|fdenormal-fp-math=.*)"
+)
+
 _PROBE_SOURCE = """
+#if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || __FINITE_MATH_ONLY__ + 0
+#error "it is set up to change the results of floating-point arithmetic, as -ffast-math does"
+#endif
 #ifdef _OPENMP
 #include <omp.h>
 extern "C" int threads() { return omp_get_max_threads(); }
@@ -177,6 +187,9 @@ def _install_command(what: Literal["compiler", "openmp"], system: str, os_releas
 
 def _examine(command: tuple[str, ...], notes: BuildCache) -> Toolchain | str:
     """The toolchain of one command from its note or by a probe, or why it cannot be used."""
+    changing = next((word for word in command[1:] if _CHANGES_RESULTS.fullmatch(word)), None)
+    if changing is not None:
+        return f"it is given {changing}, which changes results"
     try:
         status = os.stat(command[0])
     except OSError as error:

@@ -1,5 +1,7 @@
 """The host side of the cuda backend, with a stand-in for CuPy whose kernels run on the simulator."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -127,6 +129,26 @@ def test_availability():
     broken.cuda.runtime.getDeviceCount = fail
     state = CudaBackend(broken).availability()
     assert (state.available, state.reason) == (False, "CuPy cannot use a CUDA device: libcuda.so.1 is missing")
+
+
+def test_a_forked_process_is_told_to_be_spawned(fake, monkeypatch):
+    backend = CudaBackend(fake)
+    program = backend.compile(cell_plan(WAVE, 1))
+    instance = program.instantiate((100,))
+    parent = os.getpid()
+    monkeypatch.setattr("os.getpid", lambda: parent + 1)
+    state = backend.availability()
+    assert not state.available
+    assert "was forked from one that uses CUDA" in state.reason
+    assert 'get_context("spawn")' in state.advice
+    for work in (
+        lambda: backend.compile(cell_plan(WAVE, 1)),
+        lambda: program.instantiate((100,)),
+        lambda: instance.march(MarchRequest("step", 1)),
+        lambda: instance.read_field("u"),
+    ):
+        with pytest.raises(BackendError, match=r'was forked.*\n.*get_context\("spawn"\)'):
+            work()
 
 
 def test_batches_grow_to_a_slice_and_shrink_when_steps_get_slow():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,6 +32,10 @@ GRAPH_STEPS = 16  # at least so many in a graph, because its launch costs as muc
 SHORT_CELLS = 1 << 22  # up to so many cells a launch takes a device about as long as the host needs to ask for it
 _USUAL_BLOCK, _LARGEST_BLOCK = 256, 1024
 _INSTALL = "Install the extra cuda (pip install 'stencil-workbench[cuda]') on a machine with an NVIDIA GPU."
+_FORKED = (
+    "this process was forked from one that uses CUDA, which works in that one only",
+    'Start it by multiprocessing.get_context("spawn").',
+)
 
 
 class CudaBackend:
@@ -40,12 +45,15 @@ class CudaBackend:
 
     def __init__(self, library: Any = None) -> None:  # noqa: ANN401  # the module cupy
         self._library = library
+        self._process = 0  # that has found the device
         self._modules: dict[tuple[str, tuple[str, ...], int], _Module] = {}
 
     def availability(self) -> Availability:
         """Whether CuPy is installed and finds a device; the first look imports CuPy if it is there."""
         if self._library is None and find_spec("cupy") is None:
             return Availability(False, "CuPy is not installed", _INSTALL)
+        if self._process not in (0, os.getpid()):
+            return Availability(False, *_FORKED)
         try:
             count = self._found().cuda.runtime.getDeviceCount()
         except Exception as error:  # CuPy fails in many ways where driver or libraries are missing
@@ -99,7 +107,15 @@ class CudaBackend:
                 self._library = import_module("cupy")
             except ImportError as error:
                 raise BackendError(f"CuPy cannot be imported: {error}", advice=_INSTALL) from error
+        self._process = self._process or os.getpid()
+        _refuse_forked(self._process)
         return self._library
+
+
+def _refuse_forked(process: int) -> None:
+    """Raise BackendError unless it is this process: CUDA does not work in one that is forked after it was used."""
+    if process != os.getpid():
+        raise BackendError(_FORKED[0], advice=_FORKED[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +188,7 @@ class CudaInstance(DeviceInstance):
 
     def __init__(self, program: CudaProgram, cupy: Any, functions: dict[str, Any], extents: tuple[int, ...]) -> None:  # noqa: ANN401  # the module cupy
         self._cupy = cupy
+        self._process = os.getpid()
         self._functions = functions
         self._device = cupy.cuda.Device()
         self._stream = cupy.cuda.Stream()  # waits for the default stream, on which users write to device views
@@ -210,6 +227,7 @@ class CudaInstance(DeviceInstance):
 
     @contextmanager
     def _on_device(self) -> Iterator[None]:
+        _refuse_forked(self._process)
         cuda = self._cupy.cuda
         try:
             with self._device, self._stream:

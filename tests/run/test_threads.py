@@ -151,6 +151,7 @@ def test_stop_and_wait_without_a_run_do_nothing(counting):
 
 INTERRUPTED = """
 import sys, time, signal, numpy as np, workbench as wb
+from tests.run.test_threads import MACHINE, assert_whole
 simulation = MACHINE.simulate(u=np.zeros(500), backend=sys.argv[1])
 print("ready", flush=True)
 try:

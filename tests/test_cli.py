@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -64,7 +65,8 @@ def test_the_demo_runs_and_writes_its_report(tmp_path, capsys, monkeypatch):
     assert str(report) in out
     page = report.read_text(encoding="utf-8")
     assert page.count("<svg") == 2
-    assert "energy.next = reduce_sum" in page
+    assert escape(demo.WAVE) in page
+    assert f"(Table 2), at dt = dx / c: {escape(demo.PAPER_WAVE.splitlines()[-1])}" in page
 
 
 def test_the_demo_says_which_backends_are_missing(monkeypatch, tmp_path, capsys):

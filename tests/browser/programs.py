@@ -25,7 +25,7 @@ u1 = u + dt * v
 a = c**2 / dx**2 * (u1[+1] - 2 * u1 + u1[-1])
 v1 = v + dt * a
 u.next, v.next = u1, v1
-energy.next = reduce_sum(0.5 * (c**2 * ((u1[+1] - u1[-1]) / (2 * dx))**2 + ((v + v1) / 2)**2) * dx)
+energy.next = reduce_sum(0.5 * (v**2 + c**2 * (u1[+1] - u1) * (u[+1] - u) / dx**2) * dx)
 """, name="wave")'''
 
 ENERGY = '''\

@@ -12,6 +12,7 @@ a = u[+1] + u[-1]
 b = a * a + 2.0
 u.next = u + 0.1 * (b[+1] - b[-1])
 """
+# With the energy of the Paraiso paper (Eq. 8): three loops while somebody looks at it.
 WAVE = """
 u, v = fields("u v", boundary="periodic")
 energy = scalar("energy")

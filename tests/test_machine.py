@@ -57,6 +57,14 @@ def test_annotate_returns_a_new_machine():
     assert len(computed.plan().kernel("step").plain.subkernels) == 1
 
 
+def test_annotate_takes_any_case():
+    hello = wb.trace(HELLO, name="hello")
+    assert hello.annotate("y", "Manifest") == hello.annotate("y", "manifest")
+    assert hello.annotate("y", "DELAYED") == hello.annotate("y", "delayed")
+    with pytest.raises(wb.StencilError, match="allocation 'Stored' is unknown"):
+        hello.annotate("y", "Stored")
+
+
 def test_genomes_of_both_allocations_differ_in_at_most_two_letters():
     hello = wb.trace(HELLO, name="hello")
     stored, computed = (hello.annotate("y", a).genome for a in ("manifest", "delayed"))

@@ -109,17 +109,18 @@ class Machine:
         return self.with_choices(choices_of(genome, self.plan().graph, self.choices))
 
     def annotate(self, name: str, allocation: str) -> Machine:
-        """The same program with the value called `name` "manifest" (stored) or "delayed" (recomputed).
+        """The same program with the value called `name` "manifest" (stored) or "delayed" (recomputed), in any case.
 
         Raises PlanError if there is no such value, or if its storage is not free to choose.
         """
+        given, allocation = allocation, allocation.lower() if isinstance(allocation, str) else allocation
         if allocation == "rolling":
             raise PlanError(
                 f'{name} cannot be annotated "rolling", a hint that counts where no choice is made',
                 advice=f'Write rolling({name}) in the cell, or use "manifest": stored values roll where they can.',
             )
         if allocation not in ("manifest", "delayed"):
-            raise PlanError(f"allocation {allocation!r} is unknown", advice='Use "manifest" or "delayed".')
+            raise PlanError(f"allocation {given!r} is unknown", advice='Use "manifest" or "delayed".')
         keys = self._keys_of(name)
         if not keys:
             if name in {static.name for static in self.graph.statics}:

@@ -14,6 +14,19 @@ T = 'A, v = tensor("A"), vector("v")\n'
 BAD = [
     # components and offsets
     (V + "v.next = v[+1, 0]", 2, "v[+1, 0] has 2 indices, but the vector v has 1", "T.at(+1, axis) for the whole"),
+    (V + "v.next = v[+1]", 2, "v[+1]: the vector v takes numbers of components", "Write v.at(+1, axis) for the neigh"),
+    (
+        V + "u.next = v[+0]",
+        2,
+        "and this reads like a distance",
+        "v[0] for a component, v[0][+1, ...] for its neighbour.",
+    ),
+    (
+        T + "u = A[0, +1]",
+        2,
+        "A[0, +1]: the tensor of rank 2 A takes numbers of components",
+        "A.at(+1, axis) for the nei",
+    ),
     (T + "u = A[0]", 2, "A[0] has 1 index, but the tensor of rank 2 A has 2", "Write T[a, b] for a component"),
     (V + "u.next = v[-1]", 2, "v[-1]: the vector v in 2 dimensions has components 0 to 1, not -1", "v.at(-1, axis)"),
     (V + "u.next = v[2]", 2, "v[2]: the vector v in 2 dimensions has components 0 to 1, not 2", "v.at(+2, axis)"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.frontend.bad_cells import BAD, NAMESPACE, U
+from tests.frontend.bad_cells import BAD, NAMESPACE, K, U
 from workbench.errors import TraceError
 from workbench.frontend.cell import trace_cell
 
@@ -61,3 +61,28 @@ def test_lines_count_as_the_user_sees_them():
 def test_fault_inside_a_function_of_the_cell_shows_its_line():
     lines = error_of(U + "def flux(a):\n    return a[1:]\nu.next = flux(u)")
     assert lines[0].startswith("line 3: a[1:]")
+
+
+def test_a_sum_that_python_cannot_parse_is_explained():
+    text = U + "\nw = u * 2\nu.next = " + " + ".join(["u"] * 20_000) + "\n"
+    lines = error_of(text)
+    assert lines[0] == "line 4: a formula of 20,000 terms and factors is too long for Python"
+    assert lines[1].startswith("    u.next = u + u + u")
+    assert len(lines[1]) < 80
+    assert lines[-1].startswith("Write it as a loop: total = 0, then for term in terms")
+
+
+def test_a_sum_of_900_terms_is_read():
+    trace_cell(U + "u.next = " + " + ".join(["u"] * 900))
+
+
+def test_the_power_of_a_whole_number_by_a_wrong_sign_is_noted():
+    traced = trace_cell(K + "k.next = k^2\n")
+    assert traced.warnings == ("line 2: k^2 is the exclusive or; write k**2 for the power",)
+    assert trace_cell(K + "k.next = k ^ (k << 1)\n").warnings == ()
+
+
+def test_tuples_of_fields_join_and_count():
+    text = 'a, b, c = fields("a b") + fields("c")\npair = fields("d e")\nd = pair[0]\n'
+    traced = trace_cell(text + "for f in (a, b, c, d, pair[1]):\n    f.next = f + len(pair)\n")
+    assert [f.name for f in traced.graph.fields] == ["a", "b", "c", "d", "e"]

@@ -106,6 +106,7 @@ def test_lines_of_the_cell_can_be_looked_up(loaded):
         ("%%stencil\npass", "a name is missing"),
         ("%%stencil 2d\npass", "'2d' is no name for a variable"),
         ("%%stencil for\npass", "'for' is no name for a variable"),
+        ("%%stencil sum\npass", "sum is a word of Python, which the machine would hide from all later cells"),
         ("%stencil nothing", "nothing is no machine. There is none yet"),
     ],
 )

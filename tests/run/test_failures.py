@@ -48,6 +48,8 @@ CREATION = {
     "beyond f32": ("single", {"f": np.array([1e300])}, "f holds f32, but was given 1e+300", "a wider dtype."),
     "array for param": ("wave", {"u": U, "v": U, "c": U}, "c is a param: one number", "declare c as a field."),
     "float for counter": ("counter", {"u": U, "n": 0.5}, "n holds i64, but was given float64", "dtype=float."),
+    "beyond i64": ("counter", {"u": U, "n": 2**70}, "but was given 1180591620717411303424", "a wider dtype."),
+    "beyond f64": ("wave", {"u": U, "v": U, "c": 10**400}, "was given a whole number of 1329 bits", "a wider dtype."),
     "backend": ("wave", {"u": U, "v": U, "backend": "opnemp"}, "there is no backend 'opnemp'", "reference"),
     "threads": ("wave", {"u": U, "v": U, "threads": -1}, "threads=-1 is no number of threads", "0 for all"),
     "many threads": ("wave", {"u": U, "v": U, "threads": 100_000}, "threads=100000 is more than the", "Pass 0 for all"),

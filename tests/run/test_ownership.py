@@ -89,6 +89,15 @@ def test_one_owner_at_a_time():
     owner.reserve("it")
 
 
+def test_the_owner_cannot_reserve_again():
+    owner = Owner()
+    owner.reserve("it")
+    owner.adopt()
+    with pytest.raises(RunError, match="it is running, and this is called during that run") as caught:
+        owner.reserve("it")
+    assert str(caught.value).endswith("Call it after the run has ended; set() and reading work in the callback.")
+
+
 def test_what_is_wanted_at_once_ends_the_slice():
     owner = Owner()
     owner.reserve("it")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import inspect
 import io
 import sys
@@ -17,6 +16,7 @@ from workbench.frontend.componentwise import component_name
 from workbench.frontend.language import vocabulary
 from workbench.frontend.lowering import make_graph
 from workbench.frontend.machine_name import check_machine_name
+from workbench.frontend.misuse import explain_error
 from workbench.frontend.operations import parse_type
 from workbench.frontend.scope import Captured, NotebookScope, explain_name
 from workbench.frontend.source import (
@@ -70,7 +70,7 @@ def trace_cell(
     check_machine_name(name)
     source = Source(f"<stencil {name}>", tuple(text.splitlines()), first_line)
     tree = parse_source(source)
-    code = compile_source(copy.deepcopy(tree), source)
+    code = compile_source(source)
 
     def run(trace: Trace, captured: dict[str, Captured]) -> None:
         trace.tree = tree
@@ -113,7 +113,7 @@ def trace_function(
     origin = shown_path(code.co_filename) if is_machinery(code.co_filename) else ""  # else it stands for a cell
     source = Source(f"<stencil {name}>", tuple(line.rstrip("\n") for line in lines), first, origin)
     tree = _parse_function(source, function.__name__)
-    hooked = compile_source(copy.deepcopy(tree), source)
+    hooked = compile_source(source, _parse_function(source, function.__name__))
 
     def run(trace: Trace, captured: dict[str, Captured]) -> None:
         trace.tree = tree
@@ -271,10 +271,5 @@ def _guard(trace: Trace, body: Callable[[], None], names: Mapping[str, object]) 
         )
         raise source.locate(explained, error.__traceback__) from None
     except Exception as error:  # whatever the user's code raises is reported at its line in the cell
-        advice = "Correct this line; it is ordinary Python."
-        if str(error) == "'tuple' object has no attribute 'next'":
-            advice = 'Write u, v = fields("u v"), or u = field("u"): fields always gives a tuple.'
-        if "values to unpack" in str(error):
-            advice = "Unpack as many names as there are components; --dim says how many a vector has."
-        explained = TraceError(f"{type(error).__name__}: {error}", advice=advice)
+        explained = explain_error(error, source.failing_text(error.__traceback__))
         raise source.locate(explained, error.__traceback__).with_traceback(error.__traceback__) from error

@@ -13,6 +13,7 @@ import numpy as np
 from workbench.errors import TraceError
 from workbench.frontend.boundaries import RULES, describe, extend_term, extend_value, parse_sides
 from workbench.frontend.componentwise import component_name
+from workbench.frontend.field_tuple import FieldTuple
 from workbench.frontend.operations import parse_type
 from workbench.frontend.promotion import constant, spread
 from workbench.frontend.tensors import MOST_COMPONENTS, Index, Tensor
@@ -225,7 +226,7 @@ def fields(
     current_trace("fields")
     if not isinstance(names, str) or not names.replace(",", " ").split():
         raise TraceError(f"fields needs names, not {names!r}", advice='Write u, v = fields("u v").')
-    return tuple(field(name, dtype, boundary, unit, location) for name in names.replace(",", " ").split())
+    return FieldTuple(field(name, dtype, boundary, unit, location) for name in names.replace(",", " ").split())
 
 
 def scalar(name: str, default: Number = 0, dtype: object = "f64", unit: str = "") -> Value:

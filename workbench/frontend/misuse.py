@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ast
 import builtins
+import contextlib
 import sys
 from pathlib import Path
 from types import FrameType
 
 from workbench.errors import TraceError
 from workbench.frontend.source import find_construct, parse_again
-from workbench.frontend.trace import Term
+from workbench.frontend.trace import Term, Trace, text_here
 
 _PACKAGE = str(Path(__file__).resolve().parent)
 _INSTEAD_OF_BUILTIN = {"max": "maximum(a, b)", "min": "minimum(a, b)", "any": "reduce_any(u)", "all": "reduce_all(u)"}
-_INSTEAD_OF_MATH = {"fabs": "absolute", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
+INSTEAD_OF_MATH = {"fabs": "absolute", "asin": "arcsin", "acos": "arccos", "atan": "arctan", "atan2": "arctan2"}
 _STATEMENTS: dict[type[ast.AST], str] = {ast.If: "if", ast.IfExp: "if", ast.While: "while", ast.Assert: "assert"}
 
 
@@ -133,6 +134,114 @@ def no_length(term: Term) -> TraceError:
     )
 
 
+def no_offset(value: object, what: str) -> TraceError:
+    """The error for a distance of a read that is no whole number while the cell is traced; `what` names it."""
+    term = getattr(value, "_term", None)
+    if not isinstance(term, Term) and not getattr(value, "_static", ""):  # no traced value at all
+        return TraceError(
+            f"{what} must be a whole number known when the cell is traced, not {value!r}",
+            advice="Write a constant such as u[+1].",
+        )
+    name = getattr(value, "_static", "") or next(iter(term.node.names) if isinstance(term, Term) else iter(()), "it")
+    if isinstance(term, Term) and not term.is_local:
+        return TraceError(
+            f"{what} must be a whole number known when the cell is traced, but {name} {_nature(term)}",
+            advice="Write the number, as in u[+1], or choose among reads: where(k == 1, u[+1], u[+2]).",
+        )
+    return TraceError(
+        f"{what} must be a whole number known when the cell is traced, but {name} has one value per cell",
+        advice="Write a constant such as u[+1]; a distance that varies from cell to cell is no stencil.",
+    )
+
+
+def no_power(types: str) -> TraceError:
+    """The error for ^ on numbers that have no bits of their own; `types` are what it was given."""
+    text = text_here("this formula")
+    return TraceError(
+        f"{text}: ^ is the exclusive or of conditions or of whole numbers, not of {types}",
+        advice=f"Write {_as_power(text)} for the power, or (a > 0) ^ (b > 0) to join conditions.",
+    )
+
+
+def note_power(trace: Trace) -> None:
+    """Warn of u^2 on whole numbers: legal, and rarely what is meant."""
+    text = trace.text_here("this formula")
+    trace.note_warning(f"line {trace.here().line}: {text} is the exclusive or; write {_as_power(text)} for the power")
+
+
+def _as_power(text: str) -> str:
+    """A formula with the sign that Python has for powers; an example if the text is unknown or was shortened."""
+    return text.replace("^", "**") if "^" in text and not text.endswith("...") else "u**2"
+
+
+def refuse_distance(text: str, kind: str, rank: int) -> None:
+    """Raise TraceError for v[+1], which reads like the neighbour of a vector and would be its component 1.
+
+    text: what is being executed.
+    """
+    found = signed_subscript(text)
+    if found is not None:
+        name, index = ast.unparse(found.value), ", ".join("0" * rank)
+        raise TraceError(
+            f"{text}: {kind} takes numbers of components in brackets, and this reads like a distance",
+            advice=f"Write {name}.at(+1, axis) for the neighbour of the whole, {name}[{index}] for a component, "
+            f"{name}[{index}][+1, ...] for its neighbour.",
+        )
+
+
+def signed_subscript(text: str) -> ast.Subscript | None:
+    """The formula if it is a subscript with a plus sign written in it, such as v[+1]; v[a] with a = 1 is none."""
+    if "+" not in text:
+        return None
+    try:
+        found = ast.parse(text.strip(), mode="eval").body
+    except SyntaxError:  # shortened
+        return None
+    if not isinstance(found, ast.Subscript):
+        return None
+    parts = found.slice.elts if isinstance(found.slice, ast.Tuple) else [found.slice]
+    signed = any(isinstance(p, ast.UnaryOp) and isinstance(p.op, ast.UAdd) for p in parts)
+    return found if signed else None
+
+
+def explain_error(error: Exception, text: str) -> TraceError:
+    """The error for one of Python's own, raised by the cell; `text` is the formula that failed, if it is known."""
+    said = str(error)
+    if "object is not callable" in said and ("'Value'" in said or "'Tensor'" in said):
+        return _no_call(text, "'Tensor'" in said)
+    advice = "Correct this line; it is ordinary Python."
+    if "values to unpack" in said:
+        advice = "Unpack as many names as there are components; --dim says how many a vector has."
+    return TraceError(f"{type(error).__name__}: {said}", advice=advice)
+
+
+def _no_call(text: str, tensor: bool) -> TraceError:
+    """The error for u(1) and c(a + b)."""
+    call = None
+    with contextlib.suppress(SyntaxError):
+        call = ast.parse(text.strip(), mode="eval").body
+    if not isinstance(call, ast.Call):
+        return TraceError(
+            "a traced value is called like a function", advice="Write u[+1] for a neighbour, a * (b) for a product."
+        )
+    name, given = ast.unparse(call.func), ", ".join(ast.unparse(a) for a in call.args)
+    whole = [_whole_constant(a) for a in call.args]
+    offsets = ", ".join(f"{n:+d}" if n else "0" for n in whole if n is not None)
+    advice = f"Write {name} * ({given}) for a product."
+    if whole and None not in whole:
+        read = f"{name}.at({offsets}, axis)" if tensor else f"{name}[{offsets}]"
+        advice = f"Write {read} for the value in a neighbouring cell."
+    return TraceError(f"{text}: {name} is a value, not a function", advice=advice)
+
+
+def _whole_constant(node: ast.expr) -> int | None:
+    try:
+        value = ast.literal_eval(node)
+    except ValueError:
+        return None
+    return value if type(value) is int else None
+
+
 def _call_needs_one(call: ast.Call, term: Term, text: str) -> TraceError:
     name = ast.unparse(call.func)
     last = name.rpartition(".")[2]
@@ -149,7 +258,7 @@ def _call_needs_one(call: ast.Call, term: Term, text: str) -> TraceError:
     if name in ("float", "int", "bool", "complex"):
         advice = 'Use the value as it is, or astype(u, "f32").' if name != "bool" else "Use where(condition, a, b)."
         return TraceError(f"{text}: {name} needs one number, but the value {_nature(term)}", advice=advice)
-    known = _INSTEAD_OF_MATH.get(last, last)
+    known = INSTEAD_OF_MATH.get(last, last)
     if name.startswith("math.") or not hasattr(builtins, last):
         replacement = "base**exponent" if last == "pow" else f"{known}(u)"
         return TraceError(

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.errors import TraceError
+from workbench.frontend.misuse import no_offset, no_power, note_power
 from workbench.frontend.promotion import cast_term, common_type, convert, show_number, spread, unify
-from workbench.frontend.trace import Number, Operand, Term, Trace
+from workbench.frontend.trace import Number, Operand, Term, Trace, current_trace
 from workbench.graph import OPERATORS, REDUCTIONS, StorageType, storage_type
 from workbench.graph.operators import accepts
 from workbench.graph.types import BOOL, F64, I64
@@ -71,12 +72,16 @@ def bits(logical: str, bitwise: str, *operands: Operand) -> Operand:
     symbol = OPERATORS[bitwise].symbol
     if any(t in (BOOL, "bool") or (isinstance(t, StorageType) and t.is_float) or t == "float" for t in types):
         shown = ", ".join(sorted(str(t) for t in types))
+        if symbol == "^":
+            raise no_power(shown)
         raise TraceError(
             f"{symbol} joins conditions or whole numbers, not {shown}",
             advice=f"Put each comparison in parentheses: (a > 0) {symbol} (b > 0)."
             if len(operands) > 1
             else "Negate a condition: ~(a > 0).",
         )
+    if symbol == "^" and operands[1] in (2, 3):  # a Term equals no number
+        note_power(current_trace("^"))
     return apply(bitwise, *operands)
 
 
@@ -182,10 +187,7 @@ def whole_number(value: object, what: str) -> int:
     """A constant offset. Raises TraceError for anything that is not a whole number known while tracing."""
     number = whole_or_none(value)
     if number is None:
-        raise TraceError(
-            f"{what} must be a whole number known when the cell is traced",
-            advice="Write a constant such as u[+1]; a distance that varies from cell to cell is no stencil.",
-        )
+        raise no_offset(value, what)
     if abs(number) > FARTHEST:
         raise TraceError(f"{what} of {show_number(number)} cells is too far", advice=f"Stay within {FARTHEST} cells.")
     return number

@@ -14,6 +14,7 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.language import __all__ as vocabulary
+from workbench.frontend.misuse import INSTEAD_OF_MATH
 from workbench.frontend.tensors import Tensor
 from workbench.frontend.value import Value
 
@@ -75,14 +76,20 @@ def explain_name(name: str, known: Iterable[str], foreign: bool) -> TraceError:
     """The error for a name that means nothing. `foreign`: it was used in a function defined outside the cell."""
     if foreign and name in vocabulary:
         advice = f"Add to where the function is defined: from workbench.language import {name}."
+    elif name in INSTEAD_OF_MATH:
+        advice = f"Write {INSTEAD_OF_MATH[name]}."
     elif hasattr(math, name):
         advice = f"Import it: from math import {name}, or define it in the cell."
+    elif name in ("np", "numpy"):
+        advice = "Import it: import numpy as np in a cell before, or use the cell's own words: sqrt, where, pi."
     else:
-        close = difflib.get_close_matches(name, [*known, *vocabulary], n=1)
-        advice = f"Define it above this line. The vocabulary of a cell is: {', '.join(sorted(vocabulary))}."
+        close = difflib.get_close_matches(name, dict.fromkeys([*known, *vocabulary]), n=3)
+        advice = "Define it above this line. All words of a cell: %stencil --words, or help(workbench.language)."
         if foreign:
             advice = "Define it where the function is defined."
-        if close:
+        if len(close) == 1:
             advice = f"Write {close[0]} if that is meant."
+        elif close:
+            advice = f"Write {', '.join(close[:-1])} or {close[-1]} if one of them is meant."
     where = " in a function defined outside the cell" if foreign else ""
     return TraceError(f"the name {name} is not defined{where}", advice=advice)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import dis
 import linecache
 import sys
+import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -122,15 +124,26 @@ class Source:
 
     def locate(self, error: StencilError, trace: TracebackType | None) -> StencilError:
         """Give the error the innermost line of the cell that its traceback passes, unless it has one."""
+        guest, place = self._failing(trace)
+        return error if place is None else guest.mark(error, guest.span(place))
+
+    def failing_text(self, trace: TracebackType | None) -> str:
+        """The source text at which an exception was raised; empty if that was not in the text itself."""
+        guest, place = self._failing(trace)
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        inside = trace is not None and trace.tb_frame.f_code.co_filename == guest.filename
+        return guest.segment(place) if inside else ""
+
+    def _failing(self, trace: TracebackType | None) -> tuple[Source, Place | None]:
+        """The innermost place of the cell, or of a user's function, that a traceback passes."""
         passed: list[TracebackType] = []
         while trace is not None:
             passed.insert(0, trace)
             trace = trace.tb_next
         guest = self._guest([step.tb_frame.f_code for step in passed])
         found = next((step for step in passed if step.tb_frame.f_code.co_filename == guest.filename), None)
-        if found is None:
-            return error
-        return guest.mark(error, guest.span(guest.place(found.tb_frame.f_code, found.tb_lasti, found.tb_lineno)))
+        return guest, found and guest.place(found.tb_frame.f_code, found.tb_lasti, found.tb_lineno)
 
     def mark(self, error: StencilError, span: Span) -> StencilError:
         """Give the error a place in this text, unless it has one."""
@@ -168,6 +181,8 @@ def parse_source(source: Source) -> ast.Module:
         ) from None
     except ValueError as error:  # a NUL character
         raise TraceError(f"this is no valid Python: {error}", advice="Correct the text of the cell.") from None
+    except (RecursionError, MemoryError):
+        raise _too_deep(source) from None
     return ast.increment_lineno(tree, source.first_line - 1)
 
 
@@ -179,11 +194,14 @@ def parse_again(source: Source) -> ast.Module | None:
         return None
 
 
-def compile_source(tree: ast.Module, source: Source) -> CodeType:
-    """Compile the cell with calls of the name, tick and iteration hooks put in."""
-    hooked = ast.fix_missing_locations(_Hooks().visit(tree))
+def compile_source(source: Source, tree: ast.Module | None = None) -> CodeType:
+    """Compile the cell, or the part of it given as a tree (which is changed), with its hooks put in."""
+    module = tree or parse_source(source)
     try:
-        return compile(hooked, source.filename, "exec", dont_inherit=True)
+        _Hooks().visit(module)
+        return compile(module, source.filename, "exec", dont_inherit=True)
+    except (RecursionError, MemoryError):
+        raise _too_deep(source) from None
     except SyntaxError as error:
         line = error.lineno or source.first_line
         raise TraceError(
@@ -194,8 +212,37 @@ def compile_source(tree: ast.Module, source: Source) -> CodeType:
         ) from None
 
 
+def _too_deep(source: Source) -> TraceError:
+    """The error for a formula that Python's parser or compiler cannot take in one piece: the one of most operators."""
+    count, start, most, line = 0, 1, 0, 1
+    text = iter([f"{line}\n" for line in source.lines])
+    with contextlib.suppress(tokenize.TokenError, IndentationError):  # what was read until then is enough
+        for token in tokenize.generate_tokens(lambda: next(text, "")):
+            count += token.exact_type in _JOINING
+            if token.type == tokenize.NEWLINE:
+                most, line = max((most, line), (count, start), key=lambda found: found[0])
+                count, start = 0, token.end[0] + 1
+    number = line - 1 + source.first_line
+    return TraceError(
+        f"a formula of {most + 1:,} terms and factors is too long for Python",
+        advice="Write it as a loop: total = 0, then for term in terms: total = total + term.",
+        line=number,
+        source=source.line(number)[:60],
+    )
+
+
+_JOINING = frozenset(tokenize.EXACT_TOKEN_TYPES[sign] for sign in ("+", "-", "*", "/", "//", "%", "**", "&", "|", "^"))
+
+
 class _Hooks(ast.NodeTransformer):
     """Names for assigned values, a tick per loop turn, and a counter around the iterables of comprehensions."""
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        """The node with its hooks. A formula that takes none is left alone: a long one would exhaust Python's stack."""
+        if isinstance(node, ast.expr) and not any(isinstance(n, _HOOKED) for n in ast.walk(node)):
+            return node
+        visited: ast.AST = super().visit(node)
+        return visited
 
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:  # the name that ast looks for
         self.generic_visit(node)
@@ -228,6 +275,9 @@ class _Hooks(ast.NodeTransformer):
         self.generic_visit(node)
         node.iter = _call(ITERATION_HOOK, [node.iter], node.iter)
         return node
+
+
+_HOOKED = (ast.comprehension, ast.NamedExpr)
 
 
 def _name_calls(targets: list[ast.expr], at: ast.stmt) -> list[ast.stmt]:

@@ -10,6 +10,7 @@ from typing import NoReturn, cast
 import numpy as np
 
 from workbench.errors import TraceError
+from workbench.frontend.misuse import refuse_distance
 from workbench.frontend.numpy_names import need_meaning
 from workbench.frontend.operations import whole_or_none
 from workbench.frontend.trace import DimensionFoundError, current_trace, is_tracing, need_dim, show_dim, text_here
@@ -45,8 +46,7 @@ class Tensor:
         self, parts: Mapping[Index, Value], dim: int, rank: int, symmetric: bool = False, name: str = ""
     ) -> None:
         """`parts` (then `stored`) has a component for each index tuple; of a symmetric one for each ascending one."""
-        given = (("stored", parts), ("dim", dim), ("rank", rank), ("symmetric", symmetric), ("name", name))
-        for attribute, value in given:
+        for attribute, value in zip(self.__slots__, (dim, name, rank, parts, symmetric), strict=True):
             object.__setattr__(self, attribute, value)
 
     def component(self, index: Index) -> Value:
@@ -61,12 +61,12 @@ class Tensor:
         keys = key if isinstance(key, tuple) else (key,)
         text = text_here("this component")
         if len(keys) != self.rank:
-            letters = ", ".join("abcdefgh"[: self.rank]) if self.rank <= 8 else "..."
-            meant = f"T[{letters}] for a component"
+            part = f"T[{', '.join('abcdefgh'[: self.rank]) if self.rank <= 8 else '...'}]"
             raise TraceError(
                 f"{text} has {len(keys)} {'index' if len(keys) == 1 else 'indices'}, but {self.kind} has {self.rank}",
-                advice=f"Write {meant}, T[{letters}][+1, ...] for its neighbour, T.at(+1, axis) for the whole tensor.",
+                advice=f"Write {part} for a component, {part}[+1, ...] for a neighbour, T.at(+1, axis) for the whole.",
             )
+        refuse_distance(text, self.kind, self.rank)
         return self.component(tuple(self._whole(k, text) for k in keys))
 
     def _whole(self, key: object, text: str) -> int:
@@ -90,8 +90,8 @@ class Tensor:
     @property
     def kind(self) -> str:
         """What it is, for messages: "the vector momentum", "a tensor of rank 2"."""
-        article = "the" if self.name else "a"
-        return f"{article} {'vector' if self.rank == 1 else f'tensor of rank {self.rank}'} {self.name}".strip()
+        what = "vector" if self.rank == 1 else f"tensor of rank {self.rank}"
+        return f"the {what} {self.name}" if self.name else f"a {what}"
 
     @property
     def next(self) -> Tensor:

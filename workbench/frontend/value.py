@@ -349,6 +349,8 @@ def operand(value: object) -> Operand:
         value = value.item()
     if isinstance(value, bool | int | float):
         return value
+    if (explained := getattr(value, "explained", None)) is not None and isinstance(value, tuple):
+        raise explained()
     if isinstance(value, np.ndarray) or hasattr(value, "__array__") or isinstance(value, list | tuple):
         shape = f" of shape {np.shape(value)}" if isinstance(value, np.ndarray) else ""
         raise TraceError(

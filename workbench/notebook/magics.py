@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import keyword
 import linecache
 from typing import Any
@@ -143,6 +144,11 @@ def check_name(name: str | None) -> str:
         raise UsageError("a name is missing. Write it behind the magic: %%stencil wave")
     if not name.isidentifier() or keyword.iskeyword(name):
         raise UsageError(f"{name!r} is no name for a variable. Use letters, digits and _, as in: %%stencil wave")
+    if hasattr(builtins, name):
+        raise UsageError(
+            f"{name} is a word of Python, which the machine would hide from all later cells. "
+            f"Choose another name, as in: %%stencil my_{name}"
+        )
     return name
 
 

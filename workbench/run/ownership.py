@@ -80,6 +80,11 @@ class Owner:
         """Take the state for a run whose thread will `adopt` it. Raises RunError if a run is going on already."""
         with self._lock:
             self._refuse_lost()
+            if self._owner == threading.get_ident():
+                raise RunError(
+                    f"{what} is running, and this is called during that run (in its progress callback)",
+                    advice="Call it after the run has ended; set() and reading work in the callback.",
+                )
             if self._owner is not None:
                 raise RunError(
                     f"{what} is running already, in another thread",

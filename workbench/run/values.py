@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.backends.base import Array, Number
 from workbench.errors import FieldError, ShapeError
+from workbench.frontend.promotion import show_number
 from workbench.graph import Graph, Static, StorageType
 from workbench.run.arrays import to_host
 
@@ -56,6 +57,8 @@ def number(static: Static, value: object) -> Number:
 def fit(name: str, array: Array, type_: StorageType) -> Array:
     """Return the array in the type's dtype; rounding within floats is the only loss allowed. NaN is a value."""
     kind = array.dtype.kind
+    if kind == "O" and array.size and all(type(item) is int for item in array.flat):  # beyond NumPy's own integers
+        kind = "i"
     if kind == "c":
         raise FieldError(
             f"{name} was given complex values, but holds {type_}",
@@ -76,22 +79,30 @@ def fit(name: str, array: Array, type_: StorageType) -> Array:
     if array.size and (int(array.min()) < low or int(array.max()) > high):
         worst = int(array.min()) if int(array.min()) < low else int(array.max())
         raise FieldError(
-            f"{name} holds {type_}, from {low} to {high}, but was given {worst}",
+            f"{name} holds {type_}, from {low} to {high}, but was given {show_number(worst)}",
             advice="Pass values in that range, or declare a wider dtype.",
         )
     return array.astype(type_.numpy)
 
 
 def _fit_float(name: str, array: Array, type_: StorageType) -> Array:
-    with np.errstate(over="ignore", invalid="ignore"):
-        result = array.astype(type_.numpy)
-    lost = np.isinf(result) & np.isfinite(array)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            wide = array.astype(np.float64) if array.dtype.kind == "O" else array
+            result = wide.astype(type_.numpy)
+    except OverflowError:
+        raise _too_large(name, max(array.flat, key=abs), type_) from None
+    lost = np.isinf(result) & np.isfinite(wide)
     if lost.any():
-        raise FieldError(
-            f"{name} holds {type_}, but was given {array[lost].flat[0]}, which is too large for it",
-            advice="Scale the values, or declare a wider dtype.",
-        )
+        raise _too_large(name, array[lost].flat[0].item(), type_)
     return result
+
+
+def _too_large(name: str, value: Number, type_: StorageType) -> FieldError:
+    return FieldError(
+        f"{name} holds {type_}, but was given {show_number(value)}, which is too large for it",
+        advice="Scale the values, or declare a wider dtype.",
+    )
 
 
 def unknown_name(graph: Graph, name: str, others: Iterable[str] = ()) -> FieldError:

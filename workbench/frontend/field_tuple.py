@@ -1,0 +1,52 @@
+"""Field tuple: what `fields` gives, a tuple that says so where one of its fields is meant."""
+
+from __future__ import annotations
+
+from typing import NoReturn, SupportsIndex
+
+from workbench.errors import TraceError
+from workbench.frontend.misuse import signed_subscript
+from workbench.frontend.trace import text_here
+from workbench.frontend.value import Value
+
+_BINARY = ["sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"]
+_OTHERS = ["radd", "neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne", "call", "array_ufunc"]
+
+
+class FieldTuple(tuple[Value, ...]):
+    """Several fields, to be unpacked. A formula with the tuple itself is an error that says how to unpack it.
+
+    A plain tuple would multiply: 2 * fields("u") is a tuple of two, and Python's own messages speak of tuples only.
+    """
+
+    __slots__ = ()
+
+    def explained(self) -> TraceError:
+        """The error for the tuple where a field is meant."""
+        names = [str(value._static) for value in self]
+        some = "one field" if len(names) == 1 else f"{len(names)} fields"
+        advice = f'Write {", ".join(names)} = fields("{" ".join(names)}", ...).'
+        if len(names) == 1:
+            advice = f'Write {names[0]} = field("{names[0]}", ...): fields always gives a tuple.'
+        return TraceError(f"{text_here('this name')} takes fields(...), a tuple of {some}, for a field", advice=advice)
+
+    def _refuse(self, *arguments: object, **options: object) -> NoReturn:
+        raise self.explained()
+
+    def __add__(self, other: object) -> tuple[Value, ...]:
+        if isinstance(other, tuple):
+            return (*self, *other)
+        raise self.explained()
+
+    next = property(_refuse, _refuse)
+    at = astype = property(_refuse)
+
+    def __getitem__(self, key: SupportsIndex | slice) -> Value | tuple[Value, ...]:  # type: ignore[override]
+        beyond = isinstance(key, int) and not -len(self) <= key < len(self)
+        if beyond or isinstance(key, tuple) or signed_subscript(text_here("")):
+            raise self.explained()
+        return tuple.__getitem__(self, key)
+
+
+for _name in (*_OTHERS, *_BINARY, *(f"r{name}" for name in _BINARY)):
+    setattr(FieldTuple, f"__{_name}__", FieldTuple._refuse)

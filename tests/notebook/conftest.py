@@ -88,11 +88,23 @@ class Kernel:
 
     def complete(self, code, cursor=None):
         """What complete_request offers at the cursor, the end of the text unless said."""
-        request = self.client.complete(code, len(code) if cursor is None else cursor)
+        return self._reply(self.client.complete(code, len(code) if cursor is None else cursor))["matches"]
+
+    def kinds(self, code):
+        """The kind of each completion at the end of the text, by which a front end chooses its sign."""
+        content = self._reply(self.client.complete(code, len(code)))
+        return {found["text"]: found["type"] for found in content["metadata"]["_jupyter_types_experimental"]}
+
+    def inspect(self, code, cursor=None):
+        """What Shift+Tab shows at the cursor, the end of the text unless said; "" if nothing is found."""
+        content = self._reply(self.client.inspect(code, len(code) if cursor is None else cursor))
+        return content["data"].get("text/plain", "")
+
+    def _reply(self, request):
         while True:  # replies of earlier requests wait in the same channel
             reply = self.client.get_shell_msg(timeout=SECONDS)
             if reply["parent_header"].get("msg_id") == request:
-                return reply["content"]["matches"]
+                return reply["content"]
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,8 @@ import math
 import pytest
 
 from workbench.frontend import language
-from workbench.notebook.completion import body_completions, is_stencil_text, option_completions
+from workbench.notebook.completion import body_completions, is_stencil_text, kind_of, option_completions
+from workbench.notebook.word_help import help_at
 
 CELL = """%%stencil wave --dim 1
 u, v = fields("u v", boundary="periodic")
@@ -42,6 +43,8 @@ def test_only_our_cells_are_meant(text, expected):
         ("%%stencil wave --h", "--h", ("--help",)),
         ("%stencil wa", "wa", ("wave",)),
         ("%%stencil wave wa", "wa", ()),
+        ("%stencil --w", "--w", ("--words",)),
+        ("%%stencil wave --w", "--w", ()),
     ],
 )
 def test_the_magic_s_line(before, token, expected):
@@ -72,3 +75,42 @@ def test_names_of_the_notebook_and_of_python():
     assert "range" in body_completions(CELL, "ran", (), notebook)
     assert "lambda" in body_completions(CELL, "lam", (), notebook)
     assert body_completions(CELL, "math.sqr", (), notebook) == ("math.sqrt",)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("laplacian", "function"),
+        ("pi", "instance"),
+        ("energy", "instance"),
+        ("flux", "function"),
+        ("u.next", "property"),
+        ("u.at", "function"),
+        ("lambda", "keyword"),
+        ("range", "class"),
+        ("abs", "function"),
+        ("math", "module"),
+        ("math.sqrt", "function"),
+        ("alpha", "instance"),
+    ],
+)
+def test_what_a_name_is(name, kind):
+    words = {name: getattr(language, name) for name in language.__all__}
+    assert kind_of(name, CELL, words, {"math": math, "alpha": 0.3}) == kind
+
+
+@pytest.mark.parametrize(
+    ("text", "begins"),
+    [
+        (CELL + "w = laplacian(", "laplacian(u, dx, accuracy=2, form='cross')"),
+        (CELL + "w = u.at(", "u.at(offset, axis)"),
+        (CELL + "energy", ""),
+        (CELL + "e = 3\nw = e", ""),
+        ("%%stencil laplacian", ""),
+        ("w = laplacian(", ""),
+    ],
+)
+def test_help_on_the_word_at_the_cursor(text, begins):
+    found = help_at(text, len(text))
+    assert found.startswith(begins)
+    assert bool(found) == bool(begins)

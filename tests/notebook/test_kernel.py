@@ -61,6 +61,25 @@ def test_the_body_offers_own_names_vocabulary_and_python(kernel):
     assert "notebook_number" in kernel.complete(head + "notebook_n")
 
 
+def test_words_complete_as_what_they_are(kernel):
+    head = '%%stencil wave\ndensity = field("density")\ndef flux(a):\n    return a\n'
+    assert kernel.kinds(head + "reduce_s")["reduce_sum"] == "function"
+    assert kernel.kinds(head + "fl")["flux"] == "function"
+    assert kernel.kinds(head + "density.a")["density.at"] == "function"
+
+
+def test_shift_tab_in_a_cell_explains_its_words(kernel):
+    head = '%%stencil wave\ndensity = field("density")\n'
+    shown = kernel.inspect(head + "w = laplacian(density, ")
+    assert shown.startswith("laplacian(u, dx, accuracy=2, form='cross')\n\nThe sum of the second derivatives")
+    assert 'u.next = laplacian(u, 1.0, form="star")\n    # line 2: form=' in shown
+    assert kernel.inspect(head + "w = density.at(").startswith("u.at(offset, axis)")
+    kernel.run("def my_own_flux(a):\n    'Of the notebook.'")
+    assert "Of the notebook." in kernel.inspect(head + "w = my_own_flux(")
+    assert kernel.inspect("w = laplacian(density, ") == ""
+    assert kernel.inspect(head + "sin = density\nw = sin") == ""
+
+
 def test_other_cells_complete_as_before(kernel):
     assert "reduce_sum" not in kernel.complete("reduce_s")
 

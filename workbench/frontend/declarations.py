@@ -66,8 +66,9 @@ RESERVED = frozenset(
 def field(name: str, dtype: object = None, boundary: object = None, unit: str = "", location: object = None) -> Value:
     """Declare a field: one value per cell, kept from step to step.
 
-    dtype: a storage type; default the machine's float type. boundary: one rule, or a dict with a rule per side ("x-",
-    "x+", "y", ...). location: "cell" or ("face", axis), which puts value i on the lower face of cell i.
+    dtype: "bool", "i8" to "i64", "u8" to "u64", "f32", "f64"; default the machine's float type. boundary: one rule, or
+    a dict with a rule per side ("x-", "x+", "y", ...); without one no cell outside may be read. location: "cell" or
+    ("face", axis), which puts value i on the lower face of cell i.
     """
     trace = current_trace("field")
     _check_name(name, "field")

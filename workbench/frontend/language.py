@@ -19,6 +19,7 @@ from workbench.frontend.tensors import components
 from workbench.frontend.time_integration import courant_step, leapfrog, midpoint, ssp_rk2, ssp_rk3
 from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, operand, wrap
+from workbench.frontend.words import document
 from workbench.graph import OPERATORS, Operator
 
 pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
@@ -239,6 +240,9 @@ arctan2 = _binary("arctan2", "Angle of the point (b, a) in radians.")
 sinh = _unary("sinh", "Hyperbolic sine.")
 cosh = _unary("cosh", "Hyperbolic cosine.")
 tanh = _unary("tanh", "Hyperbolic tangent.")
+arcsinh = _unary("arcsinh", "Inverse hyperbolic sine.")
+arccosh = _unary("arccosh", "Inverse hyperbolic cosine.")
+arctanh = _unary("arctanh", "Inverse hyperbolic tangent.")
 hypot = _binary("hypot", "sqrt(a*a + b*b) without overflow between.")
 copysign = _binary("copysign", "|a| with the sign of b.")
 absolute = _unary("absolute", "Magnitude.")
@@ -254,9 +258,12 @@ __all__ = [
     "absolute",
     "analytic",
     "arccos",
+    "arccosh",
     "arcsin",
+    "arcsinh",
     "arctan",
     "arctan2",
+    "arctanh",
     "astype",
     "axes",
     "cbrt",
@@ -357,6 +364,7 @@ def further_functions(rows: Iterable[Operator], known: Container[str]) -> dict[s
 _FURTHER = further_functions(OPERATORS.values(), __all__)
 globals().update(_FURTHER)
 __all__ += sorted(_FURTHER)
+document(globals())
 
 
 def vocabulary(dimension: int) -> dict[str, object]:

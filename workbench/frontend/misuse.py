@@ -222,7 +222,8 @@ def _no_call(text: str, tensor: bool) -> TraceError:
         call = ast.parse(text.strip(), mode="eval").body
     if not isinstance(call, ast.Call):
         return TraceError(
-            "a traced value is called like a function", advice="Write u[+1] for a neighbour, a * (b) for a product."
+            "a traced value stands where a function is needed",
+            advice="Write lambda u: -u for a function of yours, u[+1] for a neighbour.",
         )
     name, given = ast.unparse(call.func), ", ".join(ast.unparse(a) for a in call.args)
     whole = [_whole_constant(a) for a in call.args]

@@ -93,6 +93,10 @@ class Value:
         return Value(astype(term_of(self), parse_type(dtype)))
 
     def __getitem__(self, key: object) -> Value:
+        """The value in the cell that lies so many cells away, one whole number per axis: u[+1, 0] is the next along x.
+
+        Outside the domain it is what the field's boundary says, or the same formula of the values there.
+        """
         if self._term is None:  # a field before its first use; its boundary may depend on the dimension found here
             offsets_of(current_trace("a relative read"), key)
         term = term_of(self)

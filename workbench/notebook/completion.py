@@ -33,7 +33,8 @@ def option_completions(before: str, token: str, machines: Iterable[str]) -> tupl
     used = {word.partition("=")[0] for word in words}
     flags = tuple(f"--{o.name}" for o in OPTIONS if f"--{o.name}" not in used)
     names = tuple(machines) if len(words) == 1 else ()
-    return tuple(text for text in (*names, *flags, "--help") if text.startswith(token))
+    of_line_magic = () if before.lstrip().startswith("%%") or "--words" in used else ("--words",)
+    return tuple(text for text in (*names, *flags, *of_line_magic, "--help") if text.startswith(token))
 
 
 def body_completions(
@@ -43,34 +44,64 @@ def body_completions(
 
     The notebook's names and Python's own are offered as well: Jedi, which would, does not read below a magic's line.
     """
-    body = text.partition("\n")[2]
-    declared = [name for match in _DECLARED.findall(body) for name in match.split()]
+    declared = _declared(text)
     if "." in token:
         base, _, member = token.rpartition(".")
         module = notebook.get(base)
         members = _MEMBERS if base in declared else dir(module) if isinstance(module, ModuleType) else ()
         return tuple(f"{base}.{m}" for m in members if m.startswith(member) and (member or m[:1] != "_"))
-    assigned = [name.strip() for match in _ASSIGNED.findall(body) for name in match.split(",")]
-    own = (name for name in (*declared, *assigned) if name != token)
-    known = [*own, *vocabulary]
+    known = [*(name for name in own_names(text) if name != token), *vocabulary]
     if token:
         known += [*(name for name in notebook if name[:1] != "_"), *dir(builtins), *keyword.kwlist]
     return tuple(dict.fromkeys(name for name in known if name.startswith(token)))
 
 
+def own_names(text: str) -> tuple[str, ...]:
+    """The names that a cell declares, assigns or defines, in this order."""
+    body = text.partition("\n")[2]
+    assigned = [name.strip() for match in _ASSIGNED.findall(body) for name in match.split(",")]
+    return tuple(dict.fromkeys([*_declared(text), *assigned]))
+
+
+def _declared(text: str) -> list[str]:
+    return [name for match in _DECLARED.findall(text.partition("\n")[2]) for name in match.split()]
+
+
+def kind_of(name: str, text: str, vocabulary: Mapping[str, object], notebook: Mapping[str, object]) -> str:
+    """What a name of a cell's body is, in the words by which front ends choose a sign: "function", "instance", ..."""
+    base, dot, member = name.rpartition(".")
+    if dot:
+        found = notebook.get(base)
+        value = getattr(found, member, None) if isinstance(found, ModuleType) else None
+        return "function" if member == "at" or callable(value) else "property"
+    if name in own_names(text):
+        return "function" if re.search(rf"^\s*def\s+{name}\b", text, re.MULTILINE) else "instance"
+    if keyword.iskeyword(name):
+        return "keyword"
+    value = next((names[name] for names in (vocabulary, notebook, vars(builtins)) if name in names), None)
+    if isinstance(value, ModuleType | type):
+        return "module" if isinstance(value, ModuleType) else "class"
+    return "function" if callable(value) else "instance"
+
+
 class StencilMatcher:
     """The matcher of one shell; `matcher` is what the completer calls."""
 
-    def __init__(self, names: Mapping[str, object], machine_type: type, vocabulary: tuple[str, ...]) -> None:
-        """`names` is the notebook's namespace, looked at when asked; machines in it complete as NAME."""
+    def __init__(self, names: Mapping[str, object], machine_type: type, vocabulary: Mapping[str, object]) -> None:
+        """`names` is the notebook's namespace, looked at when asked; machines in it complete as NAME.
+
+        vocabulary: the words of a cell and what they are.
+        """
 
         @context_matcher()
         def stencil_matcher(context: CompletionContext) -> SimpleMatcherResult:
             if not is_stencil_text(context.full_text):
                 return {"completions": []}
             if context.cursor_line > 0:
-                found = body_completions(context.full_text, context.token, vocabulary, names)
-                return {"completions": [SimpleCompletion(text=text, type="keyword") for text in found]}
+                text = context.full_text
+                found = body_completions(text, context.token, vocabulary, names)
+                kinds = [(name, kind_of(name, text, vocabulary, names)) for name in found]
+                return {"completions": [SimpleCompletion(text=name, type=kind) for name, kind in kinds]}
             machines = [name for name, value in names.items() if isinstance(value, machine_type)]
             found = option_completions(context.text_until_cursor, context.token, machines)
             # File names and Python names mean nothing on this line.

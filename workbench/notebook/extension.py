@@ -14,6 +14,7 @@ from workbench.machine import Machine
 from workbench.notebook.completion import StencilMatcher
 from workbench.notebook.magics import StencilMagics
 from workbench.notebook.run_progress import ProgressDisplays
+from workbench.notebook.word_help import InspectionHook
 from workbench.planning.checking import set_checking
 from workbench.run.progress import set_listener_factory
 
@@ -26,6 +27,7 @@ class Loaded:
 
     magics: StencilMagics
     matcher: StencilMatcher
+    hook: InspectionHook
 
 
 _loaded: WeakKeyDictionary[Any, Loaded] = WeakKeyDictionary()
@@ -39,14 +41,16 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
         print(foreign)  # noqa: T201  # to the user who has just typed %load_ext
     magics = StencilMagics(shell)
     shell.register_magics(magics)
-    matcher = StencilMatcher(shell.user_ns, Machine, tuple(language.__all__))
+    matcher = StencilMatcher(shell.user_ns, Machine, {name: getattr(language, name) for name in language.__all__})
     matcher.attach(shell.Completer)
+    hook = InspectionHook(getattr(shell, "kernel", None))
+    hook.attach()
     set_listener_factory(ProgressDisplays(shell).new_listener)
     if getattr(shell, "kernel", None) is not None:
         from workbench.views.registry.channel import serve_registry  # kernel processes have comms, terminals have not
 
         serve_registry()
-    _loaded[shell] = Loaded(magics, matcher)
+    _loaded[shell] = Loaded(magics, matcher, hook)
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
@@ -55,6 +59,7 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     if loaded is None:
         return
     loaded.matcher.detach(shell.Completer)
+    loaded.hook.detach()
     set_listener_factory(None)
     set_checking(None)
     manager = shell.magics_manager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import difflib
 import keyword
 import linecache
 from typing import Any
@@ -14,6 +15,8 @@ from IPython.display import display
 from traitlets import Bool, Enum, Unicode, default, observe
 
 from workbench.errors import StencilError
+from workbench.frontend import language
+from workbench.frontend.words import find_word, words_text
 from workbench.machine import Machine
 from workbench.notebook.defining import Wishes, define, summary
 from workbench.notebook.living import living_text
@@ -53,6 +56,7 @@ class StencilMagics(Magics):
     @argument("--backend", choices=BACKENDS, help=_HELP["backend"])
     @argument("--boundary", metavar="RULE", help=_HELP["boundary"])
     @argument("--arithmetic", choices=ARITHMETICS, help=_HELP["arithmetic"])
+    @argument("--words", action="store_true", help="The words of a cell; with NAME the help on that word.")
     @line_cell_magic
     def stencil(self, line: str, cell: str | None = None) -> None:
         """Turn this cell into a machine called NAME, or say what there is.
@@ -66,6 +70,7 @@ class StencilMagics(Magics):
 
             %stencil                 what is alive: machines, simulations, memory, cache
             %stencil heat            the card of heat once more
+            %stencil --words         the words of a cell; with one behind it its help: %stencil --words laplacian
             %config StencilMagics.backend = "openmp"
 
         Afterwards, in another cell: sim = heat.simulate(u=array); sim.run(1000)
@@ -82,6 +87,9 @@ class StencilMagics(Magics):
     def _show(self, arguments: Any) -> None:  # noqa: ANN401  # argparse's namespace
         """The line magic: a list, or the card of one machine."""
         names = self._names()
+        if arguments.words:
+            print(words_text() if arguments.name is None else help_on(arguments.name))  # noqa: T201  # the answer
+            return
         unused = [f"--{word}" for word in _DEFINING if getattr(arguments, word) is not None]
         if unused:
             raise UsageError(f"{', '.join(unused)}: only %%stencil, which defines a machine, takes that. Leave it out.")
@@ -136,6 +144,15 @@ class StencilMagics(Magics):
         assert self.shell is not None
         names: dict[str, Any] = self.shell.user_ns
         return names
+
+
+def help_on(name: str) -> str:
+    """The help on a word of the language. Raises UsageError."""
+    word = find_word(name)
+    if word is None:
+        close = difflib.get_close_matches(name, language.__all__, n=3)
+        raise UsageError(f"{name} is no word of a cell. Type %stencil --words {' or '.join(close)}".rstrip())
+    return str(word)
 
 
 def check_name(name: str | None) -> str:

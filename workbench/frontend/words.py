@@ -1,0 +1,226 @@
+"""Words: each word of a cell with its signature, meaning and examples, for help, the notebook and the reference page.
+
+A word means what its docstring says; its examples stand in `frontend/examples`, one text a group. Both are joined in
+`document`, so that help(laplacian) shows what the reference page shows.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from workbench.frontend.examples.calculus import CALCULUS, HINTS, TENSORS, TIME
+from workbench.frontend.examples.declarations import BOUNDARIES, DECLARATIONS, GRID, READING
+from workbench.frontend.examples.functions import FUNCTIONS, FUNCTIONS_OF_VALUES, NUMBERS, REDUCTIONS
+from workbench.frontend.value import Value
+
+_MARK = "\n\nExample::\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A cell and what one step of it makes of `given`; then a mistaken cell, its error and the error's advice.
+
+    dim: of both cells, None where the reads say it. given and gives: "u = [1, 2], c = 3", values after the step to six
+    digits.
+    """
+
+    cell: str
+    dim: int | None
+    given: str
+    gives: str
+    wrong: str
+    error: str
+    advice: str
+
+    def __str__(self) -> str:
+        """Both cells as they stand in a docstring, indented by four."""
+        right = f"{self._dim}{self.cell}\n# given {self.given}\n# a step makes {self.gives}"
+        wrong = f"{self.wrong}\n# {self.error}\n# {self.advice}"
+        return f"{_indented(right)}\n\nError::\n\n{_indented(wrong)}"
+
+    @property
+    def _dim(self) -> str:
+        return "" if self.dim is None else f"# in a cell with --dim {self.dim}\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word: how it is written, what it means (its docstring without the example), and the example."""
+
+    name: str
+    signature: str
+    meaning: str
+    example: Example
+
+    def __str__(self) -> str:
+        """All of it as text, for a terminal and for the tooltip of a notebook."""
+        return f"{self.signature}\n\n{self.meaning}{_MARK}{self.example}"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Words that belong together, in the order in which they are explained."""
+
+    title: str
+    meaning: str
+    words: tuple[Word, ...]
+
+
+# Title, what the words have in common, and their examples.
+_GROUPS = (
+    ("Declarations", "What the cell has: state that is kept from step to step, inputs, and kernels.", DECLARATIONS),
+    (
+        "The grid",
+        "Numbers of cells and places. Axis 0 is x, axis 1 is y, axis 2 is z; arrays have the same order.",
+        GRID,
+    ),
+    ("Reading and writing", "How a value reaches other cells, and how a field gets its next value.", READING),
+    (
+        "Boundaries",
+        "What lies outside the domain: `boundary=` of a field, one rule or a dict with a rule per side, as in "
+        '`{"x-": fixed(1.0), "x+": "outflow", "y": "periodic"}`. Rules without arguments are strings too: "periodic".',
+        BOUNDARIES,
+    ),
+    (
+        "Functions",
+        "Cell by cell, of values, params and numbers; of a tensor each component. NumPy's functions of the same names "
+        "mean the same, and so do `abs` and `round`. The operators are Python's: + - * / // % **, comparisons, and "
+        "& | ~ to join conditions.",
+        FUNCTIONS,
+    ),
+    ("Reductions", "One number of all cells, in an order that is the same everywhere.", REDUCTIONS),
+    ("Calculus", "Finite differences of any order of accuracy.", CALCULUS),
+    (
+        "Tensors",
+        "`v[0]` is a component of a vector, `T[0, 1]` one of a tensor, `v.at(+1, axis)` the whole vector in the next "
+        "cell, `v[0][+1, 0]` a component there. Arithmetic goes component by component.",
+        TENSORS,
+    ),
+    ("Steps in time", "One step of an equation whose right side is a function of yours.", TIME),
+    ("Numbers", "Constants, and random numbers.", NUMBERS),
+    ("Hints", "What is stored and what is recomputed. Hints change the speed, never the result.", HINTS),
+)
+
+# Words that are no functions: how they are written, and what they mean where no docstring says it.
+_WRITTEN = {
+    "u[+1]": "u[+1], u[+1, 0], u[0, -1], ...",
+    "u.at": "u.at(offset, axis)",
+    "u.next": "u.next = value",
+    "dim": "dim",
+    "axes": "axes",
+    "outflow": 'boundary="outflow"',
+    "pi": "pi",
+    "e": "e",
+    "inf": "inf",
+    "nan": "nan",
+    "kernel": "@kernel",
+}
+_MEANT = {
+    "outflow": "Ghost cells take the value of the nearest cell of the domain: what arrives there leaves.",
+    "dim": "The number of dimensions of the cell, a whole number.",
+    "axes": "The axis numbers 0 ... dim-1, to be looped over.",
+    "pi": "The number π, 3.14159...",
+    "e": "The number e, 2.71828...",
+    "inf": "Infinity.",
+    "nan": "Not a number.",
+}
+_VALUES = {"u[+1]": Value.__getitem__, "u.at": Value.at, "u.next": Value.next}
+
+
+def read_examples(text: str) -> dict[str, Example]:
+    """The examples of a group by their words; the form is that of the texts in `frontend/examples`."""
+    return dict(_read(block.splitlines()) for block in text.strip().split("\n\n"))
+
+
+def _read(lines: list[str]) -> tuple[str, Example]:
+    """A word and its example. Lines of the cell have no key before them."""
+    parts: dict[str, list[str]] = {key: [] for key in (*_KEYS, "")}
+    for line in lines[1:]:
+        key, _, rest = line[4:].partition(" ")
+        parts[key if key in _KEYS else ""].append(rest if key in _KEYS else line[4:])
+    dim, given, gives, wrong, error, advice, cell = ("\n".join(parts[key]) for key in (*_KEYS, ""))
+    return lines[0], Example(cell, int(dim) if dim else None, given, gives, wrong, error, advice)
+
+
+def _read_functions(text: str) -> dict[str, Example]:
+    """The examples of functions of one value, a line each; they are all mistaken alike."""
+    found: dict[str, Example] = {}
+    for line in text.strip().splitlines():
+        call, given, gives = re.split(" given | gives ", line)
+        bad, u = call.replace("(u)", "(u > 0)"), 'u = field("u")\nu.next = '
+        name = call.partition("(")[0]
+        said = f"line 2: {name} does not take bool: {bad}", _OF_CONDITIONS
+        found[name] = Example(u + call, None, f"u = {given}", f"u = {gives}", u + bad, *said)
+    return found
+
+
+_KEYS = ("dim", "given", "gives", "wrong", "error", "advice")
+_OF_CONDITIONS = 'Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.'
+
+
+@cache
+def _examples() -> tuple[tuple[str, str, dict[str, Example]], ...]:
+    of_values = _read_functions(FUNCTIONS_OF_VALUES)
+    return tuple(
+        (title, meaning, {**(of_values if text is FUNCTIONS else {}), **read_examples(text)})
+        for title, meaning, text in _GROUPS
+    )
+
+
+@cache
+def groups() -> tuple[Group, ...]:
+    """All words, by group."""
+    return tuple(
+        Group(title, meaning, tuple(_word(name, example) for name, example in examples.items()))
+        for title, meaning, examples in _examples()
+    )
+
+
+def find_word(name: str) -> Word | None:
+    """The word of that name; a member goes by its own, whatever the value is called: rho.at is u.at."""
+    known = {word.name: word for group in groups() for word in group.words}
+    _, dot, member = name.rpartition(".")
+    return known.get(name) or (known.get(f"u.{member}", known.get(member)) if dot else None)
+
+
+def document(names: Mapping[str, object]) -> None:
+    """Add to each function's docstring the examples of its word."""
+    for _, _, examples in _examples():
+        for name, example in examples.items():
+            function = names.get(name)
+            if inspect.isfunction(function):
+                function.__doc__ = f"{inspect.cleandoc(function.__doc__ or '')}{_MARK}{example}\n"
+
+
+def words_text() -> str:
+    """All words in a few lines, for a terminal."""
+    lines = [f"{group.title}: {_listed(word.name for word in group.words)}" for group in groups()]
+    return "\n".join([*lines, "One of them: %stencil --words laplacian. All: notebooks/language.ipynb."])
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)
+
+
+def _word(name: str, example: Example) -> Word:
+    from workbench.frontend import language  # which documents its functions with this module
+
+    given = _VALUES.get(name) or getattr(language, name, None)
+    doc = _MEANT.get(name) or inspect.getdoc(given) or ""
+    return Word(name, _WRITTEN.get(name) or f"{name}{_signature(given)}", doc.partition(_MARK)[0].strip(), example)
+
+
+def _signature(function: object) -> str:
+    """The arguments with their defaults; types are told by the docstring."""
+    assert callable(function)
+    signature = inspect.signature(function)
+    bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"    {line}".rstrip() for line in text.splitlines())

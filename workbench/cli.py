@@ -14,6 +14,7 @@ _EXAMPLES = """examples:
   workbench demo                 run the wave equation and write a report
   workbench doctor               what works here and what to install
   workbench doctor --measure     measure this machine, for the bounds on cards
+  workbench words laplacian      what a word of a cell means, with an example
   workbench cache info           how much is in the build cache
   workbench exam --quick         accuracy of the hydrodynamics solver, and what must hold to the bit
   workbench tune laplace3d.conf  the best values of any program's parameters, by few tests
@@ -45,6 +46,11 @@ def build_parser() -> argparse.ArgumentParser:
     cache = commands.add_parser("cache", help="look at the build cache, or empty it")
     cache.add_argument("action", choices=("info", "clear"), help="info counts, clear removes everything")
     cache.set_defaults(command=_cache)
+
+    words = commands.add_parser("words", help="the words of a cell, or what one of them means, with an example")
+    words.add_argument("word", nargs="?", metavar="WORD", help="such as laplacian; without it all are listed")
+    words.add_argument("--notebook", type=Path, metavar="FILE", help="write the page of all words there")
+    words.set_defaults(command=_words)
 
     _add_exam(commands.add_parser("exam", help="the accuracy exam of the hydrodynamics solver"))
 
@@ -163,6 +169,19 @@ def _cache(parsed: argparse.Namespace) -> int:
     else:
         before = cache.clear()
         _say(f"{before.folder}: removed {before.entries} builds, {before.bytes / (1 << 20):.1f} MiB")
+    return 0
+
+
+def _words(parsed: argparse.Namespace) -> int:
+    from workbench.frontend.words import explain, words_text
+
+    if parsed.notebook:
+        from workbench.commands.language_page import page
+
+        parsed.notebook.write_text(page(), encoding="utf-8")
+        _say(f"{parsed.notebook}: written")
+    else:
+        _say(words_text() if parsed.word is None else explain(parsed.word))
     return 0
 
 

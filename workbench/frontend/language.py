@@ -202,9 +202,9 @@ def power(a: object, b: object) -> Value:
 
 
 def _unary(name: str, meaning: str) -> Callable[[object], Value]:
-    def function(value: object) -> Value:
+    def function(x: object) -> Value:
         current_trace(name)
-        return wrap(operations.apply(name, operand(value)))
+        return wrap(operations.apply(name, operand(x)))
 
     function.__name__ = function.__qualname__ = name
     function.__doc__ = meaning

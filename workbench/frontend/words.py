@@ -6,12 +6,14 @@ A word means what its docstring says; its examples stand in `frontend/examples`,
 
 from __future__ import annotations
 
+import difflib
 import inspect
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from workbench.errors import TraceError
 from workbench.frontend.examples.calculus import CALCULUS, HINTS, TENSORS, TIME
 from workbench.frontend.examples.declarations import BOUNDARIES, DECLARATIONS, GRID, READING
 from workbench.frontend.examples.functions import FUNCTIONS, FUNCTIONS_OF_VALUES, NUMBERS, REDUCTIONS
@@ -55,6 +57,11 @@ class Word:
     signature: str
     meaning: str
     example: Example
+
+    @property
+    def is_plain_function(self) -> bool:
+        """Whether it is a function of one value whose mistake is that of all: a condition in place of a number."""
+        return self.example.wrong.endswith(f"= {self.name}(u > 0)") and self.example.advice == _OF_CONDITIONS
 
     def __str__(self) -> str:
         """All of it as text, for a terminal and for the tooltip of a notebook."""
@@ -185,6 +192,16 @@ def find_word(name: str) -> Word | None:
     known = {word.name: word for group in groups() for word in group.words}
     _, dot, member = name.rpartition(".")
     return known.get(name) or (known.get(f"u.{member}", known.get(member)) if dot else None)
+
+
+def explain(name: str) -> str:
+    """The help on a word. Raises TraceError naming the nearest words if there is none."""
+    word = find_word(name)
+    if word is None:
+        known = [word.name for group in groups() for word in group.words]
+        close = difflib.get_close_matches(name, known, n=3) or known[:3]
+        raise TraceError(f"{name} is no word of a cell", advice=f"Ask for {' or '.join(close)}.")
+    return str(word)
 
 
 def document(names: Mapping[str, object]) -> None:

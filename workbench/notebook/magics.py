@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import difflib
 import keyword
 import linecache
 from typing import Any
@@ -15,8 +14,7 @@ from IPython.display import display
 from traitlets import Bool, Enum, Unicode, default, observe
 
 from workbench.errors import StencilError
-from workbench.frontend import language
-from workbench.frontend.words import find_word, words_text
+from workbench.frontend.words import explain, words_text
 from workbench.machine import Machine
 from workbench.notebook.defining import Wishes, define, summary
 from workbench.notebook.living import living_text
@@ -88,7 +86,7 @@ class StencilMagics(Magics):
         """The line magic: a list, or the card of one machine."""
         names = self._names()
         if arguments.words:
-            print(words_text() if arguments.name is None else help_on(arguments.name))  # noqa: T201  # the answer
+            print(words_text() if arguments.name is None else explain(arguments.name))  # noqa: T201  # the answer
             return
         unused = [f"--{word}" for word in _DEFINING if getattr(arguments, word) is not None]
         if unused:
@@ -144,15 +142,6 @@ class StencilMagics(Magics):
         assert self.shell is not None
         names: dict[str, Any] = self.shell.user_ns
         return names
-
-
-def help_on(name: str) -> str:
-    """The help on a word of the language. Raises UsageError."""
-    word = find_word(name)
-    if word is None:
-        close = difflib.get_close_matches(name, language.__all__, n=3)
-        raise UsageError(f"{name} is no word of a cell. Type %stencil --words {' or '.join(close)}".rstrip())
-    return str(word)
 
 
 def check_name(name: str | None) -> str:

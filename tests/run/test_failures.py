@@ -90,6 +90,7 @@ def write_into_copy(simulation):
 
 # what is done, what the text says
 LATER = {
+    "set beyond f64": (lambda s: s.set(c=2**2000), "c holds f64, but was given a whole number of 2001 bits"),
     "no end": (lambda s: s.run(), "Pass a number of steps, or until=."),
     "two ends": (lambda s: s.run(10, until=1.0), "Pass until= and at_most=10."),
     "negative steps": (lambda s: s.run(-1), "steps=-1 is negative"),

@@ -189,6 +189,19 @@ def test_listener_that_fails_ends_the_run_at_a_whole_step(wave):
     assert wave.run(2).steps == 2
 
 
+@pytest.mark.parametrize("again", [lambda sim: sim.run(1), lambda sim: sim.start(1)])
+def test_a_run_begun_by_a_progress_callback_is_refused(wave, again):
+    def begin(event):
+        wave.set(c=2.0)
+        again(wave)
+
+    with pytest.raises(wb.StencilError, match="wave is running, and this is called during that run") as caught:
+        wave.run(50, progress=begin)
+    assert str(caught.value).endswith("Call it after the run has ended; set() and reading work in the callback.")
+    assert wave.c == 2.0
+    assert wave.run(2).steps == 2
+
+
 def test_repr_says_what_runs_where(wave):
     text = repr(wave.run(3))
     assert text.startswith(f"simulation of wave: 32 cells, step 3, {wave.backend} (")

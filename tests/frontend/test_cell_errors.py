@@ -86,3 +86,11 @@ def test_tuples_of_fields_join_and_count():
     text = 'a, b, c = fields("a b") + fields("c")\npair = fields("d e")\nd = pair[0]\n'
     traced = trace_cell(text + "for f in (a, b, c, d, pair[1]):\n    f.next = f + len(pair)\n")
     assert [f.name for f in traced.graph.fields] == ["a", "b", "c", "d", "e"]
+
+
+def test_a_tuple_of_fields_is_a_state_of_a_step_in_time():
+    traced = trace_cell(
+        'state = fields("u v")\nafter = midpoint(state, lambda u, v: (v, -u), 0.1)\n'
+        "for f, value in zip(state, after):\n    f.next = value\n"
+    )
+    assert [name for name, _ in traced.graph.kernels[0].stores()] == ["u", "v"]

@@ -6,7 +6,7 @@ import pytest
 
 from workbench.frontend import language
 from workbench.notebook.completion import body_completions, is_stencil_text, kind_of, option_completions
-from workbench.notebook.word_help import help_at
+from workbench.notebook.word_help import InspectionHook, help_at
 
 CELL = """%%stencil wave --dim 1
 u, v = fields("u v", boundary="periodic")
@@ -114,3 +114,22 @@ def test_help_on_the_word_at_the_cursor(text, begins):
     found = help_at(text, len(text))
     assert found.startswith(begins)
     assert bool(found) == bool(begins)
+
+
+def test_the_hook_leaves_other_questions_to_the_kernel_and_goes_away():
+    class Kernel:
+        def do_inspect(self, code, cursor_pos, detail_level=0):
+            return code, cursor_pos, detail_level
+
+    kernel = Kernel()
+    hook = InspectionHook(kernel)
+    hook.attach()
+    assert kernel.do_inspect("sqrt(", 5, detail_level=1) == ("sqrt(", 5, 1)
+    text = CELL + "w = sqrt("
+    answer = kernel.do_inspect(text, len(text), 0)
+    assert answer["found"]
+    assert answer["data"]["text/plain"].startswith("sqrt(x)")
+    hook.detach()
+    hook.detach()
+    assert kernel.do_inspect(text, 3, 0) == (text, 3, 0)
+    InspectionHook(None).attach()

@@ -46,6 +46,12 @@ CREATION = {
     "below u8": ("bytes", {"b": np.array([-1, 2])}, "from 0 to 255, but was given -1", "a wider dtype."),
     "beyond bool": ("mask", {"m": np.array([0, 2])}, "from 0 to 1, but was given 2", "a wider dtype."),
     "beyond f32": ("single", {"f": np.array([1e300])}, "f holds f32, but was given 1e+300", "a wider dtype."),
+    "whole number beyond f32": (
+        "single",
+        {"f": 2**200, "shape": 3},
+        "f holds f32, but was given 1.6069",
+        "a wider dtype.",
+    ),
     "array for param": ("wave", {"u": U, "v": U, "c": U}, "c is a param: one number", "declare c as a field."),
     "float for counter": ("counter", {"u": U, "n": 0.5}, "n holds i64, but was given float64", "dtype=float."),
     "beyond i64": ("counter", {"u": U, "n": 2**70}, "but was given 1180591620717411303424", "a wider dtype."),

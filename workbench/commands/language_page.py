@@ -117,7 +117,13 @@ def _cell(number: int, kind: str, text: str) -> dict[str, Any]:
     if kind == "markdown":
         return {"cell_type": "markdown", "id": name, "metadata": {}, "source": lines}
     metadata = {"tags": ["raises-exception"]} if kind == "mistake" else {}
-    code = {"cell_type": "code", "execution_count": None, "id": name, "metadata": metadata, "outputs": []}
+    code: dict[str, Any] = {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": name,
+        "metadata": metadata,
+        "outputs": [],
+    }
     return {**code, "source": lines}
 
 

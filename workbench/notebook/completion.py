@@ -6,6 +6,7 @@ import builtins
 import keyword
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from types import ModuleType
 
 from IPython.core.completer import Completer, CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
@@ -56,6 +57,7 @@ def body_completions(
     return tuple(dict.fromkeys(name for name in known if name.startswith(token)))
 
 
+@lru_cache(maxsize=4)
 def own_names(text: str) -> tuple[str, ...]:
     """The names that a cell declares, assigns or defines, in this order."""
     body = text.partition("\n")[2]

@@ -94,7 +94,7 @@ def _fit_float(name: str, array: Array, type_: StorageType) -> Array:
         raise _too_large(name, max(array.flat, key=abs), type_) from None
     lost = np.isinf(result) & np.isfinite(wide)
     if lost.any():
-        raise _too_large(name, array[lost].flat[0].item(), type_)
+        raise _too_large(name, wide[lost].flat[0].item(), type_)
     return result
 
 

@@ -71,4 +71,4 @@ def test_words_are_found_by_name_and_members_whatever_the_value_is_called():
     assert find_word("rho") is None
     assert find_word("rho.nothing") is None
     assert "reduce_sum" in words_text()
-    assert max(map(len, words_text().splitlines())) < 300
+    assert max(map(len, words_text().splitlines())) <= 100

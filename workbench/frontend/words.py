@@ -9,7 +9,8 @@ from __future__ import annotations
 import difflib
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+import textwrap
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -215,12 +216,9 @@ def document(names: Mapping[str, object]) -> None:
 
 def words_text() -> str:
     """All words in a few lines, for a terminal."""
-    lines = [f"{group.title}: {_listed(word.name for word in group.words)}" for group in groups()]
-    return "\n".join([*lines, "One of them: %stencil --words laplacian. All: notebooks/language.ipynb."])
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
+    lines = [f"{group.title}: {', '.join(word.name for word in group.words)}" for group in groups()]
+    wrapped = [textwrap.fill(line, 100, subsequent_indent="    ", break_on_hyphens=False) for line in lines]
+    return "\n".join([*wrapped, "One of them: %stencil --words laplacian. All: notebooks/language.ipynb."])
 
 
 def _word(name: str, example: Example) -> Word:

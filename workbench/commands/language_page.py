@@ -72,11 +72,6 @@ _RUNNING = """\
 `rod` is a machine, a program without data. `simulate` takes an array (or one number for all cells) for each field that
 the kernel `init` does not set, and numbers for scalars and params; `shape` is that of the arrays. `sim.u` is a copy."""
 
-_MISTAKE = """\
-%%stencil wrong --backend reference
-u = field("u", boundary="periodic")
-u.next = laplace(u, 1.0)"""
-
 _END = """\
 Back to the course: [00-quickstart](00-quickstart.ipynb), [01-first-steps](01-first-steps.ipynb)."""
 
@@ -91,18 +86,17 @@ def page() -> str:
 
 
 def _parts() -> Iterator[tuple[str, str]]:
-    """Kind and text of each cell; "mistake" is code that fails."""
+    """Kind and text of each cell."""
     yield "markdown", _INTRODUCTION
     yield "code", "%load_ext workbench"
     yield "markdown", _RULES
     yield "code", _ROD
     yield "markdown", _RUNNING
     yield "code", _RUN
-    yield "markdown", "An error names the line, the value and what to type:"
-    yield "mistake", _MISTAKE
-    yield "markdown", "All words, and one of them:"
+    yield "markdown", "All words, and one of them in two ways:"
     yield "code", "%stencil --words"
     yield "code", "%stencil --words where"
+    yield "code", "from workbench.language import where\n\nhelp(where)"
     for group in groups():
         yield "markdown", _head(group)
         for word in group.words:
@@ -116,12 +110,11 @@ def _cell(number: int, kind: str, text: str) -> dict[str, Any]:
     name = f"cell-{number:03}"
     if kind == "markdown":
         return {"cell_type": "markdown", "id": name, "metadata": {}, "source": lines}
-    metadata = {"tags": ["raises-exception"]} if kind == "mistake" else {}
     code: dict[str, Any] = {
         "cell_type": "code",
         "execution_count": None,
         "id": name,
-        "metadata": metadata,
+        "metadata": {},
         "outputs": [],
     }
     return {**code, "source": lines}

@@ -45,7 +45,9 @@ def test_notebook_runs_and_its_page_shows_every_view(path, tmp_path):
     notebook, page = execute(path, tmp_path)
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert len(outputs) > 3
-    assert not [output for output in outputs if output.output_type == "error"]
+    for cell in notebook.cells:  # those that show an error must, the others must not
+        wrong = [output for output in cell.get("outputs", ()) if output.output_type == "error"]
+        assert bool(wrong) == ("raises-exception" in cell.metadata.get("tags", ())), cell.source
     views = [output.data for output in outputs if MIME in output.get("data", {})]
     print(f"{path.stem}: {len(outputs)} outputs, {len(views)} of them live views")
     for data in views:  # nbconvert shows one form of each, text/html first

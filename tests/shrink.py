@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from workbench.errors import GraphError
-from workbench.graph import Imm, Kernel, Load, Store
+from workbench.graph import Imm, Load, Store
 from workbench.graph.rewrite import drop_dead
 from workbench.graph.verify import verify
 
@@ -37,7 +37,7 @@ def _smaller(graph):
             yield _tidy(replace(graph, kernels=graph.kernels[:number] + graph.kernels[number + 1 :]))
     for number, kernel in enumerate(graph.kernels):
         for nodes in _smaller_nodes(kernel.nodes):
-            made = drop_dead(Kernel(kernel.name, nodes))
+            made = drop_dead(replace(kernel, nodes=nodes))
             yield _tidy(replace(graph, kernels=(*graph.kernels[:number], made, *graph.kernels[number + 1 :])))
 
 

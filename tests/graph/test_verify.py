@@ -88,6 +88,11 @@ def axis(extent):
     return with_nodes(GOOD, space=Space((Axis("x", extent),)))
 
 
+def kernel_of(space):
+    graph = with_nodes(GOOD)
+    return replace(graph, kernels=(replace(graph.kernels[0], space=space),))
+
+
 def coordinate(*nodes, axis=0):
     return with_nodes(GOOD, coordinates=(Coordinate(axis, "r", "", nodes),))
 
@@ -110,6 +115,7 @@ FAULTS = [
     ("statics_fit_their_roles", with_nodes(GOOD, [replace(U, default=1.0), E, C]), "has a default"),
     ("statics_fit_their_roles", with_nodes(GOOD, [U, replace(E, default=1), C]), "cannot default to 1"),
     ("statics_fit_their_roles", with_nodes(GOOD, [replace(U, face_axes=(1,)), E, C]), "faces"),
+    ("kernels_are_of_the_graph", kernel_of(grid_space(2)), "kernel step has a space of rank 2"),
     ("values_have_type_and_space", changed(5, type=None), "without type"),
     ("values_have_type_and_space", changed(6, type=F64), "Store with a type"),
     ("values_have_type_and_space", changed(5, space=grid_space(2)), "not the graph's"),

@@ -8,7 +8,7 @@ from tests.planning.faults import FAULTS
 from tests.planning.programs import wave
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import GraphError, PlanError
-from workbench.graph import Kernel, Store
+from workbench.graph import Store
 from workbench.graph.types import F32
 from workbench.planning import passes, plan_graph
 from workbench.planning.checking import check_graph, is_checking, set_checking
@@ -43,7 +43,7 @@ def of_another_type(graph):
     kernel = graph.kernels[0]
     number = next(i for i, n in enumerate(kernel.nodes) if n.operands and not isinstance(n.instruction, Store))
     nodes = (*kernel.nodes[:number], replace(kernel.nodes[number], type=F32), *kernel.nodes[number + 1 :])
-    return replace(graph, kernels=(Kernel(kernel.name, nodes), *graph.kernels[1:]))
+    return replace(graph, kernels=(replace(kernel, nodes=nodes), *graph.kernels[1:]))
 
 
 def test_a_pass_that_breaks_the_graph_is_named(monkeypatch):

@@ -185,7 +185,7 @@ class KernelBuilder:
 
     def finish(self, name: str) -> Kernel:
         """The kernel with every node made so far (dead ones too; simplification drops them)."""
-        return Kernel(name, tuple(self._nodes))
+        return Kernel(name, tuple(self._nodes), self.space)
 
     def _add(
         self, instruction: Instruction, operands: tuple[int, ...], type_: StorageType | None, space: Space | None

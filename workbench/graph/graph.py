@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -12,8 +11,6 @@ from workbench.graph.limits import NO_LIMITS, Limits
 from workbench.graph.shown import Bundle, bundle_of
 from workbench.graph.spaces import Space
 from workbench.graph.types import StorageType
-
-GRAPH_VERSION = 1
 
 
 class Printer(Protocol):
@@ -141,18 +138,17 @@ class Coordinate:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A named sequence of nodes in topological order; `stores` of one static at most once."""
+    """A named sequence of nodes in topological order; `stores` of one static at most once. `space` is the graph's."""
 
     name: str
     nodes: tuple[Node, ...]
+    space: Space
 
     def keys(self) -> tuple[str, ...]:
-        """Structural hash of each node: instruction, type, space and operands' keys; not names, spans or hints."""
-        keys: list[str] = []
-        for node in self.nodes:
-            text = repr((node.instruction, node.type, node.space, tuple(keys[i] for i in node.operands)))
-            keys.append(hashlib.sha256(text.encode()).hexdigest()[:16])
-        return tuple(keys)
+        """Structural hash of each node, 16 hex digits (`workbench.graph.keys`); not of names, spans or hints."""
+        from workbench.graph.keys import node_keys  # keys know the records, not the other way round
+
+        return node_keys(self)
 
     def consumers(self) -> tuple[tuple[int, ...], ...]:
         """For each node the nodes that take it as an operand, ascending, each once."""
@@ -242,8 +238,13 @@ class Graph:
         return bundle_of(self)
 
     def fingerprint(self) -> str:
-        """Hash of the meaning: statics' names, roles, types and the keys of every kernel; 16 hex digits."""
-        statics = [(s.name, s.role, s.type.name) for s in self.statics]
-        kernels = [(k.name, k.keys()) for k in self.kernels]
-        text = repr((GRAPH_VERSION, self.space, statics, kernels))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        """The program key: hash of space, statics and the keys of every kernel (semantics §3); 16 hex digits."""
+        from workbench.graph.keys import program_key
+
+        return program_key(self)
+
+    def state_fingerprint(self) -> str:
+        """Hash of the statics alone, whose values a checkpoint holds (semantics §5); 16 hex digits."""
+        from workbench.graph.keys import state_key
+
+        return state_key(self)

@@ -8,10 +8,9 @@ formula      "v + dt * a", "u[+1, 0]", "sum of e over all cells"
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from functools import lru_cache
 
 from workbench.graph.graph import Kernel, Node
+from workbench.graph.identity import by_identity
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
@@ -56,25 +55,11 @@ def value_name(kernel: Kernel, index: int) -> str:
 
 def value_names(kernel: Kernel) -> tuple[str, ...]:
     """The names of all values of a kernel, as `value_name` gives them."""
-    return _value_names(_Same(kernel))
+    return _value_names(kernel)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Same:
-    """A kernel as a key, equal to itself alone: comparing thousands of nodes takes longer than a view may."""
-
-    kernel: Kernel
-
-    def __hash__(self) -> int:
-        return id(self.kernel)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Same) and other.kernel is self.kernel
-
-
-@lru_cache(maxsize=8)  # planner and views ask for one name after another, and a flip changes no kernel
-def _value_names(key: _Same) -> tuple[str, ...]:
-    kernel = key.kernel
+@by_identity(size=8)  # planner and views ask for one name after another, and a flip changes no kernel
+def _value_names(kernel: Kernel) -> tuple[str, ...]:
     takers = {value: name for name, value in reversed(tuple(kernel.stores()))}
     meant = _meant(kernel)
     texts = [_called(kernel, index, takers) for index in range(len(kernel.nodes))]

@@ -165,7 +165,7 @@ class _Parser:
             self._region(self._begin("region"))
         kernels: list[Kernel] = []
         while self._is("kernel"):
-            kernels.append(Kernel(self._begin("kernel").name(), self._nodes()))
+            kernels.append(Kernel(self._begin("kernel").name(), self._nodes(), self.local))
         coordinates: list[Coordinate] = []
         while self._is("coordinate"):
             coordinates.append(self._coordinate(self._begin("coordinate")))

@@ -116,4 +116,4 @@ def drop_dead(kernel: Kernel) -> Kernel:
         return kernel
     new = {old: index for index, old in enumerate(live)}
     nodes = (kernel.nodes[i] for i in live)
-    return Kernel(kernel.name, tuple(replace(n, operands=tuple(new[i] for i in n.operands)) for n in nodes))
+    return replace(kernel, nodes=tuple(replace(n, operands=tuple(new[i] for i in n.operands)) for n in nodes))

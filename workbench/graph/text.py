@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 
 from workbench.graph.graph import NO_HINT, Graph, Hint, Node, Region, Span, Static
@@ -17,11 +17,13 @@ from workbench.graph.instructions import (
     Load,
     LoadIndex,
     LoadSize,
-    Periodic,
+    Mirror,
     Reduce,
+    Reflect,
     Shift,
     SideRule,
     Store,
+    Wall,
     rule_name,
 )
 from workbench.graph.spaces import AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent, Space
@@ -50,9 +52,7 @@ def to_text(graph: Graph) -> str:
     lines += [f"axis {name_text(a.name)} {a.kind} {extent_text(a.extent)}" for a in graph.space.axes]
     lines += [_static_text(s, graph.space) for s in graph.statics]
     for region, number in regions.items():
-        parameters = ", ".join(f"{name_text(p.name)} : {p.type}" for p in region.parameters)
-        start = "none" if region.identity is None else number_text(region.identity)
-        lines.append(f"region @{number} ({parameters}) identity {start}")
+        lines.append(f"region @{number} {region_head(region)}")
         lines += _node_lines(region.nodes, graph.space, regions)
     for kernel in graph.kernels:
         lines.append(f"kernel {name_text(kernel.name)}")
@@ -65,15 +65,29 @@ def to_text(graph: Graph) -> str:
 
 def node_text(index: int, node: Node, local: Space, regions: dict[Region, int] | None = None) -> str:
     """Return one node's line without indentation; `local` is the space that is spelled "local"."""
-    text = f"%{index} = {_instruction_text(node.instruction, node.operands, local, regions or {})}"
-    if node.type is not None and node.space is not None:
-        text += f" : {node.type} {space_text(node.space, local)}"
+    numbers = regions or {}
+    text = operation_text(node, [f"%{o}" for o in node.operands], local, lambda region: f"@{numbers.get(region, '?')}")
     notes = [name_text(n) for n in node.names]
     if node.spans:
         notes += ["at", *(span_text(s) for s in node.spans)]
     if node.hint != NO_HINT:
         notes += ["hint", _hint_text(node.hint)]
-    return f"{text}  # {' '.join(notes)}" if notes else text
+    return f"%{index} = {text}  # {' '.join(notes)}" if notes else f"%{index} = {text}"
+
+
+def operation_text(node: Node, operands: Sequence[str], local: Space, region_text: Callable[[Region], str]) -> str:
+    """Return the instruction on operands that are spelled so, with type and space; no name, line or hint."""
+    text = " ".join([*_instruction_words(node.instruction, local, region_text), *operands])
+    if node.type is not None and node.space is not None:
+        text += f" : {node.type} {space_text(node.space, local)}"
+    return text
+
+
+def region_head(region: Region) -> str:
+    """Return the region's parameters and identity, as they stand above its nodes."""
+    parameters = ", ".join(f"{name_text(p.name)} : {p.type}" for p in region.parameters)
+    start = "none" if region.identity is None else number_text(region.identity)
+    return f"({parameters}) identity {start}"
 
 
 def name_text(name: str) -> str:
@@ -114,10 +128,16 @@ def extent_text(extent: Extent) -> str:
 
 
 def rule_text(rule: SideRule) -> str:
-    """Return the rule's name and, in brackets, its sign or the number of its operand; a plain "periodic" has none."""
-    numbers = [str(getattr(rule, field.name)) for field in fields(rule)]
-    name = rule_name(rule)
-    return name if rule == Periodic() or not numbers else f"{name}({', '.join(numbers)})"
+    """Return the rule's name and, in brackets, its sign or the number of its operand.
+
+    Numbers at the end that have their default are left out, but the sign of a reflection is always there.
+    """
+    given = [(getattr(rule, field.name), field.default) for field in fields(rule)]
+    least = 1 if isinstance(rule, Reflect | Mirror | Wall) else 0
+    while len(given) > least and given[-1][0] == given[-1][1]:
+        given.pop()
+    numbers = [str(number) for number, _ in given]
+    return f"{rule_name(rule)}({', '.join(numbers)})" if numbers else rule_name(rule)
 
 
 def _regions(graph: Graph) -> dict[Region, int]:
@@ -154,32 +174,29 @@ def _node_lines(nodes: Iterable[Node], local: Space, regions: dict[Region, int])
     return [f"  {node_text(index, node, local, regions)}" for index, node in enumerate(nodes)]
 
 
-def _instruction_text(
-    instruction: Instruction, operands: tuple[int, ...], local: Space, regions: dict[Region, int]
-) -> str:
+def _instruction_words(instruction: Instruction, local: Space, region_text: Callable[[Region], str]) -> list[str]:
     match instruction:
         case Imm(value):
-            words = ["imm", number_text(value)]
+            return ["imm", number_text(value)]
         case Load(name):
-            words = ["load", name_text(name)]
+            return ["load", name_text(name)]
         case Store(name):
-            words = ["store", name_text(name)]
+            return ["store", name_text(name)]
         case Reduce(operator, axes):
-            spelled = f"@{regions.get(operator, '?')}" if isinstance(operator, Region) else operator
-            words = ["reduce", spelled, "over", _tuple_text(axes)]
+            spelled = region_text(operator) if isinstance(operator, Region) else operator
+            return ["reduce", spelled, "over", _tuple_text(axes)]
         case Broadcast(space):
-            words = ["broadcast", "to", space_text(space, local)]
+            return ["broadcast", "to", space_text(space, local)]
         case Shift(offset):
-            words = ["shift", _tuple_text(offset)]
+            return ["shift", _tuple_text(offset)]
         case LoadIndex(axis):
-            words = ["index", str(axis)]
+            return ["index", str(axis)]
         case LoadSize(axis):
-            words = ["size", str(axis)]
+            return ["size", str(axis)]
         case Arith(operator):
-            words = [operator]
+            return [operator]
         case Extend(sides):
-            words = ["extend", *(f"({rule_text(below)}, {rule_text(above)})" for below, above in sides)]
-    return " ".join([*words, *(f"%{o}" for o in operands)])
+            return ["extend", *(f"({rule_text(below)}, {rule_text(above)})" for below, above in sides)]
 
 
 def _tuple_text(numbers: tuple[int, ...]) -> str:

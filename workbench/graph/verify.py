@@ -94,6 +94,16 @@ def statics_fit_their_roles(graph: Graph) -> None:
             raise GraphError(f"{static.name} sits on faces of axes {static.face_axes}", advice="Use existing axes.")
 
 
+def kernels_are_of_the_graph(graph: Graph) -> None:
+    """Keys spell the kernel's space "local", as the text form spells the graph's."""
+    for kernel in graph.kernels:
+        if kernel.space != graph.space:
+            raise GraphError(
+                f"kernel {kernel.name} has a space of rank {kernel.space.rank} that is not the graph's",
+                advice="Give it the graph's space.",
+            )
+
+
 def operands_are_earlier(graph: Graph) -> None:
     """Operands are values that stand above; how many there are is right."""
     for place in places(graph):
@@ -269,6 +279,7 @@ CHECKS: tuple[Callable[[Graph], None], ...] = (
     extents_are_closed,
     names_are_unique,
     statics_fit_their_roles,
+    kernels_are_of_the_graph,
     values_have_type_and_space,
     operands_are_earlier,
     arithmetic_follows_the_table,

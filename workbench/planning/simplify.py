@@ -111,7 +111,7 @@ def _without_needless(graph: Graph, kernel: Kernel) -> Kernel:
         nodes.append(replace(node, operands=tuple(instead.get(o, o) for o in node.operands)))
     for index, operand in instead.items():
         nodes[operand] = _named_too(nodes[operand], kernel.nodes[index])
-    return kernel if not instead else Kernel(kernel.name, tuple(nodes))
+    return kernel if not instead else replace(kernel, nodes=tuple(nodes))
 
 
 def _named_too(node: Node, other: Node) -> Node:

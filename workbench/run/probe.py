@@ -105,9 +105,8 @@ def probe_node(graph: Graph, nodes: Sequence[Node], index: int, backend: str) ->
         hidden = Static(name, "field", value.value_type, value.space)
     store = Node(Store(name), (number[index],), None, None)
     statics = tuple(static for static in graph.statics if static.name in loaded)
-    program = Graph(
-        graph.name, graph.space, (*statics, hidden), (Kernel(_HIDDEN, (*body, store)),), origin=graph.origin
-    )
+    kernel = Kernel(_HIDDEN, (*body, store), graph.space)
+    program = Graph(graph.name, graph.space, (*statics, hidden), (kernel,), origin=graph.origin)
     return Probe(compile_graph(program, Choices(), backend), statics, hidden)
 
 

@@ -1,0 +1,55 @@
+"""Keys, version 2 (semantics §3): hashes of the text form that name values, programs and states where these are stored.
+
+A node's key hashes its line of the text form with the operands' keys for their numbers and a region's own text for its
+number; names, lines and hints are no part of it. No Python `repr` of a record enters, so that a further field or class
+changes no key of a program that does not use it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from workbench.graph.graph import Graph, Kernel, Region
+from workbench.graph.identity import by_identity
+from workbench.graph.spaces import GLOBAL
+from workbench.graph.text import name_text, operation_text, region_head, space_text
+
+GRAPH_VERSION = 2
+"""Of the keys: another number voids every stored genome and choice. A checkpoint needs `state_key` only."""
+_KEPT_KERNELS = 32  # those of a few programs, each as traced, simplified and retyped
+
+
+@by_identity(size=_KEPT_KERNELS)
+def node_keys(kernel: Kernel) -> tuple[str, ...]:
+    """Return the key of each node, 16 hex digits; nodes with one key compute the same."""
+    keys: list[str] = []
+    for node in kernel.nodes:
+        keys.append(_hashed(operation_text(node, [keys[o] for o in node.operands], kernel.space, _region_text)))
+    return tuple(keys)
+
+
+def program_key(graph: Graph) -> str:
+    """Return the hash of version, space, statics (name, role, type, space) and every kernel's name and keys."""
+    lines = [f"version {GRAPH_VERSION}", space_text(graph.space, GLOBAL)]
+    lines += [f"{name_text(s.name)} {s.role} {s.type} {space_text(s.space, graph.space)}" for s in graph.statics]
+    lines += [f"kernel {name_text(k.name)} {' '.join(k.keys())}" for k in graph.kernels]
+    return _hashed("\n".join(lines))
+
+
+def state_key(graph: Graph) -> str:
+    """Return the hash of the statics' names, roles, types and spaces, in any order: what a checkpoint must fit.
+
+    No version is in it: a state does not depend on how programs are hashed.
+    """
+    statics = (f"{name_text(s.name)} {s.role} {s.type} {space_text(s.space, GLOBAL)}" for s in graph.statics)
+    return _hashed("\n".join(sorted(statics)))
+
+
+def _region_text(region: Region) -> str:
+    nodes = enumerate(region.nodes)
+    lines = [f"%{i} = {operation_text(n, [f'%{o}' for o in n.operands], GLOBAL, _region_text)}" for i, n in nodes]
+    return "\n".join([f"region {region_head(region)}", *lines])
+
+
+def _hashed(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -164,7 +164,11 @@ class Machine:
         )
 
     def restore(self, path: str | os.PathLike[str], *, backend: str | None = None, threads: int = 0) -> Simulation:
-        """Continue a simulation from the file that `Simulation.save` wrote; bit-equal to not having stopped."""
+        """Continue a simulation from the file that `Simulation.save` wrote; bit-equal to not having stopped.
+
+        The program may differ in its formulas, which an OtherProgramWarning says, but not in its fields, scalars
+        and params.
+        """
         return restore_simulation(self.graph, self.choices, path, backend=backend or self.backend, threads=threads)
 
     def verify(self, *, shape: int | tuple[int, ...] | None = None, steps: int = 10, **values: object) -> Verification:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import tracemalloc
+import warnings
 import zipfile
 
 import numpy as np
@@ -18,6 +19,9 @@ from tests.capabilities import backends_here
 from tests.programs.wave import TEXT as WAVE
 from tests.programs.wave import start
 from workbench.errors import RunError
+from workbench.graph.keys_1 import NotInVersion1Error, program_key_1
+from workbench.run import checkpoint
+from workbench.run.checkpoint import OtherProgramWarning
 
 MACHINE = wb.trace(WAVE, name="wave")
 
@@ -102,10 +106,70 @@ def test_every_flipped_byte_is_noticed_or_harmless(saved):
     assert refused > 10
 
 
-def test_file_of_another_machine_is_refused(saved):
-    other = wb.trace(WAVE.replace("0.5 *", "0.25 *"), name="other")
-    with pytest.raises(RunError, match="state of machine wave"):
+OTHER = wb.trace(WAVE.replace("0.5 *", "0.25 *"), name="other")
+
+
+def with_words(path, **changes):
+    """The file with other words about it; None takes one out."""
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    about = {**json.loads(str(arrays["about"])), **changes}
+    arrays["about"] = np.array(json.dumps({name: value for name, value in about.items() if value is not None}))
+    np.savez(path, **arrays)
+
+
+def of_format_1(path):
+    """The file as it was written before keys of version 2."""
+    with_words(path, format=1, state=None, graph=program_key_1(MACHINE.graph))
+
+
+@pytest.mark.parametrize("format_1", [False, True])
+def test_state_goes_on_in_another_program_with_the_same_statics(saved, format_1):
+    if format_1:
+        of_format_1(saved)
+    with warnings.catch_warnings(action="error"), MACHINE.restore(saved, backend="reference") as simulation:
+        expected = simulation.to_dict()
+    with pytest.warns(OtherProgramWarning, match="by another program, wave .*: other continues") as caught:
+        simulation = OTHER.restore(saved, backend="reference")
+    assert caught[0].filename == __file__
+    with simulation:
+        found = simulation.to_dict()
+        assert all(np.array_equal(found[name], value) for name, value in expected.items())
+        simulation.run(1)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "what"),
+    [
+        ('boundary="periodic"', 'boundary="periodic", dtype="f32"', "u is float64 there, float32 here"),
+        ('"c"', '"speed"', "it has c, it has no speed"),
+    ],
+)
+@pytest.mark.parametrize("format_1", [False, True])
+def test_other_statics_are_refused(saved, format_1, old, new, what):
+    if format_1:
+        of_format_1(saved)
+    assert old in WAVE
+    other = wb.trace(WAVE.replace(old, new), name="other")
+    with pytest.raises(RunError, match=f"state of machine wave, which other cannot continue: .*{what}"):
         other.restore(saved)
+
+
+def test_other_roles_are_refused_although_the_arrays_fit(saved):
+    with_words(saved, state="0123456789abcdef")
+    with pytest.raises(RunError, match="roles or spaces of its statics differ"):
+        MACHINE.restore(saved)
+
+
+def test_file_of_format_1_of_a_program_that_version_1_did_not_know_is_of_another_one(saved, monkeypatch):
+    of_format_1(saved)
+
+    def unknown(graph):
+        raise NotInVersion1Error("Gather")
+
+    monkeypatch.setattr(checkpoint, "program_key_1", unknown)
+    with pytest.warns(OtherProgramWarning):
+        MACHINE.restore(saved, backend="reference").close()
 
 
 def test_pickles_are_not_read(tmp_path):
@@ -125,10 +189,7 @@ def test_array_that_does_not_fit_its_extents_is_refused(saved):
 
 
 def test_later_format_is_refused(saved):
-    with np.load(saved) as archive:
-        arrays = {name: archive[name] for name in archive.files}
-    arrays["about"] = np.array(json.dumps({**json.loads(str(arrays["about"])), "format": 99}))
-    np.savez(saved, **arrays)
+    with_words(saved, format=99)
     with pytest.raises(RunError, match="has format 99"):
         MACHINE.restore(saved)
 

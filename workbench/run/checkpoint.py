@@ -1,9 +1,14 @@
-"""Checkpoints: a simulation's whole state in one file, from which it continues to the bit."""
+"""Checkpoints: a simulation's whole state in one file, from which it continues to the bit.
+
+A file fits a program with the same statics (semantics §5). Format 2 names program and statics by their keys; format 1
+named the program alone, by its key of version 1, and its arrays are compared with the statics.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import warnings
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +19,18 @@ import numpy as np
 from workbench.backends.base import Array
 from workbench.errors import RunError
 from workbench.graph import Graph
+from workbench.graph.keys_1 import NotInVersion1Error, program_key_1
 from workbench.run.archive import read_array, read_text
 from workbench.run.whole_file import whole_file
 
-FORMAT = 1
+FORMAT = 2
+_READ = (1, 2)
 _ABOUT = "about"
+_MOST_TOLD = 6  # differences named in an error
+
+
+class OtherProgramWarning(UserWarning):
+    """A state is continued by a program with other formulas than the one that wrote it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +50,7 @@ def save_checkpoint(path: str | os.PathLike[str], graph: Graph, checkpoint: Chec
         "format": FORMAT,
         "machine": graph.name,
         "graph": graph.fingerprint(),
+        "state": graph.state_fingerprint(),
         "extents": checkpoint.extents,
         "steps": checkpoint.steps,
         "observed_step": checkpoint.observed_step,
@@ -53,7 +66,10 @@ def save_checkpoint(path: str | os.PathLike[str], graph: Graph, checkpoint: Chec
 
 
 def load_checkpoint(path: str | os.PathLike[str], graph: Graph) -> Checkpoint:
-    """Read and check a file. Raises RunError if it is missing, damaged, no checkpoint, or of another machine."""
+    """Read and check a file. Raises RunError if it is missing, damaged, no checkpoint, or of other statics.
+
+    Warns with OtherProgramWarning if a program of other formulas wrote it.
+    """
     target = Path(path)
     try:
         with zipfile.ZipFile(target) as archive:
@@ -63,6 +79,7 @@ def load_checkpoint(path: str | os.PathLike[str], graph: Graph) -> Checkpoint:
         steps = _count(about["steps"])
         checkpoint = Checkpoint(extents, steps, _count(about["observed_step"], most=steps), values)
         written_by, machine, layout = str(about["graph"]), str(about["machine"]), int(about["format"])
+        state = str(about["state"]) if layout == FORMAT else ""
     except FileNotFoundError as error:
         raise RunError(f"there is no file {target}", advice="Pass the path that save() was given.") from error
     except Exception as error:  # the file may be anything, and each decompressor has errors of its own
@@ -70,15 +87,27 @@ def load_checkpoint(path: str | os.PathLike[str], graph: Graph) -> Checkpoint:
             f"{target} is damaged, or was not written by save(): {str(error) or type(error).__name__}",
             advice="Restore from another file.",
         ) from error
-    if layout != FORMAT:
-        raise RunError(f"{target} has format {layout}, this version reads {FORMAT}", advice="Use the version it is of.")
-    if written_by != graph.fingerprint():
+    if layout not in _READ:
         raise RunError(
-            f"{target} holds a state of machine {machine} ({written_by}), not of {graph.name} ({graph.fingerprint()})",
-            advice="Restore it with the machine that wrote it; see Machine.graph.",
+            f"{target} has format {layout}, this version reads {' and '.join(map(str, _READ))}",
+            advice="Use the version it is of.",
+        )
+    differences = _differences(graph, values)
+    if differences or (state and state != graph.state_fingerprint()):
+        raise RunError(
+            f"{target} holds a state of machine {machine}, which {graph.name} cannot continue: "
+            f"{differences or 'roles or spaces of its statics differ'}",
+            advice="Restore it with a machine of the same fields, scalars and params.",
         )
     _check_values(target, graph, checkpoint)
     _check_limits(target, graph, checkpoint)
+    if written_by != _program_key(graph, layout):
+        warnings.warn(
+            f"{target} was written by another program, {machine} ({written_by}): {graph.name} continues its state "
+            "with other formulas. Use the machine that wrote it to continue to the bit.",
+            OtherProgramWarning,
+            stacklevel=4,
+        )
     return checkpoint
 
 
@@ -97,19 +126,36 @@ def _read_values(archive: zipfile.ZipFile, graph: Graph, extents: tuple[int, ...
     return {name.removeprefix("static/"): array for name, array in arrays.items()}
 
 
+def _program_key(graph: Graph, layout: int) -> str:
+    """The program's key as files of this format name it, empty if they had none for such a program."""
+    if layout == FORMAT:
+        return graph.fingerprint()
+    try:
+        return program_key_1(graph)
+    except NotInVersion1Error:
+        return ""
+
+
+def _differences(graph: Graph, values: dict[str, Array]) -> str:
+    """How the statics differ from those in a file, as far as its arrays tell: names, types, fields or numbers."""
+    found = [f"it has {name}" for name in values if name not in {static.name for static in graph.statics}]
+    for static in graph.statics:
+        value = values.get(static.name)
+        if value is None:
+            found.append(f"it has no {static.name}")
+        elif value.dtype != static.type.numpy:
+            found.append(f"{static.name} is {value.dtype} there, {static.type.numpy} here")
+        elif value.ndim != (graph.dim if static.role == "field" else 0):
+            found.append(f"{static.name} has {value.ndim} axes there")
+    return ", ".join([*found[:_MOST_TOLD], f"and {len(found) - _MOST_TOLD} more"] if len(found) > _MOST_TOLD else found)
+
+
 def _check_values(target: Path, graph: Graph, checkpoint: Checkpoint) -> None:
     """A file may be whole and yet not fit: edited by hand, or of extents that differ from its arrays."""
-    for static in graph.statics:
-        value = checkpoint.values.get(static.name)
-        shape = checkpoint.extents if static.role == "field" else ()
-        if (
-            value is None
-            or value.shape != shape
-            or value.dtype != static.type.numpy
-            or len(shape) not in (0, graph.dim)
-        ):
+    for field in graph.fields:
+        if checkpoint.values[field.name].shape != checkpoint.extents:
             raise RunError(
-                f"{target} is damaged: {static.name} is not {static.type} of shape {shape}",
+                f"{target} is damaged: {field.name} is not {field.type} of shape {checkpoint.extents}",
                 advice="Restore from another file.",
             )
 

@@ -12,6 +12,7 @@ from workbench.planning.plan import (
     KernelPlan,
     Launch,
     Plan,
+    Read,
     ScalarStore,
     Slot,
     Step,
@@ -68,6 +69,8 @@ def _step(kernel, graph, fields, global_slots, stored, without):
     nodes, count = kernel.nodes, len(fields)
     homes, fills = stored
     zero = ((0, 0),) * graph.dim
+    boxes = {fill.node: tuple((-below, above) for below, above in fill.margins) for fill in fills}
+    reads = tuple(Read(home.node, home.slot, boxes.get(home.node, zero)) for home in homes)
     stores = [(fields.index(name), value) for name, value in kernel.stores() if name in fields]
     outputs = tuple(Home(value, count + field) for field, value in stores)
     by_node = {s.node: s.index for s in global_slots if s.kernel == kernel.name}
@@ -75,7 +78,7 @@ def _step(kernel, graph, fields, global_slots, stored, without):
     kept = [(name, value) for name, value in kernel.stores() if name in by_name and name not in without]
     needed = frozenset().union(*(ancestors(kernel, value) for _, value in kept))
     reductions = tuple(i for i, n in enumerate(nodes) if isinstance(n.instruction, Reduce) and i in needed)
-    sweep = Subkernel(0, kernel.name, zero, outputs, reductions, tuple(homes), 0, NO_COST)
+    sweep = Subkernel(0, kernel.name, zero, outputs, reductions, reads, 0, NO_COST)
     finishers = tuple(Finisher(r, by_node[r]) for r in reductions)
     scalar_stores = tuple(ScalarStore(by_name[name], value) for name, value in kept)
     launches = [Launch("fill", tuple(range(len(fills))))] if fills else []

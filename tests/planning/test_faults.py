@@ -5,6 +5,7 @@ from functools import cache
 
 import pytest
 
+from tests.planning.changed_plans import with_loop, with_step, with_storage
 from tests.planning.faults import FAULTS
 from tests.planning.programs import hello, wave
 from tests.planning.random_graphs import random_choices, random_graph
@@ -55,27 +56,6 @@ def test_sound_plans_pass_every_check():
 
 def manifest_hello():
     return plan_graph(hello(), Choices(plan=PlanChoices(preset="as_manifest")))
-
-
-def with_step(plan, variant="plain", **changes):
-    """The plan with some entries of one step of its only kernel changed."""
-    kernel = plan.kernels[0]
-    step = replace(getattr(kernel, variant), **changes)
-    same = not kernel.has_diagnostics
-    kernel = replace(kernel, plain=step, observed=step) if same else replace(kernel, **{variant: step})
-    return replace(plan, kernels=(kernel,))
-
-
-def with_loop(plan, number, variant="plain", **changes):
-    loops = list(getattr(plan.kernels[0], variant).subkernels)
-    loops[number] = replace(loops[number], **changes)
-    return with_step(plan, variant, subkernels=tuple(loops))
-
-
-def with_storage(plan, node, storage):
-    kernel = plan.kernels[0]
-    changed = (*kernel.storage[:node], storage, *kernel.storage[node + 1 :])
-    return replace(plan, kernels=(replace(kernel, storage=changed),))
 
 
 WAVE, HELLO = plan_graph(wave()), manifest_hello()

@@ -152,13 +152,13 @@ class _DeviceWriter(KernelWriter):
         """One parameter a slot, named after what is read there, else after what is written."""
         reads, outputs = subkernel.reads, subkernel.outputs
         by_slot: dict[int, list[int]] = {}
-        for home in (*reads, *outputs):
-            by_slot.setdefault(home.slot, []).append(home.node)
+        for slot, node in (*((r.slot, r.node) for r in reads), *((h.slot, h.node) for h in outputs)):
+            by_slot.setdefault(slot, []).append(node)
         written = {home.slot for home in outputs}
         operands: list[ArrayOperand] = []
         parameters: list[Parameter] = []
         found: dict[int, str] = {}
-        read_slots = {home.slot for home in reads}
+        read_slots = {read.slot for read in reads}
         for slot, nodes in by_slot.items():
             is_read = slot in read_slots
             wish = self.value_name(nodes[0], numbered) if is_read else ""
@@ -167,7 +167,7 @@ class _DeviceWriter(KernelWriter):
             array = found[slot] = names.claim(f"{wish}_array")
             operands.append(ArrayOperand(array, "slot", slot, type_))
             parameters.append(Parameter(array, f"{'' if slot in written else 'const '}{type_name(type_)}"))
-        places = {home.node: found[home.slot] for home in reads}
+        places = {read.node: found[read.slot] for read in reads}
         return _Arrays(tuple(operands), tuple(parameters), places, tuple(found[h.slot] for h in outputs))
 
     def _moves(self, code: CellCode) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from workbench.graph import Kernel
 from workbench.planning.emission import Emission
 from workbench.planning.layout import lay_out_on_host
-from workbench.planning.plan import Cost, Home, Plan, Step
+from workbench.planning.plan import Cost, Home, Plan, Read, Step
 from workbench.planning.reach import recomputed_percent
 
 _CELLS = 1 << 20  # of a plan's figures when nobody says how many there are
@@ -32,12 +32,12 @@ ESTIMATE = HostFigures(20e9, 20e9, "estimate for a desktop CPU, not measured")
 """Used until somebody measures this host."""
 
 
-def loop_cost(kernel: Kernel, emission: Emission, reads: Iterable[Home], outputs: Iterable[Home]) -> Cost:
+def loop_cost(kernel: Kernel, emission: Emission, reads: Iterable[Read], outputs: Iterable[Home]) -> Cost:
     """Return what one cell of a loop costs: each of these arrays moved once, every read counted.
 
     Caches are taken to be perfect, so the bytes are the least that must be moved; rolling values are not passed.
     """
-    moved = {home.slot: kernel.nodes[home.node].value_type.itemsize for home in reads}
+    moved = {read.slot: kernel.nodes[read.node].value_type.itemsize for read in reads}
     written = sum(kernel.nodes[home.node].value_type.itemsize for home in outputs)
     return Cost(float(sum(moved.values()) + written), emission.flops(kernel), float(len(emission.reads)))
 

@@ -21,7 +21,6 @@ from workbench.planning.memory import Memory, SlotPool, StepParts, aliased_exten
 from workbench.planning.plan import (
     Finisher,
     GlobalSlot,
-    Home,
     KernelPlan,
     Plan,
     ScalarStore,
@@ -31,6 +30,7 @@ from workbench.planning.plan import (
     Subkernel,
 )
 from workbench.planning.reach import check_reach, find_margins, no_margins, union
+from workbench.planning.reads import reads_of
 from workbench.planning.rerolling import Rolled, reroll
 from workbench.planning.retype import retype
 from workbench.planning.rolling import find_chains
@@ -302,7 +302,7 @@ def _step(  # it gathers what seven passes decided
     rolling = {value.node for chain in step.chains for value in chain.rolling}  # caches hold them
     subkernels = []
     for index, (group, emission) in enumerate(zip(step.groups, step.emissions, strict=True)):
-        reads = tuple(Home(n, slot_of[n]) for n in sorted({n for n, _ in emission.reads}))
+        reads = reads_of(emission, slot_of)
         outputs = memory.outputs[index]
         before, after = _syncs(each, step, index, draft.choices.plan)
         subkernels.append(
@@ -317,7 +317,7 @@ def _step(  # it gathers what seven passes decided
                 loop_cost(
                     each.kernel,
                     emission,
-                    [home for home in reads if home.node not in rolling],
+                    [read for read in reads if read.node not in rolling],
                     [home for home in outputs if home.node not in rolling],
                 ),
                 before,

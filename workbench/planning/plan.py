@@ -25,6 +25,10 @@ Margins = tuple[tuple[int, int], ...]
 """Cells beyond the domain, a pair (below, above) for each axis."""
 
 
+Box = tuple[tuple[int, int], ...]
+"""Offsets from a cell, a pair (least, largest) for each axis; reading at offset +1 reads the next cell."""
+
+
 class Storage(Enum):
     """Where a value lives (terms as in Paraiso and REPA)."""
 
@@ -70,6 +74,23 @@ class Home:
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """A stored node that a loop reads, the slot where it lies, and the smallest box that holds all offsets read at.
+
+    Which offsets within the box `workbench.planning.reads.emission_in` says.
+    """
+
+    node: int
+    slot: int
+    box: Box
+
+    @property
+    def is_at_cell(self) -> bool:
+        """Whether each cell reads its own cell only."""
+        return not any(offset for pair in self.box for offset in pair)
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
     """Per cell of the domain: bytes moved to and from memory, weighted operations, array reads; per step."""
 
@@ -99,7 +120,7 @@ class Subkernel:
     outputs: nodes it stores and where. A Manifest node is computed by its formula; it is listed once more for each
     further field that takes its value. A Load is listed if a field takes another one's value that must be copied: it
     is read where `reads` says. reductions: Reduce nodes whose operand it accumulates (domain only, so margins are
-    zero). reads: stored nodes that it reads and where. `emitted` predicts the operations in its text. Everything
+    zero). reads: the stored nodes that it reads, ascending. `emitted` predicts the operations in its text. Everything
     Delayed that these need is recomputed inside. Global arithmetic is recomputed ahead of the loop.
 
     An output may share its slot with a node that is read at the same cell only: in each cell all reads come before
@@ -111,7 +132,7 @@ class Subkernel:
     margins: Margins
     outputs: tuple[Home, ...]
     reductions: tuple[int, ...]
-    reads: tuple[Home, ...]
+    reads: tuple[Read, ...]
     emitted: int
     cost: Cost
     sync_before: bool = False
@@ -280,8 +301,8 @@ class Plan:
         used = {slot.index for slot in self.slots if slot.field}
         for step in (s for k in self.kernels for s in (k.plain, k.observed)):
             rolling = {value.node for chain in step.chains for value in chain.rolling}
-            homes = (h for s in step.subkernels for h in (*s.outputs, *s.reads))
-            used |= {h.slot for h in homes if h.node not in rolling}
+            used |= {h.slot for s in step.subkernels for h in s.outputs if h.node not in rolling}
+            used |= {r.slot for s in step.subkernels for r in s.reads if r.node not in rolling}
             used |= {slot for fill in step.fills for slot in (fill.source, fill.target)}
             used |= {slot for slot, source in enumerate(step.rotation) if slot != source}
         return tuple(slot for slot in self.slots if slot.index in used)

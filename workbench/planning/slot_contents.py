@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.graph import Extend, Load, value_name
-from workbench.planning.emission import Emission
 from workbench.planning.fields import end_fields
 from workbench.planning.plan import Fill, KernelPlan, Launch, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins
@@ -20,13 +19,13 @@ class _Content:
     ring: int | None = None
 
 
-def misread_slots(plan: Plan, kernel: KernelPlan, step: Step, emissions: Sequence[Emission]) -> Iterator[str]:
+def misread_slots(plan: Plan, kernel: KernelPlan, step: Step) -> Iterator[str]:
     """Yield a sentence for each read, and each field at the end, that does not find its value in its slot.
 
     Also for two members of one launch of which one writes what the other reads or writes, and for a sub-kernel that
     writes what it reads at another cell.
     """
-    follower = _Follower(plan, kernel, step, emissions)
+    follower = _Follower(plan, kernel, step)
     for launch in step.launches:
         yield from follower.conflicts(launch)
         for member in launch.members:
@@ -41,8 +40,8 @@ def misread_slots(plan: Plan, kernel: KernelPlan, step: Step, emissions: Sequenc
 class _Follower:
     """The contents of all slots so far."""
 
-    def __init__(self, plan: Plan, kernel: KernelPlan, step: Step, emissions: Sequence[Emission]) -> None:
-        self.plan, self.kernel, self.step, self.emissions = plan, kernel.kernel, step, emissions
+    def __init__(self, plan: Plan, kernel: KernelPlan, step: Step) -> None:
+        self.plan, self.kernel, self.step = plan, kernel.kernel, step
         self.filled = {f.node for f in step.fills}
         loads = {name: node for name, node in kernel.kernel.loads()}
         self.contents = [_Content(None) for _ in plan.slots]
@@ -87,16 +86,12 @@ class _Follower:
 
     def subkernel(self, subkernel: Subkernel) -> Iterator[str]:
         distant: set[int] = set()
-        slots = {h.node: h.slot for h in subkernel.reads}
-        for node, offset in sorted(self.emissions[subkernel.index].reads):
-            slot = slots.get(node)
-            if slot is None:
-                continue  # the check of listed reads tells
-            is_outside = any(offset) or subkernel.margins != no_margins(len(subkernel.margins))
-            if not self._holds(slot, node, is_outside):
-                yield f"{subkernel.name} does not find {self._name(node)} in slot {slot}"
-            if any(offset):
-                distant.add(slot)
+        for read in subkernel.reads:  # that they are all, with these boxes, is a check of its own
+            is_outside = not read.is_at_cell or subkernel.margins != no_margins(len(subkernel.margins))
+            if not self._holds(read.slot, read.node, is_outside):
+                yield f"{subkernel.name} does not find {self._name(read.node)} in slot {read.slot}"
+            if not read.is_at_cell:
+                distant.add(read.slot)
         written = [h.slot for h in subkernel.outputs]
         if len(set(written)) != len(written):
             yield f"{subkernel.name} writes two values into one slot"

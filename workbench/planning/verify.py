@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from workbench.errors import PlanError
 from workbench.graph import Extend, Kernel, Load, Reduce, Store, value_name
-from workbench.planning.emission import EMISSION_LIMIT, STORED, Emission, direct_needs, emit, reductions_below
+from workbench.planning.emission import EMISSION_LIMIT, STORED, Emission, direct_needs, reductions_below
 from workbench.planning.plan import KernelPlan, Margins, Plan, Step, Storage, Subkernel
-from workbench.planning.reach import moved, no_margins
-from workbench.planning.rerolling import seen_by
+from workbench.planning.reach import moved, no_margins, union
+from workbench.planning.reads import box_of, emission_in
 from workbench.planning.slot_contents import misread_slots
 
 Found = Iterator[str]
@@ -66,9 +66,7 @@ class StepView:
 
     def emission(self, subkernel: Subkernel) -> Emission:
         """What the sub-kernel's body consists of."""
-        used = tuple(self.kernel.nodes[r].operands[0] for r in subkernel.reductions)
-        storage = seen_by(self.plans.storage, self.step, subkernel)
-        return emit(self.kernel, storage, self.dim, (h.node for h in subkernel.outputs), used)
+        return emission_in(self.plans, self.step, subkernel)
 
     def available(self, node: int) -> Margins:
         """How far outside a stored node may be read in this step."""
@@ -157,18 +155,22 @@ def _groups_follow_their_needs(view: StepView) -> Found:
 
 def _margins_cover_reads(view: StepView) -> Found:
     for subkernel in view.step.subkernels:
-        for node, offset in sorted(view.emission(subkernel).reads):
-            needed = moved(subkernel.margins, tuple(-o for o in offset))
-            if not covers(view.available(node), needed):
-                yield f"{subkernel.name} reads {view.name(node)} at {offset} beyond {view.available(node)}"
+        for read in subkernel.reads:
+            least, largest = zip(*read.box, strict=True)
+            needed = union(
+                *(moved(subkernel.margins, tuple(-offset for offset in corner)) for corner in (least, largest))
+            )
+            if not covers(view.available(read.node), needed):
+                yield f"{subkernel.name} reads {view.name(read.node)} at {read.box} beyond {view.available(read.node)}"
 
 
 def _reads_are_listed(view: StepView) -> Found:
     for subkernel in view.step.subkernels:
-        real = {node for node, _ in view.emission(subkernel).reads}
-        listed = {h.node for h in subkernel.reads}
-        if real != listed:
-            yield f"{subkernel.name} reads nodes {sorted(real)} but lists {sorted(listed)}"
+        emission = view.emission(subkernel)
+        real = {node: box_of(o for n, o in emission.reads if n == node) for node in {n for n, _ in emission.reads}}
+        listed = {read.node: read.box for read in subkernel.reads}
+        if real != listed or len(listed) != len(subkernel.reads):
+            yield f"{subkernel.name} reads {dict(sorted(real.items()))} but lists {listed}"
 
 
 def _reductions_see_the_domain_only(view: StepView) -> Found:
@@ -208,8 +210,7 @@ def _launches_are_in_order(view: StepView) -> Found:
 def _slots_hold_what_is_read(view: StepView) -> Found:
     if any(_launches_hold_everything_once(view)):
         return
-    emissions = [view.emission(s) for s in view.step.subkernels]
-    yield from misread_slots(view.plan, view.plans, view.step, emissions)
+    yield from misread_slots(view.plan, view.plans, view.step)
 
 
 def _rotation_is_a_permutation(view: StepView) -> Found:

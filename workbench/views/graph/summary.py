@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from workbench.graph import Store, formula, own_name, value_name, value_names
 from workbench.planning.allocation import wishes_of
 from workbench.planning.cost import memory_bytes, step_cost
-from workbench.planning.emission import Emission, emit
+from workbench.planning.emission import emit
 from workbench.planning.plan import KernelPlan, Plan, Storage, Subkernel
 from workbench.planning.reach import no_margins
-from workbench.planning.rerolling import seen_by
+from workbench.planning.reads import emission_in
 from workbench.views.graph.symbols import numbers, symbol
 from workbench.views.inspection.flipping import refusal, sync_marks
 from workbench.views.inspection.selection import SubkernelRef, ValueRef
@@ -116,7 +116,7 @@ def summarise_graph(
     """What is to be seen of a kernel ("" for the main one), with every scalar of a step evaluated."""
     planned = plan.kernel(kernel) if kernel else plan.main
     nodes = planned.kernel.nodes
-    emissions = {s.name: _emission(planned, s, plan.graph.dim) for s in planned.observed.subkernels}
+    emissions = {s.name: emission_in(planned, planned.observed, s) for s in planned.observed.subkernels}
     places: list[dict[str, int]] = [{} for _ in nodes]
     for name, emission in emissions.items():
         for index, count in Counter(node for node, _ in emission.operations).items():
@@ -169,13 +169,6 @@ def summarise_graph(
         extents=extents,
         changed=tuple(i for i, s in enumerate(planned.storage) if before is not None and before[i] is not s),
     )
-
-
-def _emission(planned: KernelPlan, subkernel: Subkernel, dim: int) -> Emission:
-    computed = [home.node for home in subkernel.outputs]
-    used = [planned.kernel.nodes[node].operands[0] for node in subkernel.reductions]
-    storage = seen_by(planned.storage, planned.observed, subkernel)
-    return emit(planned.kernel, storage, dim, computed, used)
 
 
 def _loads(planned: KernelPlan, index: int, dim: int) -> int | None:

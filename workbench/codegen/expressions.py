@@ -22,6 +22,7 @@ from workbench.graph import (
     StorageType,
     Store,
 )
+from workbench.graph.instructions import traits_of
 from workbench.graph.spaces import axis_name
 
 Offset = tuple[int, ...]
@@ -146,7 +147,7 @@ def display_name(nodes: tuple[Node, ...], index: int) -> str:
             return name
         case Extend():
             return display_name(nodes, node.operands[0])
-        case Imm() | Store() | Reduce() | Broadcast() | Shift() | LoadIndex() | LoadSize() | Arith():
+        case _:
             return ""
 
 
@@ -225,15 +226,14 @@ class _Writer:
     def _operands(self, key: Key) -> tuple[Key, ...]:
         index, offset = key
         node = self.scope.nodes[index]
-        match node.instruction:
-            case Imm() | Load() | LoadIndex() | LoadSize() | Reduce():
-                return ()
-            case Broadcast() | Arith():
-                return tuple(self._key(i, offset) for i in node.operands)
-            case Shift(moved):
-                return (self._key(node.operands[0], tuple(a - b for a, b in zip(offset, moved, strict=True))),)
-            case Extend() | Store():
-                raise self._unstored(index)
+        traits = traits_of(node.instruction)
+        if isinstance(node.instruction, Shift):
+            offset = tuple(a - b for a, b in zip(offset, node.instruction.offset, strict=True))
+        elif isinstance(node.instruction, Reduce):  # its finisher has left a number in its slot
+            return ()
+        elif traits.evaluated_in != "cells" and not traits.is_leaf:
+            raise self._unstored(index)
+        return tuple(self._key(i, offset) for i in node.operands)
 
     def _key(self, index: int, offset: Offset) -> Key:
         """The value that is meant, past Broadcasts and Shifts; what is the same in every cell is known at offset 0."""
@@ -370,7 +370,7 @@ class _Writer:
 
 def _is_same_everywhere(node: Node) -> bool:
     """Whether a value without operands is one number for all cells."""
-    return node.is_global or isinstance(node.instruction, Imm)
+    return node.is_global or traits_of(node.instruction).uniform
 
 
 def _plus(name: str, offset: int) -> Text:

@@ -8,18 +8,13 @@ from workbench.codegen.spelling import Target, Text, literal, spell, type_name
 from workbench.errors import GraphError
 from workbench.graph import (
     Arith,
-    Broadcast,
     Extend,
     Fixed,
     Imm,
     Load,
-    LoadIndex,
-    LoadSize,
     Node,
     Reduce,
-    Shift,
     SideRule,
-    Store,
     Value,
 )
 from workbench.graph.instructions import rule_name
@@ -45,7 +40,7 @@ def region_body(
                 name = names.claim(node.names[0] if node.names else f"t{index}")
                 lines.append(Statement(f"const {type_name(node.value_type)} {name} = {text.text};", ()))
                 texts.append(Text(name))
-            case Store() | Reduce() | Broadcast() | Shift() | LoadIndex() | LoadSize() | Extend():
+            case _:
                 raise GraphError(
                     f"{node.instruction} inside a region", advice="Use constants, parameters and operators."
                 )

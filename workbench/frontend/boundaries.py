@@ -16,29 +16,21 @@ from workbench.frontend.promotion import convert
 from workbench.frontend.trace import DimensionFoundError, Operand, Term, Trace, text_here
 from workbench.frontend.value import Value, binary, operand, wrap
 from workbench.graph import (
-    Arith,
-    Broadcast,
-    Extend,
     Fixed,
-    Imm,
     KernelBuilder,
     Load,
-    LoadIndex,
-    LoadSize,
     Mirror,
     Neumann,
     Outflow,
     Periodic,
-    Reduce,
     Reflect,
-    Shift,
     SideRule,
     StorageType,
-    Store,
     Undefined,
     Wall,
 )
 from workbench.graph import Value as ValueRule
+from workbench.graph.instructions import traits_of
 from workbench.graph.spaces import axis_name
 
 NAMED = ("periodic", "outflow", "reflect", "mirror")
@@ -324,16 +316,9 @@ def _check_analytic(given: Operand, text: str) -> None:
             continue
         seen.add(index)
         node = pool.node(index)
-        found = ""
-        match node.instruction:
-            case Load(name):
-                found = f"field {name}" if node.is_local else ""
-            case Reduce():
-                found = "a reduction over cells"
-            case Shift() | Extend():
-                found = "a relative read"
-            case Imm() | LoadIndex() | LoadSize() | Arith() | Broadcast() | Store():
-                pass
+        found = {"all": "a reduction over cells", "neighbour": "a relative read"}.get(traits_of(node.instruction).reads)
+        if isinstance(node.instruction, Load) and node.is_local:
+            found = f"field {node.instruction.name}"
         if found:
             raise TraceError(
                 f"{text} uses {found}, but a boundary value may depend on indices, sizes, params and scalars only",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, get_args
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from workbench.graph.types import I64, StorageType
 
 if TYPE_CHECKING:
     from workbench.graph.graph import Region
@@ -180,3 +182,70 @@ class Extend:
 
 
 Instruction = Imm | Load | Store | Reduce | Broadcast | Shift | LoadIndex | LoadSize | Arith | Extend
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What a kind of instruction is, for all who ask no more than that; what it does they find by `match`.
+
+    word: what the text form calls it; "" for an Arith, which goes by its operator.
+    arity: number of operands; None: an Arith has those of its operator, an Extend at least one.
+    reads: which cells of its operands a cell of the result depends on; "none" also where they are numbers.
+    result: whether it is a Local or a Global, either (as the operands, the static or the constant are), or none.
+    evaluated_in: "cells": by formula wherever a loop or a fill needs a cell of it, or ahead of the loop if it is a
+    Global; "fill": by a fill; "launch": it is given to launches or taken from them (statics, sizes, sums).
+    on_domain: operand 0 is looked at on the domain only, never outside.
+    uniform: a Local is the same number in all cells, whatever the operands are.
+    type: the storage type of every result, None where operands, static or node decide it.
+    """
+
+    word: str
+    arity: int | None
+    reads: Literal["cell", "neighbour", "all", "none"]
+    result: Literal["local", "global", "either", "none"]
+    evaluated_in: Literal["cells", "fill", "launch"]
+    on_domain: bool = False
+    uniform: bool = False
+    type: StorageType | None = None
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it has no operands."""
+        return self.arity == 0
+
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether a cell is computed from the same cell of the operands: arithmetic, and worth storing."""
+        return self.reads == "cell" and self.evaluated_in == "cells"
+
+
+TRAITS: dict[type, Traits] = {
+    Imm: Traits("imm", 0, "none", "either", "cells", uniform=True),
+    Load: Traits("load", 0, "none", "either", "launch"),
+    Store: Traits("store", 1, "cell", "none", "launch", on_domain=True),
+    Reduce: Traits("reduce", 1, "all", "global", "launch", on_domain=True),
+    Broadcast: Traits("broadcast", 1, "none", "local", "cells", uniform=True),
+    Shift: Traits("shift", 1, "neighbour", "local", "cells"),
+    LoadIndex: Traits("index", 0, "none", "local", "cells", type=I64),
+    LoadSize: Traits("size", 0, "none", "global", "launch", type=I64),
+    Arith: Traits("", None, "cell", "either", "cells"),
+    Extend: Traits("extend", None, "neighbour", "local", "fill", on_domain=True),
+}
+"""One row for each member of `Instruction`."""
+PLAIN: dict[str, type[Any]] = {
+    row.word: kind
+    for kind, row in TRAITS.items()
+    if kind is not Imm and all(field.type in ("int", "tuple[int, ...]") for field in fields(kind))
+}
+"""Instructions that the text form writes as their word and their numbers, by this word."""
+
+
+def needs_array(instruction: Instruction) -> bool:
+    """Whether a Local operand 0 must lie in an array; a Reduce takes it as it is computed."""
+    traits = traits_of(instruction)
+    return traits.on_domain and traits.reads != "all"
+
+
+def traits_of(instruction: Instruction) -> Traits:
+    """Return the row of TRAITS for the instruction's kind."""
+    return TRAITS[type(instruction)]

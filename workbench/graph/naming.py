@@ -8,6 +8,7 @@ formula      "v + dt * a", "u[+1, 0]", "sum of e over all cells"
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 
 from workbench.graph.graph import Kernel, Node
 from workbench.graph.identity import by_identity
@@ -22,6 +23,7 @@ from workbench.graph.instructions import (
     Reduce,
     Shift,
     Store,
+    traits_of,
 )
 from workbench.graph.operators import OPERATORS
 
@@ -190,13 +192,13 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
             return f"{named} of {_operand(kernel, node, 0, depth)} over all cells"
         case Broadcast():
             return _operand(kernel, node, 0, depth)
-        case LoadIndex(axis):
-            return f"index({axis})"
-        case LoadSize(axis):
-            return f"size({axis})"
         case Extend():
             inner = _operand(kernel, node, 0, depth)
             return f"{inner} with ghost cells" if outermost else inner
+        case other:  # as a function of its fields and operands
+            given = [str(getattr(other, field.name)) for field in fields(other)]
+            operands = [_operand(kernel, node, i, depth - 1) if depth else "…" for i in range(len(node.operands))]
+            return f"{traits_of(other).word}({', '.join([*given, *operands])})"
 
 
 def _arithmetic(kernel: Kernel, node: Node, operator: str, depth: int, outermost: bool) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import fields
-from typing import Literal, cast, get_args
+from dataclasses import MISSING, fields
+from typing import Any, Literal, cast, get_args
 
 from workbench.errors import GraphError
 from workbench.graph.graph import NO_HINT, Coordinate, Graph, Hint, Kernel, Node, Parameter, Region, Span, Static, Wish
 from workbench.graph.instructions import (
+    PLAIN,
     RULES,
     Arith,
     Broadcast,
@@ -17,10 +18,7 @@ from workbench.graph.instructions import (
     Imm,
     Instruction,
     Load,
-    LoadIndex,
-    LoadSize,
     Reduce,
-    Shift,
     SideRule,
     Store,
 )
@@ -304,7 +302,7 @@ class _Parser:
         line.take("line")
         return Hint(allocation, before, after, line.integer())
 
-    def _instruction(self, line: _Line) -> Instruction:  # noqa: C901  # one case for each instruction
+    def _instruction(self, line: _Line) -> Instruction:  # one case for each instruction
         word = line.take()
         match word:
             case "imm":
@@ -322,12 +320,6 @@ class _Parser:
             case "broadcast":
                 line.take("to")
                 return Broadcast(self._space(line))
-            case "shift":
-                return Shift(line.integers())
-            case "index":
-                return LoadIndex(line.integer())
-            case "size":
-                return LoadSize(line.integer())
             case "extend":
                 sides: list[tuple[SideRule, SideRule]] = []
                 while line.accept("("):
@@ -336,10 +328,22 @@ class _Parser:
                     sides.append((below, self._rule(line)))
                     line.take(")")
                 return Extend(tuple(sides))
+            case word if word in PLAIN:
+                return self._plain(PLAIN[word], line)
             case operator if operator in OPERATORS:
                 return Arith(operator)
             case _:
                 raise line.error(f"unknown instruction {word}")
+
+    def _plain(self, kind: type[Any], line: _Line) -> Instruction:
+        """An instruction of numbers; those with defaults may be missing at the end."""
+        numbers: list[int | tuple[int, ...]] = []
+        for field in fields(kind):
+            if field.default is not MISSING and not re.match(r"[-\d(]", line.peek()):
+                break
+            numbers.append(line.integer() if field.type == "int" else line.integers())
+        made: Instruction = kind(*numbers)
+        return made
 
     def _rule(self, line: _Line) -> SideRule:
         word = line.take()

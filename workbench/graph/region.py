@@ -7,15 +7,8 @@ import numpy as np
 from workbench.graph.graph import Region
 from workbench.graph.instructions import (
     Arith,
-    Broadcast,
-    Extend,
     Imm,
     Load,
-    LoadIndex,
-    LoadSize,
-    Reduce,
-    Shift,
-    Store,
 )
 from workbench.graph.operators import OPERATORS, accepts
 from workbench.graph.spaces import GLOBAL
@@ -63,7 +56,7 @@ def _check_node(region: Region, index: int) -> str:
             result = {"same": types[0], "select": types[0], "bool": BOOL, "cast": node.type}[row.rule]
             fits = len(set(types)) == 1 and accepts(row, types[0]) and node.type == result
             return "" if fits else f"{operator} of {', '.join(map(str, types))} gives no {node.type}"
-        case Store() | Reduce() | Broadcast() | Shift() | LoadIndex() | LoadSize() | Extend():
+        case _:
             return f"{type(node.instruction).__name__} is not scalar arithmetic"
 
 

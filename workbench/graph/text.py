@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
+from typing import Any
 
 from workbench.graph.graph import NO_HINT, Graph, Hint, Node, Region, Span, Static
 from workbench.graph.instructions import (
@@ -15,16 +16,14 @@ from workbench.graph.instructions import (
     Imm,
     Instruction,
     Load,
-    LoadIndex,
-    LoadSize,
     Mirror,
     Reduce,
     Reflect,
-    Shift,
     SideRule,
     Store,
     Wall,
     rule_name,
+    traits_of,
 )
 from workbench.graph.spaces import AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent, Space
 
@@ -132,12 +131,16 @@ def rule_text(rule: SideRule) -> str:
 
     Numbers at the end that have their default are left out, but the sign of a reflection is always there.
     """
-    given = [(getattr(rule, field.name), field.default) for field in fields(rule)]
-    least = 1 if isinstance(rule, Reflect | Mirror | Wall) else 0
+    numbers = list(map(str, _given(rule, least=isinstance(rule, Reflect | Mirror | Wall))))
+    return f"{rule_name(rule)}({', '.join(numbers)})" if numbers else rule_name(rule)
+
+
+def _given(record: Instruction | SideRule, least: int = 0) -> list[Any]:
+    """The values of the fields, without defaults at the end: a new field changes no text."""
+    given = [(getattr(record, field.name), field.default) for field in fields(record)]
     while len(given) > least and given[-1][0] == given[-1][1]:
         given.pop()
-    numbers = [str(number) for number, _ in given]
-    return f"{rule_name(rule)}({', '.join(numbers)})" if numbers else rule_name(rule)
+    return [value for value, _ in given]
 
 
 def _regions(graph: Graph) -> dict[Region, int]:
@@ -187,16 +190,13 @@ def _instruction_words(instruction: Instruction, local: Space, region_text: Call
             return ["reduce", spelled, "over", _tuple_text(axes)]
         case Broadcast(space):
             return ["broadcast", "to", space_text(space, local)]
-        case Shift(offset):
-            return ["shift", _tuple_text(offset)]
-        case LoadIndex(axis):
-            return ["index", str(axis)]
-        case LoadSize(axis):
-            return ["size", str(axis)]
         case Arith(operator):
             return [operator]
         case Extend(sides):
             return ["extend", *(f"({rule_text(below)}, {rule_text(above)})" for below, above in sides)]
+        case _:  # one of PLAIN
+            numbers = _given(instruction)
+            return [traits_of(instruction).word, *(_tuple_text(n) if isinstance(n, tuple) else str(n) for n in numbers)]
 
 
 def _tuple_text(numbers: tuple[int, ...]) -> str:

@@ -17,21 +17,19 @@ from workbench.graph.instructions import (
     Reduce,
     Shift,
     Store,
+    traits_of,
 )
 from workbench.graph.operators import OPERATORS, REDUCTIONS, accepts
 from workbench.graph.place import Place, places
 from workbench.graph.region import check_region, represents
 from workbench.graph.spaces import GLOBAL, AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent
-from workbench.graph.types import BOOL, I64
+from workbench.graph.types import BOOL
 from workbench.graph.verify_outside import (
     loads_stay_inside,
     periodic_has_both_sides,
     rule_operands_are_free_of_fields,
     signs_fit_the_type,
 )
-
-ARITY: dict[type, int] = {Imm: 0, Load: 0, LoadIndex: 0, LoadSize: 0, Store: 1, Reduce: 1, Broadcast: 1, Shift: 1}
-"""Operands of each instruction but Arith (by its operator) and Extend (at least one)."""
 
 
 def verify(graph: Graph) -> None:
@@ -113,30 +111,35 @@ def operands_are_earlier(graph: Graph) -> None:
                 place.fail(f"operand %{operand} does not stand above", "Order the nodes by dependence.")
             if isinstance(place.nodes[operand].instruction, Store):
                 place.fail(f"operand %{operand} is a Store, which has no value", "Take the stored value.")
-        if isinstance(node.instruction, Extend):
-            right = len(node.operands) >= 1
-        elif isinstance(node.instruction, Arith):
+        arity = traits_of(node.instruction).arity
+        if isinstance(node.instruction, Arith):
             row = OPERATORS.get(node.instruction.operator)
             if row is None:
                 place.fail(f"unknown operator {node.instruction.operator!r}", "Use a name from the operator table.")
-            right = len(node.operands) == row.arity
-        else:
-            right = len(node.operands) == ARITY[type(node.instruction)]
-        if not right:
+            arity = row.arity
+        if len(node.operands) < 1 if arity is None else len(node.operands) != arity:
             place.fail(f"{len(node.operands)} operands", "Give the instruction as many as it takes.")
 
 
 def values_have_type_and_space(graph: Graph) -> None:
-    """Only a Store has neither; a space is Global or the graph's own."""
+    """Only a Store has neither; a space is Global or the graph's own, and both are what the instruction gives."""
     for place in places(graph):
-        node = place.node
-        if isinstance(node.instruction, Store):
+        node, traits = place.node, traits_of(place.node.instruction)
+        if traits.result == "none":
             if node.type is not None or node.space is not None:
                 place.fail("a Store with a type or space", "Leave both out.")
         elif node.type is None or node.space is None:
             place.fail("a value without type or space", "Give both.")
         elif node.space not in (GLOBAL, graph.space):
             place.fail(f"a space of rank {node.space.rank} that is not the graph's", "Use the graph's space.")
+        elif traits.result != "either" and node.is_local != (traits.result == "local"):
+            place.fail(f"{_kind(node)} is a {traits.result.capitalize()}", "Correct its space.")
+        elif traits.type is not None and node.type != traits.type:
+            place.fail(f"{_kind(node)} is {traits.type}, the node says {node.type}", "Correct its type.")
+
+
+def _kind(node: Node) -> str:
+    return type(node.instruction).__name__
 
 
 def arithmetic_follows_the_table(graph: Graph) -> None:
@@ -179,7 +182,7 @@ def movements_keep_type_and_space(graph: Graph) -> None:
                 source = place.operand(0)
                 if not source.is_global or space != graph.space or node.space != space or node.type != source.type:
                     place.fail("Broadcast takes a Global to the graph's space and keeps its type", "Correct it.")
-            case Imm() | Load() | Store() | Reduce() | Arith() | LoadIndex() | LoadSize():
+            case _:
                 pass
 
 
@@ -190,16 +193,11 @@ def _same(place: Place, operand: Node, what: str) -> None:
 
 
 def indices_name_axes(graph: Graph) -> None:
-    """LoadIndex is an i64 Local, LoadSize an i64 Global, of an axis that exists."""
+    """LoadIndex and LoadSize are of an axis that exists."""
     for place in places(graph):
-        node, instruction = place.node, place.node.instruction
-        if isinstance(instruction, LoadIndex | LoadSize):
-            local = isinstance(instruction, LoadIndex)
-            if not 0 <= instruction.axis < graph.dim or node.type != I64 or node.is_local != local:
-                what = f"{'index' if local else 'size'}({instruction.axis})"
-                place.fail(
-                    f"{what} is an i64 {'Local' if local else 'Global'} of {graph.dim} axes", "Correct axis or type."
-                )
+        instruction = place.node.instruction
+        if isinstance(instruction, LoadIndex | LoadSize) and not 0 <= instruction.axis < graph.dim:
+            place.fail(f"{_kind(place.node)} of axis {instruction.axis} in {graph.dim} axes", "Correct the axis.")
 
 
 def constants_are_representable(graph: Graph) -> None:

@@ -12,13 +12,12 @@ from workbench.graph.instructions import (
     Mirror,
     Neumann,
     Periodic,
-    Reduce,
     Reflect,
     Shift,
     SideRule,
-    Store,
     Value,
     Wall,
+    traits_of,
 )
 from workbench.graph.place import Place, places
 from workbench.graph.spaces import axis_name
@@ -98,7 +97,7 @@ def loads_stay_inside(graph: Graph) -> None:
                     f"{instruction.name} is read outside its domain without a boundary rule", "Put an Extend above it."
                 )
             for number, operand in enumerate(node.operands):
-                if isinstance(instruction, Store | Reduce) or (isinstance(instruction, Extend) and number == 0):
+                if number == 0 and traits_of(instruction).on_domain:
                     needed = zero
                 elif own is None:
                     continue

@@ -6,19 +6,13 @@ from collections.abc import Collection, Sequence
 
 from workbench.errors import PlanError
 from workbench.graph import (
-    Arith,
-    Broadcast,
     Extend,
-    Imm,
     Kernel,
     Load,
-    LoadIndex,
-    LoadSize,
-    Reduce,
-    Shift,
     Store,
     value_name,
 )
+from workbench.graph.instructions import traits_of
 from workbench.planning.choices import PlanChoices, names_node
 from workbench.planning.estimate import Estimate
 from workbench.planning.plan import Storage
@@ -126,16 +120,14 @@ def _not_local(kernel: Kernel, index: int) -> tuple[Storage, str]:
 
 
 def _cheap(kernel: Kernel, index: int) -> tuple[Storage | None, str]:
-    match kernel.nodes[index].instruction:
-        case Imm() | Broadcast() | LoadIndex():
-            return Storage.DELAYED, "costs nothing to recompute"
-        case Shift():
-            # Storing a moved copy helps nobody: storing what is moved serves every offset.
-            return Storage.DELAYED, "a shifted value is a read at an offset; store the value itself"
-        case Arith():
-            return None, ""
-        case Load() | Store() | Reduce() | LoadSize() | Extend():
-            raise AssertionError(f"node {index} is no value computed in cells")
+    traits = traits_of(kernel.nodes[index].instruction)
+    assert traits.evaluated_in == "cells", f"node {index} is no value computed in cells"
+    if traits.is_elementwise:
+        return None, ""
+    if traits.reads == "neighbour":
+        # Storing a moved copy helps nobody: storing what is moved serves every offset.
+        return Storage.DELAYED, "a shifted value is a read at an offset; store the value itself"
+    return Storage.DELAYED, "costs nothing to recompute"
 
 
 def _evaluated_in_cells(kernel: Kernel) -> frozenset[int]:
@@ -143,7 +135,7 @@ def _evaluated_in_cells(kernel: Kernel) -> frozenset[int]:
     found: set[int] = set()
     for index in range(len(kernel.nodes) - 1, -1, -1):
         node = kernel.nodes[index]
-        if isinstance(node.instruction, Store | Reduce | Extend):
+        if traits_of(node.instruction).on_domain:
             found.add(node.operands[0])
         elif index in found:
             found.update(node.operands)

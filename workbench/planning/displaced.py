@@ -12,20 +12,13 @@ from dataclasses import dataclass, field, replace
 
 from workbench.graph import (
     Arith,
-    Broadcast,
-    Extend,
     Graph,
-    Imm,
     Kernel,
-    Load,
-    LoadIndex,
-    LoadSize,
-    Reduce,
     Shift,
-    Store,
 )
 from workbench.graph.builder import KernelBuilder
 from workbench.graph.graph import NO_HINT, Node
+from workbench.graph.instructions import needs_array, traits_of
 from workbench.graph.rewrite import copy, drop_dead, merged_hint
 from workbench.graph.spaces import Space
 from workbench.graph.types import StorageType
@@ -78,15 +71,13 @@ def _find_formulas(kernel: Kernel, dim: int) -> _Formulas:
     found, alone = _Formulas(), _left_alone(kernel)
     for index, node in enumerate(kernel.nodes):
         place: _Place = (index, (0,) * dim)  # a formula of its own, called by the number of its first node
-        match node.instruction:
-            case Imm() | Broadcast():
-                place = (index, None)
-            case Shift(distance) if not node.names:
-                place = _moved(found.places[node.operands[0]], distance)
-            case Arith(operator) if node.is_local and index not in alone:
-                place = _place_of(found, index, node, operator)
-            case Arith() | Shift() | Load() | LoadIndex() | LoadSize() | Extend() | Reduce() | Store():
-                pass
+        instruction = node.instruction
+        if traits_of(instruction).uniform:
+            place = (index, None)
+        elif isinstance(instruction, Shift) and not node.names:
+            place = _moved(found.places[node.operands[0]], instruction.offset)
+        elif isinstance(instruction, Arith) and node.is_local and index not in alone:
+            place = _place_of(found, index, node, instruction.operator)
         found.places.append(place)
     return found
 
@@ -119,7 +110,7 @@ def _left_alone(kernel: Kernel) -> frozenset[int]:
     alone: set[int] = set()
     rules: set[int] = set()
     for index, node in enumerate(kernel.nodes):
-        if isinstance(node.instruction, Store | Extend):
+        if needs_array(node.instruction):
             alone.add(node.operands[0])
             rules.update(node.operands[1:])
         if node.hint.allocation == "delayed" or node.hint.sync_before or node.hint.sync_after:

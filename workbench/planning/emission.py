@@ -8,17 +8,13 @@ from dataclasses import dataclass
 from workbench.graph import (
     OPERATORS,
     Arith,
-    Broadcast,
     Extend,
-    Imm,
     Kernel,
     Load,
-    LoadIndex,
-    LoadSize,
     Reduce,
     Shift,
-    Store,
 )
+from workbench.graph.instructions import traits_of
 from workbench.planning.plan import Storage
 from workbench.planning.reach import Offset
 
@@ -75,21 +71,19 @@ def emit(
         if storage[index] in STORED and not by_formula:
             reads.add((index, offset))
             continue
-        match node.instruction:
-            case Imm() | LoadIndex():
-                pass
-            case Broadcast():
-                numbers.add(node.operands[0])
-            case Shift(distance):
-                here = tuple(a - b for a, b in zip(offset, distance, strict=True))
-                waiting.append((node.operands[0], here, False))
-            case Arith():
-                operations.add((index, offset))
-                waiting.extend((operand, offset, False) for operand in node.operands)
-            case Load():  # a copy: the one formula of a Load is to read it
-                reads.add((index, offset))
-            case Store() | Reduce() | LoadSize() | Extend():
-                raise AssertionError(f"node {index} has no formula for a cell")
+        traits = traits_of(node.instruction)
+        if isinstance(node.instruction, Load):  # a copy: the one formula of a Load is to read it
+            reads.add((index, offset))
+        elif isinstance(node.instruction, Shift):
+            here = tuple(a - b for a, b in zip(offset, node.instruction.offset, strict=True))
+            waiting.append((node.operands[0], here, False))
+        elif traits.evaluated_in != "cells":
+            raise AssertionError(f"node {index} has no formula for a cell")
+        elif traits.is_elementwise:
+            operations.add((index, offset))
+            waiting.extend((operand, offset, False) for operand in node.operands)
+        else:
+            numbers.update(node.operands)
     return Emission(frozenset(operations), frozenset(reads), frozenset(numbers))
 
 

@@ -17,15 +17,11 @@ from workbench.graph import (
     Arith,
     Broadcast,
     Extend,
-    Imm,
     Kernel,
-    Load,
-    LoadIndex,
-    LoadSize,
     Reduce,
     Shift,
-    Store,
 )
+from workbench.graph.instructions import traits_of
 from workbench.planning.cost import default_extents
 from workbench.planning.emission import STORED, Emission
 from workbench.planning.grouping import Group, reductions_below_locals
@@ -133,13 +129,9 @@ class Estimate:
     def _below(self, index: int) -> tuple[tuple[int, ...], int]:
         """The operands that a cell evaluates for the node, and how far the bits of its offsets move on the way."""
         node = self.kernel.nodes[index]
-        match node.instruction:
-            case Arith():
-                return node.operands, 0
-            case Shift(distance):
-                return node.operands, sum(d * s for d, s in zip(distance, self.strides, strict=True))
-            case Imm() | Load() | Store() | Reduce() | Broadcast() | LoadIndex() | LoadSize() | Extend():
-                return (), 0
+        if isinstance(node.instruction, Shift):
+            return node.operands, sum(d * s for d, s in zip(node.instruction.offset, self.strides, strict=True))
+        return (node.operands if traits_of(node.instruction).is_elementwise else ()), 0
 
     def _weight(self, index: int) -> float:
         node = self.kernel.nodes[index]

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from workbench.errors import PlanError
 from workbench.graph import (
-    Arith,
-    Broadcast,
     Extend,
     Graph,
-    Imm,
     Kernel,
     Load,
-    LoadIndex,
-    LoadSize,
     Node,
-    Reduce,
     Shift,
-    Store,
     Undefined,
     value_name,
 )
+from workbench.graph.instructions import traits_of
 from workbench.graph.spaces import axis_name
 from workbench.planning.plan import Margins
 
@@ -48,17 +42,12 @@ def demands(node: Node, margins: Margins) -> tuple[Margins, ...]:
     value rules are needed wherever the ghosts are.
     """
     nothing = no_margins(len(margins))
-    match node.instruction:
-        case Imm() | Load() | LoadIndex() | LoadSize():
-            return ()
-        case Store() | Reduce() | Broadcast():
-            return (nothing,)
-        case Shift(offset):
-            return (moved(margins, offset),)
-        case Arith():
-            return (margins,) * len(node.operands)
-        case Extend():
-            return (nothing, *(margins,) * (len(node.operands) - 1))
+    traits = traits_of(node.instruction)
+    if isinstance(node.instruction, Shift):
+        return (moved(margins, node.instruction.offset),)
+    if traits.on_domain:
+        return (nothing, *(margins,) * (len(node.operands) - 1))
+    return (nothing if traits.reads == "none" else margins,) * len(node.operands)
 
 
 def find_margins(kernel: Kernel, dim: int, live: frozenset[int]) -> tuple[Margins, ...]:
@@ -114,13 +103,9 @@ def _refuse_arrays_in_rules(kernel: Kernel, extend: int) -> None:
 
 
 def _undefined(node: Node, axis: int, side: int) -> bool:
-    match node.instruction:
-        case Load():
-            return True
-        case Extend(sides):
-            return isinstance(sides[axis][side], Undefined)
-        case Imm() | Store() | Reduce() | Broadcast() | Shift() | LoadIndex() | LoadSize() | Arith():
-            return False
+    if isinstance(node.instruction, Extend):
+        return isinstance(node.instruction.sides[axis][side], Undefined)
+    return isinstance(node.instruction, Load)
 
 
 def _outside(

@@ -12,19 +12,16 @@ from workbench.graph import (
     Extend,
     Graph,
     Imm,
-    Load,
-    LoadIndex,
-    LoadSize,
     Node,
     Reduce,
     Region,
-    Shift,
     Static,
     StorageType,
     Store,
     storage_type,
 )
 from workbench.graph.builder import KernelBuilder
+from workbench.graph.instructions import traits_of
 from workbench.graph.rewrite import copy, rewrite
 from workbench.planning.choices import Meaning
 
@@ -84,7 +81,7 @@ def _retyped(builder: KernelBuilder, node: Node, operands: tuple[int, ...], stat
             first = 1 if OPERATORS[operator].rule == "select" else 0
             agreed = _agree(builder, operands[first:])
             return copy(builder, node, (*operands[:first], *agreed))
-        case Imm() | Load() | LoadIndex() | LoadSize() | Reduce() | Broadcast() | Shift():
+        case _:  # its type follows from the operands', the static's or its own
             return copy(builder, node, operands)
 
 
@@ -93,7 +90,7 @@ def _agree(builder: KernelBuilder, operands: tuple[int, ...]) -> tuple[int, ...]
     types = {builder.node(o).value_type for o in operands}
     if len(types) == 1:
         return operands
-    computed = [o for o in operands if not isinstance(builder.node(o).instruction, Broadcast | Imm)]
+    computed = [o for o in operands if not traits_of(builder.node(o).instruction).uniform]
     target = max((builder.node(o).value_type for o in computed or operands), key=lambda t: t.bits)
     return tuple(_round(builder, o, target) for o in operands)
 

@@ -7,20 +7,15 @@ from dataclasses import replace
 from workbench.graph import (
     OPERATORS,
     Arith,
-    Broadcast,
     Extend,
     Graph,
     Imm,
     Kernel,
-    Load,
-    LoadIndex,
-    LoadSize,
     Node,
-    Reduce,
     Shift,
-    Store,
 )
 from workbench.graph.builder import KernelBuilder
+from workbench.graph.instructions import traits_of
 from workbench.graph.rewrite import copy, merged_hint, rewrite
 from workbench.planning.displaced import share_displaced
 from workbench.planning.identities import fold, identity
@@ -48,19 +43,13 @@ def simplify(graph: Graph) -> Graph:
 
 def _rule(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
     """What a node becomes, looking at itself and its operands only."""
-    match node.instruction:
-        case Store() | Reduce():
-            # They see the domain only, where an Extend is its operand.
-            return copy(builder, node, (_without_extend(builder, operands[0]),))
-        case Extend():
-            return copy(builder, node, (_without_extend(builder, operands[0]), *operands[1:]))
-        case Shift():
-            is_uniform = isinstance(builder.node(operands[0]).instruction, Broadcast | Imm)
-            return operands[0] if is_uniform else copy(builder, node, operands)
-        case Arith():
-            return _arith(builder, node, operands)
-        case Imm() | Load() | LoadIndex() | LoadSize() | Broadcast():
-            return copy(builder, node, operands)
+    if isinstance(node.instruction, Shift) and traits_of(builder.node(operands[0]).instruction).uniform:
+        return operands[0]
+    if isinstance(node.instruction, Arith):
+        return _arith(builder, node, operands)
+    if traits_of(node.instruction).on_domain:  # where an Extend is its operand
+        return copy(builder, node, (_without_extend(builder, operands[0]), *operands[1:]))
+    return copy(builder, node, operands)
 
 
 def _without_extend(builder: KernelBuilder, value: int) -> int:
@@ -80,7 +69,7 @@ def _hoisted(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> i
     """Compute what is the same in every cell once, as a Global, if the operator is exact."""
     assert isinstance(node.instruction, Arith)
     makers = [builder.node(o) for o in operands]
-    uniform = all(isinstance(m.instruction, Broadcast | Imm) and m.is_local for m in makers)
+    uniform = all(traits_of(m.instruction).uniform and m.is_local for m in makers)
     if not uniform or OPERATORS[node.instruction.operator].ulp:
         return copy(builder, node, operands)
     numbers = []

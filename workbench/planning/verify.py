@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from workbench.errors import PlanError
-from workbench.graph import Extend, Kernel, Load, Reduce, Store, value_name
+from workbench.graph import Extend, Kernel, Load, Reduce, value_name
+from workbench.graph.instructions import needs_array
 from workbench.planning.emission import EMISSION_LIMIT, STORED, Emission, direct_needs, reductions_below
 from workbench.planning.plan import KernelPlan, Margins, Plan, Step, Storage, Subkernel
 from workbench.planning.reach import moved, no_margins, union
@@ -124,7 +125,7 @@ def _storage_is_legal(view: StepView) -> Found:
             yield f"{view.name(index)} is Rolling, which no schedule supports"
         if node.is_global != (storage[index] is Storage.GLOBAL):
             yield f"{view.name(index)} is {storage[index].value}"
-        is_needed_as_array = isinstance(node.instruction, Extend | Store)
+        is_needed_as_array = needs_array(node.instruction)
         operand = node.operands[0] if is_needed_as_array else index
         if is_needed_as_array and view.kernel.nodes[operand].is_local and storage[operand] not in STORED:
             yield f"{view.name(operand)} must be an array but is {storage[operand].value}"

@@ -18,24 +18,20 @@ from workbench.backends.interpreter import Evaluation, source_cell
 from workbench.errors import NonFiniteError
 from workbench.graph import (
     Arith,
-    Broadcast,
     Extend,
     Fixed,
     Graph,
     Imm,
     Kernel,
     Load,
-    LoadIndex,
-    LoadSize,
     Neumann,
     Node,
     Reduce,
     Shift,
     SideRule,
-    Store,
     Value,
 )
-from workbench.graph.instructions import VALUE_RULES
+from workbench.graph.instructions import VALUE_RULES, traits_of
 from workbench.run.probe import write
 from workbench.run.state import STEP, State
 
@@ -219,15 +215,9 @@ class _Place:
         """The operands that decide the value, each with the cell in which it is read."""
         node = self.nodes[index]
         match node.instruction:
-            case Imm() | Load() | LoadIndex() | LoadSize():
-                return []
             case Arith("select"):
                 condition, yes, no = node.operands
                 return [(yes if self.value(condition, cell) else no, cell)]
-            case Arith() | Store():
-                return [(i, cell) for i in node.operands]
-            case Broadcast():
-                return [(node.operands[0], ())]
             case Shift(offset):
                 return [(node.operands[0], tuple(i - o for i, o in zip(cell, offset, strict=True)))]
             case Reduce():
@@ -236,6 +226,9 @@ class _Place:
                 return [(node.operands[0], bad or (0,) * values.ndim)]
             case Extend(sides):
                 return self._extended(node, sides, cell)
+            case _:
+                where = () if traits_of(node.instruction).reads == "none" else cell  # operands that are numbers, if any
+                return [(i, where) for i in node.operands]
 
     def _extended(self, node: Node, sides: tuple[tuple[SideRule, SideRule], ...], cell: Cell) -> list[tuple[int, Cell]]:
         """What a ghost cell is made of: boundary values, and the cell of the domain that it mirrors."""
@@ -268,7 +261,7 @@ def _described(kernel: Kernel, origin: Origin) -> str:
             doing = f"the number {value}"
         case Reduce(operator):
             doing = f"reduce_{operator}" if isinstance(operator, str) else "a reduction"
-        case Broadcast() | Shift() | LoadIndex() | LoadSize() | Extend() | Store():
+        case _:
             doing = type(node.instruction).__name__.lower()
     text = f"first made by {doing}"
     if origin.operands:

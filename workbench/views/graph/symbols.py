@@ -5,8 +5,6 @@ from __future__ import annotations
 from workbench.graph import (
     OPERATORS,
     Arith,
-    Broadcast,
-    Extend,
     Imm,
     Kernel,
     Load,
@@ -14,8 +12,8 @@ from workbench.graph import (
     LoadSize,
     Reduce,
     Shift,
-    Store,
 )
+from workbench.graph.instructions import traits_of
 from workbench.graph.naming import number_text, offset_text
 from workbench.graph.spaces import axis_name
 
@@ -23,6 +21,7 @@ _SYMBOLS = {
     "select": "where", "multiply": "×", "divide": "/", "negative": "−", "minimum": "min", "maximum": "max",
     "absolute": "abs", "copysign": "csign", "isfinite": "finite",
 }  # fmt: skip
+_WORDS = {"store": "=", "broadcast": "all", "extend": "…"}
 
 
 def symbol(kernel: Kernel, index: int) -> str:
@@ -33,22 +32,19 @@ def symbol(kernel: Kernel, index: int) -> str:
             text = number_text(value)
         case Load(name):
             text = name if len(name) <= 4 else ""  # a long name stands above
-        case Store():
-            text = "="
         case Arith(operator):
             text = _SYMBOLS.get(operator, OPERATORS[operator].symbol or operator)
         case Shift(offset):
             text = offset_text(offset) if len(offset) == 1 else offset_text(offset)[1:-1].replace(" ", "")
         case Reduce(operator):
             text = _SYMBOLS.get(operator, operator) if isinstance(operator, str) else "fold"
-        case Broadcast():
-            text = "all"
         case LoadIndex(axis):
             text = f"i {axis_name(axis)}"
         case LoadSize(axis):
             text = f"n {axis_name(axis)}"
-        case Extend():
-            text = "…"
+        case _:
+            word = traits_of(node.instruction).word
+            text = _WORDS.get(word, word)
     return text if len(text) <= 7 else text[:6] + "…"
 
 
@@ -59,13 +55,9 @@ def numbers(kernel: Kernel) -> tuple[bool, ...]:
     """
     known: list[bool] = []
     for node in kernel.nodes:
-        match node.instruction:
-            case Imm() | LoadSize():
-                known.append(True)
-            case Load():
-                known.append(node.is_global)
-            case Arith() | Broadcast():
-                known.append(all(known[operand] for operand in node.operands))
-            case Store() | Reduce() | Shift() | LoadIndex() | Extend():
-                known.append(False)
+        traits = traits_of(node.instruction)
+        if traits.is_leaf:
+            known.append(node.is_global or traits.uniform)
+        else:
+            known.append((traits.is_elementwise or traits.uniform) and all(known[o] for o in node.operands))
     return tuple(known)

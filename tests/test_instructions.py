@@ -1,0 +1,156 @@
+"""The union of instructions: each has a row of traits that is true, and everything that asks for kinds knows it."""
+
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from workbench.backends.interpreter import Evaluation
+from workbench.codegen.render import render_openmp
+from workbench.codegen.render_cuda import render_cuda
+from workbench.graph import Graph, KernelBuilder, Outflow, Static, grid_space
+from workbench.graph.instructions import PLAIN, TRAITS, Arith, Extend, Instruction, Load, needs_array, traits_of
+from workbench.graph.naming import formula, value_names
+from workbench.graph.parse import parse
+from workbench.graph.rewrite import copy, rewrite
+from workbench.graph.spaces import GLOBAL
+from workbench.graph.text import to_text
+from workbench.graph.types import F64
+from workbench.graph.verify import verify
+from workbench.planning import Choices, PlanChoices, Storage, plan_graph
+from workbench.planning.verify import verify_plan
+from workbench.views.graph.marks import INSTRUCTIONS, MARKS
+from workbench.views.graph.symbols import numbers, symbol
+
+KINDS = get_args(Instruction)
+LINE = grid_space(1)
+STATICS = (
+    Static("u", "field", F64, LINE),
+    Static("total", "scalar", F64, GLOBAL, 0.0),
+    Static("c", "param", F64, GLOBAL, 2.0),
+)
+CELLS = 7
+
+
+def program():
+    """A program with every kind of instruction; a new one is added here."""
+    b = KernelBuilder(LINE, STATICS)
+    u = b.extend(b.load("u"), [(Outflow(), Outflow())])
+    moved = b.arith("add", b.shift(u, (2,)), b.cast(b.index(0), F64))
+    scaled = b.arith("multiply", moved, b.broadcast(b.arith("multiply", b.load("c"), b.cast(b.size(0), F64))))
+    again = b.extend(scaled, [(Outflow(), Outflow())])
+    b.store("u", b.arith("add", b.shift(again, (-1,)), b.imm(0.5, F64, LINE)))
+    b.store("total", b.reduce("sum", scaled))
+    return Graph("every", LINE, STATICS, (b.finish("step"),))
+
+
+GRAPH = program()
+NODES = GRAPH.kernels[0].nodes
+OF_KIND = {type(node.instruction): number for number, node in enumerate(NODES)}
+
+
+def test_the_program_has_every_instruction_and_each_has_a_row():
+    assert set(OF_KIND) == set(KINDS) == set(TRAITS)
+    verify(GRAPH)
+
+
+def test_words_of_the_text_form_are_told_apart():
+    assert len({row.word for row in TRAITS.values()}) == len(TRAITS)
+    assert all(TRAITS[kind].word == word for word, kind in PLAIN.items())
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_operands_and_result_are_as_the_row_says(kind):
+    row = TRAITS[kind]
+    for node in (node for node in NODES if type(node.instruction) is kind):
+        assert row.arity in (None, len(node.operands))
+        assert row.is_leaf == (not node.operands)
+        result = "none" if node.space is None else "global" if node.is_global else "local"
+        assert row.result == result or (row.result == "either" and result != "none")
+        assert row.type in (None, node.type)
+
+
+def evaluation(changed=None):
+    u = np.linspace(1.0, 2.0, CELLS)
+    if changed is not None:
+        u[changed] += 1.0
+    state = {"u": u, "total": np.asarray(0.0), "c": np.asarray(2.0)}
+    return Evaluation(GRAPH.kernels[0], (CELLS,), state)
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if TRAITS[k].result != "none"], ids=lambda kind: kind.__name__)
+def test_cells_that_decide_a_result_are_those_of_the_row(kind):
+    """Changes one cell of u at a time; what changes in the operand and in the result tells what the kind reads."""
+    row = TRAITS[kind]
+    index = OF_KIND[kind]
+    box = ((0, CELLS),)
+
+    def values(found, node):
+        return found.local(node, box) if NODES[node].is_local else found.number(node)
+
+    before, moves = evaluation(), set()
+    for cell in range(CELLS):
+        after = evaluation(cell)
+        operands = [np.flatnonzero(values(before, o) != values(after, o)) for o in NODES[index].operands]
+        result = np.flatnonzero(values(before, index) != values(after, index))
+        local = [changed for o, changed in zip(NODES[index].operands, operands, strict=True) if NODES[o].is_local]
+        touched = set().union(*map(set, local)) if local else set()
+        if touched:
+            moves.add("all" if NODES[index].is_global else "cell" if set(result) == touched else "neighbour")
+        elif not operands:
+            assert kind is Load or not result.size
+    if kind is Extend:  # on the domain it is its operand; its ghost cells read others
+        assert moves == {"cell"}
+        ghosts = ((-1, 0),)
+        assert evaluation(0).local(index, ghosts) != before.local(index, ghosts)
+    else:
+        assert moves == (set() if row.reads == "none" else {row.reads})
+
+
+@pytest.mark.parametrize("kind", [k for k in KINDS if TRAITS[k].uniform], ids=lambda kind: kind.__name__)
+def test_uniform_kinds_are_one_number(kind):
+    found = evaluation()
+    local = [i for i, n in enumerate(NODES) if type(n.instruction) is kind and n.is_local]
+    assert local
+    assert all(len(set(found.local(i, ((0, CELLS),)))) == 1 for i in local)
+
+
+def test_kinds_that_look_at_the_domain_only_ask_for_no_margins():
+    plan = plan_graph(GRAPH, Choices(plan=PlanChoices(preset="as_manifest")))
+    kernel = plan.main
+    reached = {kind for kind in KINDS if TRAITS[kind].on_domain}
+    for node in kernel.kernel.nodes:
+        if type(node.instruction) in reached:
+            users = [n for n in kernel.kernel.nodes if node.operands[0] in n.operands]
+            if all(type(n.instruction) in reached for n in users):
+                assert kernel.margins[node.operands[0]] == ((0, 0),)
+    stored = {kernel.storage[n.operands[0]] for n in kernel.kernel.nodes if needs_array(n.instruction)}
+    assert stored <= {Storage.EXISTING, Storage.MANIFEST, Storage.GLOBAL}
+
+
+@pytest.mark.parametrize("preset", ["as_delayed", "as_manifest", "cost"])
+def test_every_match_knows_every_instruction(preset):
+    """Text, copies, names, drawings, plans and generated text; mypy proves the rest."""
+    assert parse(to_text(GRAPH)) == GRAPH
+    assert rewrite(GRAPH, copy).kernels[0].keys() == GRAPH.kernels[0].keys()
+    kernel = GRAPH.kernels[0]
+    for index in range(len(NODES)):
+        assert formula(kernel, index)
+        assert len(symbol(kernel, index)) <= 7
+    assert len(value_names(kernel)) == len(numbers(kernel)) == len(NODES)
+    plan = plan_graph(GRAPH, Choices(plan=PlanChoices(preset=preset)))
+    verify_plan(plan)
+    assert {type(n.instruction) for n in plan.main.kernel.nodes} == set(KINDS)
+    assert render_openmp(plan).text
+    assert render_cuda(plan).source.text
+
+
+def test_every_instruction_has_a_mark():
+    names = {kind.__name__ for kind in KINDS}
+    assert set(MARKS) == names
+    assert set(INSTRUCTIONS) == names
+
+
+def test_arithmetic_is_what_is_elementwise():
+    assert [kind for kind in KINDS if TRAITS[kind].is_elementwise] == [Arith]
+    assert traits_of(Arith("add")) is TRAITS[Arith]

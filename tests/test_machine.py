@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.programs import all_programs, dimension
 from tests.programs.hello import TEXT as HELLO
 from tests.programs.wave import TEXT as WAVE
 from workbench.errors import PlanError, RunError
+from workbench.graph import Arith
+from workbench.graph.rewrite import copy, rewrite
 from workbench.language import field
 from workbench.machine import CapturedNameWarning
+from workbench.planning import Choices, Meaning, simplify
 from workbench.planning.plan import Storage
 
 
@@ -44,6 +48,37 @@ def test_str_tells_the_program():
     text = str(wb.trace(WAVE, name="wave"))
     assert text.splitlines()[:2] == ["machine wave: 1-D", "  fields: u f64 (periodic), v f64 (periodic)"]
     assert "params: c f64" in text
+
+
+@pytest.mark.parametrize("program", all_programs(), ids=repr)
+def test_the_plan_has_the_machine_s_own_graph(program):
+    machine = wb.trace(program.text, dim=dimension(program), name=program.name)
+    assert machine.plan().graph == machine.graph
+
+
+def test_annotate_names_a_value_whatever_rewrites_the_graph(monkeypatch):
+    def doubled(builder, node, operands):  # x + x becomes 2 * x
+        if node.instruction == Arith("add") and operands[0] == operands[1]:
+            two = builder.imm(2.0, node.type, node.space)
+            return builder.arith("multiply", two, operands[0])
+        return copy(builder, node, operands)
+
+    rows = (*simplify.REWRITES, simplify.Rewrite("doubled", lambda graph: rewrite(graph, doubled)))
+    monkeypatch.setattr(simplify, "REWRITES", rows)
+    hello = wb.trace(HELLO, name="hello_doubled")
+    assert "multiply" in str(hello.graph)
+    assert "add" not in str(hello.graph)
+    assert hello.plan().graph == hello.graph
+    for name in ("y", "z"):
+        assert storage_of(hello.annotate(name, "manifest"), name) is Storage.MANIFEST
+    assert hello.with_genome(hello.genome).genome == hello.genome
+
+
+def test_annotate_names_a_value_in_another_precision():
+    hello = wb.trace(HELLO, name="hello")
+    single = hello.with_choices(Choices(meaning=Meaning(precision=(("density", "f32"),))))
+    assert storage_of(single.annotate("y", "manifest"), "y") is Storage.MANIFEST
+    assert storage_of(single.annotate("y", "delayed"), "y") is Storage.DELAYED
 
 
 def test_annotate_returns_a_new_machine():

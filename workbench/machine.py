@@ -136,8 +136,11 @@ class Machine:
         return machine
 
     def _keys_of(self, name: str) -> frozenset[str]:
-        """Keys (kernel/structural key) of the values that carry the name, one for each kernel that has it."""
-        found = ((kernel, kernel.find(name)) for kernel in self.graph.kernels)
+        """Keys (kernel/structural key) of the values that carry the name, one for each kernel that has it.
+
+        Those of the plan's graph: choices of precision make it another one than the machine's.
+        """
+        found = ((kernel, kernel.find(name)) for kernel in self.plan().graph.kernels)
         return frozenset(f"{kernel.name}/{kernel.keys()[index]}" for kernel, index in found if index is not None)
 
     def simulate(

@@ -47,7 +47,7 @@ def of_another_type(graph):
 
 
 def test_a_pass_that_breaks_the_graph_is_named(monkeypatch):
-    broken = passes.Pass("worsen", lambda draft: replace(draft, graph=of_another_type(draft.graph)))
+    broken = passes.Pass("worsen", lambda draft: replace(draft, graph=of_another_type(draft.graph)), rewrites=True)
     monkeypatch.setattr(passes, "PASSES", (*passes.PASSES[:2], broken, *passes.PASSES[2:]))
     with pytest.raises(GraphError) as error:
         plan_graph(wave())
@@ -56,6 +56,14 @@ def test_a_pass_that_breaks_the_graph_is_named(monkeypatch):
     assert last == "Report this program: the fault is the workbench's. To go on unchecked, set WORKBENCH_CHECK=0."
     set_checking(False)
     plan_graph(wave())  # unnoticed
+
+
+def test_a_pass_that_rewrites_unannounced_is_refused(monkeypatch):
+    unannounced = passes.Pass("share", lambda draft: replace(draft, graph=replace(draft.graph)))
+    monkeypatch.setattr(passes, "PASSES", (*passes.PASSES[:2], unannounced, *passes.PASSES[2:]))
+    with pytest.raises(PlanError, match="the pass share changes the graph") as error:
+        plan_graph(wave())
+    assert "REWRITES in planning/simplify" in str(error.value)
 
 
 def test_a_graph_that_comes_broken_is_noticed_before_the_first_pass():

@@ -43,10 +43,11 @@ _LONGEST_WORDS = 30  # characters of what a sub-kernel makes, in its name; the o
 
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """One decision: a function draft -> draft and a name for it."""
+    """One decision: a function draft -> draft and a name for it. Only one that `rewrites` may change the graph."""
 
     name: str
     run: Callable[[Draft], Draft]
+    rewrites: bool = False
 
 
 def plan_graph(graph: Graph, choices: Choices | None = None, *, observe: Collection[str] | None = None) -> Plan:
@@ -64,6 +65,11 @@ def plan_graph(graph: Graph, choices: Choices | None = None, *, observe: Collect
         before, draft = draft.graph, each.run(draft)
         if checking and draft.graph is not before:
             check_graph(draft.graph, f"after the pass {each.name}")
+        if draft.graph is not before and not each.rewrites:
+            raise PlanError(
+                f"the pass {each.name} changes the graph, so that keys of the machine's values would mean others",
+                advice="Make it a row of REWRITES in planning/simplify, which machines and plans go through alike.",
+            )
     halo = no_margins(graph.dim)
     for kernel in draft.planned:
         for index, storage in enumerate(kernel.storage):
@@ -218,8 +224,8 @@ def _memory(draft: Draft) -> Draft:
 
 
 PASSES: tuple[Pass, ...] = (
-    Pass("retype", _retype),
-    Pass("simplify", _simplify),
+    Pass("retype", _retype, rewrites=True),
+    Pass("simplify", _simplify, rewrites=True),
     Pass("variants", _variants),
     Pass("reach", _reach),
     Pass("allocation", _allocation),

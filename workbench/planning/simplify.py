@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from workbench.graph import (
     OPERATORS,
@@ -25,6 +26,14 @@ from workbench.planning.variants import live_nodes
 _MOST_ROUNDS = 10  # every round removes nodes; three are the most that programs have needed
 
 
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """One way to make a graph simpler: it changes no bit, and nothing where there is nothing to do."""
+
+    name: str
+    run: Callable[[Graph], Graph]
+
+
 def simplify(graph: Graph) -> Graph:
     """Return the graph without what costs something and changes no bit.
 
@@ -34,7 +43,9 @@ def simplify(graph: Graph) -> Graph:
     Names, spans and hints follow the values.
     """
     for _ in range(_MOST_ROUNDS):
-        simpler = _drop_extends(share_displaced(rewrite(graph, _rule)))
+        simpler = graph
+        for each in REWRITES:
+            simpler = each.run(simpler)
         if simpler == graph:
             return graph
         graph = simpler
@@ -108,3 +119,11 @@ def _named_too(node: Node, other: Node) -> Node:
     names = tuple(dict.fromkeys((*node.names, *other.names)))
     spans = tuple(dict.fromkeys((*node.spans, *other.spans)))
     return replace(node, names=names, spans=spans, hint=merged_hint(node, other))
+
+
+REWRITES: tuple[Rewrite, ...] = (
+    Rewrite("fold and share", lambda graph: rewrite(graph, _rule)),
+    Rewrite("share displaced", lambda graph: share_displaced(graph)),
+    Rewrite("drop extends", _drop_extends),
+)
+"""In this order, until none changes anything. Machines and plans have this graph: what rewrites it belongs here."""

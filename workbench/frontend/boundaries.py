@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Literal, get_args
 
 from workbench.errors import TraceError
 from workbench.frontend.operations import need_distance
@@ -33,14 +34,16 @@ from workbench.graph import Value as ValueRule
 from workbench.graph.instructions import traits_of
 from workbench.graph.spaces import axis_name
 
-NAMED = ("periodic", "outflow", "reflect", "mirror")
+Named = Literal["periodic", "outflow", "reflect", "mirror"]
+Kind = Literal["undefined", Named, "constant", "analytic", "fixed", "neumann"]
+NAMED: tuple[Named, ...] = get_args(Named)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Rule:
     """A rule as the user wrote it: its kind, the sign of a reflection, the value or function of a value rule."""
 
-    kind: str
+    kind: Kind
     sign: int = 1
     value: object = None
     text: str = ""
@@ -114,7 +117,7 @@ def _sign(sign: object, rule: str) -> int:
     return sign
 
 
-def _value_rule(kind: str, value: object, *arguments: object) -> Rule:
+def _value_rule(kind: Kind, value: object, *arguments: object) -> Rule:
     given = operand(value)
     if isinstance(given, Term) and given.is_local:
         raise TraceError(
@@ -194,11 +197,10 @@ def _parse_side(trace: Trace, key: object, what: str) -> tuple[int, tuple[int, .
 def _one_rule(given: object, what: str) -> Rule:
     if isinstance(given, Rule):
         return given
-    if isinstance(given, str) and given in NAMED:
-        return Rule(given)
-    if callable(given):
-        name = getattr(given, "__name__", "")
-        if name in ("periodic", "reflect", "mirror"):
+    without_brackets = next((f.__name__ for f in (periodic, reflect, mirror) if f is given), "")
+    word = given if isinstance(given, str) else without_brackets
+    for name in NAMED:
+        if word == name:
             return Rule(name)
     raise TraceError(
         f"{what}: {getattr(given, '__name__', given)!r} is no boundary rule",
@@ -227,6 +229,9 @@ def extend_term(trace: Trace, term: Term, sides: Sides, face_axes: tuple[int, ..
         return term
     values: dict[int, int] = {}  # pool index of a boundary value -> its operand number in the Extend
 
+    def number(rule: Rule) -> int:
+        return values.setdefault(_boundary_value(trace, rule, term.type).index, len(values) + 1)
+
     def side(rule: Rule, axis: int) -> SideRule:
         _check_type(rule, term.type)
         match rule.kind:
@@ -236,17 +241,16 @@ def extend_term(trace: Trace, term: Term, sides: Sides, face_axes: tuple[int, ..
                 return Periodic(rule.sign)
             case "outflow":
                 return Outflow()
-            case "reflect" | "mirror":
-                if axis in face_axes:
-                    return Wall(rule.sign)
-                return Reflect(rule.sign) if rule.kind == "reflect" else Mirror(rule.sign)
-            case _:  # the value rules
-                pass
-        value = _boundary_value(trace, rule, term.type)
-        number = values.setdefault(value.index, len(values) + 1)
-        if rule.kind == "fixed":
-            return Fixed(number)
-        return Neumann(number) if rule.kind == "neumann" else ValueRule(number)
+            case "reflect":
+                return Wall(rule.sign) if axis in face_axes else Reflect(rule.sign)
+            case "mirror":
+                return Wall(rule.sign) if axis in face_axes else Mirror(rule.sign)
+            case "constant" | "analytic":
+                return ValueRule(number(rule))
+            case "fixed":
+                return Fixed(number(rule))
+            case "neumann":
+                return Neumann(number(rule))
 
     rules = tuple((side(low, axis), side(high, axis)) for axis, (low, high) in enumerate(sides))
     return trace.emit(lambda pool: pool.extend(term.index, rules, tuple(values)))

@@ -155,11 +155,14 @@ class Neumann:
     operand: int
 
 
-SideRule = Undefined | Periodic | Outflow | Reflect | Mirror | Wall | Value | Fixed | Neumann
+IndexMap = Periodic | Outflow | Reflect | Mirror | Wall
+ValueRule = Value | Fixed | Neumann
+"""Rules that name an operand of the Extend, their field `operand`."""
+SideRule = Undefined | IndexMap | ValueRule
 RULES: dict[str, Callable[..., SideRule]] = {rule.__name__.lower(): rule for rule in get_args(SideRule)}
 """Every rule by the name that the text form and the generated code know it by. A rule has at most one number."""
-INDEX_MAPS = (Periodic, Outflow, Reflect, Mirror, Wall)
-VALUE_RULES = (Value, Fixed, Neumann)
+INDEX_MAPS: tuple[type[IndexMap], ...] = get_args(IndexMap)
+VALUE_RULES: tuple[type[ValueRule], ...] = get_args(ValueRule)
 
 
 def rule_name(rule: SideRule) -> str:

@@ -7,16 +7,12 @@ from collections.abc import Iterator
 from workbench.graph.graph import Graph, Node
 from workbench.graph.instructions import (
     Extend,
-    Fixed,
     Load,
-    Mirror,
-    Neumann,
     Periodic,
-    Reflect,
     Shift,
     SideRule,
     Value,
-    Wall,
+    ValueRule,
     traits_of,
 )
 from workbench.graph.place import Place, places
@@ -45,12 +41,12 @@ def signs_fit_the_type(graph: Graph) -> None:
     for place, axis, pair in _rules(graph):
         type_ = place.node.value_type
         for rule in pair:
-            if isinstance(rule, Periodic | Reflect | Mirror | Wall):
-                if rule.sign not in (1, -1):
-                    place.fail(f"{rule} at axis {axis_name(axis)}", "Use sign 1 or -1.")
-                if rule.sign == -1 and type_.kind in ("bool", "uint"):
-                    place.fail(f"{rule} on {type_}, which has no negative numbers", "Use sign 1 or a signed type.")
-            if isinstance(rule, Fixed | Neumann) and type_ == BOOL:
+            sign = getattr(rule, "sign", 1)
+            if sign not in (1, -1):
+                place.fail(f"{rule} at axis {axis_name(axis)}", "Use sign 1 or -1.")
+            if sign == -1 and type_.kind in ("bool", "uint"):
+                place.fail(f"{rule} on {type_}, which has no negative numbers", "Use sign 1 or a signed type.")
+            if isinstance(rule, ValueRule) and not isinstance(rule, Value) and type_ == BOOL:
                 place.fail(f"{rule} on bool", "Use constant(v) for a bool field.")
 
 
@@ -61,7 +57,7 @@ def rule_operands_are_free_of_fields(graph: Graph) -> None:
         if not isinstance(node.instruction, Extend):
             continue
         rules = [rule for pair in node.instruction.sides for rule in pair]
-        named = {rule.operand for rule in rules if isinstance(rule, Value | Fixed | Neumann)}
+        named = {rule.operand for rule in rules if isinstance(rule, ValueRule)}
         if named != set(range(1, len(node.operands))):
             place.fail(f"rules name operands {sorted(named)} of {len(node.operands) - 1}", "Name each one, from 1.")
         for number in named:

@@ -19,19 +19,17 @@ from workbench.errors import NonFiniteError
 from workbench.graph import (
     Arith,
     Extend,
-    Fixed,
     Graph,
     Imm,
     Kernel,
     Load,
-    Neumann,
     Node,
     Reduce,
     Shift,
     SideRule,
     Value,
 )
-from workbench.graph.instructions import VALUE_RULES, traits_of
+from workbench.graph.instructions import ValueRule, traits_of
 from workbench.run.probe import write
 from workbench.run.state import STEP, State
 
@@ -241,8 +239,8 @@ class _Place:
             ]
             if not outside:
                 return [*found, (node.operands[0], cell)]
-            axis, rule = next(((a, r) for a, r in outside if isinstance(r, VALUE_RULES)), outside[0])
-            if isinstance(rule, Value | Fixed | Neumann):
+            axis, rule = next(((a, r) for a, r in outside if isinstance(r, ValueRule)), outside[0])
+            if isinstance(rule, ValueRule):
                 found.append((node.operands[rule.operand], cell))
             if isinstance(rule, Value):
                 return found

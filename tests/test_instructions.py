@@ -6,10 +6,24 @@ import numpy as np
 import pytest
 
 from workbench.backends.interpreter import Evaluation
+from workbench.codegen.expressions import Scope, emit_globals
+from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.render import render_openmp
 from workbench.codegen.render_cuda import render_cuda
+from workbench.codegen.spelling import CPP
+from workbench.errors import GraphError
 from workbench.graph import Graph, KernelBuilder, Outflow, Static, grid_space
-from workbench.graph.instructions import PLAIN, TRAITS, Arith, Extend, Instruction, Load, needs_array, traits_of
+from workbench.graph.instructions import (
+    PLAIN,
+    TRAITS,
+    Arith,
+    Extend,
+    Instruction,
+    Load,
+    LoadIndex,
+    needs_array,
+    traits_of,
+)
 from workbench.graph.naming import formula, value_names
 from workbench.graph.parse import parse
 from workbench.graph.rewrite import copy, rewrite
@@ -19,7 +33,6 @@ from workbench.graph.types import F64
 from workbench.graph.verify import verify
 from workbench.planning import Choices, PlanChoices, Storage, plan_graph
 from workbench.planning.verify import verify_plan
-from workbench.views.graph.marks import INSTRUCTIONS, MARKS
 from workbench.views.graph.symbols import numbers, symbol
 
 KINDS = get_args(Instruction)
@@ -145,12 +158,12 @@ def test_every_match_knows_every_instruction(preset):
     assert render_cuda(plan).source.text
 
 
-def test_every_instruction_has_a_mark():
-    names = {kind.__name__ for kind in KINDS}
-    assert set(MARKS) == names
-    assert set(INSTRUCTIONS) == names
-
-
 def test_arithmetic_is_what_is_elementwise():
     assert [kind for kind in KINDS if TRAITS[kind].is_elementwise] == [Arith]
     assert traits_of(Arith("add")) is TRAITS[Arith]
+
+
+def test_a_global_that_differs_from_cell_to_cell_is_refused():
+    index = OF_KIND[LoadIndex]
+    with pytest.raises(GraphError, match=r"to be Globals, but differ from cell to cell: const int64_t index_x"):
+        emit_globals(Scope(1, NODES, frozenset(), {}, {}, CPP), (index,), NameBook(RESERVED))

@@ -130,10 +130,13 @@ def emit_cell(
 
 
 def emit_globals(scope: Scope, roots: tuple[int, ...], names: NameBook) -> CellCode:
-    """Write Globals only; the result has no pointers and no row or cell statements."""
+    """Write Globals only; the result has no pointers and no row or cell statements. GraphError if one needs a cell."""
     code = _Writer(scope, names).write(roots, (), local=False)
-    assert not code.cell
-    assert not code.row
+    if code.cell or code.row:
+        raise GraphError(
+            f"nodes {roots} are to be Globals, but differ from cell to cell: {(*code.cell, *code.row)[0].text}",
+            advice="Verify the graph before rendering it.",
+        )
     return code
 
 

@@ -1,6 +1,7 @@
 """What the graph view shows, where, and what its words say."""
 
 from importlib import import_module
+from typing import get_args
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.planning.rolled import TWICE, plan_of
 from tests.programs import all_programs
 from tests.views.cells import CHAIN, HELLO
 from workbench.graph import Kernel, formula, own_name
+from workbench.graph.instructions import Instruction
 from workbench.machine import trace
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.solvers import NAMES as SOLVERS
@@ -239,7 +241,7 @@ def test_search_goes_round():
 
 
 def test_every_instruction_and_storage_has_its_mark():
-    assert set(MARKS) == set(INSTRUCTIONS)
+    assert set(MARKS) == set(INSTRUCTIONS) == {kind.__name__ for kind in get_args(Instruction)}
     assert len({mark.bokeh for mark in MARKS.values()}) == len(MARKS)
     assert not [mark.bokeh for mark in MARKS.values() if mark.bokeh.endswith(("_dot", "_x", "_cross", "_y"))]  # symbols
     assert len(set(STORAGES.values())) == len(STORAGES)

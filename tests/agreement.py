@@ -110,7 +110,7 @@ def check_program(program, pair):
     """All sizes of a pair; the first Difference or None."""
     graph = retype(pair.graph, pair.choices.meaning)
     for number, extents in enumerate(pair.sizes):
-        threads = pair.choices.plan.threads if number == 0 else 1 + (pair.seed + number) % 2
+        threads = pair.choices.plan.cpu.threads if number == 0 else 1 + (pair.seed + number) % 2
         found = first_difference(program, graph, extents, pair.seed, threads)
         if found is not None:
             return found
@@ -137,7 +137,7 @@ def plan_coverage(pairs):
         found.update(coverage(pair.plan.graph))
         found[f"{pair.graph.dim} axes"] += 1
         found[f"schedule {pair.plan.schedule}"] += 1
-        found[f"preset {pair.choices.plan.preset}"] += 1
+        found[f"preset {pair.choices.plan.values.preset}"] += 1
         found["precision chosen"] += bool(pair.choices.meaning.precision)
         found["two kernels"] += len(pair.graph.kernels) > 1
         found.update(f"{n} cells along an axis" if n <= 3 else "more cells" for e in pair.sizes for n in e)

@@ -1,9 +1,12 @@
 """Random choices for any program: presets, free values and barriers set by hand, sizes, precision now and then."""
 
 import random
+from dataclasses import replace
 
 from workbench.graph import Graph
 from workbench.planning import Choices, Meaning, PlanChoices, Storage, plan_graph
+from workbench.planning.choices import LoopChoices
+from workbench.planning.loop_keys import loop_names
 
 PRESETS = ("cost", "as_delayed", "as_manifest")
 
@@ -16,7 +19,7 @@ def random_choices(graph: Graph, seed):
     rng = random.Random(f"choices {seed}")
     meaning = _meaning(rng, graph)
     preset = rng.choice(PRESETS)
-    plan = plan_graph(graph, Choices(meaning, PlanChoices(preset=preset)))
+    plan = plan_graph(graph, Choices(meaning, PlanChoices().changed(preset=preset)))
     manifest, delayed, before, after = set(), set(), set(), set()
     density = rng.choice((0.0, 0.2, 0.5, 1.0))
     barriers = rng.choice((0.0, 0.0, 0.1, 0.5))
@@ -29,20 +32,25 @@ def random_choices(graph: Graph, seed):
             if node.type is not None:
                 before.update([name] if rng.random() < barriers else ())
                 after.update([name] if rng.random() < barriers else ())
-    chosen = PlanChoices(
-        preset,
-        frozenset(manifest),
-        frozenset(delayed),
-        frozenset(before),
-        frozenset(after),
-        grid_size=rng.choice((0, 1, 2, 3, 7, 32)),
-        block_size=rng.choice((1, 5, 32, 64, 96, 256)),
+    chosen = PlanChoices().changed(
+        preset=preset,
+        manifest=frozenset(manifest),
+        delayed=frozenset(delayed),
+        before=frozenset(before),
+        after=frozenset(after),
+        grid=rng.choice((0, 1, 2, 3, 7, 32)),
+        block=rng.choice((1, 5, 32, 64, 96, 256)),
         threads=rng.choice((1, 2, 3)),
         tile=rng.choice((0, 1, 2, 5, 64)),
         loops=rng.choice(("together", "together", "apart")),
     )
     choices = Choices(meaning, chosen)
-    return choices, plan_graph(graph, choices)
+    plan = plan_graph(graph, choices)
+    for key in loop_names(plan) if rng.random() < 0.5 else ():
+        numbers = LoopChoices(rng.choice((None, 0, 1, 5)), rng.choice((None, 1, 7, 32, 128)))
+        chosen = chosen.with_loop(key, numbers)
+    choices = Choices(meaning, chosen)
+    return choices, replace(plan, choices=choices)
 
 
 def _meaning(rng, graph):

@@ -46,10 +46,10 @@ def _smaller_sizes(extents):
 
 def _fewer_choices(choices):
     for preset in ("as_delayed", "cost", "as_manifest"):
-        yield Choices(plan=PlanChoices(preset=preset))
+        yield Choices(plan=PlanChoices().changed(preset=preset))
     yield replace(choices, meaning=Meaning())
     plan = choices.plan
-    yield replace(choices, plan=replace(plan, sync_before=frozenset(), sync_after=frozenset()))
+    yield replace(choices, plan=plan.changed(before=frozenset(), after=frozenset()))
 
 
 def _planned(pair, graph, choices):
@@ -58,8 +58,13 @@ def _planned(pair, graph, choices):
         known = set()
         for kernel in plan_graph(graph, replace(choices, plan=PlanChoices())).graph.kernels:
             known |= set(map(f"{kernel.name}/{{}}".format, kernel.keys()))
-        parts = ("manifest", "delayed", "sync_before", "sync_after")
-        plan = replace(choices.plan, **{part: getattr(choices.plan, part) & known for part in parts})
+        values, barriers = choices.plan.values, choices.plan.barriers
+        plan = choices.plan.changed(
+            manifest=values.manifest & known,
+            delayed=values.delayed & known,
+            before=barriers.before & known,
+            after=barriers.after & known,
+        )
         choices = replace(choices, plan=plan)
         return replace(pair, graph=graph, choices=choices, plan=plan_graph(graph, choices))
     except StencilError:
@@ -69,4 +74,4 @@ def _planned(pair, graph, choices):
 def _failure(backend, pair, extents):
     (program,) = backend.compile_many([pair.plan])
     graph = retype(pair.graph, pair.choices.meaning)
-    return first_difference(program, graph, extents, pair.seed, pair.choices.plan.threads)
+    return first_difference(program, graph, extents, pair.seed, pair.choices.plan.cpu.threads)

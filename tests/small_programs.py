@@ -26,7 +26,9 @@ def small_programs():
     """[(graph, plan)]: every program under the presets that give it different plans."""
     found = []
     for graph in (upwind(), exchange(), integers(), averages(), corners(), chain(), widths(), shapes(), folded()):
-        plans = [plan_graph(graph, Choices(plan=PlanChoices(preset=p))) for p in ("as_delayed", "as_manifest")]
+        plans = [
+            plan_graph(graph, Choices(plan=PlanChoices().changed(preset=p))) for p in ("as_delayed", "as_manifest")
+        ]
         found += [(graph, plan) for plan in ([plans[0]] if plans[0].kernels == plans[1].kernels else plans)]
     return found
 

@@ -16,4 +16,4 @@ def test_small_programs_have_the_bits_of_the_reference(name):
             if name == "openmp" or number or graph.dim > 1:
                 for seed in (0, 4):  # with infinities and NaN, and without
                     found = first_difference(binary, graph, extents, seed, 1 + number % 2)
-                    assert found is None, f"{graph.name}, {plan.choices.plan.preset}: {found}"
+                    assert found is None, f"{graph.name}, {plan.choices.plan.values.preset}: {found}"

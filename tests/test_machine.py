@@ -116,7 +116,7 @@ def test_choices_that_leave_the_text_alone_compile_nothing():
     hello = wb.trace(HELLO, name="hello").annotate("y", "delayed")
     hello.simulate(density=[1.0]).run(1)
     before = wb.counters().compiled
-    plan = replace(hello.choices.plan, threads=1, grid_size=64, tile=8)
+    plan = hello.choices.plan.changed(threads=1, grid=64, tile=8)
     hello.with_choices(replace(hello.choices, plan=plan)).simulate(density=np.ones(99)).run(1)
     assert wb.counters().compiled == before
 

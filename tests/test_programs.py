@@ -64,7 +64,7 @@ ALLOCATIONS = [
 @pytest.mark.parametrize("program", PROGRAMS, ids=repr)
 def test_allocation_changes_no_bit(program, preset, backend):
     machine = wb.trace(program.text, dim=dimension(program), name=program.name)
-    other = machine.with_choices(Choices(plan=PlanChoices(preset=preset)))
+    other = machine.with_choices(Choices(plan=PlanChoices().changed(preset=preset)))
     with (
         machine.simulate(backend=backend, **program.start()) as simulation,
         other.simulate(backend=backend, **program.start()) as changed,

@@ -127,11 +127,12 @@ class Machine:
                 raise PlanError(f"{name} is state, which is stored anyway", advice="Annotate a value computed from it.")
             known = sorted({n for kernel in self.graph.kernels for node in kernel.nodes for n in node.names})
             raise PlanError(f"{self.name} computes nothing called {name!r}", advice=f"Use one of {', '.join(known)}.")
-        plan = self.choices.plan
-        chosen, other = (plan.manifest, plan.delayed) if allocation == "manifest" else (plan.delayed, plan.manifest)
+        plan, values = self.choices.plan, self.choices.plan.values
+        chosen, other = (values.manifest, values.delayed)
+        chosen, other = (chosen, other) if allocation == "manifest" else (other, chosen)
         chosen, other = chosen | keys, other - keys - {key.partition("/")[2] for key in keys}
         manifest, delayed = (chosen, other) if allocation == "manifest" else (other, chosen)
-        machine = self.with_choices(replace(self.choices, plan=replace(plan, manifest=manifest, delayed=delayed)))
+        machine = self.with_choices(replace(self.choices, plan=plan.changed(manifest=manifest, delayed=delayed)))
         machine.plan()  # refuses here, where the name is known, and not at the first run
         return machine
 

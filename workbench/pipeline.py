@@ -134,7 +134,7 @@ def plan_for(graph: Graph, choices: Choices, backend: str) -> Plan:
     """
     if backend == "openmp":
         return plan_graph(graph, choices)
-    apart = replace(choices, plan=replace(choices.plan, loops="apart"))
+    apart = replace(choices, plan=choices.plan.changed(loops="apart"))
     return replace(plan_graph(graph, apart), choices=choices)
 
 

@@ -8,7 +8,7 @@ BACKEND = CudaSimBackend()
 
 
 def chosen(**choices):
-    return Choices(plan=PlanChoices(**choices))
+    return Choices(plan=PlanChoices().changed(**choices))
 
 
 def cell_plan(text, dim, **choices):

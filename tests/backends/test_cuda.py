@@ -62,11 +62,11 @@ def test_another_size_grid_or_block_compiles_nothing(fake):
     backend = CudaBackend(fake)
     first = backend.compile(cell_plan(HEAT, 2))
     first.instantiate((5, 9)).march(MarchRequest("step", 1))
-    again = backend.compile(cell_plan(HEAT, 2, grid_size=0, block_size=128))
+    again = backend.compile(cell_plan(HEAT, 2, grid=0, block=128))
     again.instantiate((50, 9)).march(MarchRequest("step", 1))
     assert (first.from_cache, again.from_cache, again.compile_seconds) == (False, True, 0.0)
     assert len(fake.modules) == 1
-    backend.compile(cell_plan(HEAT, 2, block_size=512))  # needs fewer registers a thread
+    backend.compile(cell_plan(HEAT, 2, block=512))  # needs fewer registers a thread
     assert len(fake.modules) == 2
 
 

@@ -47,7 +47,7 @@ def test_programs_agree(backend, text, sizes, preset):
 
 @pytest.mark.parametrize(("grid", "block"), [(0, 256), (1, 1), (3, 7), (5, 48), (0, 1024), (32, 32)])
 def test_grid_and_block_change_nothing(backend, grid, block):
-    program = backend.compile(cell_plan(HEAT, 2, grid_size=grid, block_size=block))
+    program = backend.compile(cell_plan(HEAT, 2, grid=grid, block=block))
     for extents in ((1, 1), (5, 33), (400, 3)):
         assert_agrees(program, extents, MarchRequest("step", 3, observe_every=1))
 
@@ -62,7 +62,7 @@ def test_every_rule_with_reach_beyond_the_extent(backend):
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_reductions_in_canonical_order(backend, dim):
     outer = {1: (), 2: (30,), 3: (5, 30)}[dim]
-    program = backend.compile(plan_by_hand(reducing_graph(dim), 0, chosen(grid_size=0, block_size=256)))
+    program = backend.compile(plan_by_hand(reducing_graph(dim), 0, chosen(grid=0, block=256)))
     for n in (1, 15, 16, 17, 1023, 1024, 1025, 20 * 1024 + 5):
         assert_agrees(program, (*outer, n), MarchRequest("step", 2, observe_every=1))
 

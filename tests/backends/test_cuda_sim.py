@@ -45,13 +45,13 @@ def test_a_reduction_takes_what_cpp_computes_in_a_wider_type():
 @pytest.mark.parametrize(("grid", "block"), [(0, 256), (1, 1), (3, 7), (5, 48), (0, 1), (2, 1024), (32, 32)])
 def test_grid_and_block_change_nothing(grid, block):
     for extents in ((1, 1), (5, 33), (40, 3)):
-        program = BACKEND.compile(cell_plan(HEAT, 2, grid_size=grid, block_size=block))
+        program = BACKEND.compile(cell_plan(HEAT, 2, grid=grid, block=block))
         assert_agrees(program, extents, MarchRequest("step", 2, observe_every=1))
 
 
 @pytest.mark.parametrize("seed", [0, 7, 12345])
 def test_order_of_blocks_changes_nothing(seed):
-    program = CudaSimBackend(seed=seed).compile(cell_plan(WAVE, 1, grid_size=0))
+    program = CudaSimBackend(seed=seed).compile(cell_plan(WAVE, 1, grid=0))
     assert_agrees(program, (700,), MarchRequest("step", 3, observe_every=1))
 
 
@@ -87,7 +87,7 @@ def test_reductions_in_canonical_order(dim):
     outer = {1: (), 2: (3,), 3: (5, 3)}[dim]
     sizes = (1, 15, 16, 17, 1023, 1024, 1025, 3 * 1024 + 5)
     for n, (grid, block) in itertools.product(sizes, ((0, 256), (2, 33))):
-        program = BACKEND.compile(plan_by_hand(reducing_graph(dim), 0, chosen(grid_size=grid, block_size=block)))
+        program = BACKEND.compile(plan_by_hand(reducing_graph(dim), 0, chosen(grid=grid, block=block)))
         assert_agrees(program, (*outer, n), MarchRequest("step", 2, observe_every=1))
 
 

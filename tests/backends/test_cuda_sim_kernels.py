@@ -93,6 +93,6 @@ def test_64_bit_element_numbers_give_the_same_bits():
 
 @pytest.mark.parametrize(("grid", "block"), [(0, 0), (0, 1025), (-1, 32)])
 def test_impossible_blocks_are_refused(grid, block):
-    plan = plan_by_hand(reducing_graph(1), 0, chosen(grid_size=grid, block_size=block))
+    plan = plan_by_hand(reducing_graph(1), 0, chosen(grid=grid, block=block))
     with pytest.raises(PlanError, match=f"{grid} blocks with {block} threads"):
         launches_of(render_cuda(plan).kernels[0].plain, lay_out((10,), plan.halo, 8), plan.choices.plan)

@@ -102,7 +102,7 @@ def march(plan, extents):
 @pytest.mark.parametrize("name", EDITS)
 def test_wrong_text_is_caught_and_named(name, monkeypatch):
     edit = EDITS[name]
-    plan = cell_plan(edit.cell, len(edit.extents), grid_size=4, block_size=64)
+    plan = cell_plan(edit.cell, len(edit.extents), grid=4, block=64)
     assert march(plan, edit.extents).steps == 3
     wrong = edited(plan, edit)
     monkeypatch.setattr(cuda_sim, "render_cuda", lambda _: wrong)

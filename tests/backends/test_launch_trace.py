@@ -18,7 +18,7 @@ BACKEND = CudaSimBackend()
 
 @pytest.fixture(scope="module")
 def heat():
-    (trace,) = trace_step(BACKEND.compile(cell_plan(HEAT, 2, block_size=64)), (12, 40))
+    (trace,) = trace_step(BACKEND.compile(cell_plan(HEAT, 2, block=64)), (12, 40))
     return trace
 
 
@@ -42,7 +42,7 @@ def test_reads_beside_a_line_need_another_sector(heat):
 
 
 def test_a_small_grid_gives_a_thread_several_cells():
-    plan = cell_plan(HEAT, 2, block_size=32, grid_size=2)
+    plan = cell_plan(HEAT, 2, block=32, grid=2)
     (trace,) = trace_step(BACKEND.compile(plan), (12, 40))
     assert trace.items == np.unique(trace.thread_of, return_counts=True)[1].max() > 1
 

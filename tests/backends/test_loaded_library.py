@@ -34,7 +34,7 @@ def count_mappings():
 @pytest.mark.parametrize("backend", [OpenmpBackend, CudaSimBackend], ids=["openmp", "cuda-sim"])
 @pytest.mark.parametrize("closed", [True, False], ids=["closed", "dropped"])
 def test_a_library_goes_with_its_last_user(backend, closed):
-    plan = plan_graph(trace_cell(WAVE, dim=1).graph, Choices(plan=PlanChoices(block_size=256)))
+    plan = plan_graph(trace_cell(WAVE, dim=1).graph, Choices(plan=PlanChoices().changed(block=256)))
     program = backend().compile(plan)
     path = program.built.path
     gc.collect()

@@ -229,7 +229,7 @@ def fixed_step_machine(hint, dtype_name):
 
     if HINTS[hint] is None:
         return solver
-    return solver.with_choices(replace(solver.choices, plan=replace(solver.choices.plan, preset="as_delayed")))
+    return solver.with_choices(replace(solver.choices, plan=solver.choices.plan.changed(preset="as_delayed")))
 
 
 def fixed_step_march(hint, cells, steps, dtype, threads):

@@ -16,14 +16,14 @@ import workbench as wb
 from tests.programs.wave import TEXT, start
 from workbench import pipeline
 from workbench.planning.choices import Choices, PlanChoices
-from workbench.planning.genome import genome_sites
+from workbench.planning.sites import storage_sites
 
 
 def flips(simulation, keys):
     """Seconds of each wish, one after the other."""
     seconds = []
     for key in keys:
-        report = simulation.replan(Choices(plan=PlanChoices(manifest=frozenset([key])))).wait()
+        report = simulation.replan(Choices(plan=PlanChoices().changed(manifest=frozenset([key])))).wait()
         seconds.append((report.seconds, report.compile_seconds))
     return seconds
 
@@ -42,7 +42,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.environ["WORKBENCH_CACHE"] = folder
         machine = wb.trace(TEXT, name="wave")
-        keys = [site.key for site in genome_sites(machine.plan().graph) if site.part == "manifest"]
+        keys = [site.key for site in storage_sites(machine.plan().graph)]
         keys = keys[:flips_wanted]
         with machine.simulate(**start(cells), backend="openmp", threads=1) as simulation:
             simulation.start()

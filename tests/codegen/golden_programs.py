@@ -21,4 +21,4 @@ CASES = {
 def planned(name):
     text, dim, preset = CASES[name]
     graph = trace_cell(text, name=name, dim=dim).graph
-    return plan_graph(graph, Choices(plan=PlanChoices(preset=preset)))
+    return plan_graph(graph, Choices(plan=PlanChoices().changed(preset=preset)))

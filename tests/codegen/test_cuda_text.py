@@ -27,7 +27,7 @@ CASES = {
 def planned(name, **choices):
     text, dim, preset = CASES[name]
     graph = trace_cell(text, name=name, dim=dim).graph
-    return plan_graph(graph, Choices(plan=PlanChoices(preset=preset, **choices)))
+    return plan_graph(graph, Choices(plan=PlanChoices().changed(preset=preset, **choices)))
 
 
 def compilers():
@@ -73,7 +73,7 @@ def test_all_programs_compile_for_sm_90():
     for program in all_programs():
         graph = trace_cell(program.text, name=program.name, dim=dimension(program)).graph
         for preset in ("cost", "as_manifest"):
-            text = render_cuda(plan_graph(graph, Choices(plan=PlanChoices(preset=preset))))
+            text = render_cuda(plan_graph(graph, Choices(plan=PlanChoices().changed(preset=preset))))
             texts[text.digest] = text
     kernels = 0
     for text in texts.values():
@@ -92,7 +92,7 @@ def test_random_programs_compile_for_sm_90():
 
 def test_text_knows_nothing_of_grid_and_block():
     texts = {
-        render_cuda(planned("heat", grid_size=grid, block_size=block)).source.text
+        render_cuda(planned("heat", grid=grid, block=block)).source.text
         for grid, block in ((0, 256), (32, 32), (7, 1024))
     }
     assert len(texts) == 1
@@ -104,8 +104,8 @@ def test_barriers_that_were_asked_for_stand_around_the_cells():
     kernel = graph.kernels[0]
     key = kernel.keys()[kernel.find("z")]
     plain = render_cuda(plan_graph(graph))
-    before = render_cuda(plan_graph(graph, Choices(plan=PlanChoices(sync_before=frozenset({key})))))
-    both = Choices(plan=PlanChoices(sync_before=frozenset({key}), sync_after=frozenset({key})))
+    before = render_cuda(plan_graph(graph, Choices(plan=PlanChoices().changed(before=frozenset({key})))))
+    both = Choices(plan=PlanChoices().changed(before=frozenset({key}), after=frozenset({key})))
     after = render_cuda(plan_graph(graph, both))
     counts = [t.source.text.count("stencil::barrier();") for t in (plain, before, after)]
     assert counts == [0, 1, 2]

@@ -67,7 +67,7 @@ def test_a_manifest_value_shows_up():
     assert "y" in manifest.kernels[0].manifest
     assert manifest.kernels[0].bytes_moved > delayed.kernels[0].bytes_moved
     assert delayed.changed == ()
-    assert manifest.changed == ("y: Delayed → Manifest", "genome: 1 letter changed, at 17")
+    assert manifest.changed == ("y: Delayed → Manifest", "genome: M at letter 1")
 
 
 def test_extents_size_memory():

@@ -50,9 +50,10 @@ def test_kernels_come_and_go():
 
 
 def test_letters_of_the_genome_are_counted():
-    assert genome_changes("ACGT", "ACGT") == ()
-    assert genome_changes("v1-ab:ACGT", "v1-ab:ACTA") == ("genome: 2 letters changed, at 3, 4",)
-    assert genome_changes("ACGT", "ACG") == ("genome: 4 letters before, 3 now",)
+    assert genome_changes("v2-ab:M=AC/S=GT", "v2-ab:M=AC/S=GT") == ()
+    assert genome_changes("v2-ab:M=AC/S=ACGT", "v2-ab:M=CC/S=ACTA") == ("genome: M at letter 1, S at letters 3, 4",)
+    assert genome_changes("v2-ab:M=AC", "v2-cd:M=ACG") == ("genome: M from 2 letters to 3",)
+    assert genome_changes("v2-ab:M=A", "v2-ab:M=A/B=flags:-O2") == ("genome: B from nothing to flags:-O2",)
 
 
 def test_captured_values_are_compared():

@@ -147,7 +147,7 @@ def random_choices(graph, seed):
     """A preset, and free values set by hand."""
     rng = random.Random(seed)
     preset = rng.choice(("cost", "as_delayed", "as_manifest"))
-    plan = plan_graph(graph, Choices(plan=PlanChoices(preset=preset)))
+    plan = plan_graph(graph, Choices(plan=PlanChoices().changed(preset=preset)))
     manifest, delayed, sync = set(), set(), set()
     density = rng.choice((0.0, 0.2, 0.5))
     for kernel in plan.kernels:
@@ -158,4 +158,6 @@ def random_choices(graph, seed):
                 (delayed if storage is Storage.MANIFEST else manifest).add(f"{kernel.kernel.name}/{key}")
             if node.is_local and rng.random() < 0.03:
                 sync.add(key)
-    return Choices(plan=PlanChoices(preset, frozenset(manifest), frozenset(delayed), frozenset(sync), frozenset(sync)))
+    sync = frozenset(sync)
+    chosen = {"manifest": frozenset(manifest), "delayed": frozenset(delayed), "before": sync, "after": sync}
+    return Choices(plan=PlanChoices().changed(preset=preset, **chosen))

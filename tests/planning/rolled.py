@@ -13,7 +13,7 @@ u.next = b - b[0, -1]
 
 def plan_of(text, dim=2, **choices):
     graph = trace_cell(text, name="cell", dim=dim).graph
-    return plan_graph(graph, Choices(plan=PlanChoices(preset="as_delayed", **choices)))
+    return plan_graph(graph, Choices(plan=PlanChoices().changed(preset="as_delayed", **choices)))
 
 
 def names(plan, chain):

@@ -72,7 +72,7 @@ def assignments(graph, most=6):
         return
     for bits in itertools.product((False, True), repeat=len(keys)):
         chosen = frozenset(k for k, bit in zip(keys, bits, strict=True) if bit)
-        plan = PlanChoices(manifest=chosen, delayed=frozenset(keys) - chosen)
+        plan = PlanChoices().changed(manifest=chosen, delayed=frozenset(keys) - chosen)
         yield chosen, plan_graph(graph, Choices(plan=plan))
 
 

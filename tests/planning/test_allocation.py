@@ -59,16 +59,18 @@ def test_cost_stores_nothing_that_is_used_once():
 
 @pytest.mark.parametrize(("preset", "storage"), [("as_delayed", Storage.DELAYED), ("as_manifest", Storage.MANIFEST)])
 def test_presets(preset, storage):
-    assert storage_of(plan_graph(neighbours(square), Choices(plan=PlanChoices(preset=preset))), "w") is storage
+    assert (
+        storage_of(plan_graph(neighbours(square), Choices(plan=PlanChoices().changed(preset=preset))), "w") is storage
+    )
 
 
 def test_a_hint_wins_over_the_preset_and_a_choice_over_the_hint():
     graph = neighbours(square, Hint("manifest", line=4))
-    plan = plan_graph(graph, Choices(plan=PlanChoices(preset="as_delayed")))
+    plan = plan_graph(graph, Choices(plan=PlanChoices().changed(preset="as_delayed")))
     assert storage_of(plan, "w") is Storage.MANIFEST
     key = plan.main.kernel.keys()[plan.main.kernel.find("w")]
     for spelling in (key, f"step/{key}"):
-        chosen = plan_graph(graph, Choices(plan=PlanChoices(delayed=frozenset({spelling}))))
+        chosen = plan_graph(graph, Choices(plan=PlanChoices().changed(delayed=frozenset({spelling}))))
         assert storage_of(chosen, "w") is Storage.DELAYED
 
 
@@ -77,7 +79,9 @@ def test_a_key_in_both_sets_is_refused():
     plan = plan_graph(graph)
     key = plan.main.kernel.keys()[plan.main.kernel.find("w")]
     with pytest.raises(PlanError, match="w is chosen both"):
-        plan_graph(graph, Choices(plan=PlanChoices(manifest=frozenset({key}), delayed=frozenset({f"step/{key}"}))))
+        plan_graph(
+            graph, Choices(plan=PlanChoices().changed(manifest=frozenset({key}), delayed=frozenset({f"step/{key}"})))
+        )
 
 
 def test_a_hint_that_cannot_be_met_names_line_and_reason():
@@ -103,7 +107,7 @@ def test_reductions_and_broadcasts_force_no_array():
         b.annotate(w, name="w")
         b.store("v", b.arith("add", u, b.broadcast(b.reduce("sum", w))))
 
-    plan = plan_graph(program(build), Choices(plan=PlanChoices(preset="as_delayed")))
+    plan = plan_graph(program(build), Choices(plan=PlanChoices().changed(preset="as_delayed")))
     assert storage_of(plan, "w") is Storage.DELAYED
     assert len(plan.main.manifest) == 1
 
@@ -123,7 +127,7 @@ def doubling(times):
 
 def test_a_sub_kernel_too_long_is_refused_with_the_value_to_store():
     with pytest.raises(PlanError, match=r"more than 50000 operations; w\d+ alone is recomputed at \d+ places") as error:
-        plan_graph(doubling(17), Choices(plan=PlanChoices(preset="as_delayed")))
+        plan_graph(doubling(17), Choices(plan=PlanChoices().changed(preset="as_delayed")))
     assert str(error.value).startswith("line ")
     assert "Manifest." in str(error.value).splitlines()[-1]
 

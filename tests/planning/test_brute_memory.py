@@ -141,7 +141,7 @@ def test_slots_are_few():
     exact = total = 0
     for name, given in plans():
         # Values that roll keep the arrays that their chain reads; of those `Plan.array_slots` tells.
-        choices = replace(given.choices, plan=replace(given.choices.plan, loops="apart"))
+        choices = replace(given.choices, plan=given.choices.plan.changed(loops="apart"))
         plan = plan_graph(given.graph, choices)
         if len(plan.kernels) > 1 or len({s.itemsize for s in plan.slots}) > 1 or plan.main.has_diagnostics:
             continue

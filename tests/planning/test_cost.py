@@ -116,7 +116,7 @@ def test_the_cost_preset_is_seldom_worse_than_the_other_two():
         extents = (64, 64)[: graph.dim]
         times = {}
         for preset in ("cost", "as_delayed", "as_manifest"):
-            step = plan_graph(graph, Choices(plan=PlanChoices(preset=preset))).main.plain
+            step = plan_graph(graph, Choices(plan=PlanChoices().changed(preset=preset))).main.plain
             times[preset] = bound_seconds(step, extents, figures)
         best = min(times["as_delayed"], times["as_manifest"])
         better += times["cost"] <= best * 1.001

@@ -165,16 +165,16 @@ def test_plans_of_shared_values_read_what_the_graph_means(seed):
     rng = random.Random(seed)
     extents = tuple(rng.randint(1, 4) for _ in range(graph.dim))
     for preset in PRESETS:
-        run_symbolically(plan_graph(graph, Choices(plan=PlanChoices(preset=preset))), extents, seed, steps=2)
+        run_symbolically(plan_graph(graph, Choices(plan=PlanChoices().changed(preset=preset))), extents, seed, steps=2)
     run_symbolically(plan_graph(graph, random_choices(graph, seed)), extents, seed, steps=2)
 
 
 @pytest.mark.parametrize("seed", range(40))
 def test_no_sub_kernel_computes_more(seed, monkeypatch):
     graph = random_displaced(2000 + seed)
-    shared = plan_graph(graph, Choices(plan=PlanChoices(preset="as_delayed")))
+    shared = plan_graph(graph, Choices(plan=PlanChoices().changed(preset="as_delayed")))
     monkeypatch.setattr("workbench.planning.simplify.share_displaced", lambda graph: graph)
-    plain = plan_graph(graph, Choices(plan=PlanChoices(preset="as_delayed")))
+    plain = plan_graph(graph, Choices(plan=PlanChoices().changed(preset="as_delayed")))
     steps = shared.kernels[0].observed, plain.kernels[0].observed
     assert len(steps[0].subkernels) == len(steps[1].subkernels)
     assert sum(s.cost.flops for s in steps[0].subkernels) <= sum(s.cost.flops for s in steps[1].subkernels)

@@ -25,7 +25,7 @@ def two_products(more=()):
     return Graph("g", hello().space, statics, (b.finish("step"),))
 
 
-AS_MANIFEST = Choices(plan=PlanChoices(preset="as_manifest"))
+AS_MANIFEST = Choices(plan=PlanChoices().changed(preset="as_manifest"))
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_sound_plans_pass_every_check():
 
 
 def manifest_hello():
-    return plan_graph(hello(), Choices(plan=PlanChoices(preset="as_manifest")))
+    return plan_graph(hello(), Choices(plan=PlanChoices().changed(preset="as_manifest")))
 
 
 WAVE, HELLO = plan_graph(wave()), manifest_hello()

@@ -1,5 +1,6 @@
 """Genomes: the paper's letters, and what is refused."""
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -7,61 +8,145 @@ import pytest
 from tests.planning.programs import hello, wave
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import GenomeError, PlanError
-from workbench.planning import Choices, PlanChoices, plan_graph
-from workbench.planning.exchange import choice_space, from_json, to_json
-from workbench.planning.genome import choices_of, genome_of, genome_sites, transfer
+from workbench.planning import Choices, Meaning, PlanChoices, plan_graph
+from workbench.planning.choices import BarrierChoices, CpuChoices, DeviceChoices, ValueChoices
+from workbench.planning.exchange import from_json, to_json
+from workbench.planning.genome import choices_of, decided, genome_of
+from workbench.planning.genome_version_1 import version_1_key
+from workbench.planning.transfer import transfer
+from workbench.planning.tunables import tunables_of
 
 
 def planned(graph, **choices):
-    return plan_graph(graph, Choices(plan=PlanChoices(**choices)))
+    return plan_graph(graph, Choices(plan=PlanChoices().changed(**choices)))
 
 
-PAPER = {"grid_size": 32, "block_size": 32}
+PAPER = {"grid": 32, "block": 32}
+
+
+NUMBERS = "C=AAAAAAAAAAAAAAAAA/G=AAAAAGAAAAAAAGAA"
+VERSION_1 = "AAAAACAAAAAAACAACGAA"  # of the paper's right column
+
+
+def said(plan):
+    """The sections of a plan's genome."""
+    return genome_of(plan).partition(":")[2]
 
 
 def test_table_3_delayed():
-    assert genome_of(planned(hello(), preset="as_delayed", **PAPER)).split(":")[1] == "AAAAACAAAAAAACAAAAAA"
+    assert said(planned(hello(), preset="as_delayed", **PAPER)) == f"{NUMBERS}/M=A/S=AAA"
 
 
-def test_table_3_manifest_with_a_barrier_differs_in_two_letters():
+def test_table_3_manifest_with_a_barrier_differs_in_the_papers_two_bits():
     graph = planned(hello()).graph
     x, y = graph.kernels[0].keys()[:2]
-    plan = planned(hello(), preset="as_delayed", manifest=frozenset({y}), sync_before=frozenset({x}), **PAPER)
-    assert genome_of(plan).split(":")[1] == "AAAAACAAAAAAACAACGAA"
+    plan = planned(hello(), preset="as_delayed", manifest=frozenset({y}), before=frozenset({x}), **PAPER)
+    assert said(plan) == f"{NUMBERS}/M=C/S=GAA"
+
+
+def random_plan(seed):
+    """A plan of a random program in which every tunable may have any of its sensible values."""
+    graph = random_graph(seed)
+    plan = plan_graph(graph, random_choices(graph, seed))
+    chosen, generator = plan.choices.plan, random.Random(seed)
+    for each in tunables_of(plan):
+        if each.section not in ("", "M", "S") and generator.random() < 0.5:
+            chosen = each.write(chosen, each.random(generator))
+    return plan_graph(graph, Choices(plan=chosen))
 
 
 def test_genome_and_choices_round_trip():
-    for seed in range(60):
-        graph = random_graph(seed)
-        plan = plan_graph(graph, random_choices(graph, seed))
+    for seed in range(30):
+        plan = random_plan(seed)
         genome = genome_of(plan)
-        again = plan_graph(graph, choices_of(genome, plan.graph))
+        choices = choices_of(genome, plan.graph)
+        assert choices.plan == decided(plan)
+        again = plan_graph(plan.graph, choices)
         assert genome_of(again) == genome
-        assert [k.storage for k in again.kernels] == [k.storage for k in plan.kernels]
-        assert len(genome_sites(plan.graph)) in (2 * len(genome.split(":")[1]), 2 * len(genome.split(":")[1]) - 1)
+        assert (again.kernels, again.slots) == (plan.kernels, plan.slots)
+
+
+def test_plans_that_differ_in_any_choice_have_different_genomes():
+    compared = 0
+    for seed in range(15):
+        plan = random_plan(seed)
+        genome = genome_of(plan)
+        table = [each for each in tunables_of(plan) if each.section]  # what preset and hints decide is in M and S
+        for each in random.Random(seed).sample(table, min(len(table), 25)):
+            now = each.read(decided(plan))
+            other = each.mutate(now, random.Random(seed))
+            if other == now:
+                continue  # legal at its default only
+            choices = Choices(plan=each.write(decided(plan), other))
+            decides = each.section in ("M", "S") or each.name == "loops"
+            changed = plan_graph(plan.graph, choices) if decides else replace(plan, choices=choices)
+            assert genome_of(changed) != genome, each.name
+            assert each.read(choices_of(genome_of(changed), plan.graph).plan) == other
+            compared += 1
+    print(f"{compared} pairs")
+    assert compared > 200
+
+
+def test_missing_sections_are_defaults():
+    plan = planned(hello(), preset="as_manifest", block=64, threads=2)
+    genome = genome_of(plan)
+    space = genome.partition(":")[0]
+    assert choices_of(f"{space}:", plan.graph) == Choices()
+    sections = dict(part.split("=", 1) for part in said(plan).split("/"))
+    only = {name: choices_of(f"{space}:{name}={text}", plan.graph).plan for name, text in sections.items()}
+    assert only["C"] == PlanChoices().changed(threads=2)
+    assert only["G"] == PlanChoices().changed(block=64)
+    assert only["M"] == PlanChoices().changed(manifest=decided(plan).values.manifest, hints=False)
+    assert only["S"] == PlanChoices().changed(hints=False)
+
+
+def test_a_genome_of_version_1_is_read_and_leaves_the_rest_to_the_base():
+    plan = planned(hello())
+    x, y = (f"step/{key}" for key in plan.graph.kernels[0].keys()[:2])
+    base = Choices(plan=PlanChoices().changed(threads=3, tile=5))
+    choices = choices_of(f"v1-{version_1_key(plan.graph)}:{VERSION_1}", plan.graph, base)
+    asked = {"grid": 32, "block": 32, "threads": 3, "tile": 5, "hints": False}
+    assert choices.plan == PlanChoices().changed(manifest=frozenset({y}), before=frozenset({x}), **asked)
+    with pytest.raises(GenomeError, match="the genome says: block is 0\nUse a number from 1 to 1024"):
+        choices_of(f"v1-{version_1_key(plan.graph)}:{'A' * 20}", plan.graph)
 
 
 def test_a_genome_fits_every_size_but_no_other_program():
     plan = planned(hello())
-    with pytest.raises(GenomeError, match=r"belongs to program .*\n?.*") as error:
-        choices_of(genome_of(plan), planned(wave()).graph)
-    assert "transfer" in str(error.value)
+    for version in ("v1", "v2"):
+        with pytest.raises(GenomeError, match=r"belongs to program .*\n?.*") as error:
+            choices_of(genome_of(plan).replace("v2", version), planned(wave()).graph)
+        assert "transfer" in str(error.value)
 
 
 @pytest.mark.parametrize(
     ("damage", "text"),
     [
-        (lambda g: g[:-1], "19 letters"),
+        (lambda g: g[:-1], "^section S has 2 letters, this program's have 3"),
         (lambda g: g[:-1] + "X", "'X' is no letter"),
-        (lambda g: g.replace("v1", "v7"), "version v7"),
+        (lambda g: g.replace("v2", "v7"), "version v7"),
         (lambda g: "nonsense", "is no genome"),
-        (lambda g: g.split(":")[0] + ":" + "T" + g.split(":")[1][1:], "padding bit"),
+        (lambda g: g.replace("C=A", "C=T"), "padding bit of section C"),
+        (lambda g: g.replace("G=", "X="), "'X=.* is no section"),
+        (lambda g: g + "/M=A", "two sections M"),
+        (lambda g: g.replace("G=AAAAAAAAAAACAAAA", "G=AAAAAAAAAATAAAAA"), "the genome says: block is 3072"),
+        (lambda g: g + "/B=flags:-ffast-math", "flags is .'-ffast-math'"),
+        (lambda g: g + "/B=flag:-O2", "sets 'flag'"),
+        (lambda g: g + "/B=vector_width:" + "9" * 5000, "vector_width is '999"),
+        (lambda g: g + "/T=depth:4", "the genome says: depth is 4"),
+        (lambda g: g + "/L=ab.block:0", "block of loop ab is 0"),
+        (lambda g: g + "/L=ab.tile:1", "sets 'ab.tile'"),
+        (lambda g: g + "/L=", "no damage"),
     ],
 )
 def test_damaged_genomes_are_refused(damage, text):
     plan = planned(hello())
+    damaged = damage(genome_of(plan))
+    if text == "no damage":
+        assert choices_of(damaged, plan.graph) == choices_of(genome_of(plan), plan.graph)
+        return
     with pytest.raises(GenomeError, match=text):
-        choices_of(damage(genome_of(plan)), plan.graph)
+        choices_of(damaged, plan.graph)
 
 
 def test_transfer_goes_by_name_and_reports():
@@ -79,8 +164,28 @@ def test_transfer_goes_by_name_and_reports():
 
 def test_json_round_trip():
     for seed in range(20):
-        choices = random_choices(random_graph(seed), seed)
+        graph = random_graph(seed)
+        plan = plan_graph(graph, random_choices(graph, seed))
+        chosen, generator = plan.choices.plan, random.Random(seed)
+        for each in tunables_of(plan):
+            if generator.random() < 0.5:
+                chosen = each.write(chosen, each.random(generator))
+        choices = Choices(Meaning(precision=(("u", "f32"),)), chosen)
         assert from_json(to_json(choices)) == choices
+
+
+def test_json_of_format_1_is_read():
+    text = """{"format": 1, "meaning": {"arithmetic": "ieee", "precision": [["u", "f32"]]}, "plan": {
+    "block_size": 64, "delayed": ["step/ab"], "grid_size": 7, "hints": false, "loops": "apart", "manifest": ["cd"],
+    "preset": "as_manifest", "schedule": "stepwise", "sync_after": [], "sync_before": ["ef"], "threads": 2,
+    "tile": 3}}"""
+    plan = PlanChoices(
+        ValueChoices("as_manifest", frozenset({"cd"}), frozenset({"step/ab"}), hints=False),
+        BarrierChoices(before=frozenset({"ef"})),
+        CpuChoices(2, 3, "apart"),
+        DeviceChoices(7, 64),
+    )
+    assert from_json(text) == Choices(Meaning(precision=(("u", "f32"),)), plan)
 
 
 @pytest.mark.parametrize(
@@ -88,11 +193,23 @@ def test_json_round_trip():
     [
         ("{", "no JSON"),
         ("{}", "unknown format"),
+        ('{"format": 3}', "unknown format"),
+        ('{"format": 2, "plan": {"speed": {}}}', "'speed' is no choice of plan"),
+        ('{"format": 2, "plan": {"cpu": {"grid": 3}}}', "'grid' is no choice of cpu"),
+        ('{"format": 2, "plan": {"cpu": 3}}', "cpu is 3"),
+        ('{"format": 2, "plan": {"device": {"block": 1025}}}', "block is 1025\nUse a number from 1 to 1024"),
+        ('{"format": 2, "plan": {"build": {"flags": ["-ffast-math"]}}}', "flags is .'-ffast-math'"),
+        ('{"format": 2, "plan": {"build": {"flags": [[]]}}}', "flags is"),
+        ('{"format": 2, "plan": {"tiling": {"depth": 4}}}', 'depth is 4\nLeave it at 1: the schedule "stepwise"'),
+        ('{"format": 2, "plan": {"tiling": {"schedule": "diamond"}}}', "schedule is 'diamond'\nLeave it at stepwise"),
+        ('{"format": 2, "plan": {"loops": {"ab": {"block": 0}}}}', "block of loop ab is 0"),
+        ('{"format": 2, "plan": {"loops": {"ab": {"tile": 1}}}}', "'tile' is no choice of ab"),
+        ('{"format": 1, "plan": {"block_size": 2048}}', "block is 2048"),
         ('{"format": 1, "plan": {"speed": 3}}', "'speed' is no choice of plan"),
         ('{"format": 1, "plan": {"tile": "3"}}', "tile is '3'"),
         ('{"format": 1, "plan": {"tile": -3}}', "tile is -3"),
         ('{"format": 1, "plan": {"hints": 1}}', "hints is 1\nGive true or false"),
-        ('{"format": 1, "plan": {"preset": "fast"}}', "preset 'fast'"),
+        ('{"format": 1, "plan": {"preset": "fast"}}', "preset is 'fast'"),
         ('{"format": 1, "plan": {"manifest": ["a"], "delayed": ["a"]}}', "both Manifest and Delayed"),
         ('{"format": 1, "meaning": {"precision": ["u"]}}', "pairs"),
     ],
@@ -105,11 +222,3 @@ def test_bad_json_is_refused(text, says):
 def test_unknown_keys_are_refused():
     with pytest.raises(PlanError, match="no value of Hello has the key abc"):
         planned(hello(), manifest=frozenset({"abc"}))
-
-
-def test_the_space_lists_numbers_and_every_free_value():
-    space = choice_space(planned(hello()).graph)
-    assert [t.name for t in space if t.kind == "allocation"] == ["y"]
-    assert sum(t.kind == "sync" for t in space) == 6
-    assert {"grid_size", "block_size", "threads", "tile"} <= {t.name for t in space}
-    assert all(t.default in t.values for t in space)

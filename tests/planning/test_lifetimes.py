@@ -9,7 +9,7 @@ from workbench.planning.lifetimes import lifetimes_of, live_bytes
 
 
 def test_lives_of_table_3():
-    plan = plan_graph(hello(), Choices(plan=PlanChoices(preset="as_manifest")))
+    plan = plan_graph(hello(), Choices(plan=PlanChoices().changed(preset="as_manifest")))
     lives = lifetimes_of(plan, plan.main, plan.main.plain)
     assert [(life.slot, life.name, life.first, life.last) for life in lives] == [
         (0, "density", -1, 0),

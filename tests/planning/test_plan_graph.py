@@ -7,12 +7,12 @@ from workbench.planning import Choices, PlanChoices, Storage, plan_graph
 
 
 def test_table_3_delayed_is_one_loop_and_one_more_array():
-    plan = plan_graph(hello(), Choices(plan=PlanChoices(preset="as_delayed")))
+    plan = plan_graph(hello(), Choices(plan=PlanChoices().changed(preset="as_delayed")))
     assert (len(plan.subkernels), len(plan.main.manifest)) == (1, 1)
 
 
 def test_table_3_manifest_is_two_loops_and_two_more_arrays():
-    plan = plan_graph(hello(), Choices(plan=PlanChoices(preset="as_manifest")))
+    plan = plan_graph(hello(), Choices(plan=PlanChoices().changed(preset="as_manifest")))
     assert (len(plan.subkernels), len(plan.main.manifest)) == (2, 2)
 
 

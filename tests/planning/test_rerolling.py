@@ -90,7 +90,7 @@ def test_no_bit_changes():
             a = manifest(0.5 * u * u)
             u.next = u + (a[+1, 0] - a[0, -1]) / reduce_max(a)
 
-        choices = replace(machine.choices, plan=replace(machine.choices.plan, loops=loops))
+        choices = replace(machine.choices, plan=machine.choices.plan.changed(loops=loops))
         start = np.random.default_rng(7).normal(size=(37, 41))
         with machine.with_choices(choices).simulate(u=start, backend=backend) as simulation:
             simulation.run(6)

@@ -80,7 +80,7 @@ def test_a_barrier_that_is_wished_parts_a_chain():
     plan = plan_of(TWICE)
     keys = plan.main.kernel.keys()
     a = next(i for i, n in enumerate(plan.main.kernel.nodes) if n.names == ("a",))
-    choices = replace(plan.choices, plan=replace(plan.choices.plan, sync_after=frozenset({keys[a]})))
+    choices = replace(plan.choices, plan=plan.choices.plan.changed(after=frozenset({keys[a]})))
     chains = plan_graph(plan.graph, choices).main.plain.chains
     assert all(m.subkernel != 0 for chain in chains for m in chain.members)
 

@@ -42,7 +42,7 @@ def test_a_value_that_does_not_roll_is_given_up_and_others_roll():
 def test_the_search_takes_it_as_given():
     graph = trace_cell(ASKED, name="cell", dim=2).graph
     assert storage(plan_graph(graph), "a") is Storage.MANIFEST
-    assert storage(plan_graph(graph, Choices(plan=PlanChoices(loops="apart"))), "a") is Storage.DELAYED
+    assert storage(plan_graph(graph, Choices(plan=PlanChoices().changed(loops="apart"))), "a") is Storage.DELAYED
 
 
 def test_what_is_stored_anyway_may_ask():

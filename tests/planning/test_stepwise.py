@@ -23,10 +23,10 @@ def two_loops(sync=False):
     b.store("v", b.arith("multiply", half, half))
     graph = Graph("two", LINE, statics, (b.finish("step"),))
     if not sync:
-        return plan_graph(graph, Choices(plan=PlanChoices(preset="as_manifest")))
+        return plan_graph(graph, Choices(plan=PlanChoices().changed(preset="as_manifest")))
     kernel = plan_graph(graph).main.kernel
     key = kernel.keys()[kernel.find("half")]
-    return plan_graph(graph, Choices(plan=PlanChoices(preset="as_manifest", sync_after=frozenset({key}))))
+    return plan_graph(graph, Choices(plan=PlanChoices().changed(preset="as_manifest", after=frozenset({key}))))
 
 
 def launched(plan):
@@ -45,7 +45,7 @@ def test_a_barrier_keeps_a_loop_apart():
 
 
 def test_dependent_loops_are_launched_in_turn():
-    assert launched(plan_graph(hello(), Choices(plan=PlanChoices(preset="as_manifest")))) == [(0,), (1,)]
+    assert launched(plan_graph(hello(), Choices(plan=PlanChoices().changed(preset="as_manifest")))) == [(0,), (1,)]
 
 
 def test_only_observed_steps_evaluate_diagnostics():

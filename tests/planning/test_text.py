@@ -6,7 +6,7 @@ from workbench.planning.text import plan_text
 
 
 def test_text_of_table_3():
-    plan = plan_graph(hello(), Choices(plan=PlanChoices(preset="as_manifest")))
+    plan = plan_graph(hello(), Choices(plan=PlanChoices().changed(preset="as_manifest")))
     assert plan_text(plan) == (
         f"plan of Hello ({plan.graph.fingerprint()}), stepwise, halo 0+0\n"
         "slot 0: 8 bytes a cell, density, y, density.next\n"

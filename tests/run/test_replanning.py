@@ -17,11 +17,10 @@ from workbench.backends.openmp import OpenmpBackend
 from workbench.backends.reference import ReferenceBackend, ReferenceProgram
 from workbench.errors import BuildError, StencilError
 from workbench.planning.choices import Choices, Meaning, PlanChoices
-from workbench.planning.genome import genome_sites
+from workbench.planning.sites import storage_sites
 
 WAVE = wb.trace(TEXT, name="wave")
-FREE = [site.key for site in genome_sites(WAVE.plan().graph) if site.part == "manifest"]
-
+FREE = [site.key for site in storage_sites(WAVE.plan().graph)]
 # After every step all cells hold the step's number; Rows are padded otherwise once the narrow `slope` is Manifest.
 COUNT = wb.trace(
     """\
@@ -38,7 +37,7 @@ top.next = reduce_max(u) + 1
 
 
 def manifest(*keys):
-    return Choices(plan=PlanChoices(manifest=frozenset(keys)))
+    return Choices(plan=PlanChoices().changed(manifest=frozenset(keys)))
 
 
 def same_bits(a, b):
@@ -342,7 +341,10 @@ def test_precision_of_the_first_plan_is_kept():
         WAVE.simulate(**values, choices=halved, backend="reference") as other,
     ):
         one.run(3)
-        assert one.replan(replace(halved, plan=PlanChoices(preset="as_manifest"))).wait(PATIENCE).stage == "running"
+        assert (
+            one.replan(replace(halved, plan=PlanChoices().changed(preset="as_manifest"))).wait(PATIENCE).stage
+            == "running"
+        )
         assert one.compiled.plan.choices.meaning == halved.meaning
         one.run(3)
         other.run(6)

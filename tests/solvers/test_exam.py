@@ -10,6 +10,7 @@ from tests.capabilities import backends_here
 from workbench.cli import main
 from workbench.errors import StencilError
 from workbench.planning.genome import choices_of
+from workbench.planning.tunables import tunable
 from workbench.solvers import hydro
 from workbench.solvers.exam import (
     SCHEMES,
@@ -105,7 +106,7 @@ def test_a_random_genome_is_a_plan_of_its_own():
         planned = machine.with_genome(genome)
         assert planned.genome == genome
         assert len(planned.plan().subkernels) > len(machine.plan().subkernels)
-        assert choices_of(genome, machine.plan().graph).plan.block_size in (32, 64, 96, 256)
+        assert choices_of(genome, machine.plan().graph).plan.device.block in tunable("block").sensible
 
 
 def test_a_scheme_of_first_order_fails(monkeypatch):

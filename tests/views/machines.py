@@ -29,7 +29,7 @@ energy.next = reduce_sum(0.5 * (c**2 * ((u1[+1] - u1[-1]) / (2 * dx))**2 + ((v +
 @cache
 def trade_off(b="delayed"):
     """One sub-kernel if b is delayed, two if it is manifest."""
-    machine = wb.trace(TRADE_OFF, name="trade").with_choices(Choices(plan=PlanChoices(preset="as_delayed")))
+    machine = wb.trace(TRADE_OFF, name="trade").with_choices(Choices(plan=PlanChoices().changed(preset="as_delayed")))
     return machine if b == "delayed" else machine.annotate("b", b)
 
 

@@ -79,7 +79,7 @@ class CudaBackend:
     def module(self, text: CudaText, plan: Plan, index: str) -> _Module:
         """The text built for the current device, with element numbers of the type `index`."""
         cupy = self._found()
-        options = compile_options(plan.choices.plan.block_size, index)
+        options = compile_options(plan.choices.plan.largest_block, index)
         key = (text.digest, options, int(cupy.cuda.Device().id))
         known = self._modules.get(key)
         if known is not None:

@@ -50,7 +50,7 @@ def subkernel_resources(
     if compiler is None:
         compiler = next(iter(reversed(find_compilers())), None)
     text = render_cuda(plan)
-    options = compile_options(plan.choices.plan.block_size, "int32_t")
+    options = compile_options(plan.choices.plan.largest_block, "int32_t")
     flags = tuple(option for option in options if not option.startswith("--std"))
     binary = compile_cuda(inlined(text.source.text), architecture=architecture, compiler=compiler, flags=flags)
     found = {entry.kernel: entry for entry in binary.resources}

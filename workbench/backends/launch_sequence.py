@@ -7,14 +7,13 @@ from dataclasses import dataclass, replace
 from math import prod
 
 from workbench.codegen.device import ArrayOperand, LaunchCode, StepLaunches
-from workbench.errors import PlanError
-from workbench.planning.choices import PlanChoices
+from workbench.planning.choices import DeviceChoices, PlanChoices
 from workbench.planning.layout import Layout
 from workbench.planning.plan import Margins
+from workbench.planning.tunables import check_choices
 
 CHUNK = 1024  # cells, as in stencil_cuda.h
 LANES = 16
-MOST_THREADS = 1024  # in a block
 _MOST_BLOCKS, _MOST_BLOCKS_DOWN = 2**31 - 1, 65535
 
 
@@ -37,18 +36,15 @@ class DeviceLaunch:
 
 def launches_of(step: StepLaunches, layout: Layout, choices: PlanChoices) -> tuple[DeviceLaunch, ...]:
     """All launches of one step over a domain of the layout's extents. PlanError for a block that no device has."""
-    if not 1 <= choices.block_size <= MOST_THREADS or choices.grid_size < 0:
-        raise PlanError(
-            f"a grid of {choices.grid_size} blocks with {choices.block_size} threads each cannot be launched",
-            advice=f"Give 1 to {MOST_THREADS} threads a block, and 0 or more blocks.",
-        )
+    check_choices(choices)
     made: list[DeviceLaunch] = []
     for number, code in enumerate(step.launches):
-        made += [replace(launch, code=number) for launch in _launches(code, layout.extents, choices)]
+        found = _launches(code, layout.extents, choices.device_of(code.loop))
+        made += [replace(launch, code=number) for launch in found]
     return tuple(made)
 
 
-def _launches(code: LaunchCode, extents: tuple[int, ...], choices: PlanChoices) -> list[DeviceLaunch]:
+def _launches(code: LaunchCode, extents: tuple[int, ...], choices: DeviceChoices) -> list[DeviceLaunch]:
     match code.kind:
         case "cells":
             grid, block = _cells_shape(extents, code.grown, choices)
@@ -61,7 +57,7 @@ def _launches(code: LaunchCode, extents: tuple[int, ...], choices: PlanChoices) 
         case "scalars":
             grid, block = (1, 1, 1), (1, 1, 1)
         case "tree":
-            return _tree_launches(code, extents, choices.block_size)
+            return _tree_launches(code, extents, choices.block)
     return [DeviceLaunch(code.kernel, grid, block, code.arrays, undefined=code.fresh)]
 
 
@@ -83,33 +79,35 @@ def index_type(layout: Layout) -> str:
 
 
 def _cells_shape(
-    extents: tuple[int, ...], grown: Margins, choices: PlanChoices
+    extents: tuple[int, ...], grown: Margins, choices: DeviceChoices
 ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
     """Tiles of a row's cells, of several rows where these are short."""
     sizes = [n + below + above for n, (below, above) in zip(extents, grown, strict=True)]
     rows, width = prod(sizes[:-1]), sizes[-1]
-    across = min(choices.block_size, _power_of_two(width))
-    down = min(choices.block_size // across, _power_of_two(rows))
+    across = min(choices.block, _power_of_two(width))
+    down = min(choices.block // across, _power_of_two(rows))
     wide = _blocks(_divide_up(width, across), choices)
     tall = min(_divide_up(rows, down), _MOST_BLOCKS_DOWN)
-    if choices.grid_size:
-        tall = min(tall, max(choices.grid_size // wide, 1))
+    if choices.grid:
+        tall = min(tall, max(choices.grid // wide, 1))
     return (wide, tall, 1), (across, down, 1)
 
 
-def _chunks_shape(extents: tuple[int, ...], choices: PlanChoices) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
+def _chunks_shape(
+    extents: tuple[int, ...], choices: DeviceChoices
+) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
     """Whole warps, because their halves meet."""
-    threads = _divide_up(choices.block_size, 32) * 32
+    threads = _divide_up(choices.block, 32) * 32
     return (_blocks(_divide_up(partial_count(extents) * LANES, threads), choices), 1, 1), (threads, 1, 1)
 
 
 def _ghosts_shape(
-    extents: tuple[int, ...], code: LaunchCode, choices: PlanChoices
+    extents: tuple[int, ...], code: LaunchCode, choices: DeviceChoices
 ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
     domain = prod(extents)
     ghosts = prod(n + sum(pair) for n, pair in zip(extents, code.grown, strict=True)) - domain
     cells = ghosts + (domain if code.whole else 0)
-    return (_blocks(_divide_up(cells, choices.block_size), choices), 1, 1), (choices.block_size, 1, 1)
+    return (_blocks(_divide_up(cells, choices.block), choices), 1, 1), (choices.block, 1, 1)
 
 
 def _tree_launches(code: LaunchCode, extents: tuple[int, ...], block_size: int) -> list[DeviceLaunch]:
@@ -141,9 +139,9 @@ def _chunks_in_row(extents: tuple[int, ...]) -> int:
     return _divide_up(extents[-1], CHUNK)
 
 
-def _blocks(wanted: int, choices: PlanChoices) -> int:
+def _blocks(wanted: int, choices: DeviceChoices) -> int:
     """As many as there is work for, at most as chosen; the kernels loop over what is left."""
-    return min(wanted, choices.grid_size or _MOST_BLOCKS)
+    return min(wanted, choices.grid or _MOST_BLOCKS)
 
 
 def _divide_up(count: int, by: int) -> int:

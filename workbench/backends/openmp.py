@@ -120,7 +120,7 @@ class OpenmpInstance:
         self.plan = plan
         self.extents = checked_extents(plan.graph, extents)
         cells = int(np.prod(self.extents, dtype=np.int64))
-        wanted = threads or plan.choices.plan.threads
+        wanted = threads or plan.choices.plan.cpu.threads
         self.threads = usable_threads(wanted or (1 if cells * _operations(plan) < _SMALL else available_threads()))
         self._program = program
         self.layout: Layout = lay_out_on_host(self.extents, plan.halo, min((s.itemsize for s in plan.slots), default=8))
@@ -218,7 +218,7 @@ class OpenmpInstance:
             observe_last=int(request.observe_last),
             always_observe=int(any(s.index in diagnostic for s in slots)),
             threads=usable_threads(self.threads),
-            tile=self.plan.choices.plan.tile,
+            tile=self.plan.choices.plan.cpu.tile,
             conditions=len(request.until),
             scalars=len(scalars),
             scratch_stride=self._scratch_stride,

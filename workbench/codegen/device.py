@@ -98,6 +98,7 @@ class LaunchCode:
     one thread a ghost cell, and one a cell of the domain as well if `whole`; "tree" combines the partial results in
     its only array into Globals slot `slot`, in several launches; "scalars" one thread. `fresh` are the arrays, by
     number, that are written and not read: what else they held before is of no use to anybody.
+    `loop` is the key of a loop over cells, by which choices may give it a grid and a block of its own.
     """
 
     kernel: str
@@ -107,6 +108,7 @@ class LaunchCode:
     whole: bool = False
     slot: int = -1
     fresh: tuple[int, ...] = ()
+    loop: str = ""
 
 
 @dataclass(frozen=True, slots=True)

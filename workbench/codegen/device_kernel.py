@@ -24,6 +24,7 @@ from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.rows import row_move
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import CUDA, type_name
+from workbench.planning.loop_keys import loop_key
 from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step, Subkernel
 
 _TAKEN = RESERVED | {
@@ -146,7 +147,8 @@ class _DeviceWriter(KernelWriter):
         found = self.device_sweeps.wanted(
             sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own
         )
-        return LaunchCode(found.name, kind, all_operands, subkernel.margins, fresh=fresh)
+        key = loop_key(self.kernel, subkernel)
+        return LaunchCode(found.name, kind, all_operands, subkernel.margins, fresh=fresh, loop=key)
 
     def _arrays(self, subkernel: Subkernel, names: NameBook, numbered: dict[int, str]) -> _Arrays:
         """One parameter a slot, named after what is read there, else after what is written."""

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from workbench.graph import Graph, Static
 from workbench.planning.plan import KernelPlan, Plan, Storage
 
+_LETTERED = "CGMS"  # sections of a genome in which every letter has its place
 _SHOWN = 6  # names listed before "and n more"
 
 
@@ -65,14 +66,27 @@ def _storage(kernel: KernelPlan) -> dict[str, Storage]:
 
 
 def genome_changes(before: str, after: str) -> tuple[str, ...]:
-    """How many letters of the genome differ, and where; genomes of different length belong to different programs."""
-    if before == after:
-        return ()
-    own, others = after.rpartition(":")[2], before.rpartition(":")[2]  # version and program stand before the colon
-    if len(own) != len(others):
-        return (f"genome: {len(others)} letters before, {len(own)} now",)
-    places = [str(i + 1) for i, (a, b) in enumerate(zip(others, own, strict=True)) if a != b]
-    return (f"genome: {_count(len(places), 'letter')} changed, at {_listed(places)}",)
+    """Which letters of which sections of the genome differ; where a length differs, both texts."""
+    found = []
+    old, new = _sections(before), _sections(after)
+    for name in dict.fromkeys((*old, *new)):
+        was, now = old.get(name, ""), new.get(name, "")
+        if was == now:
+            continue
+        places = [str(i + 1) for i, (a, b) in enumerate(zip(was, now, strict=False)) if a != b]
+        if name not in _LETTERED:
+            found.append(f"{name} from {was or 'nothing'} to {now or 'nothing'}")
+        elif len(was) != len(now):
+            found.append(f"{name} from {_count(len(was), 'letter')} to {len(now)}")
+        else:
+            found.append(f"{name} at {'letter' if len(places) == 1 else 'letters'} {_listed(places)}")
+    return (f"genome: {', '.join(found)}",) if found else ()
+
+
+def _sections(genome: str) -> dict[str, str]:
+    """Name -> content; version and program stand before the first colon."""
+    parts = (part.partition("=") for part in genome.partition(":")[2].split("/"))
+    return {name: content for name, _, content in parts if name}
 
 
 def captured_changes(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from workbench.graph import (
     value_name,
 )
 from workbench.graph.instructions import traits_of
-from workbench.planning.choices import PlanChoices, names_node
+from workbench.planning.choices import ValueChoices, names_node
 from workbench.planning.estimate import Estimate
 from workbench.planning.plan import Storage
 from workbench.planning.search import cheapest_allocation
@@ -49,7 +49,7 @@ def forced_storage(kernel: Kernel) -> tuple[tuple[Storage | None, str], ...]:
 
 
 def choose_allocation(
-    kernel: Kernel, choices: PlanChoices, estimates: Sequence[Estimate] = (), unrolled: Collection[int] = ()
+    kernel: Kernel, choices: ValueChoices, estimates: Sequence[Estimate] = (), unrolled: Collection[int] = ()
 ) -> tuple[tuple[Storage, ...], tuple[str, ...]]:
     """Decide the storage of every node; also return why it is forced ("" where it was free).
 
@@ -80,7 +80,7 @@ def choose_allocation(
     return _fill_in(wanted, choices, estimates), tuple(reason for _, reason in forced)
 
 
-def asks_to_roll(kernel: Kernel, choices: PlanChoices) -> frozenset[int]:
+def asks_to_roll(kernel: Kernel, choices: ValueChoices) -> frozenset[int]:
     """Return the nodes that are stored only where they roll: hints say so, and neither choices nor anything else."""
     hinted = [i for i, n in enumerate(kernel.nodes) if n.hint.allocation == "rolling"] if choices.hints else []
     if not hinted:
@@ -90,7 +90,7 @@ def asks_to_roll(kernel: Kernel, choices: PlanChoices) -> frozenset[int]:
     return frozenset(i for i in hinted if forced[i][0] is None and not names_node(chosen, kernel.name, keys[i]))
 
 
-def wishes_of(kernel: Kernel, choices: PlanChoices, storage: Sequence[Storage]) -> dict[int, str]:
+def wishes_of(kernel: Kernel, choices: ValueChoices, storage: Sequence[Storage]) -> dict[int, str]:
     """Say of each value that asks to roll why it is stored, or is not; `storage` is that of all nodes."""
     found: dict[int, str] = {}
     for index in asks_to_roll(kernel, choices):
@@ -100,7 +100,7 @@ def wishes_of(kernel: Kernel, choices: PlanChoices, storage: Sequence[Storage]) 
     return found
 
 
-def _fill_in(wanted: list[Storage | None], choices: PlanChoices, estimates: Sequence[Estimate]) -> tuple[Storage, ...]:
+def _fill_in(wanted: list[Storage | None], choices: ValueChoices, estimates: Sequence[Estimate]) -> tuple[Storage, ...]:
     match choices.preset:
         case "as_delayed":
             return tuple(s or Storage.DELAYED for s in wanted)
@@ -142,13 +142,13 @@ def _evaluated_in_cells(kernel: Kernel) -> frozenset[int]:
     return frozenset(found)
 
 
-def _chosen(kernel: Kernel, index: int, key: str, choices: PlanChoices) -> Storage | None:
+def _chosen(kernel: Kernel, index: int, key: str, choices: ValueChoices) -> Storage | None:
     manifest = names_node(choices.manifest, kernel.name, key)
     delayed = names_node(choices.delayed, kernel.name, key)
     if manifest and delayed:
         raise PlanError(
             f"{value_name(kernel, index)} is chosen both Manifest and Delayed",
-            advice="Keep its key in one of choices.plan.manifest and choices.plan.delayed.",
+            advice="Keep its key in one of choices.plan.values.manifest and choices.plan.values.delayed.",
         )
     return Storage.MANIFEST if manifest else Storage.DELAYED if delayed else None
 

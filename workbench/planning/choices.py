@@ -1,13 +1,26 @@
-"""Choices: everything a person or the tuner may set; meaning (changes results) apart from plan (never does)."""
+"""Choices: everything a person or the tuner may set; meaning (changes results) apart from plan (never does).
+
+    Choices ── meaning
+            └─ plan ── values    which values are stored
+                    ├─ barriers  where launches must not overlap
+                    ├─ cpu       how loops are spread over CPU threads
+                    ├─ device    how loops are spread over the blocks of a GPU
+                    ├─ build     what the compiler is told
+                    ├─ tiling    how steps follow each other
+                    └─ loops     launch numbers of single loops
+
+`workbench.planning.tunables` lists what each of them may be.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal
 
 AllocationChoice = Literal["manifest", "delayed"]
 Preset = Literal["cost", "as_delayed", "as_manifest"]
 Loops = Literal["together", "apart"]
+CompilerKind = Literal["", "gcc", "clang"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,29 +35,131 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanChoices:
-    """What never changes results.
+class ValueChoices:
+    """Which values are stored.
 
-    allocation: preset for the values that nobody names. manifest and delayed: structural keys of nodes set by hand,
-    either `key` (wherever a kernel has such a node) or `kernel/key`. sync_before and sync_after: keys of nodes with a
-    barrier at the sub-kernels that evaluate them. grid_size and block_size: CUDA blocks (0: one thread a cell) and
-    threads a block. threads: CPU threads, 0 for all available. tile: rows a task on the CPU, 0 for automatic. hints:
-    whether what the cell asks for counts; a genome says everything itself, so choices made from one set it to False.
-    loops: whether sub-kernels may run together over blocks, as far as the backend can.
+    preset: for the values that nobody names. manifest and delayed: structural keys of nodes set by hand, either `key`
+    (wherever a kernel has such a node) or `kernel/key`. hints: whether what the cell asks for counts, storage and
+    barriers; a genome says everything itself, so choices made from one set it to False.
     """
 
     preset: Preset = "cost"
     manifest: frozenset[str] = frozenset()
     delayed: frozenset[str] = frozenset()
-    sync_before: frozenset[str] = frozenset()
-    sync_after: frozenset[str] = frozenset()
-    grid_size: int = 0
-    block_size: int = 256
+    hints: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class BarrierChoices:
+    """Keys of nodes with a barrier before, or after, the sub-kernels that evaluate them; spelt as in ValueChoices."""
+
+    before: frozenset[str] = frozenset()
+    after: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class CpuChoices:
+    """threads: 0 for all available. tile: rows a task, 0 for automatic. loops: whether sub-kernels may run together."""
+
     threads: int = 0
     tile: int = 0
-    schedule: Literal["stepwise"] = "stepwise"
-    hints: bool = True
     loops: Loops = "together"
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceChoices:
+    """grid: CUDA blocks of a launch at most, 0 for as many as there is work for. block: threads a block."""
+
+    grid: int = 0
+    block: int = 256
+
+
+@dataclass(frozen=True, slots=True)
+class BuildChoices:
+    """What the C++ compiler is told; nothing of it changes a bit of any result.
+
+    flags: of those that `workbench.planning.tunables` lists; they follow the workbench's own. compiler: "" for the
+    first that works. vector_width: bits of the vectors that the compiler prefers on x86, 0 for the widest.
+    """
+
+    flags: tuple[str, ...] = ()
+    compiler: CompilerKind = ""
+    vector_width: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TilingChoices:
+    """How steps follow each other: the schedule, steps a tile, cells a tile along each axis (empty: automatic)."""
+
+    schedule: Literal["stepwise"] = "stepwise"
+    depth: int = 1
+    widths: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LoopChoices:
+    """Launch numbers of one loop on a device, as in DeviceChoices; None: those of all loops."""
+
+    grid: int | None = None
+    block: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanChoices:
+    """What never changes results.
+
+    loops: (key of a loop, its launch numbers), as `workbench.planning.loop_keys` names loops; sorted, without those
+    that set nothing, so that equal choices are equal records.
+    """
+
+    values: ValueChoices = ValueChoices()
+    barriers: BarrierChoices = BarrierChoices()
+    cpu: CpuChoices = CpuChoices()
+    device: DeviceChoices = DeviceChoices()
+    build: BuildChoices = BuildChoices()
+    tiling: TilingChoices = TilingChoices()
+    loops: tuple[tuple[str, LoopChoices], ...] = ()
+
+    def __post_init__(self) -> None:
+        told = {key: numbers for key, numbers in self.loops if numbers != LoopChoices()}
+        object.__setattr__(self, "loops", tuple(sorted(told.items(), key=lambda pair: pair[0])))
+
+    def changed(self, **named: Any) -> PlanChoices:  # noqa: ANN401  # each member has its own type
+        """A copy with members of the sections set by their own names: `changed(preset="cost", block=128)`.
+
+        Nothing is checked here. TypeError for a name that no section has; "loops" is the one of `cpu`.
+        """
+        plan = self
+        for section in _SECTIONS:
+            record = getattr(plan, section)
+            mine = {f.name: named.pop(f.name) for f in fields(record) if f.name in named}
+            plan = replace(plan, **{section: replace(record, **mine)})
+        if named:
+            raise TypeError(f"no choice of a plan is called {next(iter(named))!r}")
+        return plan
+
+    def loop(self, key: str) -> LoopChoices:
+        """What is set for one loop."""
+        return next((numbers for known, numbers in self.loops if known == key), LoopChoices())
+
+    def with_loop(self, key: str, numbers: LoopChoices) -> PlanChoices:
+        """A copy with other numbers for one loop; LoopChoices() takes away what was set."""
+        return replace(self, loops=(*(pair for pair in self.loops if pair[0] != key), (key, numbers)))
+
+    def device_of(self, loop: str) -> DeviceChoices:
+        """Grid and block of the loop with this key; "" for launches that are no loop over cells."""
+        own, general = self.loop(loop), self.device
+        return DeviceChoices(
+            general.grid if own.grid is None else own.grid, general.block if own.block is None else own.block
+        )
+
+    @property
+    def largest_block(self) -> int:
+        """Threads of the largest block that any launch may have."""
+        return max([self.device.block, *(numbers.block or 0 for _, numbers in self.loops)])
+
+
+_SECTIONS = ("values", "barriers", "cpu", "device", "build", "tiling")
 
 
 @dataclass(frozen=True, slots=True)

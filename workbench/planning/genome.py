@@ -1,199 +1,236 @@
-"""Genome: all choices of a plan as a short text, one per graph (Paraiso §3.1)."""
+"""Genome: all choices of a plan as a short text, one per graph (Paraiso §3.1).
+
+    v2-0123456789abcdef:C=AAAAAAAAAAAAAAAAA/G=AAAAACAAAAAAACAA/M=C/S=GAA/L=89ab.block:64/B=flags:-O2
+
+Version and program key, then sections. C (threads, tile, loops) and G (grid, block) are numbers of fixed width, most
+significant bit first; M has a bit for each free value (1 = Manifest), S two for each value (barrier before, after), in
+the order of `workbench.planning.sites`; bits are written two a letter, padded in front. L (launch numbers of single
+loops), T (tiling) and B (build) name what they set. A section that is missing means the defaults; where M and S are
+both missing, preset and hints decide.
+
+What may be chosen and in which section it stands is in `workbench.planning.tunables`; version 1 is read by
+`workbench.planning.genome_version_1`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 
 from workbench.errors import GenomeError, PlanError
-from workbench.graph import Graph, Kernel, record_name
+from workbench.graph import Graph
 from workbench.graph.graph import NO_HINT
-from workbench.planning.allocation import forced_storage
-from workbench.planning.choices import Choices, PlanChoices, names_node
+from workbench.planning.choices import BarrierChoices, Choices, PlanChoices, ValueChoices, names_node
+from workbench.planning.genome_version_1 import from_version_1, version_1_key
+from workbench.planning.letters import bits_of, letters_of
 from workbench.planning.plan import Plan, Storage
+from workbench.planning.sites import Site, barrier_sites, storage_sites
+from workbench.planning.tunables import TUNABLES, Numbers, Setting, Tunable, Words, loop_tunables
 
-VERSION = 1
-LETTERS = "ACGT"  # two bits a letter: A=00 C=01 G=10 T=11
+VERSION = 2
 _NUMBER_BITS = 16
+_DIGITS = 10  # of numbers that may be legal
+_LETTERED, _NAMED = ("C", "G"), ("T", "B")
+_EXAMPLE = "v2-0123456789abcdef:G=ACGT/M=C"
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
-    """One bit of a genome and what it decides; `key` is "kernel/structural key" of a value."""
-
-    part: str  # "grid_size", "block_size", "manifest", "sync_before" or "sync_after"
-    key: str
-    name: str
-
-
-def genome_sites(graph: Graph) -> tuple[Site, ...]:
-    """Return what every bit means, in order. A function of the simplified graph alone.
-
-    16 bits of grid size and 16 of block size, most significant first; then for each kernel one bit for each free value
-    in node order (1 = Manifest); then for each kernel two bits for each value in node order (synchronise before,
-    after).
-    """
-    sites = [Site(part, "", "") for part in ("grid_size", "block_size") for _ in range(_NUMBER_BITS)]
-    for kernel in graph.kernels:
-        forced = forced_storage(kernel)
-        sites += [Site("manifest", key, name) for i, key, name in _values(kernel) if forced[i][0] is None]
-    for kernel in graph.kernels:
-        for _, key, name in _values(kernel):
-            sites += [Site("sync_before", key, name), Site("sync_after", key, name)]
-    return tuple(sites)
+def program_key(graph: Graph) -> str:
+    """What stands before the colon, behind the version: equal for equal programs of any size."""
+    return graph.fingerprint()
 
 
 def genome_of(plan: Plan) -> str:
     """Return the genome of a plan: what was decided, whoever decided it.
 
-    Threads, tile and schedule are not in it; `meaning` neither, but it is in the fingerprint of the retyped graph.
+    Plans of one program that differ in any choice but `meaning` have different genomes, and `meaning` is in the key of
+    the program.
     """
+    return write_genome(plan.graph, decided(plan))
+
+
+def decided(plan: Plan) -> PlanChoices:
+    """The plan's choices with the storage of each free value and all barriers set, so that nothing else decides."""
     choices = plan.choices.plan
-    bits = _number(choices.grid_size, "grid size") + _number(choices.block_size, "block size")
+    manifest, delayed, before, after = set[str](), set[str](), set[str](), set[str]()
     for kernel in plan.kernels:
-        bits += "".join(
-            str(int(storage is Storage.MANIFEST))
-            for storage, forced in zip(kernel.storage, kernel.forced, strict=True)
-            if not forced
-        )
-    for kernel in plan.kernels:
-        keys = kernel.kernel.keys()
-        name = kernel.kernel.name
-        for index, _, _ in _values(kernel.kernel):
-            hint = kernel.kernel.nodes[index].hint if choices.hints else NO_HINT
-            before = hint.sync_before or names_node(choices.sync_before, name, keys[index])
-            after = hint.sync_after or names_node(choices.sync_after, name, keys[index])
-            bits += f"{before:d}{after:d}"
-    return f"v{VERSION}-{plan.graph.fingerprint()}:{_letters(bits)}"
+        keys, name = kernel.kernel.keys(), kernel.kernel.name
+        for key, node, storage, forced in zip(keys, kernel.kernel.nodes, kernel.storage, kernel.forced, strict=True):
+            if node.type is None:
+                continue
+            hint = node.hint if choices.values.hints else NO_HINT
+            if not forced:
+                (manifest if storage is Storage.MANIFEST else delayed).add(f"{name}/{key}")
+            if hint.sync_before or names_node(choices.barriers.before, name, key):
+                before.add(f"{name}/{key}")
+            if hint.sync_after or names_node(choices.barriers.after, name, key):
+                after.add(f"{name}/{key}")
+    return replace(
+        choices,
+        values=ValueChoices(manifest=frozenset(manifest), delayed=frozenset(delayed), hints=False),
+        barriers=BarrierChoices(frozenset(before), frozenset(after)),
+    )
+
+
+def write_genome(graph: Graph, choices: PlanChoices) -> str:
+    """The genome of choices for a simplified graph that set each free value, as `decided` and `choices_of` give them.
+
+    Raises PlanError for a number that is not legal.
+    """
+    sections = [(letter, letters_of("".join(_bits(row, choices) for row in _rows(letter)))) for letter in _LETTERED]
+    chosen = {"manifest": choices.values.manifest, "before": choices.barriers.before, "after": choices.barriers.after}
+    for letter, sites in (("M", storage_sites(graph)), ("S", barrier_sites(graph))):
+        sections.append((letter, letters_of("".join(str(int(site.key in chosen[site.part])) for site in sites))))
+    for letter, rows in (("L", _loop_rows(choices)), *((name, _rows(name)) for name in _NAMED)):
+        told = [f"{_label(row)}:{_text(row.read(choices))}" for row in rows if row.read(choices) != row.default]
+        sections.append((letter, ",".join(told)))
+    return f"v{VERSION}-{program_key(graph)}:{'/'.join(f'{name}={text}' for name, text in sections if text)}"
 
 
 def choices_of(genome: str, graph: Graph, base: Choices | None = None) -> Choices:
-    """Return the choices that a genome of this (simplified) graph stands for; the rest is as in `base`.
+    """Return the choices that a genome of this (simplified) graph stands for; `meaning` is that of `base`.
 
-    Every free value is set explicitly, so preset and hints decide nothing. Raises GenomeError for a damaged text and
-    for the genome of another graph.
+    Preset and hints decide nothing, unless the genome has neither section M nor S. Of a genome of version 1 all that
+    it cannot say is as in `base`. Raises GenomeError for a damaged text and for the genome of another graph.
     """
     base = base or Choices()
-    fingerprint, letters = _split(genome)
-    if fingerprint != graph.fingerprint():
+    version, key, text = _split(genome)
+    known = program_key(graph) if version == f"v{VERSION}" else version_1_key(graph)
+    if key != known:
         raise GenomeError(
-            f"the genome belongs to program {fingerprint}, this one is {graph.fingerprint()}",
+            f"the genome belongs to program {key}, this one is {known}",
             advice="Use a genome of this program, or transfer() it by the names of its values.",
         )
-    sites = genome_sites(graph)
-    bits = _bits(letters, len(sites))
-    chosen: dict[str, set[str]] = {"manifest": set(), "delayed": set(), "sync_before": set(), "sync_after": set()}
-    for site, bit in zip(sites, bits, strict=True):
-        part = "delayed" if site.part == "manifest" and bit == "0" else site.part
-        if part in chosen and (bit == "1" or part == "delayed"):
-            chosen[part].add(site.key)
-    plan = replace(
-        base.plan,
-        manifest=frozenset(chosen["manifest"]),
-        delayed=frozenset(chosen["delayed"]),
-        sync_before=frozenset(chosen["sync_before"]),
-        sync_after=frozenset(chosen["sync_after"]),
-        grid_size=int(bits[:_NUMBER_BITS], 2),
-        block_size=int(bits[_NUMBER_BITS : 2 * _NUMBER_BITS], 2),
-        hints=False,
-    )
+    try:
+        plan = _read(_sections(text), graph) if version == f"v{VERSION}" else from_version_1(text, graph, base.plan)
+    except GenomeError:
+        raise
+    except PlanError as error:
+        raise GenomeError(f"the genome says: {error.what}", advice=error.advice) from None
     return replace(base, plan=plan)
 
 
-@dataclass(frozen=True, slots=True)
-class TransferReport:
-    """What a transfer could carry over: names of values set in the new program, and what found no place."""
-
-    carried: tuple[str, ...]
-    lost: tuple[str, ...]
-    new: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return (
-            f"{len(self.carried)} values carried over, {len(self.lost)} lost ({', '.join(self.lost) or 'none'}), "
-            f"{len(self.new)} new ones left to the preset ({', '.join(self.new) or 'none'})"
-        )
-
-
-def transfer(genome: str, old: Graph, new: Graph) -> tuple[Choices, TransferReport]:
-    """Carry a genome of `old` over to another program as far as kernels and values have the same names.
-
-    A guess by name, for a program that changed a little; both graphs are simplified ones.
-    """
-    source = choices_of(genome, old).plan
-    there = {(s.part, _called(s)): s.key for s in genome_sites(new) if s.name}
-    parts: dict[str, set[str]] = {"manifest": set(), "delayed": set(), "sync_before": set(), "sync_after": set()}
-    carried: dict[str, None] = {}
-    lost: dict[str, None] = {}
-    for site in genome_sites(old)[2 * _NUMBER_BITS :]:
-        part = "delayed" if site.part == "manifest" and site.key in source.delayed else site.part
-        if site.key not in getattr(source, part):
-            continue
-        key = there.get((site.part, _called(site)))
-        if key is None:
-            lost[_called(site)] = None
-        else:
-            parts[part].add(key)
-            carried[_called(site)] = None
-    new_names = [_called(s) for s in genome_sites(new) if s.part == "manifest" and _called(s) not in carried]
-    plan = PlanChoices(
-        manifest=frozenset(parts["manifest"]),
-        delayed=frozenset(parts["delayed"]),
-        sync_before=frozenset(parts["sync_before"]),
-        sync_after=frozenset(parts["sync_after"]),
-        grid_size=source.grid_size,
-        block_size=source.block_size,
-    )
-    return Choices(plan=plan), TransferReport(tuple(carried), tuple(lost), tuple(new_names))
+def _read(sections: dict[str, str], graph: Graph) -> PlanChoices:
+    plan = PlanChoices()
+    for letter in _LETTERED:
+        if letter in sections:
+            rows = _rows(letter)
+            bits = bits_of(sections[letter], sum(map(_width, rows)), f"section {letter}")
+            for row in rows:
+                plan, bits = row.write(plan, _setting(row, bits[: _width(row)])), bits[_width(row) :]
+    for letter in _NAMED:
+        plan = _named(plan, {row.name: row for row in _rows(letter)}, _items(sections.get(letter, "")))
+    items = _items(sections.get("L", ""))
+    keys = {name.partition(".")[0]: f"loop {name.partition('.')[0]}" for name, _ in items}
+    plan = _named(plan, {_label(row): row for row in loop_tunables(keys)}, items)
+    stored = _chosen(storage_sites(graph), sections.get("M"), "section M")
+    barriers = _chosen(barrier_sites(graph), sections.get("S"), "section S")
+    if stored is None and barriers is None:
+        return plan
+    if stored is not None:
+        manifest = frozenset(stored["manifest"])
+        delayed = frozenset(site.key for site in storage_sites(graph)) - manifest
+        plan = plan.changed(manifest=manifest, delayed=delayed)
+    if barriers is not None:
+        plan = plan.changed(before=frozenset(barriers["before"]), after=frozenset(barriers["after"]))
+    return plan.changed(hints=False)
 
 
-def _values(kernel: Kernel) -> Iterator[tuple[int, str, str]]:
-    """(node, "kernel/key", name) of every node with a result, in order."""
-    keys = kernel.keys()
-    for index, node in enumerate(kernel.nodes):
-        if node.type is not None:
-            yield index, f"{kernel.name}/{keys[index]}", record_name(kernel, index)
+def _chosen(sites: tuple[Site, ...], letters: str | None, where: str) -> dict[str, set[str]] | None:
+    """The keys of the sites whose bit is 1, by part; None where the section is missing."""
+    if letters is None:
+        return None
+    chosen: dict[str, set[str]] = {"manifest": set(), "before": set(), "after": set()}
+    for site, bit in zip(sites, bits_of(letters, len(sites), where), strict=True):
+        if bit == "1":
+            chosen[site.part].add(site.key)
+    return chosen
 
 
-def _called(site: Site) -> str:
-    return f"{site.key.split('/')[0]}.{site.name}"
+def _named(plan: PlanChoices, rows: dict[str, Tunable], items: list[tuple[str, str]]) -> PlanChoices:
+    for name, text in items:
+        if name not in rows:
+            raise GenomeError(f"the genome sets {name!r}, which is no choice", advice="Copy the genome unchanged.")
+        plan = rows[name].write(plan, _parsed(rows[name], text))
+    return plan
 
 
-def _number(value: int, what: str) -> str:
-    if not 0 <= value < 1 << _NUMBER_BITS:
-        raise PlanError(f"{what} {value} does not fit {_NUMBER_BITS} bits", advice="Use a number from 0 to 65535.")
-    return f"{value:0{_NUMBER_BITS}b}"
+def _rows(section: str) -> tuple[Tunable, ...]:
+    return tuple(row for row in TUNABLES if row.section == section)
 
 
-def _letters(bits: str) -> str:
-    bits = bits.zfill(len(bits) + len(bits) % 2)
-    return "".join(LETTERS[int(bits[i : i + 2], 2)] for i in range(0, len(bits), 2))
+def _loop_rows(choices: PlanChoices) -> tuple[Tunable, ...]:
+    return loop_tunables({key: f"loop {key}" for key, _ in choices.loops})
 
 
-def _bits(letters: str, count: int) -> str:
-    bad = sorted(set(letters) - set(LETTERS))
-    if bad:
-        raise GenomeError(f"{bad[0]!r} is no letter of a genome", advice=f"Use the letters {', '.join(LETTERS)} only.")
-    if len(letters) != (count + 1) // 2:
-        raise GenomeError(
-            f"the genome has {len(letters)} letters, this program's have {(count + 1) // 2}",
-            advice="Copy the whole genome.",
-        )
-    bits = "".join(f"{LETTERS.index(c):02b}" for c in letters)
-    if bits[:-count].strip("0"):
-        raise GenomeError("the padding bit of the genome is 1", advice="Copy the genome unchanged.")
-    return bits[-count:]
+def _label(row: Tunable) -> str:
+    """The name of a choice in a section that names what it sets."""
+    return f"{row.key}.{row.member}" if row.key else row.name
 
 
-def _split(genome: str) -> tuple[str, str]:
-    space, colon, letters = genome.strip().partition(":")
-    version, dash, fingerprint = space.partition("-")
+# --- single settings
+
+
+def _width(row: Tunable) -> int:
+    """Bits of a setting in a lettered section."""
+    return (len(row.legal.options) - 1).bit_length() if isinstance(row.legal, Words) else _NUMBER_BITS
+
+
+def _bits(row: Tunable, choices: PlanChoices) -> str:
+    value = row.check(row.read(choices))
+    number = row.legal.options.index(value) if isinstance(row.legal, Words) else value
+    return f"{number:0{_width(row)}b}"
+
+
+def _setting(row: Tunable, bits: str) -> Setting:
+    number = int(bits, 2)
+    if not isinstance(row.legal, Words):
+        return number
+    return row.legal.options[number] if number < len(row.legal.options) else bits
+
+
+def _text(value: Setting) -> str:
+    return "+".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _parsed(row: Tunable, text: str) -> Setting:
+    if isinstance(row.default, tuple):
+        return tuple(text.split("+")) if text else ()
+    is_number = isinstance(row.legal, Numbers) or type(row.default) is int
+    return int(text) if is_number and text.isascii() and text.isdigit() and len(text) < _DIGITS else text
+
+
+# --- text
+
+
+def _split(genome: str) -> tuple[str, str, str]:
+    """Version, program key, sections."""
+    space, colon, text = genome.strip().partition(":")
+    version, dash, key = space.partition("-")
     if not colon or not dash or not version.startswith("v"):
+        raise GenomeError(f"{genome[:40]!r} is no genome", advice=f"Give version, program and sections: {_EXAMPLE}.")
+    if version not in ("v1", f"v{VERSION}"):
         raise GenomeError(
-            f"{genome[:40]!r} is no genome", advice="Give version, program and letters: v1-0123456789abcdef:ACGT."
+            f"the genome has version {version}, this program reads v1 and v{VERSION}", advice="Tune again."
         )
-    if version != f"v{VERSION}":
-        raise GenomeError(
-            f"the genome has version {version}, this program reads v{VERSION}", advice="Tune again, or use transfer()."
-        )
-    return fingerprint, letters
+    return version, key, text
+
+
+def _sections(text: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in text.split("/") if text else ():
+        name, equals, content = part.partition("=")
+        if not equals or name not in "CGMSLTB" or len(name) != 1:
+            raise GenomeError(
+                f"{part[:40]!r} is no section of a genome", advice=f"Give letters and contents: {_EXAMPLE}."
+            )
+        if name in found:
+            raise GenomeError(f"the genome has two sections {name}", advice="Copy the genome unchanged.")
+        found[name] = content
+    return found
+
+
+def _items(content: str) -> list[tuple[str, str]]:
+    """What a section that names its settings says."""
+    parts: Iterable[str] = content.split(",") if content else ()
+    items = [part.partition(":") for part in parts]
+    return [(name, value) for name, _, value in items]

@@ -14,7 +14,6 @@ from workbench.planning.choices import Choices, PlanChoices, names_node
 from workbench.planning.cost import loop_cost
 from workbench.planning.draft import Draft, KernelDraft, StepDraft
 from workbench.planning.estimate import Estimate
-from workbench.planning.exchange import check_choices
 from workbench.planning.fields import end_fields
 from workbench.planning.grouping import emission_of, group_writes
 from workbench.planning.memory import Memory, SlotPool, StepParts, aliased_extends, place_arrays, rotation_of
@@ -36,6 +35,7 @@ from workbench.planning.retype import retype
 from workbench.planning.rolling import find_chains
 from workbench.planning.schedules.stepwise import order_launches
 from workbench.planning.simplify import simplify
+from workbench.planning.tunables import check_choices
 from workbench.planning.variants import live_nodes, plain_nodes
 
 _LONGEST_WORDS = 30  # characters of what a sub-kernel makes, in its name; the others are counted
@@ -102,17 +102,17 @@ def _allocation(draft: Draft) -> Draft:
     _refuse_unknown_keys(draft)
     kernels = []
     for each in draft.kernels:
-        if draft.choices.plan.loops == "apart" or draft.graph.dim < 2:  # nothing rolls
-            each = replace(each, unrolled=asks_to_roll(each.kernel, draft.choices.plan))
-        estimates = _estimates(each, draft.choices.plan) if draft.choices.plan.preset == "cost" else ()
-        storage, forced = choose_allocation(each.kernel, draft.choices.plan, estimates, each.unrolled)
+        if draft.choices.plan.cpu.loops == "apart" or draft.graph.dim < 2:  # nothing rolls
+            each = replace(each, unrolled=asks_to_roll(each.kernel, draft.choices.plan.values))
+        estimates = _estimates(each, draft.choices.plan) if draft.choices.plan.values.preset == "cost" else ()
+        storage, forced = choose_allocation(each.kernel, draft.choices.plan.values, estimates, each.unrolled)
         kernels.append(replace(each, storage=storage, forced=forced))
     return replace(draft, kernels=tuple(kernels))
 
 
 def _estimates(each: KernelDraft, choices: PlanChoices) -> tuple[Estimate, ...]:
     steps = (each.plain,) if each.plain == each.observed else (each.plain, each.observed)
-    together = choices.loops == "together"
+    together = choices.cpu.loops == "together"
     return tuple(Estimate(each.kernel, s.margins, s.live, _copied_loads(each), together) for s in steps)
 
 
@@ -126,7 +126,7 @@ def _refuse_unknown_keys(draft: Draft) -> None:
     plan = draft.choices.plan
     keys = [(kernel.name, kernel.keys()) for kernel in draft.graph.kernels]
     known = {name for kernel, each in keys for key in each for name in (key, f"{kernel}/{key}")}
-    unknown = sorted((plan.manifest | plan.delayed | plan.sync_before | plan.sync_after) - known)
+    unknown = sorted((plan.values.manifest | plan.values.delayed | plan.barriers.before | plan.barriers.after) - known)
     if unknown:
         raise PlanError(
             f"no value of {draft.graph.name} has the key {unknown[0]}",
@@ -178,7 +178,7 @@ def _without_idle(each: KernelDraft, choices: PlanChoices) -> KernelDraft:
 
     All at once: one that would roll if only another one were given up is recomputed too, which is correct and rare.
     """
-    asking = asks_to_roll(each.kernel, choices) - each.unrolled
+    asking = asks_to_roll(each.kernel, choices.values) - each.unrolled
     rolling = ({v.node for c in step.chains for v in c.rolling} for step in (each.plain, each.observed))
     idle = [(asking & step.live) - found for step, found in zip((each.plain, each.observed), rolling, strict=True)]
     return replace(each, unrolled=each.unrolled.union(*idle))
@@ -186,7 +186,7 @@ def _without_idle(each: KernelDraft, choices: PlanChoices) -> KernelDraft:
 
 def _chained(draft: Draft) -> Draft:
     def chained(each: KernelDraft, step: StepDraft) -> StepDraft:
-        if draft.choices.plan.loops == "apart":
+        if draft.choices.plan.cpu.loops == "apart":
             return step
         apart = [number for number in range(len(step.groups)) if any(_syncs(each, step, number, draft.choices.plan))]
         chains = find_chains(each.kernel, step.groups, step.emissions, step.order.launches, apart)
@@ -264,9 +264,9 @@ def _parts(each: KernelDraft, step: StepDraft) -> StepParts:
 def _syncs(each: KernelDraft, step: StepDraft, group: int, choices: PlanChoices) -> tuple[bool, bool]:
     """Whether some value that the sub-kernel evaluates or reads asks for a barrier before, or after it."""
     if not (
-        choices.sync_before
-        or choices.sync_after
-        or (choices.hints and any(n.hint.sync_before or n.hint.sync_after for n in each.kernel.nodes))
+        choices.barriers.before
+        or choices.barriers.after
+        or (choices.values.hints and any(n.hint.sync_before or n.hint.sync_after for n in each.kernel.nodes))
     ):
         return False, False
     emission = step.emissions[group]
@@ -274,9 +274,9 @@ def _syncs(each: KernelDraft, step: StepDraft, group: int, choices: PlanChoices)
     touched |= set(step.groups[group].roots)
     keys = each.kernel.keys()
     nodes = [(each.kernel.nodes[i], keys[i]) for i in sorted(touched)]
-    name, hints = each.kernel.name, choices.hints
-    before = any((hints and n.hint.sync_before) or names_node(choices.sync_before, name, k) for n, k in nodes)
-    after = any((hints and n.hint.sync_after) or names_node(choices.sync_after, name, k) for n, k in nodes)
+    name, hints = each.kernel.name, choices.values.hints
+    before = any((hints and n.hint.sync_before) or names_node(choices.barriers.before, name, k) for n, k in nodes)
+    after = any((hints and n.hint.sync_after) or names_node(choices.barriers.after, name, k) for n, k in nodes)
     return before, after
 
 

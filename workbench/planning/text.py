@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from workbench.graph import Kernel, value_name, value_names
 from workbench.planning.allocation import wishes_of
-from workbench.planning.choices import PlanChoices
+from workbench.planning.choices import ValueChoices
 from workbench.planning.cost import default_extents, ghost_percent, halo_bytes
 from workbench.planning.plan import KernelPlan, Launch, Margins, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins
@@ -18,11 +18,11 @@ def plan_text(plan: Plan) -> str:
     for number in plan.global_slots:
         lines.append(f"global {number.index}: {number.type} {number.role} {number.name}")
     for kernel in plan.kernels:
-        lines += _kernel_lines(kernel, plan.choices.plan, default_extents(plan.graph.dim))
+        lines += _kernel_lines(kernel, plan.choices.plan.values, default_extents(plan.graph.dim))
     return "\n".join(lines) + "\n"
 
 
-def _kernel_lines(kernel: KernelPlan, choices: PlanChoices, extents: tuple[int, ...]) -> list[str]:
+def _kernel_lines(kernel: KernelPlan, choices: ValueChoices, extents: tuple[int, ...]) -> list[str]:
     lines, names = [f"kernel {kernel.kernel.name}"], value_names(kernel.kernel)
     wishes = wishes_of(kernel.kernel, choices, kernel.storage)
     for index, node in enumerate(kernel.kernel.nodes):

@@ -103,7 +103,7 @@ def machine(
         scalar("floored", dtype="i64").next = reduce_sum(astype(after < 0, "i64"))
 
     choices = solver.choices  # fluxes and the stage are stored, all else is computed where it is used
-    return solver.with_choices(replace(choices, plan=replace(choices.plan, preset="as_delayed")))
+    return solver.with_choices(replace(choices, plan=choices.plan.changed(preset="as_delayed")))
 
 
 def _velocity(depth: Quantity, momentum: Any, dry: Quantity) -> Any:  # noqa: ANN401  # a vector

@@ -74,7 +74,7 @@ def test_summary_of_hello_in_full():
 
 
 def test_recomputed_values_say_how_often():
-    plan = plan_graph(trace(CHAIN, name="m").graph, Choices(plan=PlanChoices(preset="as_delayed")))
+    plan = plan_graph(trace(CHAIN, name="m").graph, Choices(plan=PlanChoices().changed(preset="as_delayed")))
     summary = summarise_graph(plan, (64,))
     assert named(summary, "a").evaluations == 4  # c at -1 and +1 needs b at -2, 0 and 2, and those a at -3, -1, 1, 3
     assert named(summary, "b").evaluations == 3

@@ -222,7 +222,7 @@ class TestBackends:
     @pytest.fixture
     def together(self):
         """A program whose loops run together on openmp only."""
-        return trace(FLUXES, name="fluxes").with_choices(Choices(plan=PlanChoices(preset="as_manifest")))
+        return trace(FLUXES, name="fluxes").with_choices(Choices(plan=PlanChoices().changed(preset="as_manifest")))
 
     def test_views_plan_as_the_backend_that_runs(self, together):
         simulation = together.simulate(u=np.linspace(0, 1, 40 * 6).reshape(40, 6), backend="cuda-sim")

@@ -36,7 +36,7 @@ PATIENCE = 60
 
 
 def with_plan(machine, **choices):
-    return machine.with_choices(replace(machine.choices, plan=replace(machine.choices.plan, **choices))).plan()
+    return machine.with_choices(replace(machine.choices, plan=machine.choices.plan.changed(**choices))).plan()
 
 
 def test_cpu_rows_are_the_loops():
@@ -49,7 +49,7 @@ def test_cpu_rows_are_the_loops():
 
 
 def test_device_rows_have_grid_block_items_and_occupancy():
-    plan = with_plan(HEAT, block_size=128, grid_size=64)
+    plan = with_plan(HEAT, block=128, grid=64)
     found = Findings((KernelResources("sweep_step_0_add", 40, 16, 8, 1024),), "as NVRTC says for sm_90")
     summary = summarise_launch(plan, extents=(512, 512), backend="cuda", findings=found)
     row = summary.rows[summary.shown]
@@ -124,23 +124,23 @@ def test_a_choice_runs_in_the_simulation_and_changes_no_bit(followed):
     view, simulation = followed
     before = simulation.run(5).u
     view.choose(tile=3, threads=2)
-    wait_for(lambda: simulation.compiled.plan.choices.plan.tile == 3)
+    wait_for(lambda: simulation.compiled.plan.choices.plan.cpu.tile == 3)
     assert simulation._state.instance.threads == 2
     assert np.array_equal(simulation.u, before)
     simulation.run(5)
     with HEAT.simulate(u=np.random.default_rng(1).random((40, 30)), backend="reference") as other:
         assert np.array_equal(other.run(10).u, simulation.u)
     view.inspection.undo()
-    wait_for(lambda: simulation.compiled.plan.choices.plan.tile == 0)
+    wait_for(lambda: simulation.compiled.plan.choices.plan.cpu.tile == 0)
 
 
 def test_what_cannot_be_launched_is_refused_and_told(followed):
     view, simulation = followed
-    for wrong in ({"block_size": 2000}, {"grid_size": -1}, {"threads": -1}):
+    for wrong in ({"block": 2000}, {"grid": -1}, {"threads": -1}):
         with pytest.raises(PlanError):
             view.choose(**wrong)
-    view.attempt(lambda: view.choose(block_size=0))
-    assert "cannot be launched" in view.words()
+    view.attempt(lambda: view.choose(block=0))
+    assert "block is 0" in view.words()
     with pytest.raises(RunError, match="not known here"):
         view.look_at_device("5.5")
     with pytest.raises(RunError, match="launches nothing"):

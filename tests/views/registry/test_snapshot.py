@@ -45,7 +45,7 @@ def test_bytes_are_those_of_the_plan():
 
 def test_a_program_counts_its_own_calls(running):
     choices = replace(
-        running.compiled.plan.choices, plan=replace(running.compiled.plan.choices.plan, preset="as_manifest")
+        running.compiled.plan.choices, plan=running.compiled.plan.choices.plan.changed(preset="as_manifest")
     )
     running.replan(choices).wait(60)
     assert summarise_living(running).subkernels == ()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 
 from workbench.machine import Machine
-from workbench.planning.genome import LETTERS, genome_sites
-
-_BARRIERS = 0.02  # part of the synchronisation bits that are set
-_BLOCKS = (32, 64, 96, 256)
+from workbench.planning.choices import PlanChoices
+from workbench.planning.genome import write_genome
+from workbench.planning.tunables import tunable, value_tunables
 
 
 def random_genome(machine: Machine, seed: int) -> str:
@@ -19,10 +18,12 @@ def random_genome(machine: Machine, seed: int) -> str:
     graph = machine.plan().graph
     generator = random.Random(f"genome {seed}")  # noqa: S311  # no secret
     manifest = generator.choice((0.15, 0.3, 0.5, 0.8))
-    chance = {"manifest": manifest, "sync_before": _BARRIERS, "sync_after": _BARRIERS}
-    block = f"{generator.choice(_BLOCKS):016b}"
-    rest = (site.part for site in genome_sites(graph)[32:])
-    bits = "0" * 16 + block + "".join("01"[generator.random() < chance[part]] for part in rest)
-    bits = bits.zfill(len(bits) + len(bits) % 2)
-    letters = "".join(LETTERS[int(bits[i : i + 2], 2)] for i in range(0, len(bits), 2))
-    return f"{machine.genome.partition(':')[0]}:{letters}"
+    choices = PlanChoices()
+    for row in map(tunable, ("tile", "loops", "block")):
+        choices = row.write(choices, row.random(generator))
+    for row in value_tunables(graph):
+        stored = "manifest" if generator.random() < manifest else "delayed"
+        value = stored if row.section == "M" else row.random(generator)
+        if value != row.default:
+            choices = row.write(choices, value)
+    return write_genome(graph, choices)

@@ -98,7 +98,7 @@ def machine(
 
     if manifest is None:
         return solver
-    return solver.with_choices(replace(solver.choices, plan=replace(solver.choices.plan, preset="as_delayed")))
+    return solver.with_choices(replace(solver.choices, plan=solver.choices.plan.changed(preset="as_delayed")))
 
 
 def crossing_rate(gas: State, dx: list[Quantity]) -> Quantity:

@@ -127,7 +127,7 @@ def summarise_graph(
     lines = [tuple(sorted({span.line for span in node.spans})) for node in nodes]
     known, labels = numbers(planned.kernel), value_names(planned.kernel)
     marks = sync_marks(plan, planned.kernel.name)
-    wishes = wishes_of(planned.kernel, plan.choices.plan, planned.storage)
+    wishes = wishes_of(planned.kernel, plan.choices.plan.values, planned.storage)
     counted = len(nodes) <= _COUNTED
     made = tuple(
         GraphNode(

@@ -221,9 +221,9 @@ class GraphView:
             case "before the last change":
                 return self.inspection.previous or plan
             case "all Delayed":
-                return Choices(meaning, PlanChoices(preset="as_delayed"))
+                return Choices(meaning, PlanChoices().changed(preset="as_delayed"))
             case "all Manifest":
-                return Choices(meaning, PlanChoices(preset="as_manifest"))
+                return Choices(meaning, PlanChoices().changed(preset="as_manifest"))
             case "decided by cost":
                 return Choices(meaning)
             case _:

@@ -9,7 +9,7 @@ from workbench.errors import PlanError
 from workbench.graph import Arith, value_name
 from workbench.graph.graph import NO_HINT
 from workbench.pipeline import plan_for
-from workbench.planning.choices import Choices, PlanChoices, names_node
+from workbench.planning.choices import Choices, names_node
 from workbench.planning.plan import Plan, Storage
 from workbench.views.inspection.selection import ValueRef, node_of
 
@@ -72,23 +72,22 @@ def with_sync(plan: Plan, value: ValueRef, side: Side, backend: str) -> Plan:
     key = _key(plan, value)
     names = frozenset({key, key.partition("/")[2]})
     choices = plan.choices.plan
-    present = choices.sync_before if side == "before" else choices.sync_after
+    present = choices.barriers.before if side == "before" else choices.barriers.after
     chosen = present - names if present & names else present | {key}
-    choices = replace(choices, sync_before=chosen) if side == "before" else replace(choices, sync_after=chosen)
-    return plan_for(plan.graph, replace(plan.choices, plan=choices), backend)
+    return plan_for(plan.graph, replace(plan.choices, plan=choices.changed(**{side: chosen})), backend)
 
 
 def sync_marks(plan: Plan, kernel: str) -> tuple[tuple[bool, bool], ...]:
     """For each node of a kernel whether a barrier is asked for before and after it, by a choice or in the cell."""
     nodes = plan.kernel(kernel).kernel
     choices = plan.choices.plan
-    hints = tuple(node.hint if choices.hints else NO_HINT for node in nodes.nodes)
-    if not choices.sync_before and not choices.sync_after:
+    hints = tuple(node.hint if choices.values.hints else NO_HINT for node in nodes.nodes)
+    if not choices.barriers.before and not choices.barriers.after:
         return tuple((hint.sync_before, hint.sync_after) for hint in hints)
     return tuple(
         (
-            hint.sync_before or names_node(choices.sync_before, kernel, key),
-            hint.sync_after or names_node(choices.sync_after, kernel, key),
+            hint.sync_before or names_node(choices.barriers.before, kernel, key),
+            hint.sync_after or names_node(choices.barriers.after, kernel, key),
         )
         for hint, key in zip(hints, nodes.keys(), strict=True)
     )
@@ -111,7 +110,7 @@ def _key(plan: Plan, value: ValueRef) -> str:
 
 def _with_storage(plan: Plan, wanted: dict[ValueRef, Storage]) -> Choices:
     keys = {kernel.kernel.name: kernel.kernel.keys() for kernel in plan.kernels}
-    manifest, delayed = set(plan.choices.plan.manifest), set(plan.choices.plan.delayed)
+    manifest, delayed = set(plan.choices.plan.values.manifest), set(plan.choices.plan.values.delayed)
     for value, storage in wanted.items():
         key = keys[value.kernel][value.node]
         for chosen in (manifest, delayed):
@@ -120,5 +119,5 @@ def _with_storage(plan: Plan, wanted: dict[ValueRef, Storage]) -> Choices:
                 chosen.discard(key)
                 chosen |= {f"{name}/{key}" for name, known in keys.items() if key in known and name != value.kernel}
         (manifest if storage is Storage.MANIFEST else delayed).add(f"{value.kernel}/{key}")
-    made: PlanChoices = replace(plan.choices.plan, manifest=frozenset(manifest), delayed=frozenset(delayed))
+    made = plan.choices.plan.changed(manifest=frozenset(manifest), delayed=frozenset(delayed))
     return replace(plan.choices, plan=made)

@@ -85,7 +85,7 @@ class Following:
         self._wanted = wanted
         self._say(Status("planning", busy=True))
         # What the launch view says now wins over what simulate() was told.
-        threads = wanted.plan.threads if wanted.plan.threads != running.plan.threads else None
+        threads = wanted.plan.cpu.threads if wanted.plan.cpu.threads != running.plan.cpu.threads else None
         try:
             wish = simulation.replan(wanted, threads=threads, progress=lambda event: self._hear(event, simulation))
             # Code that is there already runs sooner than the views have drawn the new plan, so it goes first.

@@ -23,7 +23,7 @@ from workbench.views.page.faults import fault_text
 _KEPT = 32
 _SMALL: dict[int, tuple[int, ...]] = {1: (96,), 2: (12, 48), 3: (4, 8, 40)}  # cells that can be told apart
 
-_known: OrderedDict[tuple[str, int, int], Findings] = OrderedDict()
+_known: OrderedDict[tuple[object, ...], Findings] = OrderedDict()
 _lock = threading.Lock()
 
 
@@ -53,7 +53,7 @@ def find_facts(plan: Plan, cancel: threading.Event | None = None) -> Findings:
     return found
 
 
-def _keep(key: tuple[str, int, int], found: Findings) -> None:
+def _keep(key: tuple[object, ...], found: Findings) -> None:
     with _lock:
         _known[key] = found
         while len(_known) > _KEPT:
@@ -111,7 +111,7 @@ def _find(plan: Plan, cancel: threading.Event | None) -> Findings:
     resources: tuple[KernelResources, ...] = ()
     traces: tuple[LaunchTrace, ...] = ()
     if compilers:
-        flags = compile_options(plan.choices.plan.block_size, "int32_t")[1:]
+        flags = compile_options(plan.choices.plan.largest_block, "int32_t")[1:]
         try:
             binary = compile_cuda(
                 inlined(text.source.text), architecture=architecture, compiler=compilers[0], flags=flags
@@ -136,6 +136,6 @@ def _find(plan: Plan, cancel: threading.Event | None) -> Findings:
 _NAMES = {"nvcc": "nvcc", "nvrtc": "NVRTC"}
 
 
-def _key(plan: Plan) -> tuple[str, int, int]:
+def _key(plan: Plan) -> tuple[object, ...]:
     choices = plan.choices.plan
-    return render_cuda(plan).digest, choices.block_size, choices.grid_size
+    return render_cuda(plan).digest, choices.device, choices.loops

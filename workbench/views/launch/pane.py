@@ -70,8 +70,8 @@ class LaunchPane:
             "backend": lambda: view.inspection.show_backend(value),
             "threads": lambda: view.choose(threads=number),
             "tile": lambda: view.choose(tile=number),
-            "block": lambda: view.choose(block_size=number),
-            "grid": lambda: view.choose(grid_size=number),
+            "block": lambda: view.choose(block=number),
+            "grid": lambda: view.choose(grid=number),
             "device": lambda: view.look_at_device(value.split(" ")[0]),
             "launch": lambda: view.show(value),
             "undo": view.inspection.undo,
@@ -81,7 +81,7 @@ class LaunchPane:
             view.attempt(actions[name])
 
     def _states(self) -> tuple[ToolState, ...]:
-        from workbench.views.launch.view import BACKENDS, block_options, grid_options, thread_options, tile_options
+        from workbench.views.launch.view import BACKENDS, number_options, thread_options
 
         view, choices, on_device = self._view, self._view.inspection.choices.plan, self._view.on_device
         summary = view.summary
@@ -91,10 +91,10 @@ class LaunchPane:
         shown = summary.rows[summary.shown].name if summary.rows else ""
         return (
             ToolState("backend", value=view.backend, options=BACKENDS),
-            _numbers("threads", choices.threads, thread_options(), hidden=on_device),
-            _numbers("tile", choices.tile, tile_options(), hidden=on_device),
-            _numbers("block", choices.block_size, block_options(), hidden=not on_device),
-            _numbers("grid", choices.grid_size, grid_options(), hidden=not on_device),
+            _numbers("threads", choices.cpu.threads, thread_options(), hidden=on_device),
+            _numbers("tile", choices.cpu.tile, number_options("tile"), hidden=on_device),
+            _numbers("block", choices.device.block, number_options("block"), hidden=not on_device),
+            _numbers("grid", choices.device.grid, number_options("grid"), hidden=not on_device),
             ToolState("device", hidden=not on_device, value=device, options=devices),
             ToolState("launch", hidden=not on_device, value=shown, options=launches),
             ToolState("undo", disabled=not view.inspection.can_undo),

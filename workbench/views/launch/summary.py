@@ -68,9 +68,9 @@ class Findings:
 class LaunchSummary:
     """What a launch view shows of a plain step of the main kernel.
 
-    threads, tile, block_size, grid_size as in PlanChoices. rows: on a device all launches, on CPU threads the loops.
-    shown: number of the row that the curves are of. told: who says how many registers there are, "" if nobody has yet
-    and ASSUMED_REGISTERS are taken. traces: recorded by the simulator on `trace_extents` cells.
+    threads, tile, block and grid as in CpuChoices and DeviceChoices. rows: on a device all launches, on CPU threads the
+    loops. shown: number of the row that the curves are of. told: who says how many registers there are, "" if nobody
+    has yet and ASSUMED_REGISTERS are taken. traces: recorded by the simulator on `trace_extents` cells.
     """
 
     machine: str
@@ -78,8 +78,8 @@ class LaunchSummary:
     extents: tuple[int, ...]
     threads: int
     tile: int
-    block_size: int
-    grid_size: int
+    block: int
+    grid: int
     schedule: str
     rows: tuple[LaunchRow, ...]
     device: DeviceLimits | None = None
@@ -113,7 +113,8 @@ def summarise_launch(
     that does cells. Raises PlanError for a block that no device has, KeyError for an unknown capability.
     """
     choices, found = plan.choices.plan, findings or Findings()
-    numbers = (threads or choices.threads, choices.tile, choices.block_size, choices.grid_size, choices.schedule)
+    cpu, device_choices = choices.cpu, choices.device
+    numbers = (threads or cpu.threads, cpu.tile, device_choices.block, device_choices.grid, choices.tiling.schedule)
     if backend not in ("cuda", "cuda-sim"):
         return LaunchSummary(
             plan.graph.name, backend, extents, *numbers, _cpu_rows(plan, extents), problem=found.problem
@@ -145,7 +146,7 @@ def summarise_launch(
 
 def _cpu_rows(plan: Plan, extents: tuple[int, ...]) -> tuple[LaunchRow, ...]:
     """The loops over cells; a tile of 0 is decided by the code, which knows its threads."""
-    tile = plan.choices.plan.tile
+    tile = plan.choices.plan.cpu.tile
     rows = []
     for subkernel in plan.subkernels:
         sizes = [below + n + above for (below, above), n in zip(subkernel.margins, extents, strict=True)]
@@ -209,8 +210,8 @@ def describe_launch(summary: LaunchSummary) -> str:
         lines.append(f"  threads {threads}; a task: {tile}")
         lines += [f"  {row.name}: {row.cells} cells{_tasks_text(row)}" for row in summary.rows]
     else:
-        grid = str(summary.grid_size) if summary.grid_size else "as many blocks as there is work for"
-        lines.append(f"  {summary.block_size} threads a block; grid {grid}; {device_text(summary.device)}")
+        grid = str(summary.grid) if summary.grid else "as many blocks as there is work for"
+        lines.append(f"  {summary.block} threads a block; grid {grid}; {device_text(summary.device)}")
         lines.append(f"  registers {summary.told or f'not known yet, {ASSUMED_REGISTERS} assumed'}")
         lines += [f"  {row_text(row)}" for row in summary.rows]
         lines += [f"  {text}" for text in (advice_text(summary),) if text]

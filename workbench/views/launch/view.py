@@ -10,9 +10,9 @@ from typing import Protocol
 
 from workbench.backends.occupancy import DEVICES, device_limits
 from workbench.backends.processor import available_threads
-from workbench.errors import PlanError, RunError, StencilError
-from workbench.planning.choices import PlanChoices
+from workbench.errors import RunError, StencilError
 from workbench.planning.plan import Plan
+from workbench.planning.tunables import TUNABLES, set_by_name, tunable
 from workbench.run.simulation import Simulation
 from workbench.views.drawing.shapes import to_png, to_svg
 from workbench.views.inspection.following import inspect_machine
@@ -33,9 +33,6 @@ from workbench.views.plan.summary import seconds_text
 
 BACKENDS = ("openmp", "cuda", "cuda-sim")
 PATIENCE_SECONDS = 10.0  # that a still picture waits for what the simulator records
-_BLOCKS = (32, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
-_GRIDS = (0, 1, 16, 66, 132, 264, 528, 1056)
-_TILES = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)
 
 
 class LaunchPage(Protocol):
@@ -123,15 +120,14 @@ class LaunchView:
         *,
         threads: int | None = None,
         tile: int | None = None,
-        block_size: int | None = None,
-        grid_size: int | None = None,
+        block: int | None = None,
+        grid: int | None = None,
     ) -> None:
         """Spread the work otherwise; 0 is automatic. Raises PlanError for what cannot be launched."""
         choices = self.inspection.choices
-        asked = {"threads": threads, "tile": tile, "block_size": block_size, "grid_size": grid_size}
+        asked = {"threads": threads, "tile": tile, "block": block, "grid": grid}
         wanted = {name: number for name, number in asked.items() if number is not None}
-        plan = replace(choices.plan, **wanted)  # type: ignore[arg-type]  # all of these are ints
-        _check(plan)
+        plan = set_by_name(choices.plan, TUNABLES, wanted)
         self.inspection.choose(replace(choices, plan=plan))
 
     def show(self, launch: str) -> None:
@@ -249,36 +245,12 @@ def open_launch_view(
     return view
 
 
-def _check(choices: PlanChoices) -> None:
-    """Refuse what no device and no processor has."""
-    if not 1 <= choices.block_size <= 1024 or choices.grid_size < 0:
-        raise PlanError(
-            f"a grid of {choices.grid_size} blocks with {choices.block_size} threads each cannot be launched",
-            advice="Give 1 to 1024 threads a block, and 0 or more blocks.",
-        )
-    if choices.threads < 0 or choices.tile < 0:
-        raise PlanError(
-            f"{choices.threads} threads with tasks of {choices.tile} rows are no way to work",
-            advice="Give 0 for automatic, or more.",
-        )
-
-
 def thread_options() -> tuple[int, ...]:
     """Numbers of CPU threads to choose from; 0 is automatic."""
     most = available_threads()
     return (0, *(n for n in (1, 2, 4, 8, 16, 32, 64, 128) if n < most), most)
 
 
-def block_options() -> tuple[int, ...]:
-    """Threads a block to choose from."""
-    return _BLOCKS
-
-
-def grid_options() -> tuple[int, ...]:
-    """Blocks of a grid to choose from; 0 is as many as there is work for."""
-    return _GRIDS
-
-
-def tile_options() -> tuple[int, ...]:
-    """Rows a task to choose from; 0 is automatic."""
-    return _TILES
+def number_options(name: str) -> tuple[int, ...]:
+    """Blocks of a grid, threads a block or rows a task to choose from; 0 is automatic."""
+    return tuple(number for number in tunable(name).sensible if isinstance(number, int))

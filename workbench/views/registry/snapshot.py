@@ -211,7 +211,7 @@ def _share(bandwidth: float, ceiling: float) -> str:
 
 def _machine(machine: object) -> LivingMachine:
     program: Program = machine  # type: ignore[assignment]  # the room above defines it, this one reads it
-    graph, plan = program.graph, program.choices.plan
+    graph, plan = program.graph, program.choices.plan.values
     chosen = len(plan.manifest | plan.delayed)
     nodes = sum(len(kernel.nodes) for kernel in graph.kernels)
     fields = tuple(static.name for static in graph.fields)

@@ -95,7 +95,7 @@ def vector_sentence(loops: tuple[InnerLoop, ...]) -> str:
 
 
 def _cuda_report(plan: Plan, source: Source) -> CompilerReport:
-    flags = compile_options(plan.choices.plan.block_size, "int32_t")[1:]  # compile_cuda names the standard itself
+    flags = compile_options(plan.choices.plan.largest_block, "int32_t")[1:]  # compile_cuda names the standard itself
     # NVRTC first: it is what compiles for a run.
     found = sorted(find_compilers(), key=lambda compiler: compiler.kind != "nvrtc")
     chosen = found[0] if found else None

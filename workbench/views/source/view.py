@@ -270,7 +270,7 @@ def describe_selection(plan: Plan, selection: Selection | None) -> str:
         case ValueRef(kernel, node):
             planned = plan.kernel(kernel)
             storage = planned.storage[node]
-            wishes = wishes_of(planned.kernel, plan.choices.plan, planned.storage)
+            wishes = wishes_of(planned.kernel, plan.choices.plan.values, planned.storage)
             why = planned.forced[node] or wishes.get(node, "")
             lines = cell_lines_of(plan, selection)
             where = f", line {', '.join(map(str, lines))} of the cell" if lines else ""

@@ -1,6 +1,8 @@
 """The cuda-sim backend against the interpreter, bit for bit, and what it says of kernels that do wrong."""
 
 import itertools
+from dataclasses import replace
+from math import prod
 
 import pytest
 
@@ -11,8 +13,14 @@ from tests.backends.graphs import RULES, field_graph, reducing_graph, side_pairs
 from tests.codegen.hand_plans import plan_by_hand
 from workbench.backends.base import Condition, MarchRequest, StopFlag
 from workbench.backends.cuda_sim import CudaSimBackend
+from workbench.backends.device_instance import layout_of
+from workbench.backends.launch_sequence import launches_of
+from workbench.errors import PlanError
 from workbench.graph.instructions import Fixed, Neumann, Outflow, Reflect, Value, Wall
 from workbench.graph.types import F32, F64, I32, U8
+from workbench.planning import Choices
+from workbench.planning.choices import LoopChoices
+from workbench.planning.loop_keys import loop_names
 
 PRESETS = ("cost", "as_delayed", "as_manifest")
 
@@ -27,6 +35,21 @@ def test_programs_agree(text, sizes, preset):
     program = BACKEND.compile(cell_plan(text, len(sizes[0]), preset=preset))
     for extents in sizes:
         assert_agrees(program, extents, MarchRequest("step", 5, observe_every=2))
+
+
+def test_a_loop_has_a_grid_and_a_block_of_its_own():
+    plan = cell_plan(HEAT, 2, preset="as_manifest", block=64)
+    key, other = list(loop_names(plan))[:2]
+    choices = plan.choices.plan.with_loop(key, LoopChoices(grid=2, block=7))
+    plan = replace(plan, choices=Choices(plan=choices))
+    program = BACKEND.compile(plan)
+    assert_agrees(program, (9, 37), MarchRequest("step", 2, observe_every=1))
+    step = program.text.kernels[0].plain
+    launches = {step.launches[x.code].loop: x for x in launches_of(step, layout_of(plan, (9, 37)), choices)}
+    assert prod(launches[key].block) <= 7 < prod(launches[other].block) <= 64
+    assert prod(launches[key].grid) <= 2 < prod(launches[other].grid)
+    with pytest.raises(PlanError, match=r"block of loop .* is 2000"):
+        launches_of(step, layout_of(plan, (9, 37)), choices.with_loop(key, LoopChoices(block=2000)))
 
 
 ANY = """

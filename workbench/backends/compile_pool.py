@@ -100,10 +100,10 @@ class Compiler:
         return Recipe(source.name, text, flags, chain.identity, chain.cpu_features, __version__)
 
 
-def default_compiler() -> Compiler:
-    """The host's compiler with the user's cache. Raises BuildError that names the install command if there is none."""
+def default_compiler(kind: Kind | Literal[""] = "") -> Compiler:
+    """The host's compiler, of this kind, with the user's cache. BuildError tells how to install one if there is none."""
     cache = default_cache()
-    found = find_toolchain(cache=cache)
+    found = find_toolchain(cache=cache, kind=kind)
     if isinstance(found, Missing):
         raise found.error()
     return Compiler(found, cache)

@@ -29,6 +29,7 @@ from workbench.codegen.device import StepLaunches
 from workbench.codegen.render_cuda import CudaText, cuda_headers, render_cuda
 from workbench.codegen.source import Source
 from workbench.errors import BackendError
+from workbench.planning.choices import BuildChoices
 from workbench.planning.plan import Plan
 
 _FLAGS = ("-O1",)  # checked accesses leave nothing to optimise, and most libraries run a few steps only
@@ -70,8 +71,14 @@ class CudaSimBackend(HostBackend[CudaText, "CudaSimProgram"]):
     def _key(self, text: CudaText) -> str:
         return text.digest
 
-    def _unit(self, texts: Sequence[CudaText], name: str) -> Unit:
+    def _unit(self, texts: Sequence[CudaText], name: str, flags: tuple[str, ...]) -> Unit:
+        del flags
         return simulator_unit(texts, name)
+
+    def _build_choices(self, plan: Plan) -> BuildChoices:
+        """None: checked accesses leave a compiler nothing to choose."""
+        del plan
+        return BuildChoices()
 
     def _program(self, plan: Plan, text: CudaText, built: Built, compiler: Compiler) -> CudaSimProgram:
         return CudaSimProgram(plan, text, built, compiler, self.seed)

@@ -8,6 +8,7 @@ from threading import Event
 from typing import Generic, TypeVar
 
 from workbench.backends.base import Availability
+from workbench.backends.build_flags import build_flags
 from workbench.backends.compile_pool import (
     Built,
     Compiler,
@@ -16,6 +17,7 @@ from workbench.backends.compile_pool import (
     compiler_availability,
     default_compiler,
 )
+from workbench.planning.choices import BuildChoices, CompilerKind
 from workbench.planning.plan import Plan
 
 _TEXTS_PER_UNIT = 16  # texts compiled together: the headers are read once, and the others can compile meanwhile
@@ -29,32 +31,58 @@ class HostBackend(ABC, Generic[Text, Program]):
     """Renders plans and builds their libraries; `compiler` is for tests, the default is found when first needed."""
 
     def __init__(self, compiler: Compiler | None = None) -> None:
-        self._compiler = compiler
+        self._given = compiler
+        self._found: dict[CompilerKind, Compiler] = {}
 
     def availability(self) -> Availability:
         """Whether a compiler works here; the first look on a machine takes about a second, later ones a millisecond."""
-        return compiler_availability() if self._compiler is None else Availability(True)
+        return compiler_availability() if self._given is None else Availability(True)
 
     def compile(self, plan: Plan, cancel: Event | None = None) -> Program:
         """Render and build, or take the library from the cache. BuildError if the compiler is missing or refuses."""
         return self._compile((plan,), cancel)[0]
 
     def compile_many(self, plans: Sequence[Plan]) -> tuple[Program, ...]:
-        """The same for many plans: several texts go into one translation unit, units compile in parallel."""
-        return self._compile(plans)
+        """The same for many plans: several texts go into one translation unit, units compile in parallel.
+
+        Plans whose choices of `build` differ share no unit.
+        """
+        numbers: dict[BuildChoices, list[int]] = {}
+        for number, plan in enumerate(plans):
+            numbers.setdefault(self._build_choices(plan), []).append(number)
+        made: dict[int, Program] = {}
+        for chosen in numbers.values():
+            made.update(zip(chosen, self._compile([plans[number] for number in chosen]), strict=True))
+        return tuple(made[number] for number in range(len(plans)))
 
     def _compile(self, plans: Sequence[Plan], cancel: Event | None = None) -> tuple[Program, ...]:
-        compiler = self._compiler = self._compiler or default_compiler()
+        """Plans with equal choices of `build`."""
+        choices = self._build_choices(plans[0])
+        compiler = self._compiler(choices.compiler)
+        flags = build_flags(choices, compiler.toolchain)
         texts = [self._render(plan) for plan in plans]
         distinct = list({self._key(text): text for text in texts}.values())
         packs = [distinct[k : k + _TEXTS_PER_UNIT] for k in range(0, len(distinct), _TEXTS_PER_UNIT)]
-        units = [self._unit(pack, plans[0].graph.name if len(plans) == 1 else "pack") for pack in packs]
-        built = build(units, compiler, cancel) if units else ()
+        name = plans[0].graph.name if len(plans) == 1 else "pack"
+        built = build([self._unit(pack, name, flags) for pack in packs], compiler, cancel)
         built_of = {self._key(text): each for pack, each in zip(packs, built, strict=True) for text in pack}
         return tuple(
             self._program(plan, text, built_of[self._key(text)], compiler)
             for plan, text in zip(plans, texts, strict=True)
         )
+
+    def _compiler(self, kind: CompilerKind) -> Compiler:
+        """The compiler of this kind, "" for the first that works. BuildError where there is none."""
+        given = self._given
+        if given is not None and kind in ("", given.toolchain.kind):
+            return given
+        if kind not in self._found:
+            self._found[kind] = default_compiler(kind)
+        return self._found[kind]
+
+    def _build_choices(self, plan: Plan) -> BuildChoices:
+        """What the plan's choices tell the compiler, for a backend that reads it."""
+        return plan.choices.plan.build
 
     @abstractmethod
     def _render(self, plan: Plan) -> Text:
@@ -65,8 +93,8 @@ class HostBackend(ABC, Generic[Text, Program]):
         """Equal for equal texts, which are built once."""
 
     @abstractmethod
-    def _unit(self, texts: Sequence[Text], name: str) -> Source:
-        """One translation unit of several texts."""
+    def _unit(self, texts: Sequence[Text], name: str, flags: tuple[str, ...]) -> Source:
+        """One translation unit of several texts; `flags` come after the toolchain's own."""
 
     @abstractmethod
     def _program(self, plan: Plan, text: Text, built: Built, compiler: Compiler) -> Program:

@@ -60,8 +60,8 @@ class OpenmpBackend(HostBackend[Source, "OpenmpProgram"]):
     def _key(self, text: Source) -> str:
         return text.entry
 
-    def _unit(self, texts: Sequence[Source], name: str) -> Unit:
-        return Unit(name, "\n".join(source.text for source in texts), headers=openmp_headers())
+    def _unit(self, texts: Sequence[Source], name: str, flags: tuple[str, ...]) -> Unit:
+        return Unit(name, "\n".join(source.text for source in texts), flags=flags, headers=openmp_headers())
 
     def _program(self, plan: Plan, text: Source, built: Built, compiler: Compiler) -> OpenmpProgram:
         del compiler

@@ -29,6 +29,7 @@ Kind = Literal["gcc", "clang"]
 
 _CANDIDATES = ("g++", "clang++", "c++")
 _PROBE_SECONDS = 60.0
+X86 = frozenset({"x86_64", "AMD64", "i686"})  # as platform.machine() says
 _SHIMS = frozenset({"ccache", "sccache", "distcc", "icecc"})  # one file in front of whichever compiler is configured
 
 # The meaning "ieee": every operation rounds once, as NumPy does, and integers wrap. Never -ffast-math or a part of it
@@ -124,8 +125,10 @@ class Missing:
         return BuildError(self.reason, advice=f"Install a compiler: {self.install}")
 
 
-def find_toolchain(environ: Mapping[str, str] = os.environ, cache: BuildCache | None = None) -> Toolchain | Missing:
-    """The first compiler that works of $WORKBENCH_CXX, $CXX, g++, clang++ and c++ on $PATH.
+def find_toolchain(
+    environ: Mapping[str, str] = os.environ, cache: BuildCache | None = None, kind: Kind | Literal[""] = ""
+) -> Toolchain | Missing:
+    """The first compiler that works, and is of this kind, of $WORKBENCH_CXX, $CXX, g++, clang++ and c++ on $PATH.
 
     A compiler that $WORKBENCH_CXX names is the only one tried: silently taking another would hide a mistyped name.
     """
@@ -147,12 +150,13 @@ def find_toolchain(environ: Mapping[str, str] = os.environ, cache: BuildCache | 
             continue
         seen.add(real)
         found = _examine(full, notes)
-        if isinstance(found, Toolchain):
+        if isinstance(found, Toolchain) and kind in ("", found.kind):
             return found
-        refused.append(f"{command[0]}: {found}")
+        refused.append(f"{command[0]} is {found.kind}" if isinstance(found, Toolchain) else f"{command[0]}: {found}")
     tried = tuple(command[0] for command in commands)
     named = " that $WORKBENCH_CXX names" if own else ""
-    return Missing(tried, f"no working C++ compiler{named}: {'; '.join(refused)}", install_command())
+    wanted = f" of the kind {kind}" if kind else ""
+    return Missing(tried, f"no working C++ compiler{wanted}{named}: {'; '.join(refused)}", install_command())
 
 
 def install_command(what: Literal["compiler", "openmp"] = "compiler") -> str:
@@ -244,7 +248,7 @@ def _probe(command: tuple[str, ...]) -> Toolchain | str:
     if not answer:
         return "does not answer --version"
     kind: Kind = "clang" if "clang" in answer else "gcc"
-    native = ("-march=native",) if platform.machine() in {"x86_64", "AMD64", "i686"} else ("-mcpu=native",)
+    native = ("-march=native",) if platform.machine() in X86 else ("-mcpu=native",)
     with tempfile.TemporaryDirectory(prefix="stencil-workbench-") as folder:
         source = Path(folder, "probe.cpp")
         source.write_text(_PROBE_SOURCE, encoding="utf-8")

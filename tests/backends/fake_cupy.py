@@ -55,6 +55,7 @@ class FakeStream:
 
 class FakeDevice:
     id = 0
+    compute_capability = "90"
 
     def __enter__(self):
         return self
@@ -135,6 +136,7 @@ class FakeCupy:
             ),
             Event=lambda: FakeEvent(self),
             get_elapsed_time=lambda first, last: float(last.at - first.at),
+            nvrtc=SimpleNamespace(getVersion=lambda: (12, 9)),
             compiler=SimpleNamespace(CompileException=errors["compiler"]),
         )
 

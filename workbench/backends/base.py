@@ -177,5 +177,12 @@ class Backend(Protocol):
     def compile(self, plan: Plan, cancel: Event | None = None) -> Program:
         """Render and build; BuildError or BackendError on failure. Setting `cancel` stops compilers where it can."""
 
+    def phenotype(self, plan: Plan) -> str:
+        """Key of what would run: generated text, compiler and flags, launch numbers; 16 hex digits.
+
+        Plans with one key are one program, so a tuner measures them once. Renders, compiles nothing; BuildError or
+        BackendError where there is no compiler.
+        """
+
     def compile_many(self, plans: Sequence[Plan]) -> tuple[Program, ...]:
         """The same for many plans at once, in few translation units where that is faster."""

@@ -101,7 +101,7 @@ class Compiler:
 
 
 def default_compiler(kind: Kind | Literal[""] = "") -> Compiler:
-    """The host's compiler, of this kind, with the user's cache. BuildError tells how to install one if there is none."""
+    """The host's compiler of this kind, with the user's cache. BuildError says how to install one if there is none."""
     cache = default_cache()
     found = find_toolchain(cache=cache, kind=kind)
     if isinstance(found, Missing):

@@ -21,6 +21,7 @@ from workbench.backends.device_instance import DeviceInstance, layout_of
 from workbench.backends.event_clock import EventClock
 from workbench.backends.launch_sequence import DeviceLaunch, index_type
 from workbench.backends.nvrtc import IEEE_FLAGS, KernelResources, with_prelude
+from workbench.backends.phenotype import launch_text, memory_text, phenotype_key
 from workbench.codegen.device import StepLaunches
 from workbench.codegen.render_cuda import CudaText, inlined, render_cuda
 from workbench.codegen.source import Source
@@ -75,6 +76,15 @@ class CudaBackend:
     def compile_many(self, plans: Sequence[Plan]) -> tuple[CudaProgram, ...]:
         """The same for many plans, one after the other: NVRTC is fast enough."""
         return tuple(self.compile(plan) for plan in plans)
+
+    def phenotype(self, plan: Plan) -> str:
+        """Key of what would run on the current device. Renders; compiles nothing."""
+        cuda, choices, text = self._found().cuda, plan.choices.plan, render_cuda(plan)
+        compiler = f"{cuda.nvrtc.getVersion()} {cuda.Device().compute_capability}"
+        options = compile_options(choices.largest_block, "int32_t")
+        return phenotype_key(
+            text.digest, compiler, " ".join(options), memory_text(plan), launch_text(text.kernels, choices)
+        )
 
     def module(self, text: CudaText, plan: Plan, index: str) -> _Module:
         """The text built for the current device, with element numbers of the type `index`."""

@@ -16,6 +16,7 @@ from workbench.backends.compile_pool import Source as Unit
 from workbench.backends.device_instance import DeviceInstance, layout_of
 from workbench.backends.host_backend import HostBackend
 from workbench.backends.launch_sequence import DeviceLaunch, index_type
+from workbench.backends.phenotype import launch_text
 from workbench.backends.simulated_device import (
     ArrayArgument,
     Fault,
@@ -79,6 +80,9 @@ class CudaSimBackend(HostBackend[CudaText, "CudaSimProgram"]):
         """None: checked accesses leave a compiler nothing to choose."""
         del plan
         return BuildChoices()
+
+    def _launch_text(self, plan: Plan, text: CudaText) -> str:
+        return launch_text(text.kernels, plan.choices.plan)
 
     def _program(self, plan: Plan, text: CudaText, built: Built, compiler: Compiler) -> CudaSimProgram:
         return CudaSimProgram(plan, text, built, compiler, self.seed)

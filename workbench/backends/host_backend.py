@@ -17,6 +17,7 @@ from workbench.backends.compile_pool import (
     compiler_availability,
     default_compiler,
 )
+from workbench.backends.phenotype import memory_text, phenotype_key
 from workbench.planning.choices import BuildChoices, CompilerKind
 from workbench.planning.plan import Plan
 
@@ -71,6 +72,14 @@ class HostBackend(ABC, Generic[Text, Program]):
             for plan, text in zip(plans, texts, strict=True)
         )
 
+    def phenotype(self, plan: Plan) -> str:
+        """Key of what would run: plans with one key are one program. Renders; compiles nothing."""
+        choices = self._build_choices(plan)
+        compiler = self._compiler(choices.compiler)
+        text = self._render(plan)
+        recipe = compiler.recipe(self._unit([text], "phenotype", build_flags(choices, compiler.toolchain)))
+        return phenotype_key(recipe.key, memory_text(plan), self._launch_text(plan, text))
+
     def _compiler(self, kind: CompilerKind) -> Compiler:
         """The compiler of this kind, "" for the first that works. BuildError where there is none."""
         given = self._given
@@ -95,6 +104,10 @@ class HostBackend(ABC, Generic[Text, Program]):
     @abstractmethod
     def _unit(self, texts: Sequence[Text], name: str, flags: tuple[str, ...]) -> Source:
         """One translation unit of several texts; `flags` come after the toolchain's own."""
+
+    @abstractmethod
+    def _launch_text(self, plan: Plan, text: Text) -> str:
+        """The numbers with which the text is launched."""
 
     @abstractmethod
     def _program(self, plan: Plan, text: Text, built: Built, compiler: Compiler) -> Program:

@@ -63,6 +63,10 @@ class OpenmpBackend(HostBackend[Source, "OpenmpProgram"]):
     def _unit(self, texts: Sequence[Source], name: str, flags: tuple[str, ...]) -> Unit:
         return Unit(name, "\n".join(source.text for source in texts), flags=flags, headers=openmp_headers())
 
+    def _launch_text(self, plan: Plan, text: Source) -> str:
+        del text
+        return f"{plan.choices.plan.cpu.threads} {plan.choices.plan.cpu.tile}"
+
     def _program(self, plan: Plan, text: Source, built: Built, compiler: Compiler) -> OpenmpProgram:
         del compiler
         _be_patient()

@@ -12,6 +12,7 @@ import numpy as np
 from workbench.backends.base import Availability, Condition, LaunchTime, MarchRequest, MarchResult, Number
 from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
 from workbench.backends.interpreter import KernelInterpreter
+from workbench.backends.phenotype import phenotype_key
 from workbench.graph import Graph
 from workbench.graph.arithmetic import apply
 from workbench.graph.diagnostics import diagnostic_stores
@@ -35,6 +36,10 @@ class ReferenceBackend:
         """Take the plan as it is."""
         del cancel
         return ReferenceProgram(plan)
+
+    def phenotype(self, plan: Plan) -> str:
+        """Key of what would run: the graph, whatever else the plan says."""
+        return phenotype_key("reference", str(plan.graph))
 
     def compile_many(self, plans: Sequence[Plan]) -> tuple[ReferenceProgram, ...]:
         """Take the plans as they are."""

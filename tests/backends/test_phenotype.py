@@ -1,0 +1,67 @@
+"""Phenotype keys: one for plans that are the same program, another for whatever changes what runs."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.backends.device_cells import HEAT, HELLO
+from tests.backends.fake_cupy import FakeCupy
+from tests.backends.test_cuda_sim import cell_plan
+from workbench.backends.cuda import CudaBackend
+from workbench.backends.cuda_sim import CudaSimBackend
+from workbench.backends.openmp import OpenmpBackend
+from workbench.backends.reference import ReferenceBackend
+from workbench.planning import Choices
+from workbench.planning.choices import LoopChoices
+from workbench.planning.genome import genome_of
+from workbench.planning.loop_keys import loop_names
+
+OPENMP = OpenmpBackend()
+DEVICES = (CudaSimBackend(), CudaBackend(FakeCupy()))
+
+
+def key_of(backend, cell=HEAT, dim=2, **choices):
+    return backend.phenotype(cell_plan(cell, dim, **choices))
+
+
+def test_what_changes_the_program_changes_the_key():
+    changes = (
+        {},
+        {"preset": "as_manifest"},
+        {"threads": 2},
+        {"tile": 8},
+        {"flags": ("-O2",)},
+        {"flags": ("-O2", "-funroll-loops")},
+    )
+    assert len({key_of(OPENMP, **each) for each in changes}) == len(changes)
+    assert key_of(OPENMP) == key_of(OpenmpBackend())
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+def test_on_a_device_grid_and_block_of_every_launch_count(device):
+    changes = ({}, {"preset": "as_manifest"}, {"grid": 4}, {"block": 64})
+    assert len({key_of(device, **each) for each in changes}) == len(changes)
+    assert key_of(device) == key_of(device, threads=3, tile=2, flags=("-O2",))
+
+
+def test_what_nothing_reads_leaves_the_key_alone():
+    plan = cell_plan(HELLO, 1)
+    value = f"step/{plan.main.kernel.keys()[0]}"
+    idle = cell_plan(HELLO, 1, before=frozenset({value}))
+    assert genome_of(idle) != genome_of(plan)
+    assert OPENMP.phenotype(idle) == OPENMP.phenotype(plan)
+    assert key_of(OPENMP) == key_of(OPENMP, grid=7, block=32)
+    assert key_of(ReferenceBackend()) == key_of(ReferenceBackend(), preset="as_manifest", threads=2)
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=lambda device: device.name)
+def test_numbers_of_a_loop_count_if_the_plan_has_it(device):
+    plan = cell_plan(HEAT, 2)
+    (key, *_) = loop_names(plan)
+
+    def with_loop(name, **numbers):
+        choices = plan.choices.plan.with_loop(name, LoopChoices(**numbers))
+        return device.phenotype(replace(plan, choices=Choices(plan=choices)))
+
+    assert with_loop(key, block=32) != device.phenotype(plan) == with_loop("0" * 16, block=32)
+    assert with_loop(key, grid=0) == device.phenotype(plan)

@@ -62,8 +62,8 @@ class Machine:
     def plan(self, backend: str = "auto") -> Plan:
         """What is stored where and which loops run in which order; raises PlanError if the choices cannot be met.
 
-        backend: where it would run; "auto" is the machine's own, else the one that is chosen on this host. Backends
-        other than openmp have no loops that run together, and therefore other arrays.
+        backend: where it would run; "auto" is the machine's own, else the one that is chosen on this host. Only openmp
+        runs loops together, so plans for other backends have other arrays.
         """
         return plan_for(self.graph, self.choices, planned_backend(self.backend if backend == "auto" else backend))
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 
 from workbench.backends.base import Program
 from workbench.backends.build_cache import Counters, counters
-from workbench.backends.registry import BACKENDS, Selection, get_backend, names_with_text, select_backend
+from workbench.backends.registry import SHOWN, Selection, get_backend, names_with_text, row_of, select_backend
 from workbench.codegen.source import Source
 from workbench.errors import BackendError, StencilError
 from workbench.forking import forkable_lock
@@ -45,7 +45,7 @@ _KEPT_PROGRAMS = 64
 _KEPT_PLANS = 32
 
 _programs: OrderedDict[tuple[Plan, str], Program] = OrderedDict()
-_plans: OrderedDict[tuple[Graph, Choices], Plan] = OrderedDict()
+_plans: OrderedDict[tuple[Graph, Choices, bool], Plan] = OrderedDict()
 _lock = forkable_lock()
 
 
@@ -68,19 +68,21 @@ def trace(text: str, *, name: str = "machine", dim: int | None = None) -> Traced
     return trace_cell(text, name=name, dim=dim)
 
 
-def plan_graph(graph: Graph, choices: Choices | None = None) -> Plan:
-    """Graph and choices -> plan. The last few are kept, so that views and simulations that ask for one plan share it.
+def plan_graph(graph: Graph, choices: Choices | None = None, *, follows_chains: bool = True) -> Plan:
+    """Graph and choices -> plan, for a backend that follows chains or one that does not.
+
+    The last few are kept, so that views and simulations that ask for one plan share it.
 
     Raises PlanError if the choices cannot be met.
     """
     wanted = choices or Choices()
-    key = (graph, wanted)
+    key = (graph, wanted, follows_chains)
     with _lock:
         if key in _plans:
             _plans.move_to_end(key)
             return _plans[key]
     try:
-        plan = plan_anew(graph, wanted)
+        plan = plan_anew(graph, wanted, follows_chains=follows_chains)
     except StencilError as error:
         raise error.belonging(graph.origin)  # noqa: B904  # the same error
     with _lock:
@@ -92,14 +94,13 @@ def plan_graph(graph: Graph, choices: Choices | None = None) -> Plan:
 
 def render(plan: Plan, backend: str) -> Source:
     """Plan -> generated text, with a map from its lines to nodes and cell lines. BackendError if it has none."""
-    for row in BACKENDS:
-        if row.name == backend and row.renderer:
-            module, _, function = row.renderer.partition(":")
-            rendered = getattr(import_module(module), function)(plan)
-            source: Source = rendered if isinstance(rendered, Source) else rendered.source
-            return source
-    named = ", ".join(names_with_text())
-    raise BackendError(f"no source is generated for backend {backend!r}", advice=f"Use one of: {named}.")
+    if backend not in names_with_text():
+        named = ", ".join(names_with_text())
+        raise BackendError(f"no source is generated for backend {backend!r}", advice=f"Use one of: {named}.")
+    module, _, function = row_of(backend).renderer.partition(":")
+    rendered = getattr(import_module(module), function)(plan)
+    source: Source = rendered if isinstance(rendered, Source) else rendered.source
+    return source
 
 
 def find_built(plan: Plan, selection: Selection) -> Program | None:
@@ -128,18 +129,12 @@ def build(plan: Plan, selection: Selection, cancel: threading.Event | None = Non
 
 
 def plan_for(graph: Graph, choices: Choices, backend: str) -> Plan:
-    """Plan for one backend; the plan's choices are those that were asked for.
-
-    Backends other than openmp run launches one by one, for which fewer arrays will do.
-    """
-    if backend == "openmp":
-        return plan_graph(graph, choices)
-    apart = replace(choices, plan=choices.plan.changed(loops="apart"))
-    return replace(plan_graph(graph, apart), choices=choices)
+    """Plan for one backend. One that runs all launches one by one gets no chains, for which fewer arrays will do."""
+    return plan_graph(graph, choices, follows_chains=row_of(backend).follows_chains)
 
 
 def planned_backend(name: str) -> str:
-    """The backend for which plans are shown: "auto" is the one that would run here, openmp where none can.
+    """The backend for which plans are shown: "auto" is the one that would run here, `SHOWN` where none can.
 
     Raises BackendError for a name that there is not.
     """
@@ -148,7 +143,7 @@ def planned_backend(name: str) -> str:
     try:
         return select_backend().name
     except BackendError:
-        return "openmp"
+        return SHOWN
 
 
 def compile_graph(graph: Graph, choices: Choices, backend: str = "auto") -> Compiled:

@@ -1,5 +1,7 @@
 """The registry: rows that load, and the choice that "auto" makes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ import workbench as wb
 from workbench.backends import registry
 from workbench.backends.base import Availability
 from workbench.errors import BackendError
+from workbench.pipeline import plan_for
 
 
 class Fake:
@@ -84,3 +87,32 @@ def test_a_backend_is_a_file_and_a_row(monkeypatch):
     assert len(set(found.values())) == 1
     assert machine.source("one-thread").text == machine.source("openmp").text
     assert "one-thread" in registry.names_with_text()
+
+
+ROLLS = """
+u = field("u", boundary="periodic")
+a = manifest(u[-1, 0] + u[+1, 0])
+u.next = a[0, -1] + a[0, +1]
+"""
+
+
+def test_a_plan_has_chains_where_its_backend_follows_them_and_keeps_its_choices(monkeypatch):
+    machine = wb.trace(ROLLS, name="rolls")
+    rows = (*registry.BACKENDS, *(registry.Row(n, "", "", "", follows_chains=n == "other") for n in ("other", "apart")))
+    monkeypatch.setattr(registry, "BACKENDS", rows)
+    chains = {row.name: len(plan_for(machine.graph, machine.choices, row.name).main.plain.chains) for row in rows}
+    assert chains == {"reference": 0, "openmp": 1, "cuda": 0, "cuda-sim": 0, "other": 1, "apart": 0}
+    assert plan_for(machine.graph, machine.choices, "cuda").choices == machine.choices
+    apart = replace(machine.choices, plan=machine.choices.plan.changed(loops="apart"))
+    assert not plan_for(machine.graph, apart, "openmp").main.plain.chains
+
+
+def test_the_traits_of_a_row_say_what_its_choices_are():
+    assert {row.name: row.runs_on for row in registry.BACKENDS} == {
+        "reference": "nothing",
+        "openmp": "threads",
+        "cuda": "blocks",
+        "cuda-sim": "blocks",
+    }
+    with pytest.raises(BackendError, match="no backend 'opnmp'; did you mean 'openmp'"):
+        registry.row_of("opnmp")

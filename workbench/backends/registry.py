@@ -6,9 +6,12 @@ import difflib
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from typing import Literal
 
 from workbench.backends.base import Availability, Backend
 from workbench.errors import BackendError
+
+RunsOn = Literal["threads", "blocks", "nothing"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +20,8 @@ class Row:
 
     `auto` orders what "auto" tries, smallest first; None: never taken unasked. `renderer` is the function of codegen/
     that writes its text, as "module:function", because templates are imported when asked for; "" if it has no text.
+    `runs_on` is what its loops are spread over, and so which choices count (`workbench.planning.tunables`); "nothing"
+    for an interpreter, which follows the graph alone. `follows_chains`: whether it runs the loops of a chain together.
     """
 
     name: str
@@ -25,21 +30,42 @@ class Row:
     about: str
     auto: int | None = None
     renderer: str = ""
+    runs_on: RunsOn = "nothing"
+    follows_chains: bool = False
 
 
 _CPU_TEXT, _CUDA_TEXT = "workbench.codegen.render:render_openmp", "workbench.codegen.render_cuda:render_cuda"
 BACKENDS: tuple[Row, ...] = (
     Row("reference", "workbench.backends.reference", "ReferenceBackend", "NumPy interpreter, defines the meaning", 3),
-    Row("openmp", "workbench.backends.openmp", "OpenmpBackend", "C++17 on all CPU threads", 2, _CPU_TEXT),
-    Row("cuda", "workbench.backends.cuda", "CudaBackend", "CUDA on an NVIDIA GPU through CuPy", 1, _CUDA_TEXT),
+    Row(
+        "openmp",
+        "workbench.backends.openmp",
+        "OpenmpBackend",
+        "C++17 on all CPU threads",
+        2,
+        _CPU_TEXT,
+        runs_on="threads",
+        follows_chains=True,
+    ),
+    Row(
+        "cuda",
+        "workbench.backends.cuda",
+        "CudaBackend",
+        "CUDA on an NVIDIA GPU through CuPy",
+        1,
+        _CUDA_TEXT,
+        runs_on="blocks",
+    ),
     Row(
         "cuda-sim",
         "workbench.backends.cuda_sim",
         "CudaSimBackend",
         "generated CUDA on the CPU, every access checked",
         renderer=_CUDA_TEXT,
+        runs_on="blocks",
     ),
 )
+SHOWN = "openmp"  # whose plans and texts are shown where no backend is asked for, or it has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +93,14 @@ def names_with_text() -> tuple[str, ...]:
 
 def get_backend(name: str) -> Backend:
     """The backend called `name`, one object a process; BackendError lists the names if there is none."""
+    return _load(row_of(name))
+
+
+def row_of(name: str) -> Row:
+    """The row of the backend called `name`: its traits, without loading it. BackendError lists the names."""
     for row in BACKENDS:
         if row.name == name:
-            return _load(row)
+            return row
     close = difflib.get_close_matches(str(name), ("auto", *backend_names()), n=1)
     guess = f"; did you mean {close[0]!r}?" if close else ""
     raise BackendError(

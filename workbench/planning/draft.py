@@ -43,12 +43,21 @@ class KernelDraft:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """Graph and choices, and what the passes so far have decided. `always` are scalars wanted after every step."""
+    """Graph and choices, and what the passes so far have decided.
+
+    always: scalars wanted after every step. follows_chains: whether the backend can run loops together.
+    """
 
     graph: Graph
     choices: Choices
     always: frozenset[str] = frozenset()
+    follows_chains: bool = True
     kernels: tuple[KernelDraft, ...] = ()
     slots: tuple[Slot, ...] = ()
     global_slots: tuple[GlobalSlot, ...] = ()
     planned: tuple[KernelPlan, ...] = ()
+
+    @property
+    def together(self) -> bool:
+        """Whether loops may run together over blocks."""
+        return self.follows_chains and self.choices.plan.cpu.loops == "together"

@@ -50,13 +50,20 @@ class Pass:
     rewrites: bool = False
 
 
-def plan_graph(graph: Graph, choices: Choices | None = None, *, observe: Collection[str] | None = None) -> Plan:
+def plan_graph(
+    graph: Graph,
+    choices: Choices | None = None,
+    *,
+    observe: Collection[str] | None = None,
+    follows_chains: bool = True,
+) -> Plan:
     """Return the plan of a graph under choices: all PASSES in order.
 
-    observe: scalars whose value somebody wants after every step; they are no diagnostics then. Raises PlanError if
+    observe: scalars whose value somebody wants after every step; they are no diagnostics then. follows_chains: whether
+    the plan is for a backend that can run loops together. Raises PlanError if
     choices or hints cannot be honoured, or where a field is read outside without a rule.
     """
-    draft = Draft(graph, choices or Choices(), frozenset(observe or ()))
+    draft = Draft(graph, choices or Choices(), frozenset(observe or ()), follows_chains)
     check_choices(draft.choices.plan)
     checking = is_checking()
     if checking:
@@ -102,17 +109,16 @@ def _allocation(draft: Draft) -> Draft:
     _refuse_unknown_keys(draft)
     kernels = []
     for each in draft.kernels:
-        if draft.choices.plan.cpu.loops == "apart" or draft.graph.dim < 2:  # nothing rolls
+        if not draft.together or draft.graph.dim < 2:  # nothing rolls
             each = replace(each, unrolled=asks_to_roll(each.kernel, draft.choices.plan.values))
-        estimates = _estimates(each, draft.choices.plan) if draft.choices.plan.values.preset == "cost" else ()
+        estimates = _estimates(each, draft.together) if draft.choices.plan.values.preset == "cost" else ()
         storage, forced = choose_allocation(each.kernel, draft.choices.plan.values, estimates, each.unrolled)
         kernels.append(replace(each, storage=storage, forced=forced))
     return replace(draft, kernels=tuple(kernels))
 
 
-def _estimates(each: KernelDraft, choices: PlanChoices) -> tuple[Estimate, ...]:
+def _estimates(each: KernelDraft, together: bool) -> tuple[Estimate, ...]:
     steps = (each.plain,) if each.plain == each.observed else (each.plain, each.observed)
-    together = choices.cpu.loops == "together"
     return tuple(Estimate(each.kernel, s.margins, s.live, _copied_loads(each), together) for s in steps)
 
 
@@ -186,7 +192,7 @@ def _without_idle(each: KernelDraft, choices: PlanChoices) -> KernelDraft:
 
 def _chained(draft: Draft) -> Draft:
     def chained(each: KernelDraft, step: StepDraft) -> StepDraft:
-        if draft.choices.plan.cpu.loops == "apart":
+        if not draft.together:
             return step
         apart = [number for number in range(len(step.groups)) if any(_syncs(each, step, number, draft.choices.plan))]
         chains = find_chains(each.kernel, step.groups, step.emissions, step.order.launches, apart)

@@ -230,7 +230,7 @@ def tunable(name: str) -> Tunable:
     raise PlanError(f"there is no choice called {name!r}", advice=f"Use one of {known}.")
 
 
-def tunables_of(plan: Plan, runs_on: Literal["threads", "blocks", ""] = "") -> tuple[Tunable, ...]:
+def tunables_of(plan: Plan, runs_on: Literal["threads", "blocks", "nothing", ""] = "") -> tuple[Tunable, ...]:
     """All that may be chosen for a program: numbers first, then values in genome order, then loops of this plan.
 
     runs_on: what counts on a backend that runs on this only (`workbench.backends.registry.Row`); "" for everything.

@@ -15,6 +15,7 @@ from workbench.graph.rewrite import copy, rewrite
 from workbench.language import field
 from workbench.machine import CapturedNameWarning
 from workbench.planning import Choices, Meaning, simplify
+from workbench.planning.letters import bits_of
 from workbench.planning.plan import Storage
 
 
@@ -100,6 +101,73 @@ def test_annotate_takes_any_case():
         hello.annotate("y", "Stored")
 
 
+def bits_that_differ(one, other):
+    """(section, number of the bit) of what two genomes of one program say differently."""
+    found = []
+    for mine, others in zip(one.partition(":")[2].split("/"), other.partition(":")[2].split("/"), strict=True):
+        texts = [bits_of(part[2:], 2 * len(part[2:])) for part in (mine, others)]
+        found += [(mine[0], k) for k, (a, b) in enumerate(zip(*texts, strict=True)) if a != b]
+    return found
+
+
+TABLE_3 = """
+density = field("density")
+x = sync(density, "before")
+y = manifest(x * x)
+z = y + y
+density.next = z
+"""
+
+
+def test_the_columns_of_table_3_differ_in_the_papers_two_bits():
+    hello = wb.trace(HELLO, name="hello").with_choices(grid=32, block=32)
+    left = hello.annotate("y", "delayed")
+    right = hello.annotate("y", "manifest").annotate("x", sync="before")
+    hinted = wb.trace(TABLE_3, name="hello").with_choices(grid=32, block=32)
+    assert bits_that_differ(left.genome, right.genome) == [("M", 1), ("S", 0)]  # y is Manifest, a barrier before x
+    assert right.genome == hinted.genome
+    assert right.genome.endswith("/G=AAAAAGAAAAAAAGAA/M=C/S=GAA")
+
+
+def test_choices_are_set_by_name():
+    hello = wb.trace(HELLO, name="hello")
+    chosen = hello.with_choices(block=128, grid=0, threads=2)
+    assert (chosen.choices.plan.device.block, chosen.choices.plan.cpu.threads) == (128, 2)
+    assert chosen.with_choices(threads=3, loops="apart").choices.plan.device.block == 128
+    assert hello.with_choices(chosen.choices, block=64).choices.plan.cpu.threads == 2
+    with pytest.raises(PlanError, match="block is 0\nUse a number from 1 to 1024"):
+        hello.with_choices(block=0)
+    with pytest.raises(PlanError, match=r"no choice called 'blok'; did you mean 'block'\?"):
+        hello.with_choices(blok=64)
+
+
+def test_a_machine_lists_what_may_be_chosen_on_a_backend():
+    hello = wb.trace(HELLO, name="hello")
+    on = {backend: [t.name for t in hello.tunables(backend)] for backend in ("reference", "openmp", "cuda")}
+    assert "threads" in on["openmp"]
+    assert "block" not in on["openmp"]
+    loop = f"block of {hello.plan().subkernels[0].name}"
+    assert {"block", loop} <= set(on["cuda"])
+    assert hello.with_choices(**{loop: 64}).choices.plan.largest_block == 256
+    assert hello.with_choices(**{loop: 512}).choices.plan.largest_block == 512
+    assert "threads" not in on["cuda"]
+    assert not {"threads", "block"} & set(on["reference"])
+    for tunable in hello.tunables("openmp"):
+        now = tunable.read(hello.choices.plan)
+        assert tunable.read(hello.with_choices(**{tunable.name: now}).choices.plan) == now
+
+
+def test_barriers_are_annotated_and_taken_away_by_name():
+    hello = wb.trace(HELLO, name="hello").annotate("y", "manifest")
+    before = hello.annotate("y", sync="before")
+    assert before.choices.plan.barriers.before
+    assert storage_of(before, "y") is Storage.MANIFEST
+    both = before.annotate("y", "delayed", sync="both")
+    assert both.choices.plan.barriers.after == before.choices.plan.barriers.before
+    assert both.annotate("y", sync="none").choices == hello.annotate("y", "delayed").choices
+    assert hello.annotate("density", sync="before").choices == hello.annotate("x", sync="before").choices
+
+
 def test_genomes_of_both_allocations_differ_in_at_most_two_letters():
     hello = wb.trace(HELLO, name="hello")
     stored, computed = (hello.annotate("y", a).genome for a in ("manifest", "delayed"))
@@ -134,11 +202,17 @@ def test_annotations_change_no_result():
         ("yy", "manifest", "computes nothing called 'yy'"),
         ("density", "delayed", "density is state"),
         ("y", "stored", "allocation 'stored' is unknown"),
+        ("y", None, "nothing is asked of y"),
     ],
 )
 def test_annotate_refuses(name, allocation, text):
     with pytest.raises(wb.StencilError, match=text):
         wb.trace(HELLO).annotate(name, allocation)
+
+
+def test_annotate_refuses_an_unknown_place_of_a_barrier():
+    with pytest.raises(PlanError, match="sync 'here' is unknown"):
+        wb.trace(HELLO).annotate("y", sync="here")
 
 
 def test_plan_refuses_an_unknown_backend():

@@ -13,15 +13,18 @@ from typing import Any
 
 import numpy as np
 
+from workbench.backends.registry import row_of
 from workbench.codegen.source import Source
-from workbench.errors import PlanError, RunError, StencilError
+from workbench.errors import RunError, StencilError
 from workbench.frontend.cell import Traced, trace_cell, trace_function
 from workbench.graph import Graph
 from workbench.graph.shown import Bundle, bundle_of, set_drawer
 from workbench.pipeline import plan_for, planned_backend, render, simplify
+from workbench.planning.annotation import annotated
 from workbench.planning.choices import Choices
 from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
+from workbench.planning.tunables import TUNABLES, Tunable, set_by_name, tunables_of
 from workbench.run import alive, viewing
 from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
@@ -95,9 +98,27 @@ class Machine:
 
         return open_inspector(self, simulation, field=field)
 
-    def with_choices(self, choices: Choices) -> Machine:
-        """The same program, planned by other choices."""
-        return replace(self, choices=choices)
+    def with_choices(self, choices: Choices | None = None, **named: Any) -> Machine:  # noqa: ANN401  # each has its own
+        """The same program, planned by other choices: a whole record, or the present ones with some set by name.
+
+        `with_choices(block=128, grid=0, threads=2)`; `tunables()` lists the names. PlanError for an unknown name or a
+        value that is not legal.
+        """
+        chosen = self.choices if choices is None else choices
+        if named:
+            general = set(named) <= {row.name for row in TUNABLES}
+            chosen = replace(
+                chosen, plan=set_by_name(chosen.plan, TUNABLES if general else tunables_of(self.plan()), named)
+            )
+        return replace(self, choices=chosen)
+
+    def tunables(self, backend: str = "auto") -> tuple[Tunable, ...]:
+        """All that may be chosen and counts on a backend, "auto" for the machine's own: numbers, values, loops.
+
+        Each knows how to read and write the choices of a plan, what is legal, and what is worth trying.
+        """
+        name = planned_backend(self.backend if backend == "auto" else backend)
+        return tunables_of(self.plan(name), row_of(name).runs_on)
 
     @property
     def genome(self) -> str:
@@ -108,41 +129,17 @@ class Machine:
         """The same program, planned as the genome says. Raises GenomeError if it belongs to another program."""
         return self.with_choices(choices_of(genome, self.plan().graph, self.choices))
 
-    def annotate(self, name: str, allocation: str) -> Machine:
+    def annotate(self, name: str, allocation: str | None = None, *, sync: str | None = None) -> Machine:
         """The same program with the value called `name` "manifest" (stored) or "delayed" (recomputed), in any case.
 
-        Raises PlanError if there is no such value, or if its storage is not free to choose.
+        sync: "before", "after" or "both" puts a barrier at the sub-kernels that evaluate or read the value, "none"
+        takes it away; `annotate("y", sync="before")` leaves the storage alone. Raises PlanError if there is no such
+        value, or if its storage is not free to choose.
         """
-        given, allocation = allocation, allocation.lower() if isinstance(allocation, str) else allocation
-        if allocation == "rolling":
-            raise PlanError(
-                f'{name} cannot be annotated "rolling", a hint that counts where no choice is made',
-                advice=f'Write rolling({name}) in the cell, or use "manifest": stored values roll where they can.',
-            )
-        if allocation not in ("manifest", "delayed"):
-            raise PlanError(f"allocation {given!r} is unknown", advice='Use "manifest" or "delayed".')
-        keys = self._keys_of(name)
-        if not keys:
-            if name in {static.name for static in self.graph.statics}:
-                raise PlanError(f"{name} is state, which is stored anyway", advice="Annotate a value computed from it.")
-            known = sorted({n for kernel in self.graph.kernels for node in kernel.nodes for n in node.names})
-            raise PlanError(f"{self.name} computes nothing called {name!r}", advice=f"Use one of {', '.join(known)}.")
-        plan, values = self.choices.plan, self.choices.plan.values
-        chosen, other = (values.manifest, values.delayed)
-        chosen, other = (chosen, other) if allocation == "manifest" else (other, chosen)
-        chosen, other = chosen | keys, other - keys - {key.partition("/")[2] for key in keys}
-        manifest, delayed = (chosen, other) if allocation == "manifest" else (other, chosen)
-        machine = self.with_choices(replace(self.choices, plan=plan.changed(manifest=manifest, delayed=delayed)))
+        plan = annotated(self.plan().graph, self.choices.plan, name, allocation, sync)
+        machine = self.with_choices(replace(self.choices, plan=plan))
         machine.plan()  # refuses here, where the name is known, and not at the first run
         return machine
-
-    def _keys_of(self, name: str) -> frozenset[str]:
-        """Keys (kernel/structural key) of the values that carry the name, one for each kernel that has it.
-
-        Those of the plan's graph: choices of precision make it another one than the machine's.
-        """
-        found = ((kernel, kernel.find(name)) for kernel in self.plan().graph.kernels)
-        return frozenset(f"{kernel.name}/{kernel.keys()[index]}" for kernel, index in found if index is not None)
 
     def simulate(
         self,

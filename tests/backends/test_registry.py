@@ -73,7 +73,6 @@ def test_a_backend_is_a_file_and_a_row(monkeypatch):
         "one-thread", "tests.backends.one_thread", "OneThreadBackend", "a trial", renderer=registry._CPU_TEXT
     )
     monkeypatch.setattr(registry, "BACKENDS", (*registry.BACKENDS, row))
-    monkeypatch.setattr("workbench.pipeline.BACKENDS", registry.BACKENDS)
     machine = wb.trace(
         'u = field("u", boundary="reflect")\ntotal = scalar("total")\n'
         "u.next = u + 0.1 * (u[+1, 0] + u[-1, 0] + u[0, +1] + u[0, -1] - 4 * u)\ntotal.next = reduce_sum(u)"

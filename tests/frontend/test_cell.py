@@ -145,6 +145,14 @@ def test_hints_reach_the_node_with_their_line():
     assert "flux" in b.names
 
 
+def test_a_barrier_may_be_asked_for_on_one_side():
+    kernel = kernel_of('u = field("u")\na = sync(u * 2.0, "before")\nb = sync(a + 1.0, where="after")\nu.next = b')
+    hints = [kernel.nodes[kernel.find(name)].hint for name in "ab"]
+    assert [(hint.sync_before, hint.sync_after) for hint in hints] == [(True, False), (False, True)]
+    with pytest.raises(TraceError, match="sync has no place 'here'"):
+        kernel_of('u = field("u")\nu.next = sync(u * 2.0, "here")')
+
+
 def test_a_wish_to_roll_reaches_the_node_and_its_text():
     graph = trace_cell('u = field("u")\na = rolling(u * 2.0)\nu.next = a', name="cell", dim=1).graph
     node = graph.kernels[0].nodes[graph.kernels[0].find("a")]

@@ -44,10 +44,16 @@ def rolling(value: object) -> Value:
     return _hinted(value, "rolling", Hint("rolling"))
 
 
+def sync(value: object, where: str = "both") -> Value:
+    """Ask that all threads meet before and after the value is computed, or "before" or "after" only; returns it."""
+    if where not in ("both", "before", "after"):
+        raise TraceError(f"sync has no place {where!r}", advice='Write sync(x), sync(x, "before") or sync(x, "after").')
+    return _synchronised(value, where=where)
+
+
 @componentwise
-def sync(value: object) -> Value:
-    """Ask that all threads meet before and after the value is computed; returns it."""
-    return _hinted(value, "sync", Hint(sync_before=True, sync_after=True))
+def _synchronised(value: object, *, where: str) -> Value:
+    return _hinted(value, "sync", Hint(sync_before=where != "after", sync_after=where != "before"))
 
 
 def _hinted(value: object, what: str, hint: Hint) -> Value:

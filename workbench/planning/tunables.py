@@ -9,6 +9,7 @@ a record of `workbench.planning.choices` and one row here.
 
 from __future__ import annotations
 
+import difflib
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -226,8 +227,7 @@ def tunable(name: str) -> Tunable:
     for row in TUNABLES:
         if row.name == name:
             return row
-    known = ", ".join(row.name for row in TUNABLES)
-    raise PlanError(f"there is no choice called {name!r}", advice=f"Use one of {known}.")
+    raise _unknown(name, [row.name for row in TUNABLES])
 
 
 def tunables_of(plan: Plan, runs_on: Literal["threads", "blocks", "nothing", ""] = "") -> tuple[Tunable, ...]:
@@ -269,9 +269,19 @@ def set_by_name(plan: PlanChoices, known: Iterable[Tunable], named: Mapping[str,
     rows = {each.name: each for each in known}
     for name, value in named.items():
         if name not in rows:
-            raise PlanError(f"there is no choice called {name!r}", advice=f"Use one of {', '.join(rows)}.")
+            raise _unknown(name, rows)
         plan = rows[name].write(plan, value)
     return plan
+
+
+def _unknown(name: str, known: Iterable[str]) -> PlanError:
+    close = difflib.get_close_matches(name, known, n=1)
+    guess = f"; did you mean {close[0]!r}?" if close else ""
+    names = ", ".join(row.name for row in TUNABLES)
+    return PlanError(
+        f"there is no choice called {name!r}{guess}",
+        advice=f"Use one of {names}, or a name that machine.tunables() lists.",
+    )
 
 
 def check_choices(plan: PlanChoices) -> PlanChoices:

@@ -41,6 +41,32 @@ def tracked_texts():
                 yield name, data.decode("utf-8")
 
 
+def test_pipeline_run_and_views_name_no_backend():
+    """They ask the registry's rows and the protocol of workbench.backends.base; a new backend edits none of them."""
+    names, modules = {row.name for row in BACKENDS}, {row.module for row in BACKENDS}
+    rooms = [p for p in MODULES if p.relative_to(ROOT / "workbench").parts[0] in ("run", "views", "pipeline.py")]
+    print(f"{len(rooms)} files looked at")
+    assert len(rooms) > 100
+    found = []
+    for path in rooms:
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        owners = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        told = {
+            id(node.body[0].value) for node in ast.walk(tree) if isinstance(node, owners) and ast.get_docstring(node)
+        }
+        for node in ast.walk(tree):
+            match node:
+                case ast.Constant(value=str(text)) if text in names and id(node) not in told:
+                    found.append((path.relative_to(ROOT).as_posix(), text))
+                case ast.ImportFrom(module=str(module)) if module in modules:
+                    found.append((path.relative_to(ROOT).as_posix(), module))
+                case ast.Import(names=imported):
+                    found += [(path.name, each.name) for each in imported if each.name in modules]
+    # Texts in CUDA are in the language that the backend is named after.
+    languages = {("workbench/views/source/highlighting.py", "cuda"), ("workbench/views/source/summary.py", "cuda")}
+    assert set(found) == languages
+
+
 def test_no_file_is_too_long():
     written = [f for suffix in ("*.h", "*.jinja") for f in sorted((ROOT / "workbench").rglob(suffix))]
     files = [*MODULES, *written, *sorted((ROOT / "tests").rglob("*.py"))]

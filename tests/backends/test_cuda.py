@@ -12,7 +12,8 @@ from tests.backends.fake_cupy import FakeCupy
 from tests.backends.graphs import reducing_graph
 from tests.codegen.hand_plans import plan_by_hand
 from workbench.backends.base import Condition, MarchRequest, StopFlag
-from workbench.backends.cuda import GRAPH_STEPS, CudaBackend, _Pace, compile_options, rotation_period
+from workbench.backends.cuda import GRAPH_STEPS, CudaBackend, _Pace, rotation_period
+from workbench.backends.nvrtc import compile_options
 from workbench.errors import BackendError, BuildError
 
 
@@ -179,6 +180,6 @@ def test_field_is_taken_over_on_the_device():
     name = old.plan.graph.fields[0].name
     old.write_field(name, np.arange(40.0))
     fake.log.clear()
-    new.take_field(name, old)
+    new.take_over(old)
     assert fake.log == ["synchronize"]
     assert new.read_field(name).tolist() == list(range(40))

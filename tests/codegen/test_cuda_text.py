@@ -10,7 +10,6 @@ from tests.programs import all_programs, dimension
 from tests.programs.hello import TEXT as HELLO
 from tests.programs.wave import TEXT as WAVE
 from workbench.backends import nvrtc
-from workbench.backends.cuda import compile_options
 from workbench.codegen.names import RESERVED
 from workbench.codegen.render_cuda import inlined, render_cuda
 from workbench.frontend.cell import trace_cell
@@ -38,7 +37,7 @@ def compilers():
 def compile_for_sm_90(text, index="int32_t", block=32):
     """With NVRTC if it is there, because it is faster."""
     compiler = compilers()[-1]
-    flags = tuple(option for option in compile_options(block, index) if not option.startswith("--std"))
+    flags = tuple(option for option in nvrtc.compile_options(block, index) if not option.startswith("--std"))
     return nvrtc.compile_cuda(inlined(text.source.text), compiler=compiler, flags=flags)
 
 

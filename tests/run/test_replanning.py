@@ -341,10 +341,8 @@ def test_precision_of_the_first_plan_is_kept():
         WAVE.simulate(**values, choices=halved, backend="reference") as other,
     ):
         one.run(3)
-        assert (
-            one.replan(replace(halved, plan=PlanChoices().changed(preset="as_manifest"))).wait(PATIENCE).stage
-            == "running"
-        )
+        stored = replace(halved, plan=PlanChoices().changed(preset="as_manifest"))
+        assert one.replan(stored).wait(PATIENCE).stage == "running"
         assert one.compiled.plan.choices.meaning == halved.meaning
         one.run(3)
         other.run(6)

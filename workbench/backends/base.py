@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from threading import Event
@@ -10,6 +10,8 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from workbench.codegen.functions import functions_in
+from workbench.codegen.source import Source
 from workbench.planning.plan import Plan
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -106,6 +108,24 @@ class LaunchTime:
     steps: int
 
 
+@dataclass(frozen=True, slots=True)
+class CompilerReport:
+    """What was said. `functions`: name in the text -> sentence; `problem`: why nothing is known; `title`: who spoke."""
+
+    title: str
+    functions: Mapping[str, str]
+    problem: str = ""
+
+    def of_subkernels(self, source: Source) -> Mapping[tuple[str, str], str]:
+        """(kernel, sub-kernel) -> sentence, for a text whose functions these are."""
+        return {
+            subkernel: self.functions[function.name]
+            for function in functions_in(source)
+            for subkernel in function.subkernels
+            if function.name in self.functions
+        }
+
+
 class Instance(Protocol):
     """The state of one simulation in one backend's memory. Not thread-safe: one thread at a time."""
 
@@ -119,6 +139,12 @@ class Instance(Protocol):
 
     def read_field(self, name: str) -> Array:
         """A fresh C-ordered copy of the field's domain, on the host."""
+
+    def take_over(self, other: Instance) -> None:
+        """Copy the whole state, fields, scalars and params, of another instance of this program and of equal extents.
+
+        `other` is of the same backend and does nothing meanwhile; layouts may differ. It may be closed afterwards.
+        """
 
     def write_field(self, name: str, values: Array) -> None:
         """Copy `values` (shape extents, the field's dtype) into the field's domain."""
@@ -160,6 +186,9 @@ class Program(Protocol):
     def from_cache(self) -> bool:
         """Whether the binary came from the build cache."""
 
+    def compiler_words(self) -> Mapping[tuple[str, str], str]:
+        """(kernel, sub-kernel) -> what the compiler said of its loops when it made this program; compiles nothing."""
+
     def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> Instance:
         """Allocate a state: fields zero, scalars and params at their defaults."""
 
@@ -176,6 +205,12 @@ class Backend(Protocol):
 
     def compile(self, plan: Plan, cancel: Event | None = None) -> Program:
         """Render and build; BuildError or BackendError on failure. Setting `cancel` stops compilers where it can."""
+
+    def compiler_report(self, plan: Plan, source: Source) -> CompilerReport:
+        """Compile the plan's generated text and return what the compiler says of its functions.
+
+        BuildError or BackendError where there is no compiler, or if it refuses.
+        """
 
     def phenotype(self, plan: Plan) -> str:
         """Key of what would run: generated text, compiler and flags, launch numbers; 16 hex digits.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -15,12 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from workbench.backends.base import Array, Availability, LaunchTime, MarchRequest
+from workbench.backends.base import Array, Availability, CompilerReport, LaunchTime, MarchRequest
 from workbench.backends.checks import checked_extents
+from workbench.backends.compiler_words import register_report, resource_report
 from workbench.backends.device_instance import DeviceInstance, layout_of
 from workbench.backends.event_clock import EventClock
 from workbench.backends.launch_sequence import DeviceLaunch, index_type
-from workbench.backends.nvrtc import IEEE_FLAGS, KernelResources, with_prelude
+from workbench.backends.nvrtc import KernelResources, compile_options, with_prelude
 from workbench.backends.phenotype import launch_text, memory_text, phenotype_key
 from workbench.codegen.device import StepLaunches
 from workbench.codegen.render_cuda import CudaText, inlined, render_cuda
@@ -31,7 +32,6 @@ from workbench.planning.plan import Plan
 SLICE_SECONDS = 0.05  # of steps given to the device before the host looks at stop and time again
 GRAPH_STEPS = 16  # at least so many in a graph, because its launch costs as much as some kernels
 SHORT_CELLS = 1 << 22  # up to so many cells a launch takes a device about as long as the host needs to ask for it
-_USUAL_BLOCK, _LARGEST_BLOCK = 256, 1024
 _INSTALL = "Install the extra cuda (pip install 'stencil-workbench[cuda]') on a machine with an NVIDIA GPU."
 _FORKED = (
     "this process was forked from one that uses CUDA, which works in that one only",
@@ -76,6 +76,10 @@ class CudaBackend:
     def compile_many(self, plans: Sequence[Plan]) -> tuple[CudaProgram, ...]:
         """The same for many plans, one after the other: NVRTC is fast enough."""
         return tuple(self.compile(plan) for plan in plans)
+
+    def compiler_report(self, plan: Plan, source: Source) -> CompilerReport:
+        """What the compiler says of the text, for a usual device."""
+        return register_report(plan, source)
 
     def phenotype(self, plan: Plan) -> str:
         """Key of what would run on the current device. Renders; compiles nothing."""
@@ -137,15 +141,6 @@ class _Module:
     from_cache: bool
 
 
-def compile_options(block_size: int, index: str) -> tuple[str, ...]:
-    """NVRTC's options: IEEE arithmetic, the type of element numbers, and how large blocks may be.
-
-    Registers are shared out for one of two sizes only, so that another block size seldom needs another binary.
-    """
-    block = _USUAL_BLOCK if block_size <= _USUAL_BLOCK else _LARGEST_BLOCK
-    return ("--std=c++17", *IEEE_FLAGS, f"-DSTENCIL_INDEX={index}", f"-DSTENCIL_BLOCK={block}")
-
-
 class CudaProgram:
     """A plan's CUDA text built for a device; makes any number of instances of any extents."""
 
@@ -179,6 +174,10 @@ class CudaProgram:
             numbers = [int(driver.funcGetAttribute(number, function.ptr)) for number in (registers, local, shared)]
             found.append(KernelResources(name, numbers[0], numbers[1], 0, numbers[2]))
         return tuple(found)
+
+    def compiler_words(self) -> Mapping[tuple[str, str], str]:
+        """(kernel, sub-kernel) -> registers and what spills, as the driver says."""
+        return resource_report("the driver", self.resources()).of_subkernels(self.source)
 
     def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> CudaInstance:
         """Allocate a state; `threads` is not used. Arrays of 2^31 elements need a second binary, made here."""

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from workbench.backends.base import Array, MarchRequest
+from workbench.backends.base import Array, CompilerReport, MarchRequest
 from workbench.backends.checks import checked_extents
 from workbench.backends.compile_pool import Built, Compiler, build
 from workbench.backends.compile_pool import Source as Unit
+from workbench.backends.compiler_words import register_report
 from workbench.backends.device_instance import DeviceInstance, layout_of
 from workbench.backends.host_backend import HostBackend
 from workbench.backends.launch_sequence import DeviceLaunch, index_type
@@ -65,6 +66,10 @@ class CudaSimBackend(HostBackend[CudaText, "CudaSimProgram"]):
     def __init__(self, compiler: Compiler | None = None, seed: int = 1) -> None:
         super().__init__(compiler)
         self.seed = seed
+
+    def compiler_report(self, plan: Plan, source: Source) -> CompilerReport:
+        """What a compiler for a device says of the text."""
+        return register_report(plan, source)
 
     def _render(self, plan: Plan) -> CudaText:
         return render_cuda(plan)
@@ -128,6 +133,10 @@ class CudaSimProgram:
     def from_cache(self) -> bool:
         """Whether nothing had to be compiled."""
         return self.built.from_cache
+
+    def compiler_words(self) -> Mapping[tuple[str, str], str]:
+        """None: what the simulator's compiler says of checked accesses is true of no device."""
+        return {}
 
     def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> CudaSimInstance:
         """Allocate a state; `threads` is not used. Arrays of 2^31 elements need a second library, made here."""

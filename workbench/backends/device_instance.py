@@ -9,8 +9,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from workbench.backends.base import Array, Condition, LaunchTime, MarchRequest, MarchResult, Number
+from workbench.backends.base import Array, Condition, Instance, LaunchTime, MarchRequest, MarchResult, Number
 from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
+from workbench.backends.instance_state import take_state
 from workbench.backends.launch_sequence import DeviceLaunch, launches_of, partial_count, shape_bytes
 from workbench.codegen.device import KernelLaunches, StepLaunches
 from workbench.errors import BackendError
@@ -102,8 +103,14 @@ class DeviceInstance(ABC):
         with self._on_device():
             self._domain(name)[...] = self._library.asarray(np.ascontiguousarray(checked))
 
-    def take_field(self, name: str, other: DeviceInstance) -> None:
-        """Copy the domain of a field of another instance, which does nothing meanwhile, without a way over the host."""
+    def take_over(self, other: Instance) -> None:
+        """Copy the state of another instance of this program, of equal extents; on a device not by way of the host."""
+        take_state(self, self.plan.graph, other, self._take_field)
+
+    def _take_field(self, name: str, other: Instance) -> None:
+        if not isinstance(other, DeviceInstance):
+            self.write_field(name, other.read_field(name))
+            return
         with self._on_device():
             self._domain(name)[...] = other._domain(name)
             self._wait()  # the other one may free its memory as soon as this returns

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.backends.cuda import compile_options
-from workbench.backends.nvrtc import CudaCompiler, compile_cuda, find_compilers
+from workbench.backends.nvrtc import CudaCompiler, compile_cuda, compile_options, find_compilers
 from workbench.codegen.render_cuda import inlined, render_cuda
 from workbench.planning.plan import Plan
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from workbench.backends.base import Array, MarchRequest
-from workbench.backends.cuda_sim import CudaSimProgram
+from workbench.backends.cuda_sim import CudaSimBackend, CudaSimProgram
 from workbench.backends.launch_sequence import DeviceLaunch
 from workbench.backends.simulated_device import SectorCount
 from workbench.planning.layout import Layout
+from workbench.planning.plan import Plan
 
 SECTOR = 32  # bytes that memory moves at least
 _STORE = 1
@@ -60,6 +62,11 @@ class LaunchTrace:
     def block_threads(self) -> int:
         """Threads in a block."""
         return self.block[0] * self.block[1] * self.block[2]
+
+
+def trace_plan(plan: Plan, extents: tuple[int, ...], cancel: threading.Event | None = None) -> tuple[LaunchTrace, ...]:
+    """Compile a plan for the simulator and run one step of its main kernel; as `trace_step`."""
+    return trace_step(CudaSimBackend().compile(plan, cancel), extents, plan.main.kernel.name)
 
 
 def trace_step(program: CudaSimProgram, extents: tuple[int, ...], kernel: str = "step") -> tuple[LaunchTrace, ...]:

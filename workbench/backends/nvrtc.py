@@ -24,6 +24,7 @@ PRELUDE = Path(__file__).parent / "include" / "cuda_prelude.h"
 # The arithmetic of "ieee": no contraction, IEEE division and root, no flush to zero. Both compilers know them.
 IEEE_FLAGS = ("--fmad=false", "--prec-div=true", "--prec-sqrt=true", "--ftz=false")
 
+_USUAL_BLOCK, _LARGEST_BLOCK = 256, 1024
 _WHEELS = ("nvidia.cu13", "nvidia.cuda_nvrtc")
 _NOTHING_FOUND = "no CUDA compiler: neither nvcc nor NVRTC was found"
 _ADVICE = "Install the extra cuda-check (pip install 'stencil-workbench[cuda-check]') or a CUDA toolkit."
@@ -173,3 +174,12 @@ def _nvrtc_library() -> str | None:
             if files:
                 return str(files[-1])
     return ctypes.util.find_library("nvrtc")
+
+
+def compile_options(block_size: int, index: str) -> tuple[str, ...]:
+    """NVRTC's options: IEEE arithmetic, the type of element numbers, and how large blocks may be.
+
+    Registers are shared out for one of two sizes only, so that another block size seldom needs another binary.
+    """
+    block = _USUAL_BLOCK if block_size <= _USUAL_BLOCK else _LARGEST_BLOCK
+    return ("--std=c++17", *IEEE_FLAGS, f"-DSTENCIL_INDEX={index}", f"-DSTENCIL_BLOCK={block}")

@@ -5,17 +5,19 @@ from __future__ import annotations
 import ctypes
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-from workbench.backends.base import Array, LaunchTime, MarchRequest, MarchResult, Number
+from workbench.backends.base import Array, CompilerReport, Instance, LaunchTime, MarchRequest, MarchResult, Number
 from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
 from workbench.backends.compile_pool import Built, Compiler
 from workbench.backends.compile_pool import Source as Unit
+from workbench.backends.compiler_words import vector_report
 from workbench.backends.host_backend import HostBackend
+from workbench.backends.instance_state import take_state
 from workbench.backends.loaded_library import load_library
 from workbench.backends.processor import available_threads
 from workbench.backends.stopwatch import Stopwatch
@@ -53,6 +55,12 @@ class OpenmpBackend(HostBackend[Source, "OpenmpProgram"]):
     """Compiles plans with the host's compiler; `compiler` is for tests, the default is found when first needed."""
 
     name = "openmp"
+
+    def compiler_report(self, plan: Plan, source: Source) -> CompilerReport:
+        """What the compiler says of the plan's text, which is compiled if it is not in the cache."""
+        del source
+        program = self.compile(plan)
+        return vector_report(program.source, program.built)
 
     def _render(self, plan: Plan) -> Source:
         return render_openmp(plan)
@@ -102,6 +110,10 @@ class OpenmpProgram:
     def from_cache(self) -> bool:
         """Whether nothing had to be compiled."""
         return self.built.from_cache
+
+    def compiler_words(self) -> Mapping[tuple[str, str], str]:
+        """(kernel, sub-kernel) -> which of its inner loops have vectors."""
+        return vector_report(self.source, self.built).of_subkernels(self.source)
 
     def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> OpenmpInstance:
         """Allocate a state. `threads` 0: as the plan's choices say, else all that this process may keep busy."""
@@ -154,6 +166,13 @@ class OpenmpInstance:
     def read_field(self, name: str) -> Array:
         """A fresh C-ordered copy of the field's domain."""
         return np.array(self._view(name), order="C")
+
+    def take_over(self, other: Instance) -> None:
+        """Copy the state of another instance of this program, of equal extents, whatever its layout."""
+        take_state(self, self.plan.graph, other, self._take_field)
+
+    def _take_field(self, name: str, other: Instance) -> None:
+        np.copyto(self._view(name), other.device_view(name))
 
     def write_field(self, name: str, values: Array) -> None:
         """Copy `values` into the field's domain; FieldError or ShapeError if dtype or shape differ."""

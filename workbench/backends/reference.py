@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from threading import Event
 from typing import Any, Literal
 
 import numpy as np
 
-from workbench.backends.base import Availability, Condition, LaunchTime, MarchRequest, MarchResult, Number
+from workbench.backends.base import (
+    Availability,
+    CompilerReport,
+    Condition,
+    Instance,
+    LaunchTime,
+    MarchRequest,
+    MarchResult,
+    Number,
+)
 from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
+from workbench.backends.instance_state import take_state
 from workbench.backends.interpreter import KernelInterpreter
 from workbench.backends.phenotype import phenotype_key
+from workbench.codegen.source import Source
+from workbench.errors import BackendError
 from workbench.graph import Graph
 from workbench.graph.arithmetic import apply
 from workbench.graph.diagnostics import diagnostic_stores
@@ -37,6 +49,13 @@ class ReferenceBackend:
         del cancel
         return ReferenceProgram(plan)
 
+    def compiler_report(self, plan: Plan, source: Source) -> CompilerReport:
+        """Raises BackendError: an interpreter has no text."""
+        raise BackendError(
+            f"{plan.graph.name} is interpreted here, so no compiler speaks of it",
+            advice="Ask a backend that generates text.",
+        )
+
     def phenotype(self, plan: Plan) -> str:
         """Key of what would run: the graph, whatever else the plan says."""
         return phenotype_key("reference", str(plan.graph))
@@ -54,6 +73,10 @@ class ReferenceProgram:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+
+    def compiler_words(self) -> Mapping[tuple[str, str], str]:
+        """None: an interpreter compiles nothing."""
+        return {}
 
     def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> ReferenceInstance:
         """Allocate a state; `threads` is not used. ShapeError if the extents do not fit the program."""
@@ -82,6 +105,10 @@ class ReferenceInstance:
     def read_field(self, name: str) -> Array:
         """A fresh C-ordered copy of the field."""
         return self._state[named_field(self.graph, name).name].copy()
+
+    def take_over(self, other: Instance) -> None:
+        """Copy the state of another instance of this program, of equal extents."""
+        take_state(self, self.graph, other, lambda name, source: self.write_field(name, source.read_field(name)))
 
     def write_field(self, name: str, values: Array) -> None:
         """Copy `values` into the field; FieldError or ShapeError if dtype or shape differ."""

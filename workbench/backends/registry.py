@@ -65,6 +65,7 @@ BACKENDS: tuple[Row, ...] = (
         runs_on="blocks",
     ),
 )
+REFERENCE = "reference"  # which defines the results that all others must have
 SHOWN = "openmp"  # whose plans and texts are shown where no backend is asked for, or it has none
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array, Number
+from workbench.backends.registry import REFERENCE
 from workbench.graph import Coordinate, Graph, Load
 from workbench.graph.spaces import axis_name
 from workbench.run.arrays import to_data_set as make_data_set
@@ -53,7 +54,7 @@ def evaluate_coordinate(
 ) -> tuple[tuple[int, ...], Array]:
     """Return the axes that the label varies along (its own, as a rule) and its values, by the reference backend."""
     loaded = {node.instruction.name for node in coordinate.nodes if isinstance(node.instruction, Load)}
-    probe = probe_node(graph, coordinate.nodes, len(coordinate.nodes) - 1, "reference")
+    probe = probe_node(graph, coordinate.nodes, len(coordinate.nodes) - 1, REFERENCE)
     labels = np.asarray(probe.evaluate({name: values[name] for name in loaded}, extents, 0))
     if labels.ndim == 0:
         return (coordinate.axis,), np.full(extents[coordinate.axis], labels)

@@ -8,7 +8,6 @@ import warnings
 import numpy as np
 
 from workbench.backends.base import Array, Instance, MarchRequest, MarchResult, Number
-from workbench.backends.device_instance import DeviceInstance
 from workbench.errors import RunError
 from workbench.events import SimulationClosed, publish
 from workbench.graph import Graph, Static
@@ -82,11 +81,7 @@ class State:
     def take_over(self, compiled: Compiled, instance: Instance, threads: int) -> None:
         """Go on with another plan of the same program: copy the whole state into its instance and free the old one."""
         old = self.instance
-        for static in self.graph.statics:
-            if static.role == "field":
-                copy_field(static.name, old, instance)
-            else:
-                instance.write_global(static.name, old.read_global(static.name))
+        instance.take_over(old)
         self.compiled, self._instance, self.threads = compiled, instance, threads
         self.step_seconds, self.march_steps, self.march_seconds = 0.0, 0, 0.0
         self.kernel_steps = {}
@@ -191,11 +186,3 @@ class State:
         shape, parts = group_shape(members), {member: self.read(member.name) for member in members}
         stacked = [parts[group_member(members, index)] for index in np.ndindex(shape)]
         return np.stack(stacked).reshape((*shape, *np.shape(stacked[0])))
-
-
-def copy_field(name: str, source: Instance, target: Instance) -> None:
-    """Copy a field between two instances of one backend and equal extents, whatever their layouts, where it lies."""
-    if isinstance(source, DeviceInstance) and isinstance(target, DeviceInstance):
-        target.take_field(name, source)
-    else:
-        np.copyto(target.device_view(name), source.device_view(name))

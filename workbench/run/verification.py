@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.backends.base import Array, Number
-from workbench.backends.registry import availability_table
+from workbench.backends.registry import REFERENCE, availability_table
 from workbench.graph import Arith, Graph, StorageType
 from workbench.graph.operators import OPERATORS
 from workbench.planning.choices import Choices
@@ -18,7 +18,6 @@ from workbench.run.creation import create_simulation
 from workbench.run.opening import split_values
 from workbench.run.simulation import Simulation
 
-REFERENCE = "reference"
 _EXTENTS = {1: (37,), 2: (13, 17), 3: (7, 6, 9)}  # no two alike and no multiples of a vector or a tile
 _LARGEST = 2**63 - 1
 

@@ -143,7 +143,7 @@ def test_fault_while_the_compiler_reports_is_told(monkeypatch):
     from workbench.views.source import view as source_view
 
     ear = Ear()
-    monkeypatch.setattr(source_view, "known_report", lambda _: None)
+    monkeypatch.setattr(source_view, "known_report", lambda *_: None)
     monkeypatch.setattr(source_view, "report_of", break_down)
     view = source_view.SourceView(Inspection(MACHINE, backend="openmp"), ear)
     ear.listener.ready()

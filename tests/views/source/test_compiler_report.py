@@ -3,10 +3,11 @@
 import pytest
 
 from tests.views.machines import trade_off
+from workbench.backends.compiler_words import resource_sentence, vector_sentence
 from workbench.backends.nvrtc import KernelResources, find_compilers
 from workbench.backends.vectorisation import InnerLoop, inner_loops
 from workbench.codegen.source import Source
-from workbench.views.source.compiler_report import known_report, report_of, resource_sentence, vector_sentence
+from workbench.views.source.compiler_report import known_report, report_of
 
 TEXT = "static void f() {\n#pragma omp simd\n    for (int i = 0;;) {\n        x;\n    }\n}\n" * 2
 SOURCE = Source("c++", TEXT, "f", (), ())
@@ -49,24 +50,24 @@ def test_sentences_about_registers():
 def test_the_report_is_that_of_the_very_build():
     machine = trade_off("manifest")
     source = machine.source("openmp")
-    report = report_of(machine.plan(), source)
+    report = report_of(machine.plan(), source, "openmp")
     assert not report.problem
     assert set(report.functions) == {f"sweep_{s.name}" for s in machine.plan().subkernels}
     assert all("vectorised" in said for said in report.functions.values())
-    assert known_report(source) is report
+    assert known_report(machine.plan(), source) is report
 
 
 @pytest.mark.skipif(not find_compilers(), reason="no CUDA compiler: neither nvcc nor NVRTC was found")
 def test_registers_of_a_cuda_text():
     machine = trade_off("manifest")
-    report = report_of(machine.plan(), machine.source("cuda"))
+    report = report_of(machine.plan("cuda"), machine.source("cuda"), "cuda")
     assert "sm_90" in report.title
     assert "registers, " in report.functions["sweep_step_0_b"]
 
 
 def test_a_refusal_is_told_and_not_kept():
     source = Source("cuda", "this is no CUDA", "", (), ())
-    report = report_of(trade_off().plan(), source)
+    report = report_of(trade_off().plan(), source, "cuda")
     assert report.problem
     assert not report.functions
-    assert known_report(source) is None
+    assert known_report(trade_off().plan(), source) is None

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, Self, get_args
 
-from workbench.backends.registry import backend_names, names_with_text
+from workbench.backends.registry import SHOWN, backend_names, names_with_text
 from workbench.codegen.source import Source
 from workbench.errors import PlanError, RunError, StencilError
 from workbench.graph import Graph
@@ -138,9 +138,9 @@ class Inspection:
 
     @property
     def language(self) -> str:
-        """The backend whose text is shown; "openmp" for those without a text."""
+        """The backend whose text is shown; `SHOWN` for those without a text."""
         target = self.target
-        return target if target in names_with_text() else "openmp"
+        return target if target in names_with_text() else SHOWN
 
     @property
     def source(self) -> Source:

@@ -10,10 +10,8 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from workbench.backends.build_cache import BuildCancelledError
-from workbench.backends.cuda import compile_options
-from workbench.backends.cuda_sim import CudaSimBackend
-from workbench.backends.launch_trace import LaunchTrace, trace_step
-from workbench.backends.nvrtc import KernelResources, compile_cuda, find_compilers
+from workbench.backends.launch_trace import LaunchTrace, trace_plan
+from workbench.backends.nvrtc import KernelResources, compile_cuda, compile_options, find_compilers
 from workbench.codegen.render_cuda import inlined, render_cuda
 from workbench.errors import StencilError
 from workbench.planning.plan import Plan
@@ -125,7 +123,7 @@ def _find(plan: Plan, cancel: threading.Event | None) -> Findings:
         )
     extents = small_extents(plan.graph.dim)
     try:
-        traces = trace_step(CudaSimBackend().compile(plan, cancel), extents, plan.main.kernel.name)
+        traces = trace_plan(plan, extents, cancel)
     except BuildCancelledError:
         raise
     except StencilError as error:

@@ -12,6 +12,7 @@ from workbench.backends.launch_sequence import DeviceLaunch, launches_of
 from workbench.backends.launch_trace import LaunchTrace
 from workbench.backends.nvrtc import KernelResources
 from workbench.backends.occupancy import DeviceLimits, Occupancy, best_block, device_limits, largest_block, occupancy
+from workbench.backends.registry import SHOWN, row_of
 from workbench.codegen.render_cuda import render_cuda
 from workbench.planning.plan import Plan
 from workbench.run.progress import in_digits
@@ -101,7 +102,7 @@ def summarise_launch(
     plan: Plan,
     *,
     extents: tuple[int, ...],
-    backend: str = "openmp",
+    backend: str = SHOWN,
     threads: int = 0,
     capability: str = CAPABILITY,
     shown: str = "",
@@ -115,7 +116,7 @@ def summarise_launch(
     choices, found = plan.choices.plan, findings or Findings()
     cpu, device_choices = choices.cpu, choices.device
     numbers = (threads or cpu.threads, cpu.tile, device_choices.block, device_choices.grid, choices.tiling.schedule)
-    if backend not in ("cuda", "cuda-sim"):
+    if row_of(backend).runs_on != "blocks":
         return LaunchSummary(
             plan.graph.name, backend, extents, *numbers, _cpu_rows(plan, extents), problem=found.problem
         )

@@ -10,6 +10,7 @@ from typing import Protocol
 
 from workbench.backends.occupancy import DEVICES, device_limits
 from workbench.backends.processor import available_threads
+from workbench.backends.registry import SHOWN, names_with_text, row_of
 from workbench.errors import RunError, StencilError
 from workbench.planning.plan import Plan
 from workbench.planning.tunables import TUNABLES, set_by_name, tunable
@@ -31,7 +32,7 @@ from workbench.views.launch.summary import (
 from workbench.views.page.live import LIVE_ADVICE
 from workbench.views.plan.summary import seconds_text
 
-BACKENDS = ("openmp", "cuda", "cuda-sim")
+BACKENDS = names_with_text()
 PATIENCE_SECONDS = 10.0  # that a still picture waits for what the simulator records
 
 
@@ -56,7 +57,7 @@ class LaunchView:
     """
 
     def __init__(self, inspection: Inspection) -> None:
-        """Looks at the backend that the inspection looks at; "auto" and "reference" show CPU threads."""
+        """Looks at the backend that the inspection looks at; those without a text show CPU threads."""
         self.inspection = inspection
         self.capability = CAPABILITY
         self.shown = ""
@@ -78,7 +79,7 @@ class LaunchView:
     @property
     def backend(self) -> str:
         """Whose launches are shown."""
-        return self.inspection.backend if self.inspection.backend in BACKENDS else "openmp"
+        return self.inspection.backend if self.inspection.backend in BACKENDS else SHOWN
 
     @property
     def summary(self) -> LaunchSummary:
@@ -105,7 +106,7 @@ class LaunchView:
     @property
     def on_device(self) -> bool:
         """Whether blocks are shown, and not CPU threads."""
-        return self.backend != "openmp"
+        return row_of(self.backend).runs_on == "blocks"
 
     def wait(self, timeout: float | None = None) -> LaunchView:
         """Until registers and recorded cells are known, at most so many seconds."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from workbench.backends.registry import SHOWN
 from workbench.errors import PlanError
 from workbench.graph import value_name
 from workbench.planning.cost import HostFigures, memory_bytes
@@ -117,7 +118,7 @@ def summarise_plan(
     *,
     extents: tuple[int, ...],
     figures: HostFigures,
-    backend: str = "openmp",
+    backend: str = SHOWN,
     variant: Variant | None = None,
     measured: Mapping[str, float] | None = None,
     step_measured: float | None = None,

@@ -8,14 +8,11 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from workbench.backends.base import Program as BuiltProgram
 from workbench.backends.build_cache import CacheInfo, Counters
 from workbench.backends.cache_folder import default_cache
-from workbench.backends.compile_pool import Source as Unit
-from workbench.backends.cuda import CudaProgram
 from workbench.backends.host import host_figures
-from workbench.backends.openmp import OpenmpProgram
-from workbench.backends.vectorisation import InnerLoop, inner_loops
-from workbench.codegen.source import Source
+from workbench.backends.registry import row_of
 from workbench.errors import RunError
 from workbench.pipeline import counters
 from workbench.planning.cost import HostFigures
@@ -26,8 +23,6 @@ from workbench.run.simulation import Simulation
 from workbench.run.timing import StepTime, time_of
 from workbench.views.inspection.inspection import Program
 from workbench.views.plan.summary import bytes_text, seconds_text
-from workbench.views.source.compiler_report import resource_sentence, vector_sentence
-from workbench.views.source.summary import functions_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,19 +236,19 @@ def _simulation(simulation: Simulation, figures: HostFigures) -> LivingSimulatio
 
 
 def _build_text(backend: str, from_cache: bool, seconds: float) -> str:
-    if backend == "reference":
+    if row_of(backend).runs_on == "nothing":
         return "interpreted"
     return "found in the cache" if from_cache else f"compiled in {in_digits(seconds, 2)} s"
 
 
 def _subkernels(simulation: Simulation, time_now: StepTime | None, figures: HostFigures) -> tuple[LivingSubkernel, ...]:
-    state = simulation._state
+    state, runs_on = simulation._state, row_of(simulation.backend).runs_on
     plan, said = state.compiled.plan, compiler_words(state.compiled.program)
     timed = {(t.kernel, t.observed, t.launch, t.member): t for t in (time_now.launches if time_now else ())}
     found = []
     for kernel in plan.kernels:
         calls = state.kernel_steps.get(kernel.kernel.name, 0)
-        if not calls or simulation.backend == "reference":
+        if not calls or runs_on == "nothing":
             continue
         observed = _mostly_observed(kernel.kernel.name, timed)
         step = kernel.observed if observed else kernel.plain
@@ -267,7 +262,7 @@ def _subkernels(simulation: Simulation, time_now: StepTime | None, figures: Host
                     calls,
                     known.seconds if known else None,
                     moved_bytes(subkernel, simulation.shape),
-                    figures.bandwidth if simulation.backend == "openmp" else 0.0,
+                    figures.bandwidth if runs_on == "threads" else 0.0,
                     said.get((kernel.kernel.name, subkernel.name), ""),
                 )
             )
@@ -295,34 +290,8 @@ def _mostly_observed(kernel: str, timed: Mapping[tuple[str, bool, int, int], obj
 _words: weakref.WeakKeyDictionary[object, Mapping[tuple[str, str], str]] = weakref.WeakKeyDictionary()
 
 
-def compiler_words(program: object) -> Mapping[tuple[str, str], str]:
-    """(kernel, sub-kernel) -> what the compiler said when it made this program; compiles nothing."""
+def compiler_words(program: BuiltProgram) -> Mapping[tuple[str, str], str]:
+    """(kernel, sub-kernel) -> what the compiler said when it made this program; asked once a program."""
     if program not in _words:
-        match program:
-            case OpenmpProgram():
-                _words[program] = _vector_words(program)
-            case CudaProgram():
-                said = {each.kernel: resource_sentence(each) for each in program.resources()}
-                _words[program] = _by_subkernel(program.source, said)
-            case _:
-                return {}
+        _words[program] = program.compiler_words()
     return _words[program]
-
-
-def _vector_words(program: OpenmpProgram) -> Mapping[tuple[str, str], str]:
-    loops = inner_loops(program.source, program.built.report, Unit(program.built.name, "").file_name)
-    said = {}
-    for function in functions_of(program.source):
-        inside: tuple[InnerLoop, ...] = tuple(x for x in loops if function.first <= x.line <= function.last)
-        if inside:
-            said[function.name] = vector_sentence(inside)
-    return _by_subkernel(program.source, said)
-
-
-def _by_subkernel(source: Source, said: Mapping[str, str]) -> Mapping[tuple[str, str], str]:
-    return {
-        (ref.kernel, ref.name): said[function.name]
-        for function in functions_of(source)
-        for ref in function.subkernels
-        if function.name in said
-    }

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
+from workbench.codegen.functions import functions_in
 from workbench.codegen.source import LineOrigin, Source
 from workbench.graph import Broadcast, Extend, Shift, Store, value_name
 from workbench.planning.plan import Plan
@@ -15,9 +15,6 @@ from workbench.views.source.difference import Fold, Row, compare_lines, count_ch
 from workbench.views.source.highlighting import Language, Piece, highlight
 
 # A definition begins at the left edge of the generated text and ends with a brace there.
-_DEFINITION = re.compile(
-    r'^(?:struct (?P<struct>\w+)|(?:static|extern "C"|STENCIL_PROCEDURE) .*\b(?P<function>\w+)\()', re.MULTILINE
-)
 _PREFIX = re.compile(r"^(?:sweep|fill|outside|run)_")
 
 
@@ -207,21 +204,10 @@ def _label(plan: Plan, values: tuple[ValueRef, ...]) -> str:
 def functions_of(source: Source, reports: Mapping[str, str] | None = None) -> tuple[Function, ...]:
     """The definitions of a generated text in order, with what a compiler says about each."""
     told = reports or {}
-    text_lines = source.text.split("\n")
-    starts = []
-    for found in _DEFINITION.finditer(source.text):
-        name = found["struct"] or found["function"]
-        if name:
-            starts.append((source.text.count("\n", 0, found.start()) + 1, name))
-    functions = []
-    for (first, name), (following, _) in pairwise([*starts, (len(text_lines) + 1, "")]):
-        last = next((n for n in range(first, following) if text_lines[n - 1].startswith("}")), 0)
-        if last:
-            # Functions that fill ghost cells carry a name in their place.
-            inside = [o for o in source.lines if first <= o.line <= last and name.startswith("sweep_")]
-            subkernels = tuple(dict.fromkeys(SubkernelRef(o.kernel, o.subkernel) for o in inside))
-            functions.append(Function(name, first, last, subkernels, told.get(name, "")))
-    return tuple(functions)
+    return tuple(
+        Function(f.name, f.first, f.last, tuple(SubkernelRef(*each) for each in f.subkernels), told.get(f.name, ""))
+        for f in functions_in(source)
+    )
 
 
 def _cell_lines(plan: Plan, cell: tuple[tuple[int, str], ...]) -> tuple[SourceLine, ...]:

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from workbench.backends.base import CompilerReport
 from workbench.backends.registry import names_with_text
 from workbench.errors import PlanError, RunError
 from workbench.frontend.cell import Traced
@@ -18,7 +19,7 @@ from workbench.views.inspection.selection import CellLine, Selection, SubkernelR
 from workbench.views.page.faults import fault_text
 from workbench.views.page.listing import Listing, ListingPage, listing_page
 from workbench.views.page.live import LIVE_ADVICE, live_entries
-from workbench.views.source.compiler_report import CompilerReport, known_report, report_of
+from workbench.views.source.compiler_report import known_report, report_of
 from workbench.views.source.html import source_html
 from workbench.views.source.messages import Button, Choice, Option, text_message
 from workbench.views.source.summary import SourceSummary, describe_source, summarise_source
@@ -65,7 +66,7 @@ class SourceView:
         before = None if old is None else self.inspection.source_of(old)
         if before is not None and before.text == source.text:
             before = None
-        found = known_report(source)
+        found = known_report(plan, source)
         language = self.inspection.language
         key = (language, source, before, found)
         known = self._made
@@ -77,7 +78,7 @@ class SourceView:
 
     def report(self) -> CompilerReport:
         """What the compiler says; compiles if nobody has asked for this text before, which may take long."""
-        return report_of(self.inspection.plan, self.inspection.source)
+        return report_of(self.inspection.plan, self.inspection.source, self.inspection.language)
 
     def beside(self, what: Beside) -> None:
         """Show beside the text: that before the last "change", that of the "compared" plan, or "nothing"."""
@@ -117,7 +118,7 @@ class SourceView:
 
     def _everything(self) -> tuple[Message, ...]:
         source = self.inspection.source
-        known = known_report(source)
+        known = known_report(self.inspection.plan, source)
         asked = known is None and len(source.text) <= LONG
         if asked:
             self._ask_compiler()
@@ -138,7 +139,7 @@ class SourceView:
         if isinstance(selection, ValueRef):
             why = self.inspection.refusal(selection)
             label = f"Flip {_name(self.inspection.plan, selection)}"
-        known = known_report(self.inspection.source) is not None
+        known = known_report(self.inspection.plan, self.inspection.source) is not None
         return (
             Button("flip", label, why or "Store what is recomputed, or recompute what is stored", bool(why)),
             Button("undo", "Undo", "Undo the last change of the plan", not self.inspection.can_undo),
@@ -165,10 +166,10 @@ class SourceView:
 
         def work() -> None:
             with self._asking:
-                while self._page is not None and known_report(self.inspection.source) is None:
+                while self._page is not None and known_report(self.inspection.plan, self.inspection.source) is None:
                     source = self.inspection.source
                     try:
-                        report = report_of(self.inspection.plan, source)
+                        report = report_of(self.inspection.plan, source, self.inspection.language)
                     except Exception as error:  # nobody waits for this thread, so the page is told
                         problem = fault_text(error, "the text is as it was")
                         self._listing.send(lambda: (Message({"type": "status", "text": problem}),))  # noqa: B023
@@ -248,7 +249,7 @@ class SourceView:
 def open_source_view(looked_at: Program | Inspection, *, backend: str = "") -> SourceView:
     """A view of a machine's generated text, or one more view of an inspection; live where a page can draw it.
 
-    backend: "openmp", "cuda" or "cuda-sim"; default what the inspection looks at. Raises RunError for another one.
+    backend: one that has a text; default what the inspection looks at. Raises RunError for another one.
     """
     if backend and backend not in BACKENDS:
         raise RunError(f"no source is generated for backend {backend!r}", advice=f"Use one of {', '.join(BACKENDS)}.")

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from tests.backends.cell_plans import cell_plan
 from tests.backends.device_cells import HEAT, HELLO
 from tests.backends.fake_cupy import FakeCupy
-from tests.backends.test_cuda_sim import cell_plan
 from workbench.backends.cuda import CudaBackend
 from workbench.backends.cuda_sim import CudaSimBackend
 from workbench.backends.openmp import OpenmpBackend

@@ -5,8 +5,8 @@ from dataclasses import fields, replace
 
 import pytest
 
-from tests.planning.random_graphs import random_choices, random_graph
 from tests.planning.programs import hello
+from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import PlanError
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.choices import LoopChoices

@@ -16,7 +16,15 @@ from importlib import import_module
 
 from workbench.backends.base import Program
 from workbench.backends.build_cache import Counters, counters
-from workbench.backends.registry import SHOWN, Selection, get_backend, names_with_text, row_of, select_backend
+from workbench.backends.registry import (
+    REFERENCE,
+    SHOWN,
+    Selection,
+    get_backend,
+    names_with_text,
+    row_of,
+    select_backend,
+)
 from workbench.codegen.source import Source
 from workbench.errors import BackendError, StencilError
 from workbench.forking import forkable_lock
@@ -40,7 +48,6 @@ __all__ = [
     "trace",
 ]
 
-REFERENCE = "reference"
 _KEPT_PROGRAMS = 64
 _KEPT_PLANS = 32
 
@@ -157,7 +164,7 @@ def compile_graph(graph: Graph, choices: Choices, backend: str = "auto") -> Comp
 
 def _warn_of_reference(selection: Selection) -> None:
     """Once a process and reason: nobody asked for the interpreter, and a script shows no card that would say so."""
-    advice = get_backend("openmp").availability().advice
+    advice = get_backend(SHOWN).availability().advice
     warnings.warn(
         f"this runs on the reference interpreter, which is right and slow: {selection.reason}. {advice.rstrip('.')}, "
         'or pass backend="reference" if that is what you want.',

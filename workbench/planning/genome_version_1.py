@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from workbench.errors import GenomeError
 from workbench.graph import Graph
+from workbench.graph.keys_1 import NotInVersion1Error, program_key_1
 from workbench.planning.choices import PlanChoices
 from workbench.planning.letters import bits_of
 from workbench.planning.sites import barrier_sites, storage_sites
@@ -12,8 +14,13 @@ _NUMBER_BITS = 16
 
 
 def version_1_key(graph: Graph) -> str:
-    """The hash by which version 1 knew a program."""
-    return graph.fingerprint()
+    """The hash by which version 1 knew a program. GenomeError for a program that it could not express."""
+    try:
+        return program_key_1(graph)
+    except NotInVersion1Error as error:
+        raise GenomeError(
+            f"no genome of version 1 is one of this program, which has {error}", advice="Tune again."
+        ) from None
 
 
 def from_version_1(letters: str, graph: Graph, base: PlanChoices) -> PlanChoices:

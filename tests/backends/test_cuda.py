@@ -172,14 +172,16 @@ def test_period_of_rotations():
     assert rotation_period((1, 2, 0, 4, 3)) == 6
 
 
-def test_field_is_taken_over_on_the_device():
+def test_a_state_is_taken_over_on_the_device():
     fake = FakeCupy()
     backend = CudaBackend(fake)
     old = backend.compile(cell_plan(LEAPFROG, 1)).instantiate((40,))
     new = backend.compile(cell_plan(LEAPFROG, 1, preset="as_manifest")).instantiate((40,))
     name = old.plan.graph.fields[0].name
     old.write_field(name, np.arange(40.0))
+    old.write_global("c", 0.125)
     fake.log.clear()
     new.take_over(old)
-    assert fake.log == ["synchronize"]
+    assert fake.log == ["synchronize"] * len(old.plan.graph.fields)
     assert new.read_field(name).tolist() == list(range(40))
+    assert new.read_global("c") == 0.125

@@ -147,7 +147,7 @@ def plan_coverage(pairs):
                 f"storage {storage.value}{'' if forced else ' by choice'}"
                 for storage, forced in zip(kernel.storage, kernel.forced, strict=True)
             )
-            for index in wishes_of(kernel.kernel, pair.choices.plan, kernel.storage):
+            for index in wishes_of(kernel.kernel, pair.choices.plan.values, kernel.storage):
                 rolls = kernel.storage[index] is Storage.MANIFEST
                 found["rolls as asked for" if rolls else "recomputed though it asks to roll"] += 1
             for step in {id(s): s for s in (kernel.plain, kernel.observed)}.values():

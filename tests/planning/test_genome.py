@@ -8,6 +8,7 @@ import pytest
 from tests.planning.programs import hello, wave
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import GenomeError, PlanError
+from workbench.graph.keys_1 import program_key_1
 from workbench.planning import Choices, Meaning, PlanChoices, plan_graph
 from workbench.planning.choices import BarrierChoices, CpuChoices, DeviceChoices, ValueChoices
 from workbench.planning.exchange import from_json, to_json
@@ -109,6 +110,11 @@ def test_a_genome_of_version_1_is_read_and_leaves_the_rest_to_the_base():
     assert choices.plan == PlanChoices().changed(manifest=frozenset({y}), before=frozenset({x}), **asked)
     with pytest.raises(GenomeError, match="the genome says: block is 0\nUse a number from 1 to 1024"):
         choices_of(f"v1-{version_1_key(plan.graph)}:{'A' * 20}", plan.graph)
+
+
+def test_version_1_knew_programs_by_the_old_hash():
+    plan = planned(hello())
+    assert version_1_key(plan.graph) == program_key_1(plan.graph) != genome_of(plan)[3:19]
 
 
 def test_a_genome_fits_every_size_but_no_other_program():

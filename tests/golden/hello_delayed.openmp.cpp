@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_30dd70b674a8ce9f {
+namespace plan_84cb24d154a0de5e {
 
 static STENCIL_PROCEDURE void sweep_step_0_z(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -49,12 +49,12 @@ static void run_step(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_30dd70b674a8ce9f
+}  // namespace plan_84cb24d154a0de5e
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_30dd70b674a8ce9f(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_84cb24d154a0de5e(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_30dd70b674a8ce9f;
+    using namespace stencil::plan_84cb24d154a0de5e;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;
@@ -62,9 +62,13 @@ extern "C" __attribute__((visibility("default"))) int32_t march_plan_30dd70b674a
     };
     switch (march->kernel) {
     case 0:
-        return run_march<1>(*march, 1, buffer_bytes, [](Run<1>& run, int rank) {
-            run_step(run, rank);
-        });
+        return run_march<1>(*march, 1, buffer_bytes,
+            [](const Shape<1>& shape, unsigned char* globals) {
+                (void)shape, (void)globals;
+            },
+            [](Run<1>& run, int rank) {
+                run_step(run, rank);
+            });
     default: return 2;
     }
 }

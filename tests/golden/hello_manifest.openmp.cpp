@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_900a8d48211aca85 {
+namespace plan_c2528ebb890f01f6 {
 
 static STENCIL_PROCEDURE void sweep_step_0_y(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -80,12 +80,12 @@ static void run_step(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_900a8d48211aca85
+}  // namespace plan_c2528ebb890f01f6
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_900a8d48211aca85(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_c2528ebb890f01f6(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_900a8d48211aca85;
+    using namespace stencil::plan_c2528ebb890f01f6;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;
@@ -93,9 +93,13 @@ extern "C" __attribute__((visibility("default"))) int32_t march_plan_900a8d48211
     };
     switch (march->kernel) {
     case 0:
-        return run_march<1>(*march, 1, buffer_bytes, [](Run<1>& run, int rank) {
-            run_step(run, rank);
-        });
+        return run_march<1>(*march, 1, buffer_bytes,
+            [](const Shape<1>& shape, unsigned char* globals) {
+                (void)shape, (void)globals;
+            },
+            [](Run<1>& run, int rank) {
+                run_step(run, rank);
+            });
     default: return 2;
     }
 }

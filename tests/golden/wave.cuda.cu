@@ -3,6 +3,20 @@
 
 using namespace stencil;
 
+// The same in all cells, before a step
+STENCIL_PROCEDURE void uniforms_step(stencil::array<uint64_t> globals, const Shape<1>& shape) {
+    (void)shape;
+    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
+    const double c = read_global<double>(globals, 1);
+    const double dt = dx / c;
+    const double t1 = c * c;
+    write_global<double>(globals, 7, dx);
+    write_global<double>(globals, 3, dt);
+    write_global<double>(globals, 5, t1);
+    write_global<double>(globals, 4, dt * t1 / (dx * dx));
+    write_global<double>(globals, 6, 2.0 * dx);
+}
+
 // Outside of v
 extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) fill_v(
     stencil::array<double> v_array,
@@ -37,8 +51,7 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_0_u1(
     stencil::array<const double> v_array,
     stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
     (void)globals;
-    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
-    const double dt = dx / read_global<double>(globals, 1);
+    const double dt = read_global<double>(globals, 3);
     const Margins<1> grown = {{{1, 1}}};
     const Tiles<1> tiles = tiles_of(shape, grown);
     for (int64_t tile_y = blockIdx.y; tile_y < tiles.down; tile_y += gridDim.y) {
@@ -63,10 +76,7 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_1_v1(
     stencil::array<const double> u1_array,
     stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
     (void)globals;
-    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
-    const double c = read_global<double>(globals, 1);
-    const double dt = dx / c;
-    const double t1 = dt * (c * c) / (dx * dx);
+    const double t1 = read_global<double>(globals, 4);
     const Margins<1> grown = {{{0, 0}}};
     const Tiles<1> tiles = tiles_of(shape, grown);
     for (int64_t tile_y = blockIdx.y; tile_y < tiles.down; tile_y += gridDim.y) {
@@ -94,10 +104,7 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_
     stencil::array<double> out_v_array,
     stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
     (void)globals;
-    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
-    const double c = read_global<double>(globals, 1);
-    const double dt = dx / c;
-    const double t1 = dt * (c * c) / (dx * dx);
+    const double t1 = read_global<double>(globals, 4);
     const Margins<1> grown = {{{0, 0}}};
     const Tiles<1> tiles = tiles_of(shape, grown);
     for (int64_t tile_y = blockIdx.y; tile_y < tiles.down; tile_y += gridDim.y) {
@@ -126,10 +133,9 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_observed_
     stencil::array<double> energy_partials,
     stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
     (void)globals;
-    const double c = read_global<double>(globals, 1);
-    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
-    const double t1 = 2.0 * dx;
-    const double t3 = c * c;
+    const double t1 = read_global<double>(globals, 6);
+    const double t3 = read_global<double>(globals, 5);
+    const double dx = read_global<double>(globals, 7);
     const Margins<1> grown = {{{0, 0}}};
     const Chunks<1> chunks = chunks_of(shape);
     for (int64_t first = chunks.first_of_block(); first < chunks.count; first += chunks.step()) {
@@ -186,5 +192,11 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) scalars_step(
     (void)shape;
     const double new_energy = read_global<double>(globals, 2);
     write_global(globals, 0, new_energy);
+}
+
+extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) begin_step(
+    stencil::array<uint64_t> globals, const stencil::Shape<1> shape) {
+    (void)shape;
+    uniforms_step(globals, shape);
 }
 

@@ -2,7 +2,21 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_0fa3fe0f790843f6 {
+namespace plan_d8736bed976fd63c {
+
+// The same in all cells, before a step
+static STENCIL_PROCEDURE void uniforms_step(const Shape<1>& shape, unsigned char* globals) {
+    (void)shape;
+    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
+    const double c = read_global<double>(globals, 1);
+    const double dt = dx / c;
+    const double t1 = c * c;
+    write_global<double>(globals, 3, dt);
+    write_global<double>(globals, 4, dt * t1 / (dx * dx));
+    write_global<double>(globals, 5, t1);
+    write_global<double>(globals, 6, 2.0 * dx);
+    write_global<double>(globals, 7, dx);
+}
 
 // Outside of v
 struct outside_v {
@@ -27,8 +41,7 @@ static STENCIL_PROCEDURE void sweep_step_0_u1(
     const double* v_array,
     double* out_u_array) {
     (void)globals;
-    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
-    const double dt = dx / read_global<double>(globals, 1);
+    const double dt = read_global<double>(globals, 3);
     const int64_t first = part.low[0], last = part.high[0];
     Row<1> row = row_at(shape, part);
     const int64_t (&at)[1] = row.at;
@@ -51,10 +64,7 @@ static STENCIL_PROCEDURE void sweep_step_1_v1(
     const double* u1_array,
     double* out_v_array) {
     (void)globals;
-    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
-    const double c = read_global<double>(globals, 1);
-    const double dt = dx / c;
-    const double t1 = dt * (c * c) / (dx * dx);
+    const double t1 = read_global<double>(globals, 4);
     const int64_t first = part.low[0], last = part.high[0];
     Row<1> row = row_at(shape, part);
     const int64_t (&at)[1] = row.at;
@@ -78,10 +88,9 @@ static STENCIL_PROCEDURE void sweep_step_observed_2_reduce(
     const double* v1_array,
     double* energy_partials) {
     (void)globals;
-    const double c = read_global<double>(globals, 1);
-    const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
-    const double t1 = 2.0 * dx;
-    const double t3 = c * c;
+    const double t1 = read_global<double>(globals, 6);
+    const double t3 = read_global<double>(globals, 5);
+    const double dx = read_global<double>(globals, 7);
     Row<1> row = row_at(shape, part);
     const int64_t (&at)[1] = row.at;
     (void)at;
@@ -244,12 +253,12 @@ static void run_step_observed(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_0fa3fe0f790843f6
+}  // namespace plan_d8736bed976fd63c
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_0fa3fe0f790843f6(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_d8736bed976fd63c(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_0fa3fe0f790843f6;
+    using namespace stencil::plan_d8736bed976fd63c;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;
@@ -257,12 +266,17 @@ extern "C" __attribute__((visibility("default"))) int32_t march_plan_0fa3fe0f790
     };
     switch (march->kernel) {
     case 0:
-        return run_march<1>(*march, 2, buffer_bytes, [](Run<1>& run, int rank) {
-            if (run.observed)
-                run_step_observed(run, rank);
-            else
-                run_step(run, rank);
-        });
+        return run_march<1>(*march, 2, buffer_bytes,
+            [](const Shape<1>& shape, unsigned char* globals) {
+                (void)shape, (void)globals;
+                uniforms_step(shape, globals);
+            },
+            [](Run<1>& run, int rank) {
+                if (run.observed)
+                    run_step_observed(run, rank);
+                else
+                    run_step(run, rank);
+            });
     default: return 2;
     }
 }

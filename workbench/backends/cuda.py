@@ -297,10 +297,13 @@ class CudaInstance(DeviceInstance):
 
     def _launch_all(self, step: StepLaunches, clock: EventClock | None = None) -> None:
         for launch in self.sequence(step):
-            self._functions[launch.kernel](launch.grid, launch.block, self._arguments(launch))
+            self._launch(launch)
             if clock is not None:
                 clock.mark(launch.code, self._stream)
         self.rotate(step)
+
+    def _launch(self, launch: DeviceLaunch) -> None:
+        self._functions[launch.kernel](launch.grid, launch.block, self._arguments(launch))
 
     def _arguments(self, launch: DeviceLaunch) -> tuple[Any, ...]:
         """Made once for each arrangement of the arrays: making them takes the host longer than a launch."""

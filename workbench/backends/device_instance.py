@@ -14,6 +14,7 @@ from workbench.backends.checks import checked_cells, checked_extents, named_fiel
 from workbench.backends.instance_state import take_state
 from workbench.backends.launch_sequence import DeviceLaunch, launches_of, partial_count, shape_bytes
 from workbench.codegen.device import KernelLaunches, StepLaunches
+from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
 from workbench.graph import StorageType
 from workbench.graph.operators import cast
@@ -49,12 +50,14 @@ class DeviceInstance(ABC):
         self._library = library
         self._kernels = {k.name: k for k in kernels}
         self._sequences: dict[int, tuple[DeviceLaunch, ...]] = {}
+        self._begins: dict[str, tuple[DeviceLaunch, ...]] = {}
+        words = tuple(word for kernel in kernels for word in kernel.words)
         with self._on_device():
             self._memory: list[Cells] = [
                 library.zeros(self.layout.elements * slot.itemsize, np.uint8) for slot in plan.slots
             ]
             self._order = list(range(len(plan.slots)))  # slot s holds array _order[s]
-            self._globals: Cells = library.zeros(max(len(plan.global_slots), 1), np.uint64)
+            self._globals: Cells = library.zeros(block_words(len(plan.global_slots), words), np.uint64)
             buffers = max((len(s.buffers) for k in kernels for s in (k.plain, k.observed)), default=0)
             self._partials: list[Cells] = [
                 library.zeros(partial_count(self.extents) * 8, np.uint8) for _ in range(buffers)
@@ -72,6 +75,10 @@ class DeviceInstance(ABC):
     @abstractmethod
     def _run(self, step: StepLaunches, count: int) -> None:
         """Do `count` steps of the same variant, rotations included; may return before they are done."""
+
+    @abstractmethod
+    def _launch(self, launch: DeviceLaunch) -> None:
+        """Do one launch; may return before it is done."""
 
     @abstractmethod
     def _wait(self) -> None:
@@ -174,6 +181,8 @@ class DeviceInstance(ABC):
         ended: Literal["done", "until", "stopped", "time", ""] = "stopped" if request.stop.is_set() else ""
         if not ended and request.steps <= 0:
             ended = "done"
+        for launch in () if ended else self._begin(kernel):
+            self._launch(launch)
         while not ended:
             left = request.steps - done
             seconds = request.seconds - (time.monotonic() - begin)
@@ -228,6 +237,13 @@ class DeviceInstance(ABC):
         if key not in self._sequences:
             self._sequences[key] = launches_of(step, self.layout, self.plan.choices.plan)
         return self._sequences[key]
+
+    def _begin(self, kernel: KernelLaunches) -> tuple[DeviceLaunch, ...]:
+        """The launches before the first step of a march; made once."""
+        if kernel.name not in self._begins:
+            codes = StepLaunches(kernel.begin, (), ())
+            self._begins[kernel.name] = launches_of(codes, self.layout, self.plan.choices.plan)
+        return self._begins[kernel.name]
 
     def rotate(self, step: StepLaunches) -> None:
         """Let the slots take the arrays that the step's rotation gives them."""

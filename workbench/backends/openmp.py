@@ -24,6 +24,7 @@ from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.teams import usable_threads
 from workbench.codegen.render import openmp_headers, render_openmp
 from workbench.codegen.source import Source
+from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
 from workbench.graph.operators import cast
 from workbench.graph.types import TYPES
@@ -147,7 +148,7 @@ class OpenmpInstance:
         self._by_address = dict(zip(addresses, self._blocks, strict=True))
         self._slots: Array = np.array(addresses or [0], np.uintp)
         self._tags: Array = np.zeros(len(self._slots), np.int64)
-        self._globals: Array = np.zeros(max(len(plan.global_slots), 1), np.uint64)
+        self._globals: Array = np.zeros(block_words(len(plan.global_slots), program.source.words), np.uint64)
         rows = cells // self.extents[-1]
         reductions = max((_reductions(k) for k in plan.kernels), default=0)
         self._scratch_stride = rows * -(-self.extents[-1] // _CHUNK) * 8

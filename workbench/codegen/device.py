@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from workbench.codegen.expressions import Statement
 from workbench.codegen.loops import Combine, Partial, Rules
+from workbench.codegen.statement import Statement
+from workbench.codegen.uniforms import Uniforms, UniformWord
 from workbench.graph import StorageType
 from workbench.planning.plan import Margins
 
@@ -53,16 +54,17 @@ class DeviceFill:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The kernel that combines partial results of one type by one operator."""
+    """The kernel that combines partial results of one type by one operator, then calls `uniforms`, if not ""."""
 
     name: str = field(compare=False)
     type: str
     combine: str
+    uniforms: str
 
 
 @dataclass(frozen=True, slots=True)
 class Scalars:
-    """The kernel of one thread that computes all new scalars, then writes them."""
+    """A kernel of one thread: it computes all new scalars, then writes them, then what is the same in all cells."""
 
     name: str = field(compare=False)
     statements: tuple[Statement, ...]
@@ -78,6 +80,7 @@ class DeviceKernel:
     sweeps: tuple[DeviceSweep, ...]
     trees: tuple[Tree, ...]
     scalars: tuple[Scalars, ...]
+    uniforms: tuple[Uniforms, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +125,13 @@ class StepLaunches:
 
 @dataclass(frozen=True, slots=True)
 class KernelLaunches:
-    """The two variants of a step of one kernel; `observed` is `plain` itself where the plan has one for both."""
+    """The two variants of a step of one kernel; `observed` is `plain` itself where the plan has one for both.
+
+    begin: launches before the first step of a march. words: what it keeps behind the slots of the Globals block.
+    """
 
     name: str
     plain: StepLaunches
     observed: StepLaunches
+    begin: tuple[LaunchCode, ...] = ()
+    words: tuple[UniformWord, ...] = ()

@@ -18,12 +18,13 @@ from workbench.codegen.device import (
     StepLaunches,
     Tree,
 )
-from workbench.codegen.expressions import ArrayName, CellCode, Statement, emit_cell
-from workbench.codegen.kernel import KernelWriter
+from workbench.codegen.expressions import ArrayName, CellCode, emit_cell
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.rows import row_move
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import CUDA, type_name
+from workbench.codegen.statement import Statement
+from workbench.codegen.writer import KernelWriter
 from workbench.planning.loop_keys import loop_key
 from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step, Subkernel
 
@@ -67,9 +68,16 @@ class _DeviceWriter(KernelWriter):
         self.device_fills = Shared[DeviceFill]()
         self.trees = Shared[Tree]()
         self.all_scalars = Shared[Scalars]()
-        plain = self._step_launches(self.kernel.plain)
-        observed = self._step_launches(self.kernel.observed) if self.kernel.has_diagnostics else plain
+        steps = [self._step_launches(step) for step in self._variants()]
+        start = self._start()
+        plain, observed = (
+            self._with_scalars(made, step, self._renews(step, start))
+            for made, step in zip((steps[0], steps[-1]), (self.kernel.plain, self.kernel.observed), strict=True)
+        )
         name = self.kernel.kernel.name
+        begin: tuple[LaunchCode, ...] = ()
+        if start:
+            begin = (self._scalar_launch((Statement(f"{start}(globals, shape);", ()),), f"begin_{name}"),)
         code = DeviceKernel(
             name,
             tuple(self.combines.values()),
@@ -77,25 +85,45 @@ class _DeviceWriter(KernelWriter):
             tuple(self.device_sweeps.records),
             tuple(self.trees.records),
             tuple(self.all_scalars.records),
+            tuple(self.uniforms.records),
         )
-        return code, KernelLaunches(name, plain, observed)
+        words = tuple(self.table.words.values())
+        return code, KernelLaunches(name, plain, observed if self.kernel.has_diagnostics else plain, begin, words)
 
     def _step_launches(self, step: Step) -> StepLaunches:
         reductions = [r for s in step.subkernels for r in s.reductions]
         buffers = {r: b for b, r in enumerate(reductions)}
-        launches: list[LaunchCode] = []
-        for launch in step.launches:
+        self.table.used.clear()
+        made: dict[int, list[LaunchCode]] = {}
+        for number, launch in enumerate(step.launches):
             match launch.kind:
                 case "fill":
-                    launches += [self._fill_launch(step.fills[m]) for m in launch.members]
+                    made[number] = [self._fill_launch(step.fills[m]) for m in launch.members]
                 case "subkernel":
-                    launches += [self._sweep_launch(step.subkernels[m], buffers) for m in launch.members]
+                    made[number] = [self._sweep_launch(step.subkernels[m], buffers) for m in launch.members]
                 case "finisher":
-                    done = [step.finishers[m] for m in launch.members]
-                    launches += [self._tree_launch(f.node, f.slot, buffers[f.node]) for f in done]
-        launches += self._scalar_launches(step)
+                    pass  # when it is known what is to be computed after it
+        later = self._later(step)
+        finishers = [number for number, launch in enumerate(step.launches) if launch.kind == "finisher"]
+        for stage, number in enumerate(finishers, start=1):
+            done = [step.finishers[m] for m in step.launches[number].members]
+            last = (*("" for _ in done[1:]), later.get(stage, ""))
+            made[number] = [
+                self._tree_launch(f.node, f.slot, buffers[f.node], u) for f, u in zip(done, last, strict=True)
+            ]
         types = tuple(self.nodes[r].value_type for r in reductions)
-        return StepLaunches(tuple(launches), types, step.rotation)
+        launches = tuple(code for number in sorted(made) for code in made[number])
+        return StepLaunches(launches, types, step.rotation)
+
+    def _with_scalars(self, made: StepLaunches, step: Step, renews: str) -> StepLaunches:
+        """The step with the launch that ends it, if it writes scalars."""
+        statements = self._scalars(step)
+        if not statements:
+            return made
+        if renews:
+            statements = (*statements, Statement(f"{renews}(globals, shape);", ()))
+        launch = self._scalar_launch(statements, f"scalars_{self.kernel.kernel.name}")
+        return replace(made, launches=(*made.launches, launch))
 
     # ---- sub-kernels
 
@@ -205,20 +233,16 @@ class _DeviceWriter(KernelWriter):
 
     # ---- reductions and scalars
 
-    def _tree_launch(self, node: int, slot: int, buffer: int) -> LaunchCode:
+    def _tree_launch(self, node: int, slot: int, buffer: int, uniforms: str) -> LaunchCode:
         type_ = self.nodes[node].value_type
         combine = self._combine(node)
         wish = f"tree_{type_.name}_{combine.rpartition('combine_')[2]}"
-        tree = Tree("", type_name(type_), combine)
+        tree = Tree("", type_name(type_), combine, uniforms)
         found = self.trees.wanted(tree, "", lambda t: replace(t, name=self.functions.claim(wish)))
         operand = ArrayOperand("partials", "partials", buffer, type_)
         return LaunchCode(found.name, "tree", (operand,), slot=slot)
 
-    def _scalar_launches(self, step: Step) -> tuple[LaunchCode, ...]:
-        statements = self._scalars(step)
-        if not statements:
-            return ()
-        wish = f"scalars_{self.kernel.kernel.name}"
+    def _scalar_launch(self, statements: tuple[Statement, ...], wish: str) -> LaunchCode:
         made = Scalars("", statements)
         found = self.all_scalars.wanted(made, "", lambda s: replace(s, name=self.functions.claim(wish)))
-        return (LaunchCode(found.name, "scalars"),)
+        return LaunchCode(found.name, "scalars")

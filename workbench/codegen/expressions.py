@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from workbench.codegen.names import NameBook, offset_suffix
 from workbench.codegen.spelling import SUM, Target, Text, literal, spell, type_name
+from workbench.codegen.statement import Statement
 from workbench.errors import GraphError
 from workbench.graph import (
     Arith,
@@ -33,23 +35,6 @@ UNIFORM, ROW, CELL = 0, 1, 2
 """How often a value changes: never in a launch, with the row, with the cell."""
 
 _LONGEST = 88  # characters of an expression before a part of it gets a name of its own
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """The nodes that a line computes, ascending, in one place of the plan: a sub-kernel, rules, or "" for neither."""
-
-    place: str
-    nodes: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """One line of text and the nodes that it computes, ascending; `others`: where it stands for an equal one."""
-
-    text: str
-    nodes: tuple[int, ...] = field(compare=False)
-    others: tuple[Origin, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +81,23 @@ class CellCode:
     results: tuple[Result, ...]
 
 
+class Words(Protocol):
+    """Values that are the same in all cells, computed before, in the Globals block (workbench.codegen.uniforms)."""
+
+    def holds(self, index: int) -> bool:
+        """Whether the value is read from its word."""
+
+    def word(self, index: int) -> int:
+        """Its word."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """Where expressions stand.
 
     `stored`: nodes read from arrays. `statics`: Globals block slots of params and scalars; `reductions`: those of
     Reduce nodes. With `places`, the arrays of stored nodes by name, cells are read by linear index, which is `cell` at
-    the cell itself, each into a variable.
+    the cell itself, each into a variable. `words`: what is not computed here but read from the Globals block.
     """
 
     dim: int
@@ -112,6 +107,7 @@ class Scope:
     reductions: Mapping[int, int]
     target: Target
     places: Mapping[int, str] = field(default_factory=dict)
+    words: Words | None = None
 
 
 def emit_cell(
@@ -204,6 +200,9 @@ class _Writer:
     def _is_read(self, key: Key) -> bool:
         return key[0] in self.scope.stored and key not in self.fixed
 
+    def _is_word(self, index: int) -> bool:
+        return self.scope.words is not None and self.scope.words.holds(index)
+
     def _order(self, roots: list[Key]) -> list[Key]:
         """All values needed, operands first, in an order that depends on the graph alone; counts uses and levels."""
         order: list[Key] = []
@@ -229,6 +228,8 @@ class _Writer:
     def _operands(self, key: Key) -> tuple[Key, ...]:
         index, offset = key
         node = self.scope.nodes[index]
+        if self._is_word(index):
+            return ()
         traits = traits_of(node.instruction)
         if isinstance(node.instruction, Shift):
             offset = tuple(a - b for a, b in zip(offset, node.instruction.offset, strict=True))
@@ -248,7 +249,7 @@ class _Writer:
                 offset = tuple(a - b for a, b in zip(offset, node.instruction.offset, strict=True))
             index = node.operands[0]
             node = self.scope.nodes[index]
-        same = index not in self.scope.stored and _is_same_everywhere(node)
+        same = index not in self.scope.stored and (_is_same_everywhere(node) or self._is_word(index))
         key = (index, (0,) * self.scope.dim if same else offset)
         self.passed.setdefault(key, set()).update(passed)
         return key
@@ -273,7 +274,8 @@ class _Writer:
             return
         operands = self._operands(key)
         # A leaf that no line below knows better may differ from cell to cell.
-        level = max([self.levels[o] for o in operands], default=UNIFORM if _is_same_everywhere(node) else CELL)
+        same = _is_same_everywhere(node) or self._is_word(index)
+        level = max([self.levels[o] for o in operands], default=UNIFORM if same else CELL)
         for operand in operands:  # what changes less often than this value is computed further out
             if operand in self.unnamed and self.levels[operand] < level:
                 self._assign(operand)
@@ -292,6 +294,8 @@ class _Writer:
     def _text(self, key: Key, operands: tuple[Key, ...]) -> Text:
         index, offset = key
         node = self.scope.nodes[index]
+        if self.scope.words is not None and self.scope.words.holds(index):
+            return self._global_slot(self.scope.words.word(index), node.value_type)
         match node.instruction:
             case Imm(value):
                 return literal(value, node.value_type)

@@ -5,27 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from workbench.codegen.expressions import (
-    CellCode,
-    Scope,
-    Statement,
-    display_name,
-    emit_cell,
-    emit_globals,
-    numbered_name,
-)
+from workbench.codegen.expressions import CellCode, emit_cell
 from workbench.codegen.laps import Lap, number_laps
 from workbench.codegen.loops import (
     Array,
     Buffer,
     ChainCode,
-    Combine,
     FillCall,
     FinisherCall,
     KernelCode,
     MemberCall,
-    Operand,
-    Partial,
     Phase,
     Pointer,
     Rules,
@@ -35,13 +24,12 @@ from workbench.codegen.loops import (
 )
 from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.rows import beyond_domain, lost_tags, passed_array, row_element
-from workbench.codegen.rules import is_steady, most_steps, region_body, rule_row
+from workbench.codegen.rules import is_steady
 from workbench.codegen.sharing import Shared
-from workbench.codegen.spelling import Target, literal, type_name
-from workbench.errors import GraphError
-from workbench.graph import OPERATORS, REDUCTIONS, Extend, Load, Node, Reduce, Region, StorageType
-from workbench.graph.operators import identity
-from workbench.planning.plan import Chain, Fill, Home, KernelPlan, Plan, Step, Subkernel
+from workbench.codegen.spelling import Target, type_name
+from workbench.codegen.statement import Statement
+from workbench.codegen.writer import KernelWriter
+from workbench.planning.plan import Chain, Fill, KernelPlan, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins, union
 
 
@@ -50,7 +38,7 @@ def kernel_code(plan: Plan, kernel: KernelPlan, target: Target, functions: NameB
 
     `functions` gives names to functions and is shared by the plan's kernels.
     """
-    return KernelWriter(plan, kernel, target, functions).write()
+    return _HostWriter(plan, kernel, target, functions).write()
 
 
 def has_steady_ghosts(plan: Plan) -> bool:
@@ -63,24 +51,15 @@ def has_steady_ghosts(plan: Plan) -> bool:
     )
 
 
-class KernelWriter:
+class _HostWriter(KernelWriter):
     """Collects sweeps and rules of a kernel's two steps; equal ones are written once."""
 
     def __init__(self, plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> None:
-        self.plan = plan
-        self.kernel = kernel
-        self.nodes = kernel.kernel.nodes
-        self.target = target
-        self.functions = functions
-        self.dim = plan.graph.dim
-        self.statics = {s.name: s.index for s in plan.global_slots if s.role != "reduction"}
-        name = kernel.kernel.name
-        self.reductions = {s.node: s.index for s in plan.global_slots if s.role == "reduction" and s.kernel == name}
+        super().__init__(plan, kernel, target, functions)
         # Tags differ between kernels: no kernel has more rules than nodes.
-        before = plan.kernels[: [k.kernel.name for k in plan.kernels].index(name)]
+        before = plan.kernels[: [k.kernel.name for k in plan.kernels].index(kernel.kernel.name)]
         self.first_tag = sum(len(k.kernel.nodes) * 2 for k in before)
         self.laps = {lap: number for number, lap in enumerate(number_laps(plan))}
-        self.combines: dict[Region, Combine] = {}
         self.rules = Shared[Rules]()
         self.sweeps = Shared[Sweep]()
         self.chains = Shared[ChainCode]()
@@ -91,6 +70,8 @@ class KernelWriter:
         steps = [self._step(self.kernel.plain, self.functions.claim(f"run_{prefix}"))]
         if self.kernel.has_diagnostics:
             steps.append(self._step(self.kernel.observed, self.functions.claim(f"run_{prefix}_observed")))
+        start = self._start()
+        steps = [replace(c, renews=self._renews(s, start)) for c, s in zip(steps, self._variants(), strict=True)]
         members = max((len(p.fills) + len(p.sweeps) + len(p.chains) for s in steps for p in s.phases), default=1)
         return KernelCode(
             self.kernel.kernel.name,
@@ -102,11 +83,10 @@ class KernelWriter:
             steps[0].name,
             steps[-1].name,
             max(members, 1),
+            tuple(self.uniforms.records),
+            tuple(self.table.words.values()),
+            start,
         )
-
-    def scope(self, stored: frozenset[int]) -> Scope:
-        """Where this kernel's expressions stand when `stored` nodes are read from arrays."""
-        return Scope(self.dim, self.nodes, stored, self.statics, self.reductions, self.target)
 
     def _step(self, step: Step, name: str) -> StepCode:
         buffers = {r: b for b, r in enumerate(r for s in step.subkernels for r in s.reductions)}
@@ -114,6 +94,8 @@ class KernelWriter:
         begins = {chain.launches[0]: chain for chain in step.chains}
         inside = {number for chain in step.chains for number in range(*chain.launches)}
         moved = {m for chain in step.chains for m in chain.moved}
+        finished: list[int] = []  # the phase after which the finishers of a launch are done
+        self.table.used.clear()
         for number, launch in enumerate(step.launches):
             if number in begins:
                 phases.append(self._chain_phase(step, begins[number]))
@@ -140,6 +122,10 @@ class KernelWriter:
                     if not phases:
                         phases.append(Phase((), (), ()))
                     phases[-1] = replace(phases[-1], finishers=(*phases[-1].finishers, *done), finish_lap=lap)
+                    finished.append(len(phases) - 1)
+        for stage, uniforms in self._later(step).items():
+            phase = finished[stage - 1]
+            phases[phase] = replace(phases[phase], uniforms=(uniforms, *phases[phase].uniforms))
         return StepCode(name, tuple(phases) or (Phase((), (), ()),), self._scalars(step), step.rotation)
 
     def _lap(self, step: Step, launch: int, member: int | None = None) -> int:
@@ -266,60 +252,6 @@ class KernelWriter:
             for p in code.pointers
         )
 
-    def _exists(self, node: int) -> bool:
-        """Whether the node's value is in an array before the sweep, so that no formula computes it."""
-        return isinstance(self.nodes[node].instruction, Load | Extend)
-
-    def _output_name(self, home: Home, numbered: dict[int, str]) -> str:
-        """The field whose array the slot becomes, else the value's own name."""
-        field = next((f for f, value in self.kernel.kernel.stores() if value == home.node), "")
-        return field or self.value_name(home.node, numbered)
-
-    def value_name(self, node: int, numbered: dict[int, str]) -> str:
-        """A wish for a name that is never empty, in a text where `numbered` are those of values without one."""
-        shown = display_name(self.nodes, node)
-        if not shown and isinstance(self.nodes[node].instruction, Reduce):
-            shown = self._stored_name_of_reduction(node)
-        return shown or numbered_name(numbered, node)
-
-    def _stored_name_of_reduction(self, node: int) -> str:
-        return next((static for static, value in self.kernel.kernel.stores() if value == node), "")
-
-    # ---- reductions
-
-    def _partial(self, node: int, cells: str, argument: str) -> Partial:
-        instruction, type_ = self._reduce(node)
-        start = (
-            identity(instruction.operator, type_)
-            if isinstance(instruction.operator, str)
-            else instruction.operator.identity
-        )
-        if start is None:
-            raise GraphError("a region without identity in Reduce", advice="Give the region an identity.")
-        return Partial(argument, cells, type_name(type_), self._combine(node), literal(start, type_).text)
-
-    def _reduce(self, node: int) -> tuple[Reduce, StorageType]:
-        instruction = self.nodes[node].instruction
-        assert isinstance(instruction, Reduce)
-        return instruction, self.nodes[node].value_type
-
-    def _combine(self, node: int) -> str:
-        """The functor's name; a region becomes one of its own."""
-        instruction, type_ = self._reduce(node)
-        if isinstance(instruction.operator, str):
-            return f"combine_{OPERATORS[REDUCTIONS[instruction.operator].operator].name}"
-        region = instruction.operator
-        if region not in self.combines:
-            self.combines[region] = self._region(region, type_)
-        return self.combines[region].name
-
-    def _region(self, region: Region, type_: StorageType) -> Combine:
-        names = NameBook(RESERVED)
-        left, right = (names.claim(p.name) for p in region.parameters)
-        by_name = dict(zip((p.name for p in region.parameters), (left, right), strict=True))
-        body = region_body(region.nodes, by_name, self.target, names)
-        return Combine(self.functions.claim("combine_region"), type_name(type_), left, right, body)
-
     def _finisher(self, node: int, slot: int, buffers: dict[int, int]) -> FinisherCall:
         type_ = type_name(self.nodes[node].value_type)
         text = (
@@ -327,31 +259,6 @@ class KernelWriter:
             f"{self._combine(node)}()));"
         )
         return FinisherCall(buffers[node], type_, self._combine(node), slot, Statement(text, (node,)))
-
-    # ---- scalars
-
-    def _scalars(self, step: Step) -> tuple[Statement, ...]:
-        """All values first, then all writes."""
-        if not step.scalar_stores:
-            return ()
-        roots = tuple(dict.fromkeys(s.node for s in step.scalar_stores))
-        names = NameBook(RESERVED)
-        code = emit_globals(self.scope(frozenset()), roots, names)
-        values = {r.node: r for r in code.results}
-        statements = list(code.uniform)
-        written: list[Statement] = []
-        for store in step.scalar_stores:
-            type_ = type_name(self.nodes[store.node].value_type)
-            name = names.claim(f"new_{self._slot_name(store.slot)}")
-            result = values[store.node]
-            statements.append(
-                Statement(f"const {type_} {name} = {result.text};", tuple(sorted({store.node, *result.nodes})))
-            )
-            written.append(Statement(f"write_global(globals, {store.slot}, {name});", (store.node,)))
-        return (*statements, *written)
-
-    def _slot_name(self, slot: int) -> str:
-        return next((s.name for s in self.plan.global_slots if s.index == slot and s.name), f"slot{slot}")
 
     # ---- fills
 
@@ -362,22 +269,3 @@ class KernelWriter:
         steady = fill.source == fill.target and is_steady(self.nodes, self.nodes[fill.node])
         tag = 1 + self.first_tag + self.rules.records.index(rules) if steady else 0
         return FillCall(rules.name, rules.type, fill.source, fill.target, tag)
-
-    def _rules(self, fill: Fill) -> Rules:
-        node = self.nodes[fill.node]
-        assert isinstance(node.instruction, Extend)
-        sides = node.instruction.sides
-        table = tuple((rule_row(below), rule_row(above)) for below, above in sides)
-        numbers = tuple(sorted({r[2] for pair in table for r in pair if r[2] > 0}))
-        operands = tuple(self._operand(node, number) for number in numbers)
-        most = most_steps(sides, fill.margins)
-        label = display_name(self.nodes, fill.node) or "unnamed value"
-        return Rules("", label, type_name(node.value_type), table, fill.margins, most, operands)
-
-    def _operand(self, node: Node, number: int) -> Operand:
-        root = node.operands[number]
-        code = emit_cell(self.scope(frozenset()), (root,), (), NameBook(RESERVED))
-        (result,) = code.results
-        last = Statement(f"return {result.text};", tuple(sorted({root, *result.nodes})))
-        body = (*code.row, *code.cell, last)
-        return Operand(number, type_name(node.value_type), code.uniform, body)

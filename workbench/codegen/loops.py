@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from workbench.codegen.expressions import Statement
+from workbench.codegen.statement import Statement
+from workbench.codegen.uniforms import Uniforms, UniformWord
 from workbench.planning.plan import Margins
 
 
@@ -158,7 +159,7 @@ class Phase:
 
     `tags`: (slot, tag) for each array whose ghost cells the phase wrote; 0 where they are no lasting ones. `lap` and
     `finish_lap` are the numbers under which the phase and its finishers are timed (-1: not at all), `member_laps`
-    those of its fills or sweeps, where it has several.
+    those of its fills or sweeps, where it has several. `uniforms`: functions that are called after the finishers.
     """
 
     fills: tuple[FillCall, ...]
@@ -169,16 +170,21 @@ class Phase:
     finish_lap: int = -1
     member_laps: tuple[int, ...] = ()
     chains: tuple[str, ...] = ()
+    uniforms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StepCode:
-    """One step of one kernel. `scalars` computes all new scalars, then writes them."""
+    """One step of one kernel. `scalars` computes all new scalars, then writes them.
+
+    `renews`: the function that computes anew what is the same in all cells, "" where no scalar of the step changes it.
+    """
 
     name: str
     phases: tuple[Phase, ...]
     scalars: tuple[Statement, ...]
     rotation: tuple[int, ...]
+    renews: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +200,11 @@ class Combine:
 
 @dataclass(frozen=True, slots=True)
 class KernelCode:
-    """All text of one kernel; `observed` is the name of the plain step when the two are one."""
+    """All text of one kernel; `observed` is the name of the plain step when the two are one.
+
+    words: what the kernel keeps behind the slots of the Globals block; `start` is the function that computes those that
+    a step begins with, "" if there are none.
+    """
 
     name: str
     combines: tuple[Combine, ...]
@@ -205,3 +215,6 @@ class KernelCode:
     plain: str
     observed: str
     members: int
+    uniforms: tuple[Uniforms, ...] = ()
+    words: tuple[UniformWord, ...] = ()
+    start: str = ""

@@ -10,12 +10,12 @@ from importlib import resources
 
 import jinja2
 
-from workbench.codegen.expressions import Statement
 from workbench.codegen.kernel import has_steady_ghosts, kernel_code
 from workbench.codegen.loops import KernelCode
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.source import LineOrigin, Source
 from workbench.codegen.spelling import CPP
+from workbench.codegen.statement import Statement
 from workbench.planning.plan import Plan
 
 _PLACE = "stencil_plan_placeholder"
@@ -45,8 +45,9 @@ def render_openmp(plan: Plan) -> Source:
     members = max((k.members for k in kernels), default=1)
     context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, has_steady_ghosts(plan))
     plain, lines = marked_origins(plan, render_template("openmp.cpp.jinja", context))
+    words = tuple(word for kernel in kernels for word in kernel.words)
     name = f"plan_{hashlib.sha256(plain.encode()).hexdigest()[:16]}"
-    return Source("c++", plain.replace(_PLACE, name), f"march_{name}", openmp_headers(), lines)
+    return Source("c++", plain.replace(_PLACE, name), f"march_{name}", openmp_headers(), lines, words)
 
 
 _OPENMP_HEADERS = (

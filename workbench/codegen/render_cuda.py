@@ -65,7 +65,8 @@ def render_cuda(plan: Plan) -> CudaText:
     marked = render_template("cuda.cu.jinja", unit)
     text, lines = marked_origins(plan, marked)
     lines = tuple(replace(o, subkernel=o.subkernel.removeprefix(_PLACE)) for o in lines)
-    source = Source("cuda", text.replace(_PLACE, ""), "", cuda_headers(), lines)
+    words = tuple(word for _, launches in made for word in launches.words)
+    source = Source("cuda", text.replace(_PLACE, ""), "", cuda_headers(), lines, words)
     return CudaText(source, tuple(_unplaced(k) for _, k in made), _waits(unit), text)
 
 
@@ -106,6 +107,6 @@ def _unplaced(kernel: KernelLaunches) -> KernelLaunches:
         return replace(step, launches=launches)
 
     plain = plainly_named(kernel.plain)
-    return KernelLaunches(
-        kernel.name, plain, plain if kernel.observed is kernel.plain else plainly_named(kernel.observed)
-    )
+    observed = plain if kernel.observed is kernel.plain else plainly_named(kernel.observed)
+    begin = tuple(replace(c, kernel=c.kernel.removeprefix(_PLACE)) for c in kernel.begin)
+    return replace(kernel, plain=plain, observed=observed, begin=begin)

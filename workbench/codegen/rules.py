@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from workbench.codegen.expressions import Statement
 from workbench.codegen.names import NameBook
 from workbench.codegen.spelling import Target, Text, literal, spell, type_name
+from workbench.codegen.statement import Statement
 from workbench.errors import GraphError
 from workbench.graph import (
     Arith,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from workbench.codegen.expressions import Origin, Statement
+from workbench.codegen.statement import Origin, Statement
 
 Record = TypeVar("Record")
 

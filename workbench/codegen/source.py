@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from workbench.codegen.uniforms import UniformWord
 from workbench.graph.shown import Bundle, bundle_of
 
 
@@ -27,7 +28,8 @@ class Source:
     """The text of one plan for one language.
 
     `entry` is the exported function's name; `headers` (name, text) are included by the text; `lines` covers the lines
-    that compute something, ascending.
+    that compute something, ascending. `words` stand behind the plan's slots in a Globals block; those of different
+    kernels in the same places, for each march begins with them.
     """
 
     language: Literal["c++", "cuda"]
@@ -35,6 +37,7 @@ class Source:
     entry: str
     headers: tuple[tuple[str, str], ...]
     lines: tuple[LineOrigin, ...]
+    words: tuple[UniformWord, ...] = ()
 
     def origins(self, line: int) -> tuple[LineOrigin, ...]:
         """What a line of the text came from; empty for a line that only gives shape."""

@@ -32,7 +32,7 @@ Box = tuple[tuple[int, int], ...]
 class Storage(Enum):
     """Where a value lives (terms as in Paraiso and REPA)."""
 
-    GLOBAL = "Global"  # one number: a slot of the Globals block, or recomputed in each launch
+    GLOBAL = "Global"  # one number: a slot of the Globals block, or computed once a phase into a word behind them
     EXISTING = "Existing"  # a Load or an Extend: no sub-kernel computes it, its array is there or is filled
     MANIFEST = "Manifest"  # stored in an array
     DELAYED = "Delayed"  # recomputed wherever it is needed
@@ -121,7 +121,7 @@ class Subkernel:
     further field that takes its value. A Load is listed if a field takes another one's value that must be copied: it
     is read where `reads` says. reductions: Reduce nodes whose operand it accumulates (domain only, so margins are
     zero). reads: the stored nodes that it reads, ascending. `emitted` predicts the operations in its text. Everything
-    Delayed that these need is recomputed inside. Global arithmetic is recomputed ahead of the loop.
+    Delayed that these need is recomputed inside. Global arithmetic is computed once a phase (codegen/uniforms.py).
 
     An output may share its slot with a node that is read at the same cell only: in each cell all reads come before
     the first write, and pointers to one slot must not be declared free of aliases.

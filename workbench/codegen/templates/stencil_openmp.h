@@ -225,11 +225,13 @@ template <int D, class StepOf> inline void run_team(Run<D>& run, int threads, co
     }
 }
 
-// `step(run, rank)` does one step of the march's kernel; `members` is the largest number of parts of a launch,
-// buffer_bytes(shape, threads, tile) what a thread needs for values that roll.
+// `step(run, rank)` does one step of the march's kernel, start(shape, globals) computes what the first one begins with;
+// `members` is the largest number of parts of a launch, buffer_bytes(shape, threads, tile) what a thread needs for values
+// that roll.
 // Returns 0, or 1 if memory for the team is missing.
-template <int D, class BytesOf, class StepOf>
-inline int32_t run_march(March& march, int members, const BytesOf& buffer_bytes, const StepOf& step) {
+template <int D, class BytesOf, class Start, class StepOf>
+inline int32_t run_march(
+    March& march, int members, const BytesOf& buffer_bytes, const Start& start, const StepOf& step) {
     march.done = march.current = march.observed = 0;
     march.ended = *march.stop ? STOPPED : DONE;
     if (*march.stop || march.steps <= 0) return 0;
@@ -243,6 +245,7 @@ inline int32_t run_march(March& march, int members, const BytesOf& buffer_bytes,
     team.counters = reinterpret_cast<Counter*>(memory);
     for (int k = 0; k < members * threads; ++k) team.counters[k].next = 0;
     Run<D> run = {shape, march, team, monotonic_seconds(), false, false, true, false, 0.0, memory + counts, stride};
+    start(run.shape, march.globals);
     begin_step(run);
     if (threads == 1) {
         while (run.running) step(run, 0);

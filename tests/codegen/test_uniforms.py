@@ -1,0 +1,120 @@
+"""Values that are the same in all cells: computed once a phase into words behind the Globals, read by every loop."""
+
+import re
+
+import pytest
+
+from tests.backends.agreement import bits, random_cells
+from tests.programs import all_programs
+from tests.test_programs import dimension
+from workbench.backends.base import MarchRequest
+from workbench.backends.reference import ReferenceBackend
+from workbench.backends.registry import get_backend
+from workbench.codegen.render import render_openmp
+from workbench.codegen.render_cuda import render_cuda
+from workbench.frontend.cell import trace_cell
+from workbench.graph import Arith, Imm
+from workbench.planning import Choices, PlanChoices, plan_graph
+from workbench.solvers import hydro
+
+# dt needs one reduction and `slope` two, one after the other; `half` and the side need a scalar that each step changes,
+# `cells` a size where there is no shape, and `energy` is for observed steps only.
+STAGED = """\
+a = param("a", 0.75)
+t = scalar("t", default=0.25)
+energy = scalar("energy")
+u = field("u", boundary=constant(a * t))
+dx = a / astype(size(0), "f64")
+dt = dx / (reduce_max(abs(u)) + a)
+v = manifest(u - dt * (u - u[-1]) / dx)
+cells = reduce_sum(astype(v > a, "i64")) - size(0)
+slope = 1.0 / (dt + reduce_min(v) ** 2 + astype(cells, "f64") ** 2)
+half = t * t / 3.0
+u.next = v + half * (v[+1] - v[-1]) * slope
+t.next = t + dt
+energy.next = reduce_sum((u * (a / dx)) ** 2)
+"""
+READ = re.compile(r"const (\w+) \w+ = (?:read_global<\1>\(globals, \d+\)|shape\.global_extents\[\d\]);")
+
+
+def planned(text, dim=1, preset="cost"):
+    graph = trace_cell(text, name="staged", dim=dim).graph
+    return plan_graph(graph, Choices(plan=PlanChoices(preset=preset)))
+
+
+def before_the_cells(source):
+    """Lines of each loop that stand ahead of its rows and cells."""
+    found = []
+    for body in re.findall(r"^[^\n]* sweep_\w+\($.*?^}", source.text, re.MULTILINE | re.DOTALL):
+        ahead = body.split("(void)globals;\n", 1)[1]
+        ahead = re.split(r"const Margins|const int64_t first =|Row<", ahead, maxsplit=1)[0]
+        found.append([line.strip() for line in ahead.splitlines() if line.strip()])
+    return found
+
+
+@pytest.mark.parametrize("render", [render_openmp, lambda plan: render_cuda(plan).source])
+def test_no_loop_computes_what_is_the_same_in_all_cells(render):
+    plans = [planned(p.text, dimension(p)) for p in all_programs()]
+    plans += [planned(STAGED), hydro.machine(dim=2).plan()]
+    reads = 0
+    for plan in plans:
+        for lines in before_the_cells(render(plan)):
+            assert [line for line in lines if not READ.fullmatch(line)] == []
+            reads += len(lines)
+    assert reads > 50
+
+
+def test_hydro_divides_nothing_that_is_the_same_in_all_cells():
+    source = render_cuda(hydro.machine(dim=2).plan()).source
+    ahead = before_the_cells(source)
+    assert len(ahead) >= 4
+    assert not any("/" in line for lines in ahead for line in lines)
+    words = {word.index for word in source.words}
+    read = {int(n) for lines in ahead for line in lines for n in re.findall(r"globals, (\d+)", line)}
+    assert words & read
+
+
+def test_the_table_stands_behind_the_slots_and_says_what_each_word_waits_for():
+    plan = planned(STAGED, preset="as_manifest")
+    source = render_openmp(plan)
+    assert source.words == render_cuda(plan).source.words
+    first = len(plan.global_slots)
+    assert [word.index for word in source.words] == list(range(first, first + len(source.words)))
+    nodes = plan.main.kernel.nodes
+    assert all(isinstance(nodes[word.node].instruction, Arith | Imm) or word.after == () for word in source.words)
+    names = {nodes[word.node].names[0]: len(word.after) for word in source.words if nodes[word.node].names}
+    assert names["dx"] == 0
+    assert names["half"] == 0
+    assert names["dt"] == 1
+    assert names["slope"] == 3
+
+
+def test_words_are_computed_where_what_they_need_is_there():
+    text = render_openmp(planned(STAGED, preset="as_manifest")).text
+    meetings = text.split("static void run_step(", 1)[1].split("\n}\n")[0].split("meet(team")
+    called = [re.findall(r"(uniforms_\w+|reduce_partials|end_step)\(", part) for part in meetings]
+    called = [names for names in called if names]
+    assert next(names for names in called if "reduce_partials" in names) == ["reduce_partials", "uniforms_step_1"]
+    assert called[-1] == ["uniforms_step", "end_step"]  # for t changes
+    steady = render_openmp(
+        planned("u = field('u', boundary='periodic')\na = param('a', 2)\nu.next = u + a / 3.0 * u[1]\n")
+    )
+    assert steady.text.count("uniforms_step(") == 2  # defined, and called before the first step of a march
+
+
+@pytest.mark.parametrize("preset", ["as_manifest", "as_delayed"])
+@pytest.mark.parametrize("name", ["openmp", "cuda-sim"])
+def test_every_phase_has_its_values(name, preset):
+    plan = planned(STAGED, preset=preset)
+    program = get_backend(name).compile(plan)
+    for threads in (1, 2) if name == "openmp" else (1,):
+        mine, reference = (p.instantiate((23,), threads) for p in (program, ReferenceBackend().compile(plan)))
+        for instance in (mine, reference):
+            instance.write_field("u", random_cells(plan.graph.fields[0], (23,)))
+            instance.march(MarchRequest("step", 3, observe_last=False))
+            instance.write_global("a", 1.25)  # between two marches, as whoever turns a knob does
+            instance.march(MarchRequest("step", 3, observe_every=2))
+        for static in ("u", "t", "energy", "a"):
+            read = [i.read_field(static) if static == "u" else i.read_global(static) for i in (mine, reference)]
+            assert bits(read[0]) == bits(read[1]), static
+        mine.close()

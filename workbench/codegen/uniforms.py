@@ -1,0 +1,193 @@
+"""Uniforms: values that are the same in all cells, computed once a phase into words of the Globals block.
+
+A block begins with the plan's slots; the table of the kernel that runs stands behind them, a word for each value that a
+loop or a boundary rule of one of its steps uses. All that needs no Reduce of the step is there before the step begins,
+the rest right after the finisher that it waits for. A table depends on nothing but the block that it stands in, so that
+several levels of a tile may each have a block of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from workbench.codegen.expressions import Scope, emit_globals
+from workbench.codegen.names import RESERVED, NameBook
+from workbench.codegen.spelling import type_name
+from workbench.codegen.statement import Statement
+from workbench.graph import (
+    Arith,
+    Broadcast,
+    Extend,
+    Imm,
+    Kernel,
+    Load,
+    LoadIndex,
+    LoadSize,
+    Node,
+    Reduce,
+    Shift,
+    StorageType,
+    Store,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class UniformWord:
+    """A word of the Globals block behind the plan's slots: the value of a node in its own type, at the low end.
+
+    `after`: the Reduce nodes of the step that it needs, ascending; without any it is there before the step begins.
+    """
+
+    index: int
+    kernel: str
+    node: int
+    type: StorageType
+    after: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Uniforms:
+    """The function that computes some words. `start`: before a step; else after a finisher, and it needs no shape."""
+
+    name: str = field(compare=False)
+    start: bool
+    statements: tuple[Statement, ...]
+
+
+def block_words(slots: int, words: tuple[UniformWord, ...]) -> int:
+    """Words of a Globals block with `slots` of the plan; at least one."""
+    return max([slots, 1, *(word.index + 1 for word in words)])
+
+
+class UniformTable:
+    """The table of one kernel: gives a value its word when a text first uses it."""
+
+    def __init__(self, kernel: Kernel, first: int) -> None:
+        self.kernel = kernel
+        self.words: dict[int, UniformWord] = {}
+        self.used: dict[int, None] = {}  # by what was written since the caller last emptied it
+        self._first = first
+        self._after: list[frozenset[int] | None] = []  # for each node the Reduce nodes it needs; None if cells differ
+        for index, node in enumerate(kernel.nodes):
+            self._after.append(self._needs(index, node))
+
+    def _needs(self, index: int, node: Node) -> frozenset[int] | None:
+        match node.instruction:
+            case Reduce():
+                return frozenset({index})
+            case Arith() | Broadcast() | Shift():
+                needed = [self._after[operand] for operand in node.operands]
+                return frozenset().union(*(n for n in needed if n is not None)) if None not in needed else None
+            case Imm():
+                return frozenset()
+            case Load() | LoadIndex() | LoadSize() | Extend() | Store():
+                return frozenset() if node.is_global else None
+
+    def after(self, index: int) -> frozenset[int]:
+        """The Reduce nodes that a value needs, which is the same in all cells."""
+        found = self._after[index]
+        assert found is not None
+        return found
+
+    def is_computed(self, index: int) -> bool:
+        """Whether a value is the same in all cells and takes arithmetic."""
+        return self._after[index] is not None and isinstance(self.kernel.nodes[index].instruction, Arith)
+
+    def word(self, index: int) -> int:
+        """Where a value lies in the Globals block."""
+        self.used[index] = None
+        if index not in self.words:
+            type_ = self.kernel.nodes[index].value_type
+            after = tuple(sorted(self.after(index)))
+            number = self._first + len(self.words)
+            self.words[index] = UniformWord(number, self.kernel.name, index, type_, after)
+        return self.words[index].index
+
+    def in_order(self, wanted: Iterable[int]) -> tuple[int, ...]:
+        """Values that have words, as these follow each other."""
+        return tuple(sorted(wanted, key=lambda node: self.words[node].index))
+
+    def below(self, wanted: tuple[int, ...]) -> frozenset[int]:
+        """The nodes below some values, which are the same in all cells, they themselves included."""
+        waiting, seen = list(wanted), set[int]()
+        while waiting:
+            index = waiting.pop()
+            if index not in seen:
+                seen.add(index)
+                waiting.extend(self.kernel.nodes[index].operands)
+        return frozenset(seen)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopWords:
+    """What loops and rules take from the table: all that takes arithmetic."""
+
+    table: UniformTable
+
+    def holds(self, index: int) -> bool:
+        """Whether the value is read from its word."""
+        return self.table.is_computed(index)
+
+    def word(self, index: int) -> int:
+        """Its word."""
+        return self.table.word(index)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierWords:
+    """What a stage of a step takes from the table: what is there since an earlier one, sizes too, for it gets no shape.
+
+    `stages`: for each Reduce node the stage after its finisher, counted from 1.
+    """
+
+    table: UniformTable
+    stages: Mapping[int, int]
+    stage: int
+
+    def holds(self, index: int) -> bool:
+        """Whether the value is read from its word."""
+        is_size = isinstance(self.table.kernel.nodes[index].instruction, LoadSize)
+        return (is_size or self.table.is_computed(index)) and stage_of(self.table, self.stages, index) < self.stage
+
+    def word(self, index: int) -> int:
+        """Its word."""
+        return self.table.word(index)
+
+
+def stage_of(table: UniformTable, stages: Mapping[int, int], index: int) -> int:
+    """0 before the step, else the number of the finishers after which a value can be computed."""
+    return max((stages[reduction] for reduction in table.after(index)), default=0)
+
+
+def later_uniforms(table: UniformTable, scope: Scope, stages: Mapping[int, int]) -> dict[int, Uniforms]:
+    """What is to be computed after finishers, by stage, of all that `table.used` names; earlier values it notes there.
+
+    Later stages come first, because they may use words that nothing else does.
+    """
+    found: dict[int, Uniforms] = {}
+    for stage in sorted(set(stages.values()), reverse=True):
+        wanted = table.in_order(n for n in table.used if stage_of(table, stages, n) == stage)
+        if wanted:
+            found[stage] = _uniforms(
+                table, replace(scope, words=EarlierWords(table, stages, stage)), wanted, start=False
+            )
+    return found
+
+
+def start_uniforms(table: UniformTable, scope: Scope) -> Uniforms | None:
+    """What is to be computed before a step: all words that need no Reduce. None if there are none."""
+    wanted = table.in_order(node for node, word in table.words.items() if not word.after)
+    return _uniforms(table, replace(scope, words=None), wanted, start=True) if wanted else None
+
+
+def _uniforms(table: UniformTable, scope: Scope, wanted: tuple[int, ...], *, start: bool) -> Uniforms:
+    code = emit_globals(scope, wanted, NameBook(RESERVED))
+    written = [
+        Statement(
+            f"write_global<{type_name(table.words[r.node].type)}>(globals, {table.words[r.node].index}, {r.text});",
+            tuple(sorted({r.node, *r.nodes})),
+        )
+        for r in code.results
+    ]
+    return Uniforms("", start, (*code.uniform, *written))

@@ -1,0 +1,176 @@
+"""Writer: what is written of a kernel's plan in the same way for every target."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workbench.codegen.expressions import Scope, display_name, emit_cell, emit_globals, numbered_name
+from workbench.codegen.loops import (
+    Combine,
+    Operand,
+    Partial,
+    Rules,
+)
+from workbench.codegen.names import RESERVED, NameBook, identifier
+from workbench.codegen.rules import most_steps, region_body, rule_row
+from workbench.codegen.sharing import Shared
+from workbench.codegen.spelling import Target, literal, type_name
+from workbench.codegen.statement import Statement
+from workbench.codegen.uniforms import LoopWords, Uniforms, UniformTable, later_uniforms, start_uniforms
+from workbench.errors import GraphError
+from workbench.graph import OPERATORS, REDUCTIONS, Extend, Load, Node, Reduce, Region, StorageType
+from workbench.graph.operators import identity
+from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step
+
+
+class KernelWriter:
+    """What is written of a kernel's two steps for any target: names, reductions, scalars, rules, uniform values."""
+
+    def __init__(self, plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> None:
+        self.plan = plan
+        self.kernel = kernel
+        self.nodes = kernel.kernel.nodes
+        self.target = target
+        self.functions = functions
+        self.dim = plan.graph.dim
+        self.statics = {s.name: s.index for s in plan.global_slots if s.role != "reduction"}
+        name = kernel.kernel.name
+        self.reductions = {s.node: s.index for s in plan.global_slots if s.role == "reduction" and s.kernel == name}
+        self.combines: dict[Region, Combine] = {}
+        self.table = UniformTable(kernel.kernel, len(plan.global_slots))
+        self.uniforms = Shared[Uniforms]()
+
+    def scope(self, stored: frozenset[int]) -> Scope:
+        """Where this kernel's expressions stand when `stored` nodes are read from arrays."""
+        return Scope(
+            self.dim, self.nodes, stored, self.statics, self.reductions, self.target, words=LoopWords(self.table)
+        )
+
+    # ---- what is the same in all cells
+
+    def _variants(self) -> tuple[Step, ...]:
+        """The steps that there is text for."""
+        return (self.kernel.plain, self.kernel.observed) if self.kernel.has_diagnostics else (self.kernel.plain,)
+
+    def _later(self, step: Step) -> dict[int, str]:
+        """The functions that are called after finishers, the last ones first, by the number of their launch, from 1.
+
+        All loops and rules of the step must be written.
+        """
+        finishers = [launch for launch in step.launches if launch.kind == "finisher"]
+        stages = {step.finishers[m].node: n for n, launch in enumerate(finishers, start=1) for m in launch.members}
+        made = later_uniforms(self.table, self.scope(frozenset()), stages)
+        return {stage: self._named_uniforms(uniforms, f"_{stage}") for stage, uniforms in made.items()}
+
+    def _start(self) -> str:
+        """The function for what a step begins with, "" if there is nothing. All steps must be written."""
+        made = start_uniforms(self.table, self.scope(frozenset()))
+        return self._named_uniforms(made, "") if made else ""
+
+    def _named_uniforms(self, uniforms: Uniforms, suffix: str) -> str:
+        wish = f"uniforms_{identifier(self.kernel.kernel.name)}{suffix}"
+        return self.uniforms.wanted(uniforms, "", lambda u: replace(u, name=self.functions.claim(wish))).name
+
+    def _renews(self, step: Step, start: str) -> str:
+        """The function `start` if a scalar that the step writes is below one of its values, else ""."""
+        below = self.table.below(tuple(n for n, word in self.table.words.items() if not word.after))
+        loaded = {self.statics[i.name] for i in (self.nodes[n].instruction for n in below) if isinstance(i, Load)}
+        return start if loaded & {store.slot for store in step.scalar_stores} else ""
+
+    def _exists(self, node: int) -> bool:
+        """Whether the node's value is in an array before the sweep, so that no formula computes it."""
+        return isinstance(self.nodes[node].instruction, Load | Extend)
+
+    def _output_name(self, home: Home, numbered: dict[int, str]) -> str:
+        """The field whose array the slot becomes, else the value's own name."""
+        field = next((f for f, value in self.kernel.kernel.stores() if value == home.node), "")
+        return field or self.value_name(home.node, numbered)
+
+    def value_name(self, node: int, numbered: dict[int, str]) -> str:
+        """A wish for a name that is never empty, in a text where `numbered` are those of values without one."""
+        shown = display_name(self.nodes, node)
+        if not shown and isinstance(self.nodes[node].instruction, Reduce):
+            shown = self._stored_name_of_reduction(node)
+        return shown or numbered_name(numbered, node)
+
+    def _stored_name_of_reduction(self, node: int) -> str:
+        return next((static for static, value in self.kernel.kernel.stores() if value == node), "")
+
+    # ---- reductions
+
+    def _partial(self, node: int, cells: str, argument: str) -> Partial:
+        instruction, type_ = self._reduce(node)
+        start = (
+            identity(instruction.operator, type_)
+            if isinstance(instruction.operator, str)
+            else instruction.operator.identity
+        )
+        if start is None:
+            raise GraphError("a region without identity in Reduce", advice="Give the region an identity.")
+        return Partial(argument, cells, type_name(type_), self._combine(node), literal(start, type_).text)
+
+    def _reduce(self, node: int) -> tuple[Reduce, StorageType]:
+        instruction = self.nodes[node].instruction
+        assert isinstance(instruction, Reduce)
+        return instruction, self.nodes[node].value_type
+
+    def _combine(self, node: int) -> str:
+        """The functor's name; a region becomes one of its own."""
+        instruction, type_ = self._reduce(node)
+        if isinstance(instruction.operator, str):
+            return f"combine_{OPERATORS[REDUCTIONS[instruction.operator].operator].name}"
+        region = instruction.operator
+        if region not in self.combines:
+            self.combines[region] = self._region(region, type_)
+        return self.combines[region].name
+
+    def _region(self, region: Region, type_: StorageType) -> Combine:
+        names = NameBook(RESERVED)
+        left, right = (names.claim(p.name) for p in region.parameters)
+        by_name = dict(zip((p.name for p in region.parameters), (left, right), strict=True))
+        body = region_body(region.nodes, by_name, self.target, names)
+        return Combine(self.functions.claim("combine_region"), type_name(type_), left, right, body)
+
+    # ---- scalars
+
+    def _scalars(self, step: Step) -> tuple[Statement, ...]:
+        """All values first, then all writes."""
+        if not step.scalar_stores:
+            return ()
+        roots = tuple(dict.fromkeys(s.node for s in step.scalar_stores))
+        names = NameBook(RESERVED)
+        code = emit_globals(replace(self.scope(frozenset()), words=None), roots, names)
+        values = {r.node: r for r in code.results}
+        statements = list(code.uniform)
+        written: list[Statement] = []
+        for store in step.scalar_stores:
+            type_ = type_name(self.nodes[store.node].value_type)
+            name = names.claim(f"new_{self._slot_name(store.slot)}")
+            result = values[store.node]
+            statements.append(
+                Statement(f"const {type_} {name} = {result.text};", tuple(sorted({store.node, *result.nodes})))
+            )
+            written.append(Statement(f"write_global(globals, {store.slot}, {name});", (store.node,)))
+        return (*statements, *written)
+
+    def _slot_name(self, slot: int) -> str:
+        return next((s.name for s in self.plan.global_slots if s.index == slot and s.name), f"slot{slot}")
+
+    def _rules(self, fill: Fill) -> Rules:
+        node = self.nodes[fill.node]
+        assert isinstance(node.instruction, Extend)
+        sides = node.instruction.sides
+        table = tuple((rule_row(below), rule_row(above)) for below, above in sides)
+        numbers = tuple(sorted({r[2] for pair in table for r in pair if r[2] > 0}))
+        operands = tuple(self._operand(node, number) for number in numbers)
+        most = most_steps(sides, fill.margins)
+        label = display_name(self.nodes, fill.node) or "unnamed value"
+        return Rules("", label, type_name(node.value_type), table, fill.margins, most, operands)
+
+    def _operand(self, node: Node, number: int) -> Operand:
+        root = node.operands[number]
+        code = emit_cell(self.scope(frozenset()), (root,), (), NameBook(RESERVED))
+        (result,) = code.results
+        last = Statement(f"return {result.text};", tuple(sorted({root, *result.nodes})))
+        body = (*code.row, *code.cell, last)
+        return Operand(number, type_name(node.value_type), code.uniform, body)

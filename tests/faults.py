@@ -115,9 +115,9 @@ OF_PASSES = (
           "planning.test_stepwise:test_a_barrier_keeps_a_loop_apart"),
     Fault("loops that could share a launch do not", "launch order", "planning.schedules.stepwise",
           "return not made & reads", "return False", "planning.test_stepwise:test_independent_loops_share_a_launch"),
-    Fault("every step of a march is observed", "launch order", "planning.schedules.stepwise",
-          "kernel.observed if number in observed else kernel.plain", "kernel.observed",
-          "planning.test_stepwise:test_only_observed_steps_evaluate_diagnostics"),
+    Fault("every step of a march is observed", "march", "backends.march_rule",
+          "if listed or done + 1 == last or watches(request, diagnostics):", "if request.steps > 0:",
+          "backends.test_march_rule:test_long_stretches_end_at_what_is_observed"),
     # -- rolling
     Fault("a value that others need rolls", "rolling", "planning.rolling",
           "return node not in self.kept and self.readers.get(node, set()) <= members",

@@ -89,6 +89,13 @@ OF_CODE = (
     Fault("two values share a word", "uniform values", "codegen.uniforms",
           "number = self._first + len(self.words)", "number = self._first + len(self.words) // 2",
           "codegen.test_uniforms:test_every_phase_has_its_values", ("openmp", "as_manifest")),
+    # -- march
+    Fault("the last step of a compiled march is not observed", "march", "templates",
+          "march.done + 1 == march.steps", "march.done == march.steps",
+          "backends.test_march_rule:test_the_compiled_march_follows_the_rule"),
+    Fault("a long stretch runs over what is recorded", "march", "backends.march_rule",
+          "before_listed = every - number % every if every > 0 else depth", "before_listed = depth",
+          "backends.test_march_rule:test_depth_changes_no_step"),
     # -- sharing
     Fault("loops that differ in their text are one", "sharing", "codegen.sharing",
           "key = _renamed(record, own) if own else record", "key = type(record).__name__",

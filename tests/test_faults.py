@@ -18,7 +18,7 @@ TABLE = (*OF_PASSES, *OF_BRUTE_FORCE, *OF_THE_REST, *OF_CODE, *OF_DEVICE_CODE)
 ROOMS = (
     *("retype", "simplify", "allocation", "reach", "grouping", "variants", "memory", "cost", "launch order"),
     *("rolling", "genome"),
-    *("spelling", "expressions", "fills", "reductions", "rotation", "uniform values", "sharing", "line map"),
+    *("spelling", "expressions", "fills", "reductions", "rotation", "uniform values", "march", "sharing", "line map"),
     *("promotion", "boundaries", "naming", "interpreter", "build cache"),
 )
 _sound = {}

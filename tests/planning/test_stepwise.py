@@ -3,8 +3,7 @@
 from tests.planning.programs import hello, wave
 from workbench.graph import Graph, KernelBuilder, Static, grid_space
 from workbench.graph.types import F64
-from workbench.planning import Choices, March, PlanChoices, plan_graph
-from workbench.planning.schedules.stepwise import steps_of
+from workbench.planning import Choices, PlanChoices, plan_graph
 
 LINE = grid_space(1)
 
@@ -50,7 +49,5 @@ def test_dependent_loops_are_launched_in_turn():
 
 def test_only_observed_steps_evaluate_diagnostics():
     plan = plan_graph(wave())
-    marched = steps_of(plan, March("step", 4, (1, 3)))
-    assert marched == (plan.main.plain, plan.main.observed, plan.main.plain, plan.main.observed)
     assert not plan.main.plain.finishers
     assert plan.main.observed.finishers

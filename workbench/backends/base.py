@@ -16,6 +16,7 @@ from workbench.planning.plan import Plan
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Number = bool | int | float
+Ending = Literal["done", "until", "stopped", "time"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class MarchResult:
     """
 
     steps: int
-    ended: Literal["done", "until", "stopped", "time"]
+    ended: Ending
     diagnostics_current: bool
     observed_steps: Array
     observed: tuple[Array, ...]

@@ -5,33 +5,25 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from workbench.backends.base import Array, Condition, Instance, LaunchTime, MarchRequest, MarchResult, Number
+from workbench.backends.base import Array, Instance, LaunchTime, MarchRequest, MarchResult, Number
 from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
 from workbench.backends.instance_state import take_state
 from workbench.backends.launch_sequence import DeviceLaunch, launches_of, partial_count, shape_bytes
+from workbench.backends.march_rule import diagnostic_scalars, ending_after, ending_before, holds, next_stretch
 from workbench.codegen.device import KernelLaunches, StepLaunches
 from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
 from workbench.graph import StorageType
 from workbench.graph.operators import cast
 from workbench.planning.layout import Layout, lay_out
-from workbench.planning.plan import GlobalSlot, KernelPlan, Plan
+from workbench.planning.plan import GlobalSlot, Plan
 
 Cells = Any
 """A one-dimensional contiguous array of the device's array library (NumPy or CuPy)."""
-
-_HOLDS = {
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-    "==": np.equal,
-    "!=": np.not_equal,
-}
 
 
 class DeviceInstance(ABC):
@@ -173,49 +165,31 @@ class DeviceInstance(ABC):
     def _march(self, request: MarchRequest) -> MarchResult:
         begin = time.monotonic()
         kernel = self._kernels[request.kernel]
-        watched = {self._global(c.scalar).index for c in request.until}
-        always = bool(watched & _diagnostic_slots(self.plan.kernel(request.kernel)))
+        diagnostics = diagnostic_scalars(self.plan, self.plan.kernel(request.kernel))
         done, current = 0, False
         numbers: list[int] = []
         records: list[Array] = []
-        ended: Literal["done", "until", "stopped", "time", ""] = "stopped" if request.stop.is_set() else ""
-        if not ended and request.steps <= 0:
-            ended = "done"
+        ended = ending_before(request)
         for launch in () if ended else self._begin(kernel):
             self._launch(launch)
-        while not ended:
+        while ended is None:
             left = request.steps - done
             seconds = request.seconds - (time.monotonic() - begin)
             target = done + (1 if request.until else max(1, min(left, self._batch(request, left, seconds))))
             pending: list[Cells] = []
             while done < target:
-                count, listed, current = self._stretch(request, done, target, always)
-                self._run(kernel.observed if current else kernel.plain, count)
-                done += count
-                if listed:
+                stretch = next_stretch(request, done, diagnostics, target - done)
+                current = stretch.observed
+                self._run(kernel.observed if current else kernel.plain, stretch.count)
+                done += stretch.count
+                if stretch.listed:
                     numbers.append(request.first_step + done)
                     pending.append(self._globals.copy())
             self._wait()
             records += [self._to_host(cells) for cells in pending]
-            if request.until and all(self._holds(c) for c in request.until):
-                ended = "until"
-            elif done >= request.steps:
-                ended = "done"
-            elif request.stop.is_set():
-                ended = "stopped"
-            elif time.monotonic() - begin >= request.seconds:
-                ended = "time"
+            met = bool(request.until) and all(holds(c, self.read_global(c.scalar)) for c in request.until)
+            ended = ending_after(request, done, met=met, seconds=time.monotonic() - begin)
         return MarchResult(done, ended, current, np.array(numbers, np.int64), self._observed(records))
-
-    def _stretch(self, request: MarchRequest, done: int, target: int, always: bool) -> tuple[int, bool, bool]:
-        """How many steps of one variant come next (an observed step is alone); whether it is recorded; observed."""
-        number, every = request.first_step + done + 1, request.observe_every
-        last = request.steps if request.observe_last else request.steps + 1
-        listed = every > 0 and number % every == 0
-        if listed or always or done + 1 == last:
-            return 1, listed, True
-        next_listed = every - number % every if every > 0 else target
-        return max(1, min(target - done, next_listed, last - 1 - done)), False, False
 
     def _observed(self, records: list[Array]) -> tuple[Array, ...]:
         columns = []
@@ -224,10 +198,6 @@ class DeviceInstance(ABC):
             values = [record[index : index + 1].view(static.type.numpy)[0] for record in records]
             columns.append(np.array(values, static.type.numpy))
         return tuple(columns)
-
-    def _holds(self, condition: Condition) -> bool:
-        number = np.float64(self.read_global(condition.scalar))
-        return bool(_HOLDS[condition.comparison](number, np.float64(condition.value)))
 
     # ---- memory
 
@@ -279,9 +249,3 @@ class DeviceInstance(ABC):
 def layout_of(plan: Plan, extents: tuple[int, ...]) -> Layout:
     """The layout that all arrays of a simulation of these extents share."""
     return lay_out(extents, plan.halo, min((s.itemsize for s in plan.slots), default=8))
-
-
-def _diagnostic_slots(kernel: KernelPlan) -> frozenset[int]:
-    """Scalars that only an observed step brings up to date."""
-    always = {s.slot for s in kernel.plain.scalar_stores}
-    return frozenset(s.slot for s in kernel.observed.scalar_stores if s.slot not in always)

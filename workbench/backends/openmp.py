@@ -7,11 +7,20 @@ import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from workbench.backends.base import Array, CompilerReport, Instance, LaunchTime, MarchRequest, MarchResult, Number
+from workbench.backends.base import (
+    Array,
+    CompilerReport,
+    Ending,
+    Instance,
+    LaunchTime,
+    MarchRequest,
+    MarchResult,
+    Number,
+)
 from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
 from workbench.backends.compile_pool import Built, Compiler
 from workbench.backends.compile_pool import Source as Unit
@@ -19,6 +28,7 @@ from workbench.backends.compiler_words import vector_report
 from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
 from workbench.backends.loaded_library import load_library
+from workbench.backends.march_rule import diagnostic_scalars, watches
 from workbench.backends.processor import available_threads
 from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.teams import usable_threads
@@ -34,7 +44,7 @@ from workbench.planning.plan import GlobalSlot, KernelPlan, Plan
 _SMALL = 1 << 20  # weighted operations a step below which one thread is faster than waiting for a second
 _CHUNK = 1024  # as in stencil_rows.h
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
-_ENDINGS: tuple[Literal["done", "until", "stopped", "time"], ...] = ("done", "until", "stopped", "time")
+_ENDINGS: tuple[Ending, ...] = ("done", "until", "stopped", "time")
 
 
 class _March(ctypes.Structure):
@@ -95,6 +105,7 @@ class OpenmpProgram:
         self.source = source
         self.built = built
         library = load_library(built.path, self)
+        _check_march(library)
         self.entry = library[source.entry]
         self.entry.argtypes = (ctypes.POINTER(_March),)
         self.entry.restype = ctypes.c_int32
@@ -119,6 +130,18 @@ class OpenmpProgram:
     def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> OpenmpInstance:
         """Allocate a state. `threads` 0: as the plan's choices say, else all that this process may keep busy."""
         return OpenmpInstance(self, extents, threads)
+
+
+def _check_march(library: ctypes.CDLL) -> None:
+    """BackendError unless the library's march record is as long as the one it will be given."""
+    length = library.stencil_march_bytes
+    length.restype = ctypes.c_int64
+    compiled, ours = length(), ctypes.sizeof(_March)
+    if compiled != ours:
+        raise BackendError(
+            f"compiled code takes a march record of {compiled} bytes, this package gives one of {ours}",
+            advice="Run workbench cache clear; if that does not help, install the package anew.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +255,6 @@ class OpenmpInstance:
             np.int64,
         )
         values: Array = np.array([c.value for c in request.until], np.float64)
-        diagnostic = _diagnostic_slots(kernel)
         march_kernel = names.index(request.kernel)
         march = _March(
             kernel=march_kernel,
@@ -240,7 +262,7 @@ class OpenmpInstance:
             first_step=request.first_step,
             observe_every=every,
             observe_last=int(request.observe_last),
-            always_observe=int(any(s.index in diagnostic for s in slots)),
+            always_observe=int(watches(request, diagnostic_scalars(self.plan, kernel))),
             threads=usable_threads(self.threads),
             tile=self.plan.choices.plan.cpu.tile,
             conditions=len(request.until),
@@ -315,9 +337,3 @@ def _operations(plan: Plan) -> float:
 
 def _reductions(kernel: KernelPlan) -> int:
     return max(sum(len(s.reductions) for s in step.subkernels) for step in (kernel.plain, kernel.observed))
-
-
-def _diagnostic_slots(kernel: KernelPlan) -> frozenset[int]:
-    """Scalars that only an observed step brings up to date."""
-    always = {s.slot for s in kernel.plain.scalar_stores}
-    return frozenset(s.slot for s in kernel.observed.scalar_stores if s.slot not in always)

@@ -5,14 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from threading import Event
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from workbench.backends.base import (
     Availability,
     CompilerReport,
-    Condition,
     Instance,
     LaunchTime,
     MarchRequest,
@@ -22,17 +21,14 @@ from workbench.backends.base import (
 from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
 from workbench.backends.instance_state import take_state
 from workbench.backends.interpreter import KernelInterpreter
+from workbench.backends.march_rule import ending_after, ending_before, holds, next_stretch
 from workbench.backends.phenotype import phenotype_key
 from workbench.codegen.source import Source
 from workbench.errors import BackendError
 from workbench.graph import Graph
-from workbench.graph.arithmetic import apply
 from workbench.graph.diagnostics import diagnostic_stores
-from workbench.graph.operators import OPERATORS, Array, cast
-from workbench.graph.types import BOOL
+from workbench.graph.operators import Array, cast
 from workbench.planning.plan import Plan
-
-_COMPARISONS = {row.symbol: row.name for row in OPERATORS.values() if row.rule == "bool" and row.symbol}
 
 
 class ReferenceBackend:
@@ -148,32 +144,18 @@ class ReferenceInstance:
         kernel = self.graph.kernel(request.kernel)
         interpreter = self._interpreters.setdefault(request.kernel, KernelInterpreter(self.graph, kernel, self.extents))
         diagnostic = diagnostic_stores(self.graph, kernel)
-        watched = any(c.scalar in diagnostic for c in request.until)
         recorded: list[tuple[int, dict[str, Array]]] = []
         done, current = 0, False
-        ended: Literal["done", "until", "stopped", "time"] = "done"
-        if request.stop.is_set():
-            ended = "stopped"
-        while ended == "done" and done < request.steps:
-            number = request.first_step + done + 1
-            listed = request.observe_every > 0 and number % request.observe_every == 0
-            last = request.observe_last and done + 1 == request.steps
-            current = listed or last or watched
+        ended = ending_before(request)
+        while ended is None:
+            stretch = next_stretch(request, done, diagnostic)
+            current = stretch.observed
             self._state.update(interpreter.step(self._state, frozenset() if current else diagnostic))
             done += 1
-            if listed:
-                recorded.append((number, {s.name: self._state[s.name] for s in self.graph.scalars}))
-            if request.until and all(self._holds(c) for c in request.until):
-                ended = "until"
-            elif done < request.steps and request.stop.is_set():
-                ended = "stopped"
-            elif done < request.steps and time.monotonic() - begin >= request.seconds:
-                ended = "time"
+            if stretch.listed:
+                recorded.append((request.first_step + done, {s.name: self._state[s.name] for s in self.graph.scalars}))
+            met = bool(request.until) and all(holds(c, self.read_global(c.scalar)) for c in request.until)
+            ended = ending_after(request, done, met=met, seconds=time.monotonic() - begin)
         observed = tuple(np.array([values[s.name] for _, values in recorded], s.type.numpy) for s in self.graph.scalars)
         steps = np.array([number for number, _ in recorded], np.int64)
         return MarchResult(done, ended, current, steps, observed)
-
-    def _holds(self, condition: Condition) -> bool:
-        number = np.asarray(self._state[named_global(self.graph, condition.scalar).name], np.float64)
-        compared = apply(_COMPARISONS[condition.comparison], (number, np.asarray(np.float64(condition.value))), BOOL)
-        return bool(compared)

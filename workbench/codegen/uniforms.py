@@ -108,16 +108,6 @@ class UniformTable:
         """Values that have words, as these follow each other."""
         return tuple(sorted(wanted, key=lambda node: self.words[node].index))
 
-    def below(self, wanted: tuple[int, ...]) -> frozenset[int]:
-        """The nodes below some values, which are the same in all cells, they themselves included."""
-        waiting, seen = list(wanted), set[int]()
-        while waiting:
-            index = waiting.pop()
-            if index not in seen:
-                seen.add(index)
-                waiting.extend(self.kernel.nodes[index].operands)
-        return frozenset(seen)
-
 
 @dataclass(frozen=True, slots=True)
 class LoopWords:

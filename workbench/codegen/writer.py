@@ -19,6 +19,7 @@ from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import LoopWords, Uniforms, UniformTable, later_uniforms, start_uniforms
 from workbench.errors import GraphError
 from workbench.graph import OPERATORS, REDUCTIONS, Extend, Load, Node, Reduce, Region, StorageType
+from workbench.graph.diagnostics import ancestors
 from workbench.graph.operators import identity
 from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step
 
@@ -73,7 +74,8 @@ class KernelWriter:
 
     def _renews(self, step: Step, start: str) -> str:
         """The function `start` if a scalar that the step writes is below one of its values, else ""."""
-        below = self.table.below(tuple(n for n, word in self.table.words.items() if not word.after))
+        words = [node for node, word in self.table.words.items() if not word.after]
+        below = {n for node in words for n in ancestors(self.kernel.kernel, node)}
         loaded = {self.statics[i.name] for i in (self.nodes[n].instruction for n in below) if isinstance(i, Load)}
         return start if loaded & {store.slot for store in step.scalar_stores} else ""
 

@@ -19,7 +19,6 @@ from workbench.planning.plan import (
     Storage,
     Subkernel,
 )
-from workbench.planning.schedules.stepwise import March
 
 __all__ = [
     "PASSES",
@@ -31,7 +30,6 @@ __all__ = [
     "Home",
     "KernelPlan",
     "Launch",
-    "March",
     "Margins",
     "Meaning",
     "Plan",

@@ -131,6 +131,7 @@ template <int D> struct Turn {
     }
 };
 
+// This and end_step follow workbench/backends/march_rule.py.
 template <int D> STENCIL_PROCEDURE void begin_step(Run<D>& run) {
     March& march = run.march;
     const int64_t number = march.first_step + march.done + 1;
@@ -257,6 +258,9 @@ inline int32_t run_march(
 }
 
 }  // namespace stencil
+
+// For the caller to compare with the record that it will pass.
+extern "C" __attribute__((visibility("default"), weak)) int64_t stencil_march_bytes() { return int64_t(sizeof(stencil::March)); }
 
 // Zeroes written by the threads that will work on them: where memory has banks, each page goes to the bank of its thread.
 extern "C" __attribute__((visibility("default"), weak)) void stencil_zero(void* memory, int64_t bytes, int32_t threads) {

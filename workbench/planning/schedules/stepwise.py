@@ -8,23 +8,7 @@ from dataclasses import dataclass
 from workbench.graph import Extend, Kernel
 from workbench.planning.emission import Emission, reductions_below
 from workbench.planning.grouping import Group
-from workbench.planning.plan import Launch, Plan, Step
-
-
-@dataclass(frozen=True, slots=True)
-class March:
-    """A run of `steps` steps of one kernel. `observed` are the steps (from 0) whose diagnostic scalars are wanted."""
-
-    kernel: str
-    steps: int
-    observed: tuple[int, ...] = ()
-
-
-def steps_of(plan: Plan, march: March) -> tuple[Step, ...]:
-    """Return the step variant for each step of the march, in order; KeyError if the kernel is unknown."""
-    kernel = plan.kernel(march.kernel)
-    observed = frozenset(march.observed)
-    return tuple(kernel.observed if number in observed else kernel.plain for number in range(march.steps))
+from workbench.planning.plan import Launch
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,175 @@
+"""The one march rule: what it says of every step, and that the compiled march does just that on random requests."""
+
+import ctypes
+import random
+from math import inf
+
+import numpy as np
+import pytest
+
+from workbench.backends import openmp
+from workbench.backends.base import Condition, MarchRequest, StopFlag
+from workbench.backends.compile_pool import Source, build
+from workbench.backends.march_rule import (
+    diagnostic_scalars,
+    ending_after,
+    ending_before,
+    holds,
+    next_stretch,
+    watches,
+)
+from workbench.backends.openmp import OpenmpBackend
+from workbench.codegen.render import openmp_headers
+from workbench.errors import BackendError
+from workbench.frontend.cell import trace_cell
+from workbench.graph.diagnostics import diagnostic_stores
+from workbench.graph.types import F64, TYPES
+from workbench.planning import plan_graph
+
+# A step notes its variant, lets the only scalar be its number, and asks to stop if it is the one to do so.
+TEXT = """\
+#include "stencil_openmp.h"
+extern "C" __attribute__((visibility("default")))
+int32_t probe(stencil::March* march, int64_t stop_at, int64_t* seen) {
+    using namespace stencil;
+    return run_march<1>(
+        *march, 1, [](const Shape<1>&, int, int64_t) { return int64_t(0); },
+        [](const Shape<1>&, unsigned char*) {},
+        [&](Run<1>& run, int) {
+            const int64_t done = run.march.done;
+            seen[done] = (run.observed ? 1 : 0) + (run.listed ? 2 : 0);
+            write_global<double>(run.march.globals, 0, double(done + 1));
+            if (done + 1 == stop_at) *const_cast<int32_t*>(run.march.stop) = 1;
+            end_step(run, std::array<int, 0>{});
+        });
+}
+"""
+WAVE = """\
+u, v = fields("u v", boundary="periodic")
+energy = scalar("energy")
+u.next = u + 0.1 * v
+v.next = v + 0.1 * (u[+1] - 2.0 * u + u[-1])
+energy.next = reduce_sum(u * u + v * v)
+"""
+
+
+def compiled_probe():
+    (built,) = build([Source("march", TEXT, headers=openmp_headers())])
+    return ctypes.CDLL(str(built.path)).probe
+
+
+def compiled_march(probe, request, diagnostics, stop_at):
+    """(ended, variants of the steps done, numbers of those listed, whether the last one was observed)."""
+    seen, globals_, shape = np.zeros(request.steps + 1, np.int64), np.zeros(1), np.ones(7, np.int64)
+    rows = np.array([(0, TYPES.index(F64), openmp._COMPARISONS.index(c.comparison)) for c in request.until], np.int64)
+    values = np.array([c.value for c in request.until], np.float64)
+    listed, recorded = np.zeros(request.steps + 1, np.int64), np.zeros(request.steps + 1, np.uint64)
+    slots = np.zeros(1, np.int64)
+    march = openmp._March(
+        steps=request.steps,
+        first_step=request.first_step,
+        observe_every=request.observe_every,
+        observe_last=request.observe_last,
+        always_observe=watches(request, diagnostics),
+        threads=1,
+        conditions=len(rows),
+        scalars=1,
+        condition_rows=rows.ctypes.data,
+        condition_values=values.ctypes.data,
+        scalar_slots=slots.ctypes.data,
+        stop=request.stop.word.ctypes.data,
+        seconds=request.seconds,
+        shape=shape.ctypes.data,
+        globals=globals_.ctypes.data,
+        observed_steps=listed.ctypes.data,
+        observed_values=recorded.ctypes.data,
+    )
+    assert probe(ctypes.byref(march), ctypes.c_int64(stop_at), ctypes.c_void_p(seen.ctypes.data)) == 0
+    ended = openmp._ENDINGS[march.ended]
+    return ended, seen[: march.done].tolist(), listed[: march.observed].tolist(), bool(march.current)
+
+
+def march_by_rule(request, diagnostics, stop_at, depth=1):
+    """The same by the rule; the clock shows no second unless a request gives none."""
+    variants, listed, current = [], [], False
+    ended = ending_before(request)
+    while ended is None:
+        stretch = next_stretch(request, len(variants), diagnostics, depth)
+        assert 1 <= stretch.count <= depth
+        assert stretch.count == 1 or not stretch.observed
+        current = stretch.observed
+        variants += [int(stretch.observed) + 2 * stretch.listed] * stretch.count
+        if stretch.listed:
+            listed.append(request.first_step + len(variants))
+        if len(variants) == stop_at:
+            request.stop.set()
+        met = bool(request.until) and all(holds(c, float(len(variants))) for c in request.until)
+        ended = ending_after(request, len(variants), met=met, seconds=0.0)
+    return ended, variants, listed, current
+
+
+def random_request(rng):
+    conditions = [Condition("n", rng.choice(("<", "<=", ">", ">=", "==", "!=")), rng.randint(0, 12)) for _ in range(2)]
+    request = MarchRequest(
+        "step",
+        rng.choice((-1, 0, 1, 2, 5, 12)),
+        rng.randint(0, 20),
+        rng.choice((0, 0, 1, 2, 3, 5, 100)),
+        rng.random() < 0.5,
+        tuple(conditions[: rng.choice((0, 0, 1, 2))]),
+        seconds=rng.choice((inf, inf, 0.0)),
+    )
+    return request, rng.choice((frozenset(), frozenset({"n"}))), rng.choice((-1, -1, 0, 1, 3))
+
+
+def test_the_compiled_march_follows_the_rule():
+    probe, endings = compiled_probe(), set()
+    for seed in range(2000):
+        results = []
+        for march in (march_by_rule, lambda *given: compiled_march(probe, *given)):
+            request, diagnostics, stop_at = random_request(random.Random(seed))
+            if stop_at == 0:
+                request.stop.set()
+            results.append(march(request, diagnostics, stop_at))
+        assert results[0] == results[1], f"seed {seed}: {request}"
+        endings.add(results[0][0])
+    assert endings == {"done", "until", "stopped", "time"}
+
+
+def test_depth_changes_no_step():
+    for seed in range(500):
+        request, diagnostics, _ = random_request(random.Random(seed))
+        request = MarchRequest(
+            "step", request.steps, request.first_step, request.observe_every, request.observe_last, stop=StopFlag()
+        )
+        one = march_by_rule(request, diagnostics, -1)
+        assert march_by_rule(request, diagnostics, -1, depth=seed % 7 + 1) == one, f"seed {seed}: {request}"
+
+
+def test_long_stretches_end_at_what_is_observed():
+    request = MarchRequest("step", 20, first_step=3, observe_every=5)
+    counts = []
+    while sum(counts) < 20:
+        counts.append(next_stretch(request, sum(counts), frozenset(), 100).count)
+    assert counts == [1, 1, 4, 1, 4, 1, 4, 1, 2, 1]  # steps 4; 5; 6 to 9; 10; ...; 21 and 22; 23, the last one
+
+
+def test_diagnostic_scalars_are_those_of_the_graph():
+    plan = plan_graph(trace_cell(WAVE, dim=1).graph)
+    kernel = plan.kernel("step")
+    assert diagnostic_scalars(plan, kernel) == diagnostic_stores(plan.graph, kernel.kernel) == {"energy"}
+
+
+def test_a_library_with_another_march_record_is_refused(monkeypatch):
+    program = OpenmpBackend().compile(plan_graph(trace_cell(WAVE, dim=1).graph))
+    ours = ctypes.sizeof(openmp._March)
+
+    class Longer(ctypes.Structure):
+        _fields_ = (*openmp._March._fields_, ("depth", ctypes.c_int64))
+
+    monkeypatch.setattr(openmp, "_March", Longer)
+    with pytest.raises(BackendError) as caught:
+        openmp.OpenmpProgram(program.plan, program.source, program.built)
+    assert f"{ours} bytes" in str(caught.value)
+    assert f"{ours + 8}" in str(caught.value)
+    assert "Run workbench cache clear" in str(caught.value)

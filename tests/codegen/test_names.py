@@ -2,6 +2,7 @@
 
 import re
 
+from workbench.backends.cuda_sim import CudaSimBackend
 from workbench.backends.openmp import OpenmpBackend
 from workbench.codegen.names import RESERVED
 from workbench.frontend.cell import trace_cell
@@ -24,3 +25,20 @@ def test_loops_that_run_together_may_use_any_names():
     declared = re.findall(r"const double (?:\* ?const )?(\w+) = ", source.text)
     assert declared
     assert not RESERVED & set(declared)
+
+
+def test_scalars_may_be_called_like_what_ends_a_step():
+    text = """\
+u = field("u", boundary="periodic")
+t = scalar("t", default=0.5)
+lap = u[+1] - 2.0 * u + u[-1]
+end_step = t * t
+uniforms_step = end_step * t + end_step
+u.next = u + t / 3.0 * lap
+t.next = uniforms_step + end_step
+"""
+    plan = plan_graph(trace_cell(text, dim=1).graph)
+    source = OpenmpBackend().compile(plan).source
+    assert "const double end_step_" in source.text
+    assert "const double lap = " in source.text
+    CudaSimBackend().compile(plan)

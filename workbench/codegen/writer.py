@@ -69,8 +69,11 @@ class KernelWriter:
         return self._named_uniforms(made, "") if made else ""
 
     def _named_uniforms(self, uniforms: Uniforms, suffix: str) -> str:
-        wish = f"uniforms_{identifier(self.kernel.kernel.name)}{suffix}"
+        wish = self._uniforms_name(suffix)
         return self.uniforms.wanted(uniforms, "", lambda u: replace(u, name=self.functions.claim(wish))).name
+
+    def _uniforms_name(self, suffix: str) -> str:
+        return f"uniforms_{identifier(self.kernel.kernel.name)}{suffix}"
 
     def _renews(self, step: Step, start: str) -> str:
         """The function `start` if a scalar that the step writes is below one of its values, else ""."""
@@ -140,7 +143,7 @@ class KernelWriter:
         if not step.scalar_stores:
             return ()
         roots = tuple(dict.fromkeys(s.node for s in step.scalar_stores))
-        names = NameBook(RESERVED)
+        names = NameBook(RESERVED | {"end_step", self._uniforms_name("")})  # which are called after these statements
         code = emit_globals(replace(self.scope(frozenset()), words=None), roots, names)
         values = {r.node: r for r in code.results}
         statements = list(code.uniform)

@@ -53,6 +53,9 @@ def _renamed(record: Any, own: Mapping[str, str]) -> Any:  # noqa: ANN401  # any
 def _changed(value: Any, change: Callable[[Any], Any]) -> Any:  # noqa: ANN401
     if isinstance(value, tuple):
         return tuple(_changed(item, change) for item in value)
+    if isinstance(value, Statement):  # most of a record
+        text = change(value.text)
+        return value if text == value.text else Statement(text, value.nodes, value.others)
     if is_dataclass(value) and not isinstance(value, type):
         return replace(value, **{f.name: _changed(getattr(value, f.name), change) for f in fields(value)})
     return change(value)

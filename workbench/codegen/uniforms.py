@@ -2,8 +2,8 @@
 
 A block begins with the plan's slots; the table of the kernel that runs stands behind them, a word for each value that a
 loop or a boundary rule of one of its steps uses. All that needs no Reduce of the step is there before the step begins,
-the rest right after the finisher that it waits for. A table depends on nothing but the block that it stands in, so that
-several levels of a tile may each have a block of their own.
+the rest right after the finisher that it waits for. A table depends on sizes and on the block that it stands in alone,
+so that several levels of a tile may each have a block of their own.
 """
 
 from __future__ import annotations
@@ -61,16 +61,22 @@ def block_words(slots: int, words: tuple[UniformWord, ...]) -> int:
 
 
 class UniformTable:
-    """The table of one kernel: gives a value its word when a text first uses it."""
+    """The table of one kernel: gives a value its word when a text first uses it.
+
+    computed: the nodes that are the same in all cells and take arithmetic. used: those with words that were used since
+    the caller last emptied it.
+    """
 
     def __init__(self, kernel: Kernel, first: int) -> None:
         self.kernel = kernel
         self.words: dict[int, UniformWord] = {}
-        self.used: dict[int, None] = {}  # by what was written since the caller last emptied it
+        self.used: dict[int, None] = {}
         self._first = first
         self._after: list[frozenset[int] | None] = []  # for each node the Reduce nodes it needs; None if cells differ
         for index, node in enumerate(kernel.nodes):
             self._after.append(self._needs(index, node))
+        same = (index for index, needed in enumerate(self._after) if needed is not None)
+        self.computed = frozenset(index for index in same if isinstance(kernel.nodes[index].instruction, Arith))
 
     def _needs(self, index: int, node: Node) -> frozenset[int] | None:
         match node.instruction:
@@ -89,10 +95,6 @@ class UniformTable:
         found = self._after[index]
         assert found is not None
         return found
-
-    def is_computed(self, index: int) -> bool:
-        """Whether a value is the same in all cells and takes arithmetic."""
-        return self._after[index] is not None and isinstance(self.kernel.nodes[index].instruction, Arith)
 
     def word(self, index: int) -> int:
         """Where a value lies in the Globals block."""
@@ -117,7 +119,7 @@ class LoopWords:
 
     def holds(self, index: int) -> bool:
         """Whether the value is read from its word."""
-        return self.table.is_computed(index)
+        return index in self.table.computed
 
     def word(self, index: int) -> int:
         """Its word."""
@@ -138,7 +140,7 @@ class EarlierWords:
     def holds(self, index: int) -> bool:
         """Whether the value is read from its word."""
         is_size = isinstance(self.table.kernel.nodes[index].instruction, LoadSize)
-        return (is_size or self.table.is_computed(index)) and stage_of(self.table, self.stages, index) < self.stage
+        return (is_size or index in self.table.computed) and stage_of(self.table, self.stages, index) < self.stage
 
     def word(self, index: int) -> int:
         """Its word."""

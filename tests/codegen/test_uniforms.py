@@ -5,8 +5,7 @@ import re
 import pytest
 
 from tests.backends.agreement import bits, random_cells
-from tests.programs import all_programs
-from tests.test_programs import dimension
+from tests.programs import all_programs, dimension
 from workbench.backends.base import MarchRequest
 from workbench.backends.reference import ReferenceBackend
 from workbench.backends.registry import get_backend

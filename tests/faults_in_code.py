@@ -77,8 +77,8 @@ OF_CODE = (
           "        return (*statements, *written)\n",
           "        return tuple(x for pair in zip(statements[-len(written):], written) for x in pair)\n", SMALL, HOST),
     # -- uniform values
-    Fault("what a scalar changes is not computed anew", "uniform values", "codegen.writer",
-          'return start if loaded & {store.slot for store in step.scalar_stores} else ""', 'return ""',
+    Fault("what a scalar changes is not computed anew", "uniform values", "codegen.uniforms",
+          "(loads or not found.isdisjoint(node.operands))", "False",
           "codegen.test_uniforms:test_every_phase_has_its_values", ("openmp", "as_manifest")),
     Fault("a value does not wait for the last of its sums", "uniform values", "codegen.uniforms",
           "return max((stages[reduction]", "return min((stages[reduction]",

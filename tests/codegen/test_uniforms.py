@@ -81,11 +81,11 @@ def test_the_table_stands_behind_the_slots_and_says_what_each_word_waits_for():
     assert [word.index for word in source.words] == list(range(first, first + len(source.words)))
     nodes = plan.main.kernel.nodes
     assert all(isinstance(nodes[word.node].instruction, Arith | Imm) or word.after == () for word in source.words)
-    names = {nodes[word.node].names[0]: len(word.after) for word in source.words if nodes[word.node].names}
-    assert names["dx"] == 0
-    assert names["half"] == 0
-    assert names["dt"] == 1
-    assert names["slope"] == 3
+    named = {nodes[word.node].names[0]: (word.when, len(word.after)) for word in source.words if nodes[word.node].names}
+    assert named["dx"] == ("march", 0)
+    assert named["half"] == ("step", 0)
+    assert named["dt"] == ("finisher", 1)
+    assert named["slope"] == ("finisher", 3)
 
 
 def test_words_are_computed_where_what_they_need_is_there():
@@ -94,7 +94,7 @@ def test_words_are_computed_where_what_they_need_is_there():
     called = [re.findall(r"(uniforms_\w+|reduce_partials|end_step)\(", part) for part in meetings]
     called = [names for names in called if names]
     assert next(names for names in called if "reduce_partials" in names) == ["reduce_partials", "uniforms_step_1"]
-    assert called[-1] == ["uniforms_step", "end_step"]  # for t changes
+    assert called[-1] == ["uniforms_step_0", "end_step"]  # for t changes
     steady = render_openmp(
         planned("u = field('u', boundary='periodic')\na = param('a', 2)\nu.next = u + a / 3.0 * u[1]\n")
     )

@@ -3,18 +3,18 @@
 
 using namespace stencil;
 
-// The same in all cells, before a step
+// The same in all cells, before a march
 STENCIL_PROCEDURE void uniforms_step(stencil::array<uint64_t> globals, const Shape<1>& shape) {
     (void)shape;
     const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
     const double c = read_global<double>(globals, 1);
     const double dt = dx / c;
     const double t1 = c * c;
-    write_global<double>(globals, 7, dx);
     write_global<double>(globals, 3, dt);
-    write_global<double>(globals, 5, t1);
     write_global<double>(globals, 4, dt * t1 / (dx * dx));
+    write_global<double>(globals, 5, t1);
     write_global<double>(globals, 6, 2.0 * dx);
+    write_global<double>(globals, 7, dx);
 }
 
 // Outside of v

@@ -2,9 +2,9 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_d8736bed976fd63c {
+namespace plan_04f43bd475b47507 {
 
-// The same in all cells, before a step
+// The same in all cells, before a march
 static STENCIL_PROCEDURE void uniforms_step(const Shape<1>& shape, unsigned char* globals) {
     (void)shape;
     const double dx = 0x1.921fb54442d18p+2 /* 6.283185307179586 */ / double(shape.global_extents[0]);
@@ -253,12 +253,12 @@ static void run_step_observed(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_d8736bed976fd63c
+}  // namespace plan_04f43bd475b47507
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_d8736bed976fd63c(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_04f43bd475b47507(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_d8736bed976fd63c;
+    using namespace stencil::plan_04f43bd475b47507;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

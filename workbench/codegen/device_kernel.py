@@ -69,15 +69,15 @@ class _DeviceWriter(KernelWriter):
         self.trees = Shared[Tree]()
         self.all_scalars = Shared[Scalars]()
         steps = [self._step_launches(step) for step in self._variants()]
-        start = self._start()
+        first, renews = self._begin()
         plain, observed = (
-            self._with_scalars(made, step, self._renews(step, start))
+            self._with_scalars(made, step, renews)
             for made, step in zip((steps[0], steps[-1]), (self.kernel.plain, self.kernel.observed), strict=True)
         )
         name = self.kernel.kernel.name
-        begin: tuple[LaunchCode, ...] = ()
-        if start:
-            begin = (self._scalar_launch((Statement(f"{start}(globals, shape);", ()),), f"begin_{name}"),)
+        calls = [Statement(f"{first}(globals, shape);", ())] if first else []
+        calls += [Statement(f"{renews}(globals);", ())] if renews else []
+        begin = (self._scalar_launch(tuple(calls), f"begin_{name}"),) if calls else ()
         code = DeviceKernel(
             name,
             tuple(self.combines.values()),
@@ -121,7 +121,7 @@ class _DeviceWriter(KernelWriter):
         if not statements:
             return made
         if renews:
-            statements = (*statements, Statement(f"{renews}(globals, shape);", ()))
+            statements = (*statements, Statement(f"{renews}(globals);", ()))
         launch = self._scalar_launch(statements, f"scalars_{self.kernel.kernel.name}")
         return replace(made, launches=(*made.launches, launch))
 

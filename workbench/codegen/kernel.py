@@ -70,8 +70,8 @@ class _HostWriter(KernelWriter):
         steps = [self._step(self.kernel.plain, self.functions.claim(f"run_{prefix}"))]
         if self.kernel.has_diagnostics:
             steps.append(self._step(self.kernel.observed, self.functions.claim(f"run_{prefix}_observed")))
-        start = self._start()
-        steps = [replace(c, renews=self._renews(s, start)) for c, s in zip(steps, self._variants(), strict=True)]
+        begin, renews = self._begin()
+        steps = [replace(code, renews=renews) for code in steps]
         members = max((len(p.fills) + len(p.sweeps) + len(p.chains) for s in steps for p in s.phases), default=1)
         return KernelCode(
             self.kernel.kernel.name,
@@ -85,7 +85,7 @@ class _HostWriter(KernelWriter):
             max(members, 1),
             tuple(self.uniforms.records),
             tuple(self.table.words.values()),
-            start,
+            begin,
         )
 
     def _step(self, step: Step, name: str) -> StepCode:

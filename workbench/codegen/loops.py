@@ -177,7 +177,7 @@ class Phase:
 class StepCode:
     """One step of one kernel. `scalars` computes all new scalars, then writes them.
 
-    `renews`: the function that computes anew what is the same in all cells, "" where no scalar of the step changes it.
+    `renews`: the function that computes anew what is the same in all cells and changes with scalars, "" for none.
     """
 
     name: str
@@ -202,8 +202,8 @@ class Combine:
 class KernelCode:
     """All text of one kernel; `observed` is the name of the plain step when the two are one.
 
-    words: what the kernel keeps behind the slots of the Globals block; `start` is the function that computes those that
-    a step begins with, "" if there are none.
+    words: what the kernel keeps behind the slots of the Globals block; `begin` is the function that computes those that
+    no step changes, "" if there are none.
     """
 
     name: str
@@ -217,4 +217,4 @@ class KernelCode:
     members: int
     uniforms: tuple[Uniforms, ...] = ()
     words: tuple[UniformWord, ...] = ()
-    start: str = ""
+    begin: str = ""

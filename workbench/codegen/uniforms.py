@@ -1,15 +1,16 @@
 """Uniforms: values that are the same in all cells, computed once a phase into words of the Globals block.
 
 A block begins with the plan's slots; the table of the kernel that runs stands behind them, a word for each value that a
-loop or a boundary rule of one of its steps uses. All that needs no Reduce of the step is there before the step begins,
-the rest right after the finisher that it waits for. A table depends on sizes and on the block that it stands in alone,
-so that several levels of a tile may each have a block of their own.
+loop or a boundary rule of one of its steps uses. What no step changes is computed before a march, what changes with a
+scalar before each step, what needs a Reduce of the step right after the finisher that it waits for. A table depends on
+sizes and on the block that it stands in alone, so that several levels of a tile may each have a block of their own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from workbench.codegen.expressions import Scope, emit_globals
 from workbench.codegen.names import RESERVED, NameBook
@@ -31,27 +32,31 @@ from workbench.graph import (
     Store,
 )
 
+When = Literal["march", "step", "finisher"]
+_MARCH, _STEP, _FINISHERS = 0, 1, 2  # stages: before a march, before a step, after the first finishers and so on
+
 
 @dataclass(frozen=True, slots=True)
 class UniformWord:
     """A word of the Globals block behind the plan's slots: the value of a node in its own type, at the low end.
 
-    `after`: the Reduce nodes of the step that it needs, ascending; without any it is there before the step begins.
+    when: what it is computed before (a march, or each step) or after. after: the Reduce nodes that it needs, ascending.
     """
 
     index: int
     kernel: str
     node: int
     type: StorageType
+    when: When
     after: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Uniforms:
-    """The function that computes some words. `start`: before a step; else after a finisher, and it needs no shape."""
+    """The function that computes some words at one time; those before a march alone need the shape."""
 
     name: str = field(compare=False)
-    start: bool
+    when: When
     statements: tuple[Statement, ...]
 
 
@@ -63,8 +68,8 @@ def block_words(slots: int, words: tuple[UniformWord, ...]) -> int:
 class UniformTable:
     """The table of one kernel: gives a value its word when a text first uses it.
 
-    computed: the nodes that are the same in all cells and take arithmetic. used: those with words that were used since
-    the caller last emptied it.
+    computed: the nodes that are the same in all cells and take arithmetic. changing: those that a scalar changes from
+    step to step. used: those with words that were used since the caller last emptied it.
     """
 
     def __init__(self, kernel: Kernel, first: int) -> None:
@@ -75,6 +80,7 @@ class UniformTable:
         self._after: list[frozenset[int] | None] = []  # for each node the Reduce nodes it needs; None if cells differ
         for index, node in enumerate(kernel.nodes):
             self._after.append(self._needs(index, node))
+        self.changing = self._changing()
         same = (index for index, needed in enumerate(self._after) if needed is not None)
         self.computed = frozenset(index for index in same if isinstance(kernel.nodes[index].instruction, Arith))
 
@@ -90,6 +96,15 @@ class UniformTable:
             case Load() | LoadIndex() | LoadSize() | Extend() | Store():
                 return frozenset() if node.is_global else None
 
+    def _changing(self) -> frozenset[int]:
+        stored = {name for name, _ in self.kernel.stores()}
+        found: set[int] = set()
+        for index, node in enumerate(self.kernel.nodes):
+            loads = isinstance(node.instruction, Load) and node.instruction.name in stored
+            if self._after[index] is not None and (loads or not found.isdisjoint(node.operands)):
+                found.add(index)
+        return frozenset(found)
+
     def after(self, index: int) -> frozenset[int]:
         """The Reduce nodes that a value needs, which is the same in all cells."""
         found = self._after[index]
@@ -103,7 +118,8 @@ class UniformTable:
             type_ = self.kernel.nodes[index].value_type
             after = tuple(sorted(self.after(index)))
             number = self._first + len(self.words)
-            self.words[index] = UniformWord(number, self.kernel.name, index, type_, after)
+            when: When = "finisher" if after else "step" if index in self.changing else "march"
+            self.words[index] = UniformWord(number, self.kernel.name, index, type_, when, after)
         return self.words[index].index
 
     def in_order(self, wanted: Iterable[int]) -> tuple[int, ...]:
@@ -128,9 +144,9 @@ class LoopWords:
 
 @dataclass(frozen=True, slots=True)
 class EarlierWords:
-    """What a stage of a step takes from the table: what is there since an earlier one, sizes too, for it gets no shape.
+    """What a stage takes from the table: what is there since an earlier one, sizes too, for it gets no shape.
 
-    `stages`: for each Reduce node the stage after its finisher, counted from 1.
+    `stages`: for each Reduce node the stage after its finisher.
     """
 
     table: UniformTable
@@ -148,32 +164,43 @@ class EarlierWords:
 
 
 def stage_of(table: UniformTable, stages: Mapping[int, int], index: int) -> int:
-    """0 before the step, else the number of the finishers after which a value can be computed."""
-    return max((stages[reduction] for reduction in table.after(index)), default=0)
+    """The earliest stage in which a value can be computed."""
+    earliest = _STEP if index in table.changing else _MARCH
+    return max((stages[reduction] for reduction in table.after(index)), default=earliest)
 
 
-def later_uniforms(table: UniformTable, scope: Scope, stages: Mapping[int, int]) -> dict[int, Uniforms]:
-    """What is to be computed after finishers, by stage, of all that `table.used` names; earlier values it notes there.
+def later_uniforms(table: UniformTable, scope: Scope, finishers: Mapping[int, int]) -> dict[int, Uniforms]:
+    """What is to be computed after finishers, of all that `table.used` names; earlier values it notes there.
 
-    Later stages come first, because they may use words that nothing else does.
+    finishers: for each Reduce node the number of its finishers' launch in the step, from 1; so are the keys returned.
+    Later ones come first, because they may use words that nothing else does.
     """
     found: dict[int, Uniforms] = {}
-    for stage in sorted(set(stages.values()), reverse=True):
+    stages = {node: number - 1 + _FINISHERS for node, number in finishers.items()}
+    for number in sorted(set(finishers.values()), reverse=True):
+        stage = number - 1 + _FINISHERS
         wanted = table.in_order(n for n in table.used if stage_of(table, stages, n) == stage)
         if wanted:
-            found[stage] = _uniforms(
-                table, replace(scope, words=EarlierWords(table, stages, stage)), wanted, start=False
-            )
+            found[number] = _uniforms(table, scope, EarlierWords(table, stages, stage), wanted, "finisher")
     return found
 
 
-def start_uniforms(table: UniformTable, scope: Scope) -> Uniforms | None:
-    """What is to be computed before a step: all words that need no Reduce. None if there are none."""
-    wanted = table.in_order(node for node, word in table.words.items() if not word.after)
-    return _uniforms(table, replace(scope, words=None), wanted, start=True) if wanted else None
+def step_uniforms(table: UniformTable, scope: Scope) -> Uniforms | None:
+    """What is to be computed before each step, None if nothing is; before `march_uniforms`, whose words it may use."""
+    wanted = table.in_order(node for node, word in table.words.items() if word.when == "step")
+    return _uniforms(table, scope, EarlierWords(table, {}, _STEP), wanted, "step") if wanted else None
 
 
-def _uniforms(table: UniformTable, scope: Scope, wanted: tuple[int, ...], *, start: bool) -> Uniforms:
+def march_uniforms(table: UniformTable, scope: Scope) -> Uniforms | None:
+    """What is to be computed before a march, None if nothing is."""
+    wanted = table.in_order(node for node, word in table.words.items() if word.when == "march")
+    return _uniforms(table, scope, None, wanted, "march") if wanted else None
+
+
+def _uniforms(
+    table: UniformTable, scope: Scope, words: EarlierWords | None, wanted: tuple[int, ...], when: When
+) -> Uniforms:
+    scope = replace(scope, words=words)
     code = emit_globals(scope, wanted, NameBook(RESERVED))
     written = [
         Statement(
@@ -182,4 +209,4 @@ def _uniforms(table: UniformTable, scope: Scope, wanted: tuple[int, ...], *, sta
         )
         for r in code.results
     ]
-    return Uniforms("", start, (*code.uniform, *written))
+    return Uniforms("", when, (*code.uniform, *written))

@@ -16,10 +16,9 @@ from workbench.codegen.rules import most_steps, region_body, rule_row
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import Target, literal, type_name
 from workbench.codegen.statement import Statement
-from workbench.codegen.uniforms import LoopWords, Uniforms, UniformTable, later_uniforms, start_uniforms
+from workbench.codegen.uniforms import LoopWords, Uniforms, UniformTable, later_uniforms, march_uniforms, step_uniforms
 from workbench.errors import GraphError
 from workbench.graph import OPERATORS, REDUCTIONS, Extend, Load, Node, Reduce, Region, StorageType
-from workbench.graph.diagnostics import ancestors
 from workbench.graph.operators import identity
 from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step
 
@@ -58,15 +57,19 @@ class KernelWriter:
 
         All loops and rules of the step must be written.
         """
-        finishers = [launch for launch in step.launches if launch.kind == "finisher"]
-        stages = {step.finishers[m].node: n for n, launch in enumerate(finishers, start=1) for m in launch.members}
-        made = later_uniforms(self.table, self.scope(frozenset()), stages)
-        return {stage: self._named_uniforms(uniforms, f"_{stage}") for stage, uniforms in made.items()}
+        launches = [launch for launch in step.launches if launch.kind == "finisher"]
+        finishers = {step.finishers[m].node: n for n, launch in enumerate(launches, start=1) for m in launch.members}
+        made = later_uniforms(self.table, self.scope(frozenset()), finishers)
+        return {number: self._named_uniforms(uniforms, f"_{number}") for number, uniforms in made.items()}
 
-    def _start(self) -> str:
-        """The function for what a step begins with, "" if there is nothing. All steps must be written."""
-        made = start_uniforms(self.table, self.scope(frozenset()))
-        return self._named_uniforms(made, "") if made else ""
+    def _begin(self) -> tuple[str, str]:
+        """The functions for what a march and what each step begins with, "" for none. All steps must be written."""
+        step = step_uniforms(self.table, self.scope(frozenset()))
+        march = march_uniforms(self.table, self.scope(frozenset()))
+        return (
+            self._named_uniforms(march, "") if march else "",
+            self._named_uniforms(step, "_0") if step else "",
+        )
 
     def _named_uniforms(self, uniforms: Uniforms, suffix: str) -> str:
         wish = self._uniforms_name(suffix)
@@ -74,13 +77,6 @@ class KernelWriter:
 
     def _uniforms_name(self, suffix: str) -> str:
         return f"uniforms_{identifier(self.kernel.kernel.name)}{suffix}"
-
-    def _renews(self, step: Step, start: str) -> str:
-        """The function `start` if a scalar that the step writes is below one of its values, else ""."""
-        words = [node for node, word in self.table.words.items() if not word.after]
-        below = {n for node in words for n in ancestors(self.kernel.kernel, node)}
-        loaded = {self.statics[i.name] for i in (self.nodes[n].instruction for n in below) if isinstance(i, Load)}
-        return start if loaded & {store.slot for store in step.scalar_stores} else ""
 
     def _exists(self, node: int) -> bool:
         """Whether the node's value is in an array before the sweep, so that no formula computes it."""
@@ -143,7 +139,7 @@ class KernelWriter:
         if not step.scalar_stores:
             return ()
         roots = tuple(dict.fromkeys(s.node for s in step.scalar_stores))
-        names = NameBook(RESERVED | {"end_step", self._uniforms_name("")})  # which are called after these statements
+        names = NameBook(RESERVED | {"end_step", self._uniforms_name("_0")})  # which are called after these statements
         code = emit_globals(replace(self.scope(frozenset()), words=None), roots, names)
         values = {r.node: r for r in code.results}
         statements = list(code.uniform)

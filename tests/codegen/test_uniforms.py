@@ -38,7 +38,7 @@ READ = re.compile(r"const (\w+) \w+ = (?:read_global<\1>\(globals, \d+\)|shape\.
 
 def planned(text, dim=1, preset="cost"):
     graph = trace_cell(text, name="staged", dim=dim).graph
-    return plan_graph(graph, Choices(plan=PlanChoices(preset=preset)))
+    return plan_graph(graph, Choices(plan=PlanChoices().changed(preset=preset)))
 
 
 def before_the_cells(source):

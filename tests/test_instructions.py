@@ -129,7 +129,7 @@ def test_uniform_kinds_are_one_number(kind):
 
 
 def test_kinds_that_look_at_the_domain_only_ask_for_no_margins():
-    plan = plan_graph(GRAPH, Choices(plan=PlanChoices(preset="as_manifest")))
+    plan = plan_graph(GRAPH, Choices(plan=PlanChoices().changed(preset="as_manifest")))
     kernel = plan.main
     reached = {kind for kind in KINDS if TRAITS[kind].on_domain}
     for node in kernel.kernel.nodes:
@@ -151,7 +151,7 @@ def test_every_match_knows_every_instruction(preset):
         assert formula(kernel, index)
         assert len(symbol(kernel, index)) <= 7
     assert len(value_names(kernel)) == len(numbers(kernel)) == len(NODES)
-    plan = plan_graph(GRAPH, Choices(plan=PlanChoices(preset=preset)))
+    plan = plan_graph(GRAPH, Choices(plan=PlanChoices().changed(preset=preset)))
     verify_plan(plan)
     assert {type(n.instruction) for n in plan.main.kernel.nodes} == set(KINDS)
     assert render_openmp(plan).text

@@ -24,6 +24,6 @@ def test_anything_else_is_refused(threads):
 
 def test_choices_are_refused_as_arguments_are():
     machine = wb.trace('u = field("u")\nu.next = u + 1')
-    choices = Choices(plan=PlanChoices(threads=50_000))
+    choices = Choices(plan=PlanChoices().changed(threads=50_000))
     with pytest.raises(RunError, match="threads=50000 is more than"):
         machine.simulate(u=np.zeros(4), backend="openmp", choices=choices)

@@ -9,7 +9,7 @@ from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,9 @@ from workbench.run.creation import create_simulation, restore_simulation
 from workbench.run.simulation import Simulation
 from workbench.run.verification import Verification
 from workbench.run.verification import verify as verify_graph
+
+if TYPE_CHECKING:
+    from workbench.tuning.study import Study
 
 
 class CapturedNameWarning(UserWarning):
@@ -171,6 +174,38 @@ class Machine:
         and params.
         """
         return restore_simulation(self.graph, self.choices, path, backend=backend or self.backend, threads=threads)
+
+    def tune(  # noqa: PLR0913  # keywords only; each has a default
+        self,
+        shape: int | tuple[int, ...] | None = None,
+        *,
+        budget: int | str = "10 min",
+        backend: str | None = None,
+        strategy: str = "sweep",
+        seed: int = 0,
+        path: str | os.PathLike[str] | None = None,
+        start: Sequence[Choices | Machine] = (),
+        only: Sequence[str] | None = None,
+        fixed: Sequence[str] = (),
+        threads: int = 0,
+        **values: object,
+    ) -> Study:
+        """Search for faster choices in the background; returns the study at once.
+
+        Every candidate is built and run in a process of its own, compared with the reference on a small grid, and
+        timed; a crash, a hang or a wrong result is a row of the study and ends nothing. The results never change.
+        shape and values: as in `simulate`. budget: a number of evaluations, or a text such as "90 s" or "10 min".
+        strategy: "sweep", "paraiso", "random" or "exhaustive". path: the study's file, which a later call goes on with;
+        by default one for each program in the user's data folder. start: choices or machines to begin with, after this
+        machine's own. only, fixed: names of `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling",
+        "build". Raises TuningError for what makes no sense, FieldError and ShapeError as `simulate`.
+        """
+        from workbench.tuning.tune import Wish, tune  # loads sqlite3
+
+        begin = tuple(one.choices if isinstance(one, Machine) else one for one in start)
+        file = None if path is None else os.fspath(path)
+        wish = Wish(budget, backend or self.backend, strategy, seed, file, begin, only, fixed, threads)
+        return tune(self.graph, self.choices, values, shape, wish)
 
     def verify(self, *, shape: int | tuple[int, ...] | None = None, steps: int = 10, **values: object) -> Verification:
         """Run the same start on every available backend and compare with the reference after one and `steps` steps.

@@ -102,7 +102,8 @@ def verify(
     arrays = [array.shape for array in (to_host(n, v) for n, v in given.items()) if array.ndim == graph.dim]
     extents = arrays[0] if arrays and shape is None else _EXTENTS.get(graph.dim, (3,) * graph.dim)
     extents = extents if shape is None else tuple(np.atleast_1d(np.asarray(shape)).tolist())
-    given |= {s.name: v for s, v in zip(graph.fields, _random(graph, extents), strict=True) if s.name not in given}
+    fields = zip(graph.fields, random_fields(graph, extents), strict=True)
+    given |= {static.name: values for static, values in fields if static.name not in given}
     expected = _two_looks(create_simulation(graph, choices, given, extents, backend=REFERENCE), steps)
     deviations, absent = [], []
     for name, state in availability_table():
@@ -156,8 +157,8 @@ def _two_looks(simulation: Simulation, steps: int) -> tuple[dict[str, Array | Nu
         return first, simulation.run(max(steps - 1, 0)).to_dict()
 
 
-def _random(graph: Graph, extents: tuple[int, ...]) -> list[Array]:
-    """Values of fixed seed: floats from 0.5 to 1.5 (safe to divide by), small integers, booleans."""
+def random_fields(graph: Graph, extents: tuple[int, ...]) -> list[Array]:
+    """An array a field, of fixed seed: floats from 0.5 to 1.5 (safe to divide by), small integers, booleans."""
     rng = np.random.default_rng(20110315)
     values = []
     for static in graph.fields:

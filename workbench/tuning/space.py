@@ -16,11 +16,15 @@ _TRIES = 10_000  # random points until a space counts as having no legal one
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One choice. `values` are told apart by their text; `ordered` if neighbours in the list act alike."""
+    """One choice. `values` are told apart by their text; `ordered` if neighbours in the list act alike.
+
+    `rank`: sweeps take parameters of low rank first, because they are few and matter much.
+    """
 
     name: str
     values: tuple[str, ...]
     ordered: bool = False
+    rank: int = 0
 
 
 def everywhere(point: Point) -> bool:

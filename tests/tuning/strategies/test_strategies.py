@@ -124,3 +124,18 @@ def test_hot_draws_ignore_differences_and_cold_ones_do_not():
     hot = [strategy._parents(passed, 1, 1000.0)[0].score for _ in range(400)]
     assert cold.count(99.9) > 100 > cold.count(50.0) == cold.count(10.0) == 0
     assert min(hot.count(score) for score in (100.0, 99.9, 50.0, 10.0)) > 50
+
+
+@pytest.mark.parametrize("strategy", ALL)
+def test_search_goes_on_from_what_is_known_as_if_never_ended(strategy):
+    """A strategy has no state of its own in a file: made anew, it is told from memory what was measured."""
+    whole, first, second = [], [], []
+    replay(strategy(SPACE, (), 7), lambda point: whole.append(point) or additive(point), 40)
+    replay(strategy(SPACE, (), 7), lambda point: first.append(point) or additive(point), 23)
+    search = strategy(SPACE, (), 7)
+    while len(first) + len(second) < 40:
+        point = search.ask()
+        if point not in (*first, *second):
+            second.append(point)
+        search.tell(point, 1 / additive(point))
+    assert first + second == whole

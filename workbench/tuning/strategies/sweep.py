@@ -47,7 +47,7 @@ def _sweeps(space: Space, start: tuple[Point, ...], draw: random.Random) -> Batc
         improved = True
         while improved:
             improved = False
-            for axis in draw.sample(range(len(space.parameters)), len(space.parameters)):
+            for axis in _order(space, draw):
                 line = space.line(current, axis)
                 new = tuple(point for point in line if point not in known)
                 if new:
@@ -61,6 +61,12 @@ def _sweeps(space: Space, start: tuple[Point, ...], draw: random.Random) -> Batc
         current = _perturbed(space, incumbent, draw, _PERTURBED + stale // 20)
         if current not in known:
             known.update((yield (current,)))
+
+
+def _order(space: Space, draw: random.Random) -> list[int]:
+    """All parameters, those of equal rank at random."""
+    axes = draw.sample(range(len(space.parameters)), len(space.parameters))
+    return sorted(axes, key=lambda axis: space.parameters[axis].rank)
 
 
 def _perturbed(space: Space, point: Point, draw: random.Random, count: int) -> Point:

@@ -1,0 +1,270 @@
+"""Studies: real builds in a sandbox, hostile candidates, files that survive a kill, and who may write."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.errors import FieldError, TuningError
+from workbench.tuning.study import Study
+from workbench.tuning.trials import Outcome
+
+MEAN = 'u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])'
+START = np.sin(np.arange(4096.0))
+
+
+@pytest.fixture(scope="module")
+def mean():
+    return wb.trace(MEAN, dim=1, name="mean")
+
+
+@pytest.fixture(scope="module")
+def finished(mean, tmp_path_factory):
+    """A study of six candidates on the CPU."""
+    path = tmp_path_factory.mktemp("study") / "mean.sqlite"
+    study = mean.tune(u=START, budget=6, path=path, backend="openmp", only=["threads", "tile"])
+    assert study.wait(300).state == "done"
+    return study
+
+
+def test_study_measures_what_it_is_told(finished):
+    assert len(finished.individuals) == 6
+    assert [one.number for one in finished.individuals] == [1, 2, 3, 4, 5, 6]
+    assert {one.outcome.status for one in finished.individuals} == {"success"}
+    assert finished.individuals[0].changes == ""
+    assert all("threads" in one.changes or "tile" in one.changes for one in finished.individuals[1:])
+
+
+def test_best_is_the_fastest_and_its_choices_give_the_same_bits(finished, mean):
+    best = finished.best
+    assert best.score == max(one.score for one in finished.individuals)
+    assert best.gain >= 1.0
+    seconds = best.individual.outcome.seconds
+    assert best.score == pytest.approx(START.size / seconds)
+    runs = [machine.simulate(u=START, backend="openmp").run(5).u for machine in (mean, mean.with_choices(best.choices))]
+    assert np.array_equal(*runs)
+
+
+def test_attached_study_shows_the_same(finished):
+    watched = Study.attach(finished.path)
+    assert watched.individuals == finished.individuals
+    assert watched.best == finished.best
+    assert "6 tried" in repr(watched)
+    assert watched.refresh().individuals == finished.individuals
+
+
+def test_study_goes_on_where_it_ended(finished, mean):
+    """The first six are answered from the file: no process is started for them."""
+    study = mean.tune(u=START, budget=1, path=finished.path, backend="openmp", only=["threads", "tile"]).wait(300)
+    assert study.individuals[:6] == finished.individuals
+    assert len(study.individuals) == 7
+    assert len({one.point for one in study.individuals}) == 7
+
+
+def test_file_of_another_program_is_refused(finished):
+    other = wb.trace(MEAN.replace("0.5", "0.25"), dim=1)
+    with pytest.raises(TuningError, match="has other key"):
+        other.tune(u=START, budget=1, path=finished.path, backend="openmp", only=["threads", "tile"])
+    with pytest.raises(TuningError, match="has other extents"):
+        wb.trace(MEAN, dim=1, name="mean").tune(
+            u=START[:100], budget=1, path=finished.path, backend="openmp", only=["threads", "tile"]
+        )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "cause"),
+    [
+        ({"budget": 0}, "budget=0 is neither"),
+        ({"budget": "ten minutes"}, "is neither a number of evaluations nor a time"),
+        ({"strategy": "swep"}, "there is no strategy 'swep'"),
+        ({"only": ["tiles"]}, "called 'tiles'"),
+        ({"only": ["tile"], "fixed": ["cpu"]}, "nothing is left to tune"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_runs(mean, tmp_path, wrong, cause):
+    with pytest.raises(TuningError) as caught:
+        mean.tune(**{"u": START, "budget": 1, "path": tmp_path / "s.sqlite", "backend": "openmp", **wrong})
+    assert cause in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_values_are_those_of_simulate(mean, tmp_path):
+    with pytest.raises(FieldError, match="u"):
+        mean.tune(100, budget=1, path=tmp_path / "s.sqlite")
+
+
+def test_file_that_is_no_study_is_refused_and_kept(mean, tmp_path):
+    path = tmp_path / "notes.sqlite"
+    path.write_text("my notes, which are longer than a header of SQLite would be " * 10)
+    with pytest.raises(TuningError, match="is no study"):
+        mean.tune(u=START, budget=1, path=path)
+    with pytest.raises(TuningError, match="is no study"):
+        Study.attach(path)
+    assert path.read_text().startswith("my notes")
+    with pytest.raises(TuningError, match="there is no study"):
+        Study.attach(tmp_path / "none")
+
+
+def test_study_of_a_later_version_is_refused(mean, tmp_path):
+    path = tmp_path / "s.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE about (x)")
+        connection.execute("PRAGMA user_version = 99")
+    connection.close()
+    with pytest.raises(TuningError, match="no study of this version"):
+        mean.tune(u=START, budget=1, path=path)
+
+
+# A compiler that does what it is told, and with some flags something else.
+HOSTILE = """#!/bin/sh
+extra=
+for word in "$@"; do
+    case "$word" in
+    *.cpp) source=$word ;;
+    -O2) [ -n "$HOSTILE" ] && echo "sorry, not with -O2" >&2 && exit 1 ;;
+    -funroll-loops) extra="-include $HOSTILE/hang.h" ;;
+    -fno-unroll-loops) extra="-include $HOSTILE/allocate.h" ;;
+    -fprefetch-loop-arrays) extra="-include $HOSTILE/crash.h" ;;
+    -mprefer-vector-width=128) sed -i 's/0\\.5/0.25/' "$source" ;;
+    esac
+done
+exec g++ "$@" $extra
+"""
+HEADERS = {
+    "hang.h": "__attribute__((constructor)) static void hang() { for (volatile int i = 0; ; i = i + 1) {} }",
+    "crash.h": """#include <csignal>
+    __attribute__((constructor)) static void crash() { std::raise(SIGSEGV); }""",
+    "allocate.h": """#include <cstdlib>
+    __attribute__((constructor)) static void allocate() { if (!std::malloc(1ull << 45)) std::abort(); }""",
+}
+
+
+def test_hostile_candidates_end_nothing(mean, tmp_path, monkeypatch):
+    """Compile error, hang, too much memory, crash and wrong answer beside a good one: six rows and a winner."""
+    monkeypatch.setenv("HOSTILE", str(tmp_path))
+    compiler = tmp_path / "g++-hostile"
+    compiler.write_text(HOSTILE)
+    compiler.chmod(0o755)
+    for name, text in HEADERS.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setenv("WORKBENCH_CXX", str(compiler))
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("workbench.tuning.tune.TIMEOUT_FLOOR", 8.0)
+    bad = [{"flags": ("-O2",)}, {"flags": ("-funroll-loops",)}, {"flags": ("-fno-unroll-loops",)}]
+    bad += [{"flags": ("-fprefetch-loop-arrays",)}, {"vector_width": 128}]
+    study = mean.tune(
+        u=START,
+        budget=6,
+        strategy="exhaustive",
+        path=tmp_path / "s.sqlite",
+        backend="openmp",
+        start=[mean.with_choices(**settings) for settings in bad],
+        only=["flags", "vector_width"],
+    ).wait(300)
+    outcomes = [one.outcome for one in study.individuals]
+    assert [outcome.status for outcome in outcomes] == [
+        "success", "compile", "timeout", "runtime", "runtime", "correctness"
+    ]  # fmt: skip
+    assert "sorry, not with -O2" in outcomes[1].tail
+    assert "longer than its limit" in outcomes[2].tail
+    assert "SIGABRT" in outcomes[3].tail
+    assert "SIGSEGV" in outcomes[4].tail
+    assert "u differs from the reference" in outcomes[5].tail
+    assert study.best.individual.number == 1
+
+
+SCRIPT = """
+import sys
+import numpy as np
+import workbench as wb
+if __name__ == "__main__":
+    machine = wb.trace(sys.argv[1], dim=1, name="mean")
+    start = np.sin(np.arange(4096.0))
+    study = machine.tune(u=start, budget=int(sys.argv[3]), seed=4, path=sys.argv[2], backend="openmp", only=["cpu"])
+    study.listen(lambda study: print(len(study.individuals), flush=True))
+    study.wait()
+"""
+
+
+def run_script(path, budget):
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(SCRIPT), MEAN, str(path), str(budget)],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_killed_study_loses_nothing_and_doubles_nothing(tmp_path):
+    """What a listener has heard of is in the file, and is not measured again."""
+    path = tmp_path / "killed.sqlite"
+    process = run_script(path, 100)
+    heard = [process.stdout.readline() for _ in range(3)]
+    os.kill(process.pid, signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    kept = Study.attach(path).individuals
+    assert len(kept) >= int(heard[-1])
+    again = run_script(path, 2)
+    assert again.wait(300) == 0
+    again.stdout.close()
+    all_of_them = Study.attach(path).individuals
+    assert all_of_them[: len(kept)] == kept
+    assert len({one.point for one in all_of_them}) == len(all_of_them) == len(kept) + 2
+
+
+def test_second_writer_is_refused_and_a_reader_is_not(mean, tmp_path):
+    path = tmp_path / "s.sqlite"
+    study = mean.tune(u=START, budget=50, path=path, backend="openmp", only=["cpu"])
+    try:
+        with pytest.raises(TuningError, match="another study writes"):
+            mean.tune(u=START, budget=1, path=path, backend="openmp", only=["cpu"])
+        deadline = time.monotonic() + 120
+        while not Study.attach(path).individuals and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert Study.attach(path).individuals
+    finally:
+        study.stop().wait(120)
+    assert study.state == "stopped"
+
+
+def test_pause_measures_nothing_and_resume_goes_on(mean, tmp_path):
+    study = mean.tune(u=START, budget=4, path=tmp_path / "s.sqlite", backend="openmp", only=["cpu"]).pause()
+    time.sleep(0.2)
+    assert len(study.individuals) <= 1
+    assert study.state == "paused"
+    study.resume().wait(300)
+    assert len(study.individuals) == 4
+
+
+def test_equal_programs_are_measured_once(mean, tmp_path):
+    """A barrier after the only loop changes nothing that runs."""
+    study = mean.tune(
+        u=START,
+        budget=3,
+        path=tmp_path / "s.sqlite",
+        backend="openmp",
+        strategy="exhaustive",
+        only=[row.name for row in mean.tunables("openmp") if row.name.startswith("barrier after")],
+    ).wait(300)
+    first, *others = study.individuals
+    assert first.same_as == 0
+    assert [one.same_as for one in others] == [1, 1]
+    assert all(one.outcome.samples == first.outcome.samples for one in others)
+
+
+def test_median_is_the_score():
+    assert Outcome("success", (3.0, 1.0, 2.0)).seconds == 2.0
+    assert Outcome("compile").seconds is None
+
+
+def test_import_of_the_package_loads_no_database():
+    code = "import sys, workbench; workbench.trace; assert 'sqlite3' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=Path(__file__).parents[2])

@@ -1,0 +1,125 @@
+"""Machine space: the space of a program on a backend, from the table of tunables; points become choices."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from workbench.backends.registry import row_of
+from workbench.errors import TuningError
+from workbench.graph import Graph
+from workbench.pipeline import plan_for
+from workbench.planning.choices import Choices
+from workbench.planning.genome import decided
+from workbench.planning.tunables import Section, Setting, Tunable, tunables_of
+from workbench.tuning.space import Parameter, Point, Space
+
+SECTIONS: Mapping[str, Section] = {
+    "cpu": "C",
+    "device": "G",
+    "storage": "M",
+    "barriers": "S",
+    "loops": "L",
+    "tiling": "T",
+    "build": "B",
+}
+"""Names of the genome's sections, for `only`."""
+
+_RANKS: Mapping[Section, int] = {"C": 0, "G": 0, "T": 0, "B": 1, "L": 1, "M": 2, "S": 3, "": 4}
+
+
+@dataclass(frozen=True, slots=True)
+class MachineSpace:
+    """What is tuned of a program.
+
+    `base` are the choices of the program's plan, each free value decided, which `start` stands for. `values[i]` are the
+    settings of `tunables[i]`.
+    """
+
+    graph: Graph
+    backend: str
+    base: Choices
+    tunables: tuple[Tunable, ...]
+    values: tuple[tuple[Setting, ...], ...]
+    space: Space
+    start: Point
+
+    def choices(self, point: Point) -> Choices:
+        """The choices of a point: the base with what differs from it."""
+        plan = self.base.plan
+        for tunable, values, at, first in zip(self.tunables, self.values, point, self.start, strict=True):
+            if at != first:
+                plan = tunable.write(plan, values[at])
+        return replace(self.base, plan=plan)
+
+    def changes(self, point: Point) -> dict[str, str]:
+        """What a point sets that the start does not, by name."""
+        rows = zip(self.space.parameters, point, self.start, strict=True)
+        return {parameter.name: parameter.values[at] for parameter, at, first in rows if at != first}
+
+
+def machine_space(
+    graph: Graph,
+    choices: Choices,
+    backend: str,
+    *,
+    only: Collection[str] | None = None,
+    fixed: Collection[str] = (),
+    most_threads: int = 0,
+) -> MachineSpace:
+    """All tunables that count on a backend and have more than one sensible value.
+
+    only: names of tunables, or of sections ("cpu", "device", "storage", "barriers", "loops", "tiling", "build");
+    fixed: the same, left as they are. most_threads: values of `threads` above it are not tried (0: no bound).
+    Raises TuningError for a name that means nothing, PlanError if the choices cannot be met.
+    """
+    plan = plan_for(graph, choices, backend)
+    base = replace(choices, plan=replace(decided(plan), values=replace(decided(plan).values, hints=False)))
+    rows = [row for row in tunables_of(plan, row_of(backend).runs_on) if row.section]
+    wanted = _named(rows, only if only is not None else [row.name for row in rows]) - _named(rows, fixed)
+    tunables: list[Tunable] = []
+    values: list[tuple[Setting, ...]] = []
+    for row in rows:
+        here = row.read(base.plan)
+        tried = tuple(value for value in row.sensible if not _excess(row, value, most_threads))
+        settings = tried if here in tried else (here, *tried)
+        if row.name in wanted and len(settings) > 1:
+            tunables.append(row)
+            values.append(settings)
+    if not tunables:
+        raise TuningError("nothing is left to tune", advice="Name fewer choices as fixed, or more in only=.")
+    parameters = tuple(
+        Parameter(row.name, tuple(map(_text, settings)), _is_ordered(settings), _RANKS[row.section])
+        for row, settings in zip(tunables, values, strict=True)
+    )
+    start = tuple(settings.index(row.read(base.plan)) for row, settings in zip(tunables, values, strict=True))
+    return MachineSpace(plan.graph, backend, base, tuple(tunables), tuple(values), Space(parameters), start)
+
+
+def _named(rows: list[Tunable], names: Collection[str]) -> set[str]:
+    """Names of tunables, sections written out."""
+    known = {row.name for row in rows}
+    found: set[str] = set()
+    for name in [names] if isinstance(names, str) else names:
+        if name in SECTIONS:
+            found |= {row.name for row in rows if row.section == SECTIONS[name]}
+        elif name in known:
+            found.add(name)
+        else:
+            raise TuningError(
+                f"there is nothing to tune that is called {name!r}",
+                advice=f"Use a section ({', '.join(SECTIONS)}) or a name that machine.tunables() lists.",
+            )
+    return found
+
+
+def _excess(row: Tunable, value: Setting, most_threads: int) -> bool:
+    return row.name == "threads" and bool(most_threads) and isinstance(value, int) and value > most_threads
+
+
+def _is_ordered(settings: tuple[Setting, ...]) -> bool:
+    return all(type(setting) is int for setting in settings)
+
+
+def _text(setting: Setting) -> str:
+    return " ".join(map(str, setting)) or "none" if isinstance(setting, tuple) else str(setting)

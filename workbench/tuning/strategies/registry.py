@@ -1,0 +1,40 @@
+"""Registry: the strategies by name; a new one is a file and a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from workbench.errors import TuningError
+from workbench.tuning.space import Point, Space
+from workbench.tuning.strategies.base import Strategy
+from workbench.tuning.strategies.enumeration import Exhaustive, Randomly
+from workbench.tuning.strategies.paraiso import Paraiso
+from workbench.tuning.strategies.sweep import Sweep
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`make(space, start, seed)`: a strategy that begins with the points of `start`."""
+
+    name: str
+    what: str
+    make: Callable[[Space, tuple[Point, ...], int], Strategy]
+
+
+STRATEGIES: dict[str, Row] = {
+    row.name: row
+    for row in (
+        Row("exhaustive", "every legal point in order", Exhaustive),
+        Row("random", "legal points at random, none twice", Randomly),
+        Row("sweep", "one parameter at a time, again from perturbed best points", Sweep),
+        Row("paraiso", "asynchronous genetic simulated annealing, as in the Paraiso paper", Paraiso),
+    )
+}
+
+
+def make_strategy(name: str, space: Space, start: tuple[Point, ...], seed: int) -> Strategy:
+    """A strategy by its name. TuningError lists the names."""
+    if name not in STRATEGIES:
+        raise TuningError(f"there is no strategy {name!r}", advice=f"Use one of {', '.join(STRATEGIES)}.")
+    return STRATEGIES[name].make(space, start, seed)

@@ -1,0 +1,104 @@
+"""Tune: from a program and a user's values to a study that has begun."""
+
+from __future__ import annotations
+
+import os
+import platform
+import tempfile
+import weakref
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from shutil import rmtree
+
+from workbench._version import __version__
+from workbench.backends.processor import available_threads
+from workbench.backends.registry import select_backend
+from workbench.graph import Graph
+from workbench.graph.text import to_text
+from workbench.planning.choices import Choices
+from workbench.run.memory import bytes_available
+from workbench.run.opening import read_opening, whole
+from workbench.run.values import check_threads
+from workbench.tuning.budget import read_budget
+from workbench.tuning.evaluation import Setup, write_setup
+from workbench.tuning.machine_space import MachineSpace, machine_space
+from workbench.tuning.space import Point
+from workbench.tuning.strategies.registry import make_strategy
+from workbench.tuning.study import Plan, Study, begin_study
+
+_CHECKED = {1: (2051,), 2: (517, 37), 3: (131, 19, 37)}  # no multiples of a vector, more than two of most tiles
+_CHECKED_SIMULATED = {1: (1031,), 2: (37, 41), 3: (11, 13, 37)}  # a simulated thread takes 1000 times longer
+TIMEOUT_FLOOR = 60.0  # seconds of one evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a user asks for; the words are those of `machine.tune`."""
+
+    budget: object = "10 min"
+    backend: str = "auto"
+    strategy: str = "sweep"
+    seed: int = 0
+    path: str | Path | None = None
+    start: tuple[Choices, ...] = ()
+    only: Collection[str] | None = None
+    fixed: Collection[str] = ()
+    threads: int = 0
+
+
+def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: object, wish: Wish) -> Study:
+    """Check everything that can be wrong, then begin; returns at once."""
+    budget = read_budget(wish.budget)
+    check_threads(wish.threads)
+    opening = read_opening(graph, values, shape)
+    backend = select_backend(wish.backend).name
+    space = machine_space(graph, choices, backend, only=wish.only, fixed=wish.fixed, most_threads=available_threads())
+    start = tuple(_point_of(space, one) for one in wish.start)
+    make_strategy(wish.strategy, space.space, start, wish.seed)  # an unknown name is refused before anything runs
+    key = space.graph.fingerprint()
+    path = Path(wish.path) if wish.path is not None else default_folder() / f"{key}.sqlite"
+    folder = tempfile.mkdtemp(prefix="stencil-workbench-study-")
+    checked = (_CHECKED_SIMULATED if backend == "cuda-sim" else _CHECKED).get(graph.dim, (5,) * graph.dim)
+    setup = Setup(folder, backend, opening.extents, checked, wish.threads)
+    try:
+        fields = {name: whole(array, opening.extents) for name, array in opening.fields.items()}
+        write_setup(setup, to_text(space.graph), fields, opening.numbers)
+        memory = bytes_available() or 0
+        plan = Plan(setup, space, wish.strategy, budget, wish.seed, start, 7, memory, TIMEOUT_FLOOR)
+        study = begin_study(path, plan, _about(graph, key, setup))
+    except BaseException:
+        rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(study, rmtree, folder, ignore_errors=True)
+    return study
+
+
+def default_folder() -> Path:
+    """Where studies lie unless a path is given: below the user's data folder."""
+    import platformdirs  # here, because it takes longer to import than the rest of this module
+
+    return platformdirs.user_data_path("stencil-workbench") / "studies"
+
+
+def _point_of(space: MachineSpace, choices: Choices) -> Point:
+    """The nearest point: what the space does not have stays as at the start."""
+    point = []
+    for row, values, first in zip(space.tunables, space.values, space.start, strict=True):
+        value = row.read(choices.plan)
+        point.append(values.index(value) if value in values else first)
+    return tuple(point)
+
+
+def _about(graph: Graph, key: str, setup: Setup) -> dict[str, object]:
+    return {
+        "program": graph.name,
+        "key": key,
+        "backend": setup.backend,
+        "extents": setup.extents,
+        "version": __version__,
+        "host": platform.node(),
+        "processor": platform.processor() or platform.machine(),
+        "threads": setup.threads or available_threads(),
+        "process": os.getpid(),
+    }

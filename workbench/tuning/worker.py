@@ -1,0 +1,143 @@
+"""Worker: `python -m workbench.tuning.worker` forks one child for each candidate, so that none can hurt another.
+
+The worker imports once and never starts a thread; only children do. Requests come as JSON lines on standard input;
+answers go to standard output: {"phenotype"} from the child, to be answered "go" or "skip", then {"outcome"}. A child
+has a process group, a bound on memory and a time limit; whatever becomes of it, the worker answers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import select
+import signal
+import sys
+import tempfile
+import time
+from dataclasses import asdict
+from typing import Any, BinaryIO, TextIO
+
+from workbench.tuning.evaluation import Setup, evaluate, write_expected
+from workbench.tuning.trials import Outcome
+
+_PR_SET_PDEATHSIG = 1
+_TAIL_BYTES = 4000
+
+
+def main() -> int:
+    """Answer requests until standard input ends."""
+    _die_with_parent()
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what a candidate prints is no answer
+    while line := sys.stdin.buffer.readline():
+        request = json.loads(line)
+        with tempfile.TemporaryFile() as printed:
+            outcome = _guarded(request, answers, printed)
+        if outcome is not None:
+            _answer(answers, {"outcome": asdict(outcome)})
+    return 0
+
+
+def _guarded(request: dict[str, Any], answers: TextIO, printed: BinaryIO) -> Outcome | None:
+    """Fork, wait, and turn any other end than a result into an outcome; None if the child has answered."""
+    begin = time.monotonic()
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reader)
+        _child(request, answers, printed, writer)
+    os.close(writer)
+    late = not select.select([reader], [], [], request["timeout"])[0]
+    done = not late and os.read(reader, 1) == b"d"
+    os.close(reader)
+    if not done:
+        _end_group(child)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)  # it may not have made its group yet
+    _, status = os.waitpid(child, 0)
+    _end_group(child)  # what it has left behind
+    if done:
+        return None
+    seconds = time.monotonic() - begin
+    if late:
+        limit = f"it ran longer than its limit of {request['timeout']:.3g} s"
+        return Outcome("timeout", run_seconds=seconds, tail=limit)
+    return Outcome("runtime", run_seconds=seconds, tail=f"{_end_text(status)}\n{_tail(printed)}".strip())
+
+
+def _child(request: dict[str, Any], answers: TextIO, printed: BinaryIO, writer: int) -> None:
+    """Never returns."""
+    try:
+        os.setsid()
+        _die_with_parent()
+        os.dup2(printed.fileno(), 1)
+        os.dup2(printed.fileno(), 2)
+        if request["memory_bytes"]:
+            resource.setrlimit(resource.RLIMIT_AS, (request["memory_bytes"],) * 2)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        outcome = _work(request, answers)
+        _answer(answers, {"outcome": asdict(outcome) if outcome is not None else None})
+        os.write(writer, b"d")
+        os._exit(0)
+    except MemoryError:
+        os.write(2, b"MemoryError: the candidate takes more memory than it may")
+    except BaseException as error:  # a fault of ours is an outcome too
+        os.write(2, f"{type(error).__name__}: {error}".encode())
+    finally:
+        os._exit(1)
+
+
+def _work(request: dict[str, Any], answers: TextIO) -> Outcome | None:
+    setup = Setup.from_json(request["setup"])
+    if request["what"] == "expect":
+        write_expected(setup)
+        return Outcome("success")
+
+    def announce(phenotype: str) -> bool:
+        _answer(answers, {"phenotype": phenotype})
+        return _read_line(0) == b"go"
+
+    return evaluate(setup, request["choices"], request["samples"], request["best"] or float("inf"), announce)
+
+
+def _read_line(handle: int) -> bytes:
+    """A line, byte by byte, so that nothing of the next request is taken."""
+    line = b""
+    while (byte := os.read(handle, 1)) not in (b"", b"\n"):
+        line += byte
+    return line
+
+
+def _answer(answers: TextIO, message: dict[str, Any]) -> None:
+    answers.write(json.dumps(message) + "\n")
+    answers.flush()
+
+
+def _die_with_parent() -> None:
+    """Linux: this process is killed when its parent ends; elsewhere the pipes' ends tell."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def _end_group(child: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child, signal.SIGKILL)
+
+
+def _end_text(status: int) -> str:
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return f"ended by signal {number} ({signal.Signals(number).name})"
+    return f"ended with status {os.WEXITSTATUS(status)}"
+
+
+def _tail(printed: BinaryIO) -> str:
+    printed.seek(max(0, printed.seek(0, os.SEEK_END) - _TAIL_BYTES))
+    return printed.read().decode(errors="replace").strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -8,19 +8,22 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import inf, prod
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from workbench.errors import TuningError
+from workbench.graph.shown import Bundle, bundle_of
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import from_json, to_json
 from workbench.tuning.budget import Budget
 from workbench.tuning.evaluation import Setup
-from workbench.tuning.ledger import Ledger, open_ledger, read_ledger
 from workbench.tuning.machine_space import MachineSpace
 from workbench.tuning.sandbox import Sandbox
 from workbench.tuning.space import Point
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.trials import Individual, Outcome
+
+if TYPE_CHECKING:
+    from workbench.tuning.ledger import Ledger
 
 State = Literal["running", "paused", "done", "stopped", "failed", "watching"]
 _TIMEOUT_FACTOR = 3.0  # times the longest evaluation that passed
@@ -81,6 +84,8 @@ class Study:
     @classmethod
     def attach(cls, path: str | Path) -> Study:
         """Look at the study in a file, also while another process runs it; `refresh` reads what is new."""
+        from workbench.tuning.ledger import read_ledger  # loads sqlite3, which a view of a study does not need
+
         with read_ledger(Path(path)) as ledger:
             study = cls(ledger.path, ledger.about)
             study._individuals = ledger.individuals()
@@ -89,6 +94,8 @@ class Study:
     def refresh(self) -> Self:
         """Read what another process has added."""
         if self._thread is None:
+            from workbench.tuning.ledger import read_ledger
+
             with read_ledger(self.path) as ledger:
                 self._take(ledger.individuals(len(self._individuals)))
         return self
@@ -157,6 +164,10 @@ class Study:
         found = "nothing passed" if best is None else f"best {best.score:.4g} cells/s, {best.gain:.2f} x the start"
         return f"<Study {self.about.get('program', '')} {self.state}: {len(self.individuals)} tried, {found}>"
 
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
+        """A live view in a notebook, a picture and words elsewhere."""
+        return bundle_of(self)
+
     def _take(self, individuals: list[Individual]) -> None:
         with self._changed:
             self._individuals += individuals
@@ -196,6 +207,8 @@ class Study:
 
 def begin_study(path: Path, plan: Plan, about: Mapping[str, Any]) -> Study:
     """Open the ledger, check that it is of this program, and begin. TuningError if it is of another one."""
+    from workbench.tuning.ledger import open_ledger
+
     ledger = open_ledger(path)
     try:
         described = {"tunables": [row.name for row in plan.space.space.parameters], **about}

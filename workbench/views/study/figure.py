@@ -1,0 +1,107 @@
+"""Study figure: the scores of a study as a Bokeh figure in a pane; thin, the marks come ready."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bokeh.models import ColumnDataSource, HoverTool, Range1d
+from bokeh.plotting import figure
+
+from workbench.graph.shown import Bundle
+from workbench.views.drawing.shapes import Drawing
+from workbench.views.page.bokeh_pane import BokehPane, Tool, ToolState
+from workbench.views.study.drawing import BEST, COPIED, FAILED, LINE, MEASURED, best_steps
+from workbench.views.study.summary import Mark, StudySummary
+
+_TOOLS = (
+    Tool("pause", "Pause", "Measure nothing more after this individual, until you resume"),
+    Tool("stop", "Stop", "End the study after this individual; what it found stays"),
+)
+
+
+class StudyFigure:
+    """One figure of a study's summary."""
+
+    def __init__(self, summary: StudySummary, *, picture: Callable[[], Drawing], text: Callable[[], str]) -> None:
+        self._passed = ColumnDataSource()
+        self._failed = ColumnDataSource()
+        self._best = ColumnDataSource()
+        self._plot = self._figure()
+        self._show(summary)
+        label = f"study of {summary.program}: scores of all individuals"
+        self._pane = BokehPane(self._plot, label=label, picture=picture, text=text, tools=_TOOLS)
+        self._tell(summary)
+
+    def on_tool(self, callback: Callable[[str, str], None]) -> None:
+        """Call with the name of a control that is used."""
+        self._pane.on_tool(callback)
+
+    def update(self, summary: StudySummary) -> None:
+        """Show another summary."""
+        self._pane.patch(lambda: self._show(summary))
+        self._tell(summary)
+
+    def bundle(self) -> Bundle:
+        """The forms in which a notebook shows it."""
+        return self._pane._repr_mimebundle_()
+
+    def close(self) -> None:
+        """Free the pane."""
+        self._pane.close()
+
+    def _tell(self, summary: StudySummary) -> None:
+        self._pane.say(summary.text())
+        over = summary.state not in ("running", "paused")
+        paused = summary.state == "paused"
+        self._pane.show_tools(
+            ToolState("pause", disabled=over, label="Resume" if paused else "Pause"), ToolState("stop", disabled=over)
+        )
+
+    def _show(self, summary: StudySummary) -> None:
+        passed = [mark for mark in summary.marks if mark.score is not None]
+        failed = [mark for mark in summary.marks if mark.score is None]
+        self._passed.data = {
+            **_words(passed),
+            "y": [mark.score for mark in passed],
+            "low": [mark.low for mark in passed],
+            "high": [mark.high for mark in passed],
+            "colour": [BEST if mark == summary.best else COPIED if mark.copied else MEASURED for mark in passed],
+            "size": [12 if mark == summary.best else 7 for mark in passed],
+        }
+        self._failed.data = {**_words(failed), "y": [0.0 for _ in failed]}
+        steps = best_steps(summary)
+        self._best.data = {"x": [x for x, _ in steps], "y": [y for _, y in steps]}
+        self._plot.x_range.end = max(len(summary.marks), 10) + 0.5
+        self._plot.y_range.end = max((mark.high for mark in passed), default=1.0) * 1.05
+
+    def _figure(self) -> Any:  # noqa: ANN401  # bokeh carries no annotations
+        plot = figure(
+            title="Scores in order",
+            x_range=Range1d(0.5, 10.5),
+            y_range=Range1d(0, 1),
+            sizing_mode="stretch_width",
+            height=320,
+            tools="pan,wheel_zoom,reset",
+            toolbar_location="above",
+            x_axis_label="individual",
+            y_axis_label="Gcells/s",
+        )
+        plot.line("x", "y", source=self._best, line_color=LINE, line_width=2)
+        plot.segment("x", "low", "x", "high", source=self._passed, line_color=COPIED, line_width=2)
+        dots = plot.scatter("x", "y", size="size", fill_color="colour", line_color=None, source=self._passed)
+        crosses = plot.scatter("x", "y", marker="x", size=9, line_color=FAILED, line_width=2, source=self._failed)
+        tooltips = [("individual", "@x"), ("score", "@y Gcells/s"), ("status", "@status"), ("changes", "@changes")]
+        plot.add_tools(HoverTool(renderers=[dots], tooltips=tooltips))
+        failures = [("individual", "@x"), ("status", "@status"), ("changes", "@changes"), ("cause", "@tail")]
+        plot.add_tools(HoverTool(renderers=[crosses], tooltips=failures))
+        return plot
+
+
+def _words(marks: list[Mark]) -> dict[str, list[Any]]:
+    return {
+        "x": [mark.number for mark in marks],
+        "status": [f"{mark.status} (measured before)" if mark.copied else mark.status for mark in marks],
+        "changes": [mark.changes or "the start" for mark in marks],
+        "tail": [mark.tail for mark in marks],
+    }

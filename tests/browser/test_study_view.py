@@ -1,0 +1,41 @@
+"""A study in a real JupyterLab: points arrive, pause, a reloaded page, resume, stop."""
+
+import pytest
+
+from tests.browser.lab import open_notebook
+
+pytestmark = pytest.mark.browser
+
+MACHINE = """\
+import numpy as np
+import workbench as wb
+mean = wb.trace('u = field("u", boundary="periodic")\\nu.next = 0.5 * (u[-1] + u[+1])', dim=1, name="mean")"""
+STUDY = """\
+study = mean.tune(u=np.sin(np.arange(4096.0)), budget=500, backend="openmp", path="study.sqlite")
+study"""
+
+
+def status(page):
+    return page.locator(".swb-pane-status").first.inner_text()
+
+
+def tried(page):
+    return int(status(page).partition(" tried")[0].rpartition(" ")[2])
+
+
+def test_points_arrive_pause_and_stop(lab, page):
+    notebook = open_notebook(lab, page, "study.ipynb", MACHINE, STUDY)
+    page.wait_for_selector('.swb-pane[data-opened="true"]', timeout=60_000)
+    notebook.wait_text(".swb-pane-status", "Gcells/s")
+    page.wait_for_function("() => parseInt(/(\\d+) tried/.exec(document.querySelector('.swb-pane-status').innerText)[1]) > 4")
+    notebook.picture("study-light")
+    page.get_by_role("button", name="Pause").click()
+    notebook.wait_text(".swb-pane-status", "paused")
+    page.get_by_role("button", name="Resume").click()
+    notebook.wait_text(".swb-pane-status", "running")
+    page.get_by_role("button", name="Stop").click()
+    notebook.wait_text(".swb-pane-status", "stopped")
+    assert tried(page) > 4
+    page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
+    notebook.picture("study-dark")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the same names once more for type checkers and editors; a t
     from workbench.notebook.extension import unload_ipython_extension as unload_ipython_extension
     from workbench.pipeline import counters as counters
     from workbench.run.simulation import Simulation as Simulation
+    from workbench.tuning.study import Study as Study
     from workbench.views.registry.snapshot import registry as registry
 
 # Public name -> the module that defines it. One row each; a name is listed once its module exists.
@@ -25,6 +26,7 @@ _EXPORTS: dict[str, str] = {
     "Machine": "workbench.machine",
     "Simulation": "workbench.run.simulation",
     "StencilError": "workbench.errors",
+    "Study": "workbench.tuning.study",
     "counters": "workbench.pipeline",
     "load_ipython_extension": "workbench.notebook.extension",
     "registry": "workbench.views.registry.snapshot",

@@ -15,8 +15,11 @@ study = mean.tune(u=np.sin(np.arange(4096.0)), budget=500, backend="openmp", pat
 study"""
 
 
+STATUS = ".swb-pane-status"
+
+
 def status(page):
-    return page.locator(".swb-pane-status").first.inner_text()
+    return page.locator(STATUS).first.inner_text()
 
 
 def tried(page):
@@ -26,15 +29,15 @@ def tried(page):
 def test_points_arrive_pause_and_stop(lab, page):
     notebook = open_notebook(lab, page, "study.ipynb", MACHINE, STUDY)
     page.wait_for_selector('.swb-pane[data-opened="true"]', timeout=60_000)
-    notebook.wait_text(".swb-pane-status", "Gcells/s")
-    page.wait_for_function("() => parseInt(/(\\d+) tried/.exec(document.querySelector('.swb-pane-status').innerText)[1]) > 4")
+    notebook.wait_text(STATUS, "Gcells/s")
+    page.wait_for_function(f"() => parseInt(/(\\d+) tried/.exec(document.querySelector('{STATUS}').innerText)[1]) > 4")
     notebook.picture("study-light")
     page.get_by_role("button", name="Pause").click()
-    notebook.wait_text(".swb-pane-status", "paused")
+    notebook.wait_text(STATUS, "paused")
     page.get_by_role("button", name="Resume").click()
-    notebook.wait_text(".swb-pane-status", "running")
+    notebook.wait_text(STATUS, "running")
     page.get_by_role("button", name="Stop").click()
-    notebook.wait_text(".swb-pane-status", "stopped")
+    notebook.wait_text(STATUS, "stopped")
     assert tried(page) > 4
     page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
     page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")

@@ -14,12 +14,12 @@ from shutil import rmtree
 from workbench._version import __version__
 from workbench.backends.processor import available_threads
 from workbench.backends.registry import select_backend
+from workbench.backends.teams import check_threads
 from workbench.graph import Graph
 from workbench.graph.text import to_text
 from workbench.planning.choices import Choices
 from workbench.run.memory import bytes_available
 from workbench.run.opening import read_opening, whole
-from workbench.run.values import check_threads
 from workbench.tuning.budget import read_budget
 from workbench.tuning.evaluation import Setup, write_setup
 from workbench.tuning.machine_space import MachineSpace, machine_space

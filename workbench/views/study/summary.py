@@ -47,10 +47,8 @@ class StudySummary:
         if failed:
             lines.append(f"left out: {failed}")
         if self.best is not None and self.best.score is not None:
-            lines.append(
-                f"best: {self.best.score:.3g} Gcells/s, {self.gain:.2f} x the start, number {self.best.number}"
-            )
-            lines.append(f"  {self.best.changes or 'the start itself'}")
+            found = f"{self.best.score:.3g} Gcells/s, {self.gain:.2f} x the start"
+            lines.append(f"best: number {self.best.number}, {found}: {self.best.changes or 'the start itself'}")
         return "\n".join(lines)
 
 

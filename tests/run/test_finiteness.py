@@ -46,6 +46,7 @@ def test_field_cell_step_and_node_are_named_and_the_state_is_the_last_good_one(b
     assert simulation.steps == 2
     assert_same_bits(simulation.u, np.array([2.0, 1.5, 1.0, 0.5]))
     assert_same_bits(simulation.w, np.full(4, 2.0))
+    assert simulation.total == 6.5  # of u after the first step, without a warning
 
 
 def test_a_run_without_watching_goes_on():

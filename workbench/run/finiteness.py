@@ -64,12 +64,12 @@ class Finiteness:
     def __init__(self, state: State) -> None:
         self._state = state
         self._kept: dict[str, Array | Number] = {}
-        self._step = state.steps
+        self._step, self._observed_step = state.steps, state.observed_step
 
     def keep(self) -> None:
         """Copy the state; raises NonFiniteError if a field is bad already."""
         state = self._state
-        self._step = state.steps
+        self._step, self._observed_step = state.steps, state.observed_step
         self._kept = {s.name: state.instance_value(s) for s in state.graph.statics if s.role != "param"}
         bad = _find(state.graph, self._kept)
         if bad is not None:
@@ -95,7 +95,8 @@ class Finiteness:
         bad = self._find()
         assert bad is not None, "a step that is repeated gives other bits"
         self._go_back(done - 1)
-        state.steps = state.observed_step = self._step + done - 1
+        state.steps = self._step + done - 1
+        state.observed_step = state.steps if done > 1 else self._observed_step  # _march observes its last step
         state.forget_records()
         raise locate(state, *bad)
 

@@ -98,13 +98,18 @@ class March:
         return None if self._goal.steps is None else self._goal.steps - self.done
 
     def _slice(self) -> None:
-        """At most SLICE_SECONDS (one step if longer), never beyond a step at which a field is recorded."""
+        """At most SLICE_SECONDS (one step if longer), never beyond a step at which a field is recorded.
+
+        Of a paced run everybody reads while it rests, so its diagnostics are computed in the last step of each slice.
+        For who follows scalars they are in each slow step, because there is no time for one step more (_freshen).
+        """
         state, remaining = self._state, self.remaining
         seconds, pace = state.watches.slice_seconds(SLICE_SECONDS), state.watches.pace
         paced = None if pace is None else max(1, int(pace * seconds))
         every = observe_every(state.records)
         listed = _LARGEST_LIST * every if every else None
-        limits = [_LARGEST_SLICE, remaining, steps_to_border(state.records, state.steps), paced, listed]
+        slow = 1 if state.watches.scalars and state.step_seconds > SLICE_SECONDS else None
+        limits = [_LARGEST_SLICE, remaining, steps_to_border(state.records, state.steps), paced, listed, slow]
         steps = min(limit for limit in limits if limit is not None)
         begin, before = time.perf_counter(), self.done
         self._march(
@@ -113,13 +118,14 @@ class March:
                 steps,
                 first_step=state.steps,
                 observe_every=every,
-                observe_last=steps == remaining,
+                observe_last=paced is not None or slow is not None or steps == remaining,
                 until=self._goal.until,
                 stop=self._owner.slice_end,
                 seconds=seconds,
             )
         )
         if pace is not None:
+            self._freshen()  # if the slice was cut short
             self._rest(begin + (self.done - before) / pace)
 
     def _rest(self, end: float) -> None:

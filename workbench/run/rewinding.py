@@ -13,6 +13,7 @@ class Start:
     """Fields and scalars of one whole step. Params are not part of it: setting back keeps what sliders chose."""
 
     steps: int
+    observed_step: int
     values: dict[str, Array | Number]
 
 
@@ -22,7 +23,8 @@ def remember(simulation: Simulation) -> Start:
 
     def copy() -> Start:
         statics = (*state.graph.fields, *state.graph.scalars)
-        return Start(state.steps, {static.name: state.instance_value(static) for static in statics})
+        values = {static.name: state.instance_value(static) for static in statics}
+        return Start(state.steps, state.observed_step, values)
 
     return simulation._owner.do(copy)
 
@@ -33,7 +35,7 @@ def rewind(simulation: Simulation, start: Start) -> None:
 
     def write() -> None:
         state.write(dict(start.values))
-        state.steps = state.observed_step = start.steps
+        state.steps, state.observed_step = start.steps, start.observed_step
         state.watches.tell()
 
     simulation._owner.do(write)

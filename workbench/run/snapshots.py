@@ -17,14 +17,14 @@ from workbench.run.values import groups
 class Snapshot:
     """`values` is a fresh array in C order (0-d for a number); `numbers` are all scalars and params by name.
 
-    Scalars that do not act on fields are those of `observed_step`, which may lie before `steps`.
+    `stale` names the scalars whose numbers do not belong to `steps` (State.stale_scalars).
     """
 
     name: str
     values: Array
     numbers: dict[str, Number]
     steps: int
-    observed_step: int
+    stale: frozenset[str] = frozenset()
 
 
 def take_snapshot(simulation: Simulation, name: str) -> Snapshot:
@@ -41,7 +41,7 @@ def take_snapshot(simulation: Simulation, name: str) -> Snapshot:
         kept: dict[str, Number] = {key: value for key, value in numbers.items() if not isinstance(value, np.ndarray)}
         inputs = {} if probe is None else {static.name: state.instance_value(static) for static in probe.statics}
         values = np.empty(0) if probe else np.asarray(kept[name] if name in kept else simulation.evaluate(name))
-        return Snapshot(name, values, kept, state.steps, state.observed_step), inputs
+        return Snapshot(name, values, kept, state.steps, state.stale_scalars), inputs
 
     snapshot, inputs = simulation._owner.do(read)
     if probe is None:

@@ -13,7 +13,7 @@ from workbench.events import SimulationClosed, publish
 from workbench.graph import Graph, Static
 from workbench.graph.diagnostics import diagnostic_stores
 from workbench.pipeline import Compiled
-from workbench.run.opening import check_shape, sort_values, whole
+from workbench.run.opening import INIT, check_shape, sort_values, whole
 from workbench.run.recording import Record, keep_scalars
 from workbench.run.values import group_member, group_shape, groups, unknown_name
 from workbench.run.watching import Watches
@@ -45,9 +45,10 @@ class State:
         self.march_seconds = 0.0
         self.watches = Watches()
         self._instance: Instance | None = instance
-        self._diagnostics = frozenset[str]().union(
-            *(diagnostic_stores(self.graph, kernel) for kernel in self.graph.kernels if kernel.name == STEP)
-        )
+        kernels = {kernel.name: kernel for kernel in self.graph.kernels}
+        self._diagnostics = diagnostic_stores(self.graph, kernels[STEP]) if STEP in kernels else frozenset[str]()
+        opened = frozenset(name for name, _ in kernels[INIT].stores()) if INIT in kernels else frozenset[str]()
+        self._first_by_step = self._diagnostics - opened
 
     @property
     def graph(self) -> Graph:
@@ -126,6 +127,13 @@ class State:
     def stale(self) -> bool:
         """Whether diagnostic scalars are older than the fields."""
         return self.observed_step != self.steps and bool(self._diagnostics)
+
+    @property
+    def stale_scalars(self) -> frozenset[str]:
+        """Scalars whose numbers do not belong to the fields: of an earlier step, or of none before the first one."""
+        if self.stale:
+            return self._diagnostics
+        return frozenset[str]() if self.steps else self._first_by_step
 
     def read(self, name: str) -> Array | Number:
         """A fresh array of a field or of a whole vector, or the number of a scalar or param."""

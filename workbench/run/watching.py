@@ -16,12 +16,14 @@ class Watch:
     """One watcher. `changed` is called in the thread that changed the state: it must return at once and never raise.
 
     `seconds` is the longest time between two whole steps at which others are served while a run goes on; `pace` the
-    most steps per second that a run may do (None: as fast as it can). Both may be set at any time, by any thread.
+    most steps per second that a run may do (None: as fast as it can); `scalars` that it follows scalars, so that those
+    of slow steps are computed, too. All may be set at any time, by any thread.
     """
 
     changed: Callable[[], None]
     seconds: float
     pace: float | None = None
+    scalars: bool = False
 
 
 @dataclass(slots=True)
@@ -54,6 +56,11 @@ class Watches:
     def pace(self) -> float | None:
         """Steps per second that a run may do: the slowest watcher's wish."""
         return min((watch.pace for watch in self._all if watch.pace is not None), default=None)
+
+    @property
+    def scalars(self) -> bool:
+        """Whether somebody follows scalars."""
+        return any(watch.scalars for watch in self._all)
 
 
 def watch(simulation: Simulation, changed: Callable[[], None], seconds: float) -> Watch:

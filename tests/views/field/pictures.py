@@ -28,4 +28,4 @@ def decode(png):
 
 
 def summary_of(values):
-    return summarise(Snapshot("u", values, {}, 0, 0), plain_axes(values.shape))
+    return summarise(Snapshot("u", values, {}, 0), plain_axes(values.shape))

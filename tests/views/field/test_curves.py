@@ -1,11 +1,16 @@
 """Histories, profiles, flags and the look that collects them."""
 
+import time
+
 import numpy as np
 import pytest
 
 import workbench as wb
+from workbench.backends.base import MarchRequest
 from workbench.errors import FieldError, RunError
-from workbench.run.snapshots import Snapshot
+from workbench.run.rewinding import remember, rewind
+from workbench.run.snapshots import Snapshot, take_snapshot
+from workbench.run.watching import watch
 from workbench.views.field.curves import MOST_POINTS, History, profiles
 from workbench.views.field.flags import find_wrong
 from workbench.views.field.looking import MOST_PROBES, Looking, pictured_names
@@ -68,12 +73,56 @@ def test_looking_twice_at_one_step_counts_once(simulation, looking):
     assert chart(looking, "probes").curves[0].places.size == 1
 
 
-def test_scalars_are_followed_from_the_start(simulation, looking):
+def test_scalars_are_followed_from_the_first_step_that_computes_them(simulation, looking):
     simulation.run(1)
     looking.again()
     drawn = chart(looking, "scalars")
     assert (drawn.title, drawn.across) == ("total", "t")
-    assert drawn.curves[0].values.tolist() == [0.0, 66.0]
+    assert drawn.curves[0].places.tolist() == [0.25]
+    assert drawn.curves[0].values.tolist() == [66.0]
+
+
+def totals(curve):
+    """What `total` is at the times of this curve: a step sums what the step before has left."""
+    return 66.0 + 12 * (curve.places / 0.25 - 1)
+
+
+def test_a_scalar_that_is_not_of_this_step_is_not_followed(simulation, looking):
+    looking.probe((0, 0))
+    for last in (True, False, True):
+        simulation._state.march(MarchRequest("step", 3, observe_last=last))
+        looking.again()
+    (curve,) = chart(looking, "scalars").curves
+    assert curve.places.tolist() == [0.75, 2.25]
+    assert curve.values.tolist() == totals(curve).tolist()
+    assert chart(looking, "probes").curves[0].places.tolist() == [0.0, 0.75, 1.5, 2.25]
+
+
+def test_setting_back_makes_no_old_scalar_new(simulation):
+    simulation._state.march(MarchRequest("step", 3, observe_last=False))
+    start = remember(simulation)
+    simulation.run(1)
+    assert not take_snapshot(simulation, "u").stale
+    rewind(simulation, start)
+    assert take_snapshot(simulation, "u").stale == {"total"}
+
+
+@pytest.mark.parametrize(("pace", "slow"), [(400.0, False), (400.0, True), (None, True)])
+def test_scalars_follow_a_run_at_any_speed(simulation, looking, monkeypatch, pace, slow):
+    """Between two slices of a run of slow steps there is no time for one step more."""
+    if slow:
+        monkeypatch.setattr("workbench.run.marching.SLICE_SECONDS", 1e-9)
+    watcher = watch(simulation, lambda: None, 1 / 120)
+    watcher.pace, watcher.scalars = pace, True
+    simulation.start()
+    looks = set()
+    while len(looks) < 12:
+        looks.add(looking.again().step)
+        time.sleep(0.01)
+    simulation.stop()
+    (curve,) = chart(looking, "scalars").curves
+    assert curve.values.tolist() == totals(curve).tolist()
+    assert curve.places.size >= len(looks) - 1  # step 0 computes none
 
 
 def test_profiles_go_through_the_last_probe(simulation, looking):
@@ -87,7 +136,7 @@ def test_profiles_go_through_the_last_probe(simulation, looking):
 
 def test_profile_has_the_coordinates_of_its_axis():
     axes = plain_axes((3, 2))
-    (first, _) = profiles(Snapshot("u", np.eye(3, 2), {}, 0, 0), axes, "", (1, 1))
+    (first, _) = profiles(Snapshot("u", np.eye(3, 2), {}, 0), axes, "", (1, 1))
     assert first.curves[0].places.tolist() == [0.0, 1.0, 2.0]
 
 
@@ -165,7 +214,7 @@ def test_wrong_stays_told_until_the_state_is_set_back(simulation, looking):
 def test_profile_of_a_long_line_keeps_its_peaks():
     values = np.zeros((5000, 3))
     values[1234, 1] = 7.0
-    along_x, along_y = profiles(Snapshot("u", values, {}, 0, 0), plain_axes(values.shape), "", (0, 1))
+    along_x, along_y = profiles(Snapshot("u", values, {}, 0), plain_axes(values.shape), "", (0, 1))
     (curve,) = along_x.curves
     assert curve.values.size <= MOST_POINTS
     assert curve.values.max() == 7.0

@@ -25,7 +25,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def summary_of(values, look=None, unit="m", step=7):
-    return summarise(Snapshot("u", np.asarray(values, float), {}, step, step), plain_axes(np.shape(values)), unit, look)
+    return summarise(Snapshot("u", np.asarray(values, float), {}, step), plain_axes(np.shape(values)), unit, look)
 
 
 def texts(svg):

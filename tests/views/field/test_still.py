@@ -47,6 +47,6 @@ def test_odd_fields_have_a_picture_too(values):
 
 
 def test_pictures_of_a_volume_stand_side_by_side():
-    snapshot = Snapshot("u", np.zeros((4, 3, 2)), {}, 0, 0)
+    snapshot = Snapshot("u", np.zeros((4, 3, 2)), {}, 0)
     one, three = (pixels_of(summarise(snapshot, plain_axes((4, 3, 2)), "m", Look(volume=v))) for v in (False, True))
     assert three.shape[1] > 2 * one.shape[1]

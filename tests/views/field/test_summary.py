@@ -15,7 +15,7 @@ from workbench.views.field.summary import LARGEST_SIDE, Look, describe, plain_ax
 
 
 def summary_of(values, look=None, **numbers):
-    return summarise(Snapshot("u", np.asarray(values), numbers, 7, 7), plain_axes(np.shape(values)), "m", look)
+    return summarise(Snapshot("u", np.asarray(values), numbers, 7), plain_axes(np.shape(values)), "m", look)
 
 
 def test_first_axis_points_right_and_second_up():
@@ -129,7 +129,7 @@ def test_numbers_and_vectors_have_no_picture():
     with pytest.raises(FieldError, match="u is a number"):
         summary_of(np.float64(1.0))
     with pytest.raises(FieldError, match='such as "u0"'):
-        summarise(Snapshot("u", np.zeros((2, 3, 3)), {}, 0, 0), plain_axes((3, 3)))
+        summarise(Snapshot("u", np.zeros((2, 3, 3)), {}, 0), plain_axes((3, 3)))
 
 
 def test_words_name_step_time_and_colours():

@@ -23,7 +23,8 @@ MOST_PROBES = 8  # as many curves as one can tell apart
 class Looking:
     """One value of a simulation and the look at it. Any thread may use it; reading waits for a whole step.
 
-    Probes and scalars have one value for each look, not for each step.
+    Probes and scalars have one value for each look, not for each step; a look at which a scalar is not up to date gives
+    it none.
     """
 
     def __init__(self, simulation: Simulation, name: str, axes: tuple[AxisLabel, ...], look: Look) -> None:
@@ -211,8 +212,8 @@ class Looking:
         self._name, self._snapshot, self._summary = name, snapshot, summary
         self._wrong, self._seen_step = wrong, snapshot.steps
         if fresh:
-            for name_, history in self._scalars.items():
-                history.append(self._place(), float(snapshot.numbers[name_]))
+            for name_ in self._scalars.keys() - snapshot.stale:
+                self._scalars[name_].append(self._place(), float(snapshot.numbers[name_]))
             for cell, history in self._probes.items():
                 self._follow(history, cell)
 

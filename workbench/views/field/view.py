@@ -201,7 +201,7 @@ class FieldView:
             if self._feeder is None or not self._feeder.alive:
                 self._feeder = Feeder(self._show, self._tell, self._fail)
                 self._watch = watch(self._simulation, self._feeder.changed, SLICE_SECONDS)
-                self._watch.pace = self._pace
+                self._watch.pace, self._watch.scalars = self._pace, "scalars" in self._charts.groups
             self._feeder.post(self._open)
 
     def leave(self, seconds: float = 0.0) -> None:
@@ -250,6 +250,8 @@ class FieldView:
                 looking.forget()
             case ChooseCharts():
                 self._charts = control
+                if self._watch is not None:
+                    self._watch.scalars = "scalars" in control.groups
             case Record(on):
                 self._record(on)
             case Export(kind):

@@ -1,8 +1,8 @@
 """Finiteness: the first value of a run that is infinite or not a number, and the node and cell that made it.
 
 A run that watches keeps a copy of the state at each slice border. When a field is no longer finite at the next border,
-the slice is repeated step by step from the copy, and the step that made it is traced backwards by the reference: from
-the bad cell to the operand that is bad, until all operands are good.
+the slice is repeated from the copy, by halves, to the step that made it, and that is traced backwards by the reference:
+from the bad cell to the operand that is bad, until all operands are good.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from workbench.run.probe import write
 from workbench.run.state import STEP, State
 
 Cell = tuple[int, ...]
+Bad = tuple[str, Cell, float]
+"""A field, a cell of it, and what that holds."""
 
 
 class NonFiniteWarning(UserWarning):
@@ -63,15 +65,13 @@ class Finiteness:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._kept: dict[str, Array | Number] = {}
-        self._step, self._observed_step = state.steps, state.observed_step
+        self._kept = kept_state(state)
 
     def keep(self) -> None:
         """Copy the state; raises NonFiniteError if a field is bad already."""
         state = self._state
-        self._step, self._observed_step = state.steps, state.observed_step
-        self._kept = {s.name: state.instance_value(s) for s in state.graph.statics if s.role != "param"}
-        bad = _find(state.graph, self._kept)
+        self._kept = kept_state(state)
+        bad = find_bad(state.graph, self._kept.values)
         if bad is not None:
             name, cell, value = bad
             raise NonFiniteError(
@@ -84,44 +84,83 @@ class Finiteness:
 
     def check(self) -> None:
         """Raise NonFiniteError if a field is bad now; the state is then that of the last good step."""
-        if self._find() is None:
-            return
-        state, end = self._state, self._state.steps
-        self._go_back(0)
-        done = 0
-        while self._find() is None and self._step + done < end:
-            self._march(1, done)
-            done += 1
-        bad = self._find()
-        assert bad is not None, "a step that is repeated gives other bits"
-        self._go_back(done - 1)
-        state.steps = self._step + done - 1
-        state.observed_step = state.steps if done > 1 else self._observed_step  # _march observes its last step
-        state.forget_records()
-        raise locate(state, *bad)
-
-    def _find(self) -> tuple[str, Cell, float] | None:
-        fields = self._state.graph.fields
-        return _find(self._state.graph, {s.name: self._state.instance_value(s) for s in fields})
-
-    def _go_back(self, steps: int) -> None:
-        """The kept state and `steps` steps."""
-        for static in self._state.graph.statics:
-            if static.role != "param":
-                write(self._state.instance, static, self._kept[static.name])
-        if steps:
-            self._march(steps, 0)
-
-    def _march(self, steps: int, done: int) -> None:
-        self._state.instance.march(MarchRequest(STEP, steps, first_step=self._step + done))
+        if find_bad_now(self._state) is not None:
+            error = last_good_step(self._state, self._kept)
+            assert error is not None, "a step that is repeated gives other bits"
+            self._state.forget_records()
+            raise error
 
 
-def _find(graph: Graph, values: Mapping[str, Array | Number]) -> tuple[str, Cell, float] | None:
-    """The first field, in order of declaration, with a bad cell, the first such cell, and what it holds."""
+@dataclass(slots=True)
+class Kept:
+    """Fields and scalars of one whole step."""
+
+    step: int
+    observed_step: int
+    values: dict[str, Array | Number]
+
+
+def kept_state(state: State) -> Kept:
+    """A copy of the present state."""
+    values = {s.name: state.instance_value(s) for s in state.graph.statics if s.role != "param"}
+    return Kept(state.steps, state.observed_step, values)
+
+
+def put_back(state: State, kept: Kept) -> None:
+    """Make that the present state; records stay."""
+    for static in state.graph.statics:
+        if static.role != "param":
+            write(state.instance, static, kept.values[static.name])
+    state.steps, state.observed_step = kept.step, kept.observed_step
+
+
+def last_good_step(state: State, kept: Kept, fields: frozenset[str] | None = None) -> NonFiniteError | None:
+    """Go from the present state, in which one of `fields` (None: any) is bad, to the last step at which none was.
+
+    `kept` is an earlier state in which all were good. Returns what the next step makes bad; None, and then the state is
+    any, if the steps of now do not make it, because something else has changed the state since.
+    """
+    end, good, observed = state.steps, kept.step, kept.observed_step
+    values = dict(kept.values)
+    put_back(state, kept)
+    while end - good > 1:
+        middle = (good + end) // 2
+        _repeat(state, middle - good, good)
+        if find_bad_now(state, fields) is None:
+            good = observed = middle  # _repeat observes its last step
+            for static in state.graph.statics:
+                if static.name in values:
+                    values[static.name] = state.instance_value(static)  # one by one, to hold no third copy
+        else:
+            end = middle
+            put_back(state, Kept(good, observed, values))
+    _repeat(state, 1, good)
+    bad = find_bad_now(state, fields)
+    put_back(state, Kept(good, observed, values))
+    return None if bad is None else locate(state, *bad)
+
+
+def _repeat(state: State, steps: int, done: int) -> None:
+    """Do steps again, uncounted."""
+    state.instance.march(MarchRequest(STEP, steps, first_step=done))
+
+
+def find_bad_now(state: State, fields: frozenset[str] | None = None) -> Bad | None:
+    """As find_bad, in the present state."""
+    for static in state.graph.fields:
+        if (fields is None or static.name in fields) and static.type.is_float:
+            found = find_bad(state.graph, {static.name: state.instance_value(static)})
+            if found is not None:
+                return found
+    return None
+
+
+def find_bad(graph: Graph, values: Mapping[str, Array | Number]) -> Bad | None:
+    """The first field of `values`, in order of declaration, with a bad cell, the first such cell, and what it holds."""
     for static in graph.fields:
-        array = np.asarray(values[static.name])
-        cell = first_bad(array) if static.type.is_float else None
-        if cell is not None:
+        array = np.asarray(values[static.name]) if static.name in values else None
+        cell = None if array is None or not static.type.is_float else first_bad(array)
+        if array is not None and cell is not None:
             return static.name, cell, float(array[cell])
     return None
 

@@ -134,6 +134,11 @@ class March:
             self._owner.sleep(min(left, SLICE_SECONDS))
             self._owner.serve()
 
+    def set_back(self, steps: int) -> None:
+        """So many of the last steps were undone."""
+        self.done -= steps
+        self._reached = False
+
     def single(self) -> None:
         """One step of a run that is held; nothing if it has no step left."""
         if self.remaining != 0 and not self._reached:

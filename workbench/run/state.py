@@ -44,6 +44,7 @@ class State:
         self.march_steps = 0  # of the kernel step
         self.march_seconds = 0.0
         self.watches = Watches()
+        self.written = 0  # how often something else than the kernel step has changed a field or a number
         self._instance: Instance | None = instance
         kernels = {kernel.name: kernel for kernel in self.graph.kernels}
         self._diagnostics = diagnostic_stores(self.graph, kernels[STEP]) if STEP in kernels else frozenset[str]()
@@ -107,6 +108,8 @@ class State:
         self.kernel_steps[request.kernel] = self.kernel_steps.get(request.kernel, 0) + result.steps
         if request.kernel == STEP:
             self._count(result, time.perf_counter() - begin)
+        else:
+            self.written += 1
         self.watches.tell()
         return result
 
@@ -161,6 +164,7 @@ class State:
             self.instance.write_field(name, np.ascontiguousarray(whole(array, self.extents)))
         for name, value in numbers.items():
             self.instance.write_global(name, value)
+        self.written += 1
         self.watches.tell()
 
     def static(self, name: str) -> Static:

@@ -352,3 +352,40 @@ def test_pace_slows_a_run(simulation):
     simulation.run(30)
     assert time.monotonic() - begin >= 0.25  # a lower bound: a slow machine cannot break it
     unwatch(simulation, watched)
+
+
+@pytest.fixture
+def falling():
+    """Its third step takes the root of a negative number."""
+    text = "u = field('u')\nc = param('c', 0.25)\nu.next = u - c + 0 * sqrt(u)"
+    with wb.trace(text, name="fall", dim=1).simulate(u=np.full(6, 0.25), backend="reference") as made:
+        yield made
+
+
+def test_playing_run_is_held_where_a_field_turns_nan(falling):
+    seen = FieldView(falling, "u", plain_axes((6,)), Look())
+    page = TestPage(seen)
+    seen.attach(page)
+    seen.ready()
+    page.wait("frame", lambda m: True)
+    seen.receive({"type": "play"})
+    text = page.wait("error", lambda m: True)["text"]
+    assert text.startswith("line 3: u becomes nan in cell (0,) at step 3 of fall: first made by sqrt of -0.25")
+    assert text.endswith("\nHeld at step 2: Play goes on, Reset begins again.")
+    page.wait("status", lambda m: not m["running"])
+    page.wait("frame", lambda m: m["step"] == 2)
+    assert page.of("frame")[-1]["wrong"] is None
+    assert falling.paused
+    seen.receive({"type": "play"})
+    page.wait("frame", lambda m: m["step"] > 10 and m["wrong"])
+    assert len(page.of("error")) == 1
+    falling.stop()
+    seen.close()
+
+
+def test_nothing_is_held_where_no_page_looks(falling):
+    seen = FieldView(falling, "u", plain_axes((6,)), Look())
+    falling.start(200).wait()
+    assert falling.steps == 200
+    assert seen.png
+    assert np.isnan(falling.u).all()

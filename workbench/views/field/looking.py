@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 
 from workbench.errors import RunError
@@ -75,10 +76,14 @@ class Looking:
         recorder = self._recorder
         return None if recorder is None else len(recorder)
 
-    def again(self) -> FieldSummary:
-        """Look at the present state."""
+    def again(self, turned_bad: Callable[[bool], bool] = lambda _: False) -> FieldSummary:
+        """Look at the present state.
+
+        turned_bad: called with whether a value is seen to be no finite number for the first time; says whether it has
+        set the simulation back, which is then looked at anew.
+        """
         with self._lock:
-            self._show(self._name)
+            self._show(self._name, turned_bad)
             if self._recorder is not None:
                 self._recorder.append(self._summary)
             return self._summary
@@ -197,7 +202,7 @@ class Looking:
 
     # --- inside ------------------------------------------------------------------------------------------------------
 
-    def _show(self, name: str) -> None:
+    def _show(self, name: str, turned_bad: Callable[[bool], bool] = lambda _: False) -> None:
         snapshot = take_snapshot(self._simulation, name)
         look, unit = self._look_now, self._unit(name)
         if self._seen_step is not None and snapshot.steps < self._seen_step:
@@ -206,6 +211,9 @@ class Looking:
         summary = summarise(snapshot, self._axes, unit, look, wrong)
         if wrong is None:
             wrong = None if summary.all_well else find_wrong(snapshot.values, snapshot.steps, self._good)
+            if turned_bad(wrong is not None):
+                self._show(name)
+                return
             summary = summary if wrong is None else replace(summary, wrong=wrong)
             self._good = snapshot.steps if wrong is None else self._good
         fresh = snapshot.steps != self._seen_step

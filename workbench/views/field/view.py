@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, Self
 
+from workbench.run.guarding import Guard
 from workbench.run.progress import silent
 from workbench.run.rewinding import remember, rewind
 from workbench.run.simulation import Simulation
@@ -96,6 +97,7 @@ class FieldView:
         self._lock = threading.Lock()
         self._feeder: Feeder | None = None
         self._watch: Watch | None = None
+        self._guard: Guard | None = None
         self._pace: float | None = None
         self._told: Message | None = None
         self._charts = ChooseCharts(frozenset({"probes"}), CHART_WIDTH)
@@ -200,6 +202,7 @@ class FieldView:
                 return
             if self._feeder is None or not self._feeder.alive:
                 self._feeder = Feeder(self._show, self._tell, self._fail)
+                self._guard = Guard(self._simulation)
                 self._watch = watch(self._simulation, self._feeder.changed, SLICE_SECONDS)
                 self._watch.pace, self._watch.scalars = self._pace, "scalars" in self._charts.groups
             self._feeder.post(self._open)
@@ -211,7 +214,7 @@ class FieldView:
         """
         with self._lock:
             feeder, watched = self._feeder, self._watch
-            self._feeder = self._watch = None
+            self._feeder = self._watch = self._guard = None
         if watched is not None:
             unwatch(self._simulation, watched)
         if feeder is not None:
@@ -317,9 +320,19 @@ class FieldView:
         self._send(opening_message(graph, looking.snapshot, looking.axes, pictured_names(graph)))
 
     def _show(self, number: int) -> None:
-        self._send(frame_message(number, self._looking.again()))
+        self._send(frame_message(number, self._looking.again(self._turned_bad)))
         self._charts_due = True
         self._tell()
+
+    def _turned_bad(self, bad: bool) -> bool:
+        """Hold a run that makes no finite numbers any more, and say so; whether it was set back."""
+        guard, simulation = self._guard, self._simulation
+        error = guard.look(bad) if guard is not None else None
+        if error is None:
+            return False
+        held = f"\nHeld at step {simulation.steps}: Play goes on, Reset begins again." if simulation.paused else ""
+        self._send(Message({"type": "error", "text": f"{error}{held}"}))
+        return True
 
     def _tell(self) -> None:
         """Say what the run does, if that is new, and draw the charts, now and then."""

@@ -1,0 +1,131 @@
+"""Guarding: a run that somebody looks at is held where a field ceases to be finite, at its last good step if possible.
+
+Who looks asks between frames. A copy of the state is kept now and then, if there is memory for it; from it the steps
+are repeated to the one that made the bad value, as a run with finite=True does. Without it all that is known is between
+which two looks that was.
+"""
+
+from __future__ import annotations
+
+import time
+
+from workbench.errors import NonFiniteError
+from workbench.run.end_time import UNTIL
+from workbench.run.finiteness import (
+    Bad,
+    Kept,
+    find_bad_now,
+    kept_state,
+    last_good_step,
+    put_back,
+)
+from workbench.run.marching import March
+from workbench.run.memory import bytes_available
+from workbench.run.simulation import Simulation
+from workbench.run.state import State
+
+SHARE = 0.05  # of the time, for copies of the state
+LONGEST_REPEAT = 2.0  # seconds of steps that are done again; who has not looked for longer gets no exact step
+
+
+class Guard:
+    """Guards the fields of one simulation. Fields that are bad at the first look are meant to be so.
+
+    It holds a run in the background once, until the state or a param is set: who plays on wants to see the rest. A run
+    in front, which a cell waits for, and one that has ended are told of and left as they are.
+    """
+
+    def __init__(self, simulation: Simulation) -> None:
+        self._simulation = simulation
+        self._written = -1
+        self._fields = frozenset[str]()
+        self._armed = False
+        self._good = 0  # the step of the last look at which all was well
+        self._kept: Kept | None = None
+        self._ran: tuple[object, object] = (None, None)  # what made the kept state, and would repeat its steps
+        self._due = 0.0  # (monotonic) when a copy may be made again
+
+    def look(self, bad: bool) -> NonFiniteError | None:
+        """Look at all fields if what is drawn has turned `bad` or a copy is due; what is found, told once."""
+        if bad or time.monotonic() >= self._due:
+            return self._simulation._owner.do(self._look)
+        return None
+
+    # --- in the thread that owns the state, between two steps ---------------------------------------------------------
+
+    def _look(self) -> NonFiniteError | None:
+        begin = time.monotonic()
+        found = self._found(self._simulation._state)
+        self._due = time.monotonic() + (time.monotonic() - begin) / SHARE
+        return found
+
+    def _found(self, state: State) -> NonFiniteError | None:
+        if state.written != self._written:
+            self._begin(state)
+            return None
+        if state.steps == self._good or not self._armed:
+            return None
+        if state.steps < self._good or self._ran != self._runs(state):  # set back by another, or planned anew
+            self._kept = None
+        bad = find_bad_now(state, self._fields)
+        if bad is None:
+            self._keep(state)
+            return None
+        self._armed = False
+        return self._told(state, bad)
+
+    def _begin(self, state: State) -> None:
+        """Somebody has set a value: look anew."""
+        self._written, self._armed, self._kept = state.written, True, None
+        names = [static.name for static in state.graph.fields if static.type.is_float]
+        self._fields = frozenset(name for name in names if find_bad_now(state, frozenset({name})) is None)
+        self._keep(state)
+
+    def _keep(self, state: State) -> None:
+        self._good, self._ran, self._kept = state.steps, self._runs(state), None
+        free = bytes_available()
+        if free is None or free > 3 * state.instance.memory_bytes:  # for this copy, that of the end and the one between
+            self._kept = kept_state(state)
+
+    def _runs(self, state: State) -> tuple[object, object]:
+        """The program and, where its steps depend on the end of a run, the run."""
+        ends = any(param.name == UNTIL for param in state.graph.params)
+        return state.compiled, self._simulation._march if ends else None
+
+    def _told(self, state: State, bad: Bad) -> NonFiniteError:
+        march = self._simulation._march
+        background = self._simulation._background
+        held = None
+        if march is not None and background is not None and background.march is march and background.alive:
+            march.paused = True
+            held = march
+        kept, self._kept = self._kept, None
+        error = None
+        if kept is not None and (state.steps - kept.step) * (state.measured_step_seconds or 0.0) < LONGEST_REPEAT:
+            error = self._repeated(state, kept, held)
+        error = error or _between(state, self._good, bad)
+        self._good = min(self._good, state.steps)
+        return error
+
+    def _repeated(self, state: State, kept: Kept, held: March | None) -> NonFiniteError | None:
+        """The step, the cell and what made it; a run that is held stands at the last good step then."""
+        end = kept_state(state)
+        error = last_good_step(state, kept, self._fields)
+        if error is None or held is None:
+            put_back(state, end)
+            return error
+        held.set_back(end.step - state.steps)
+        state.forget_records()
+        state.watches.tell()
+        return error
+
+
+def _between(state: State, good: int, bad: Bad) -> NonFiniteError:
+    field, cell, value = bad
+    return NonFiniteError(
+        f"{field} of {state.graph.name} is {value} in cell {cell} at step {state.steps}, and was finite at step {good}",
+        advice="Take shorter steps or limit the value; a run with finite=True stops at the step that makes it.",
+        field=field,
+        cell=cell,
+        step=state.steps,
+    )

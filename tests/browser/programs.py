@@ -18,7 +18,7 @@ import workbench as wb
 wave = wb.trace("""
 u, v   = fields("u v", boundary="periodic")
 energy = scalar("energy")
-c      = param("c", 3.43)
+c      = param("c", 3.43, above=0)
 dx = 2 * pi / size(0)
 dt = dx / c
 u1 = u + dt * v

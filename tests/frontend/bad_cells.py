@@ -197,6 +197,10 @@ BAD = [
     (U + "@kernel\ndef init():\n    w = u\nu.next = u", 2, "the kernel init stores nothing", "Assign the value"),
     (U + "@kernel\ndef init():\n    u.next = 0\ninit()", 5, "kernel init is called inside", 'sim.call("init")'),
     (U + "coordinate(0, u)\nu.next = u", 2, "coordinate 'x' depends on u", "Use index(axis)"),
+    (U + "coordinate()", 2, "coordinate needs an axis and an expression, or a spacing", "Write coordinate(spacing=dx)"),
+    (U + "coordinate(0, spacing=1)", 2, "labels all axes, so it takes no axis", "Write coordinate(spacing=dx"),
+    (U + "coordinate(spacing=(1, 2, 3, 4))", 2, "spacing has 4 numbers, but the cell has", "Give one for all axes"),
+    (U + "coordinate(0, 1.0)\ncoordinate(spacing=1)", 3, "axis or name has one already", "Give one per axis and name."),
     (U + "coordinate(0, 1.0)\ncoordinate(0, 2.0)", 3, "axis or name has one already", "Give one per axis"),
     # Python
     (U + "u.next = u +", 2, "this is no valid Python: invalid syntax", "Correct the Python of this line."),

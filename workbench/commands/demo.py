@@ -22,7 +22,7 @@ _STEP = """\
 # du/dt = v,  dv/dt = c² u''  on a periodic line
 u, v   = fields("u v", boundary="periodic")
 energy = scalar("energy")
-c      = param("c", 3.43)
+c      = param("c", 3.43, above=0)
 dx = 2 * pi / size(0)
 dt = dx / c
 

@@ -1,4 +1,4 @@
-"""Declarations: fields, scalars, params, coordinates and kernels of a cell."""
+"""Declarations: fields, scalars, params and kernels of a cell."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from workbench.frontend.boundaries import RULES, describe, extend_term, extend_v
 from workbench.frontend.componentwise import component_name
 from workbench.frontend.field_tuple import FieldTuple
 from workbench.frontend.operations import parse_type
-from workbench.frontend.promotion import constant, spread
+from workbench.frontend.promotion import constant
 from workbench.frontend.tensors import MOST_COMPONENTS, Index, Tensor
-from workbench.frontend.trace import CoordinateState, KernelState, Number, Term, Trace, current_trace
+from workbench.frontend.trace import KernelState, Number, Term, Trace, current_trace
 from workbench.frontend.value import Value, operand
 from workbench.graph import GLOBAL, Static, StorageType
 from workbench.graph.limits import NO_LIMITS, Limits
-from workbench.graph.types import BOOL, F64
+from workbench.graph.types import BOOL
 
 # Methods and keywords of a simulation: a field of that name would hide them.
 RESERVED = frozenset(
@@ -322,41 +322,6 @@ def _parse_location(trace: Trace, location: object, what: str) -> tuple[int, ...
         if len(set(axes)) == len(axes):
             return tuple(sorted(axes))
     raise TraceError(f"{what}: {location!r} is no location", advice='Write location=("face", 0), or leave it out.')
-
-
-def coordinate(axis: int, expression: object, name: str = "x", unit: str = "m") -> Value:
-    """Label an axis: `expression` gives each cell's coordinate from indices, sizes, params and numbers."""
-    trace = current_trace("coordinate")
-    axis = trace.need_axis(axis, "coordinate")
-    given = operand(expression)
-    term = spread(given) if isinstance(given, Term) else constant(trace, given, F64, local=True)
-    if any(c.axis == axis or c.name == name for c in trace.coordinates):
-        raise TraceError(
-            f"coordinate {name!r} of axis {axis}: axis or name has one already", advice="Give one per axis and name."
-        )
-    used = _loads(term) - {s.name for s in trace.statics.values() if s.role == "param"}
-    if used:
-        raise TraceError(
-            f"coordinate {name!r} depends on {', '.join(sorted(used))}, which changes from step to step",
-            advice="Use index(axis), size(axis), params and numbers only.",
-        )
-    trace.coordinates.append(CoordinateState(axis, str(name), str(unit), term))
-    return Value(term)
-
-
-def _loads(term: Term) -> set[str]:
-    from workbench.graph import Load
-
-    pool, waiting, seen, names = term.trace.pool, [term.index], set(), set()
-    while waiting:
-        index = waiting.pop()
-        if index not in seen:
-            seen.add(index)
-            node = pool.node(index)
-            if isinstance(node.instruction, Load):
-                names.add(node.instruction.name)
-            waiting += node.operands
-    return names
 
 
 def kernel(function: Callable[[], object]) -> Callable[[], NoReturn]:

@@ -9,7 +9,8 @@ from workbench.frontend import operations
 from workbench.frontend.boundaries import analytic, constant, fixed, mirror, neumann, periodic, reflect
 from workbench.frontend.calculus import curl, derivative, div, grad, laplacian
 from workbench.frontend.componentwise import componentwise
-from workbench.frontend.declarations import coordinate, extend, field, fields, kernel, param, scalar, tensor, vector
+from workbench.frontend.coordinates import cell_centre, coordinate
+from workbench.frontend.declarations import extend, field, fields, kernel, param, scalar, tensor, vector
 from workbench.frontend.finite_differences import coefficients
 from workbench.frontend.hints import delayed, manifest, named, need_local, rolling, sync
 from workbench.frontend.operations import parse_type, reduce_value, whole_number
@@ -100,11 +101,6 @@ def size(axis: int) -> Value:
     trace = current_trace("size")
     axis = trace.need_axis(axis, trace.text_here("size"))
     return Value(trace.emit(lambda pool: pool.size(axis)))
-
-
-def cell_centre(axis: int, dx: object, origin: object = 0) -> Value:
-    """The coordinate of the cell's centre: (index + 0.5) * dx + origin."""
-    return (index(axis) + 0.5) * wrap(operand(dx)) + wrap(operand(origin))
 
 
 @componentwise

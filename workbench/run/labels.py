@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array, Number
-from workbench.backends.registry import REFERENCE
-from workbench.graph import Coordinate, Graph, Load
+from workbench.backends.interpreter import Evaluation
+from workbench.graph import Coordinate, Graph, Kernel, Load, LoadIndex
 from workbench.graph.spaces import axis_name
 from workbench.run.arrays import to_data_set as make_data_set
 from workbench.run.memory import in_words
-from workbench.run.probe import probe_node
 from workbench.run.state import State
 
 
@@ -52,13 +51,24 @@ def to_data_set(graph: Graph, extents: tuple[int, ...], values: Mapping[str, Arr
 def evaluate_coordinate(
     graph: Graph, coordinate: Coordinate, extents: tuple[int, ...], values: Mapping[str, Array | Number]
 ) -> tuple[tuple[int, ...], Array]:
-    """Return the axes that the label varies along (its own, as a rule) and its values, by the reference backend."""
-    loaded = {node.instruction.name for node in coordinate.nodes if isinstance(node.instruction, Load)}
-    probe = probe_node(graph, coordinate.nodes, len(coordinate.nodes) - 1, REFERENCE)
-    labels = np.asarray(probe.evaluate({name: values[name] for name in loaded}, extents, 0))
-    if labels.ndim == 0:
-        return (coordinate.axis,), np.full(extents[coordinate.axis], labels)
-    line = np.moveaxis(labels, coordinate.axis, 0).reshape(extents[coordinate.axis], -1)
-    if np.array_equal(line, line[:, :1].repeat(line.shape[1], axis=1), equal_nan=True):
-        return (coordinate.axis,), line[:, 0].copy()
-    return tuple(range(graph.dim)), labels
+    """Return the axes that the label varies along (its own, as a rule) and its values, by the reference's interpreter.
+
+    `values` has the params, by name.
+    """
+    statics = {static.name: static for static in graph.statics}
+    numbers = {name: np.asarray(values[name], statics[name].type.numpy) for name in loads_of(coordinate)}
+    evaluation = Evaluation(Kernel(coordinate.name, coordinate.nodes), extents, numbers)
+    axes = {node.instruction.axis for node in coordinate.nodes if isinstance(node.instruction, LoadIndex)}
+    if axes <= {coordinate.axis}:
+        line = tuple((0, n) if axis == coordinate.axis else (0, 1) for axis, n in enumerate(extents))
+        return (coordinate.axis,), evaluation.local(len(coordinate.nodes) - 1, line).flatten()
+    labels = evaluation.local(len(coordinate.nodes) - 1, evaluation.domain)
+    line_labels = np.moveaxis(labels, coordinate.axis, 0).reshape(extents[coordinate.axis], -1)
+    if np.array_equal(line_labels, line_labels[:, :1].repeat(line_labels.shape[1], axis=1), equal_nan=True):
+        return (coordinate.axis,), line_labels[:, 0].copy()
+    return tuple(range(graph.dim)), labels.copy()
+
+
+def loads_of(coordinate: Coordinate) -> frozenset[str]:
+    """The params that a label depends on."""
+    return frozenset(node.instruction.name for node in coordinate.nodes if isinstance(node.instruction, Load))

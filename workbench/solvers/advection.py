@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.language import courant_step, field, inf, param, where
+from workbench.language import coordinate, courant_step, field, inf, param, where
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.hydro.reconstruction import Reconstruction, mc
@@ -32,9 +32,11 @@ def machine(
 
     @stencil(dim, name="advection", dtype=dtype)
     def solver() -> None:
-        u, cfl = field("u", boundary=boundary), param("cfl", 0.5, above=0, warn_above=1.0)
-        dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
+        u = field("u", boundary=boundary)
         velocity = [param(f"velocity{axis}", 1.0, above=-inf) for axis in range(dim)]
+        cfl = param("cfl", 0.5, above=0, warn_above=1.0)
+        dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
+        coordinate(spacing=dx, unit="")
         step = tick(courant_step(velocity, dx, cfl))
 
         def upwind(left: Any, right: Any, axis: int) -> Any:  # noqa: ANN401  # traced values

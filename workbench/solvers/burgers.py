@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.language import courant_step, field, maximum, minimum, param
+from workbench.language import coordinate, courant_step, field, maximum, minimum, param
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.hydro.reconstruction import Reconstruction, mc
@@ -27,6 +27,7 @@ def machine(
     def solver() -> None:
         u, cfl = field("u", boundary=boundary), param("cfl", 0.5, above=0, warn_above=1.0)
         dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
+        coordinate(spacing=dx, unit="")
         step = tick(courant_step(u, dx, cfl))
 
         def godunov(left: Any, right: Any, axis: int) -> Any:  # noqa: ANN401  # traced values

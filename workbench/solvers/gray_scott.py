@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.language import field, laplacian, maximum, midpoint, minimum, param
+from workbench.language import coordinate, field, laplacian, maximum, midpoint, minimum, param
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.heat import stable
@@ -32,6 +32,7 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
         feed, kill = param("feed", 0.04), param("kill", 0.06)
         spread_u, spread_v = param("diffusion_u", 2e-5, at_least=0), param("diffusion_v", 1e-5, at_least=0)
         dx = [param(f"dx{axis}", 2.5 / 256, above=0) for axis in range(dim)]
+        coordinate(spacing=dx, unit="")
         cfl, longest = param("cfl", 0.2, above=0, warn_above=stable(order)), param("longest_step", 1.0, above=0)
         step = tick(minimum(cfl / (maximum(spread_u, spread_v) * sum(1 / width**2 for width in dx)), longest))
 

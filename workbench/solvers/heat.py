@@ -5,7 +5,7 @@ Stable steps by von Neumann's analysis (Richtmyer and Morton, Difference Methods
 
 from __future__ import annotations
 
-from workbench.language import field, laplacian, midpoint, param
+from workbench.language import coordinate, field, laplacian, midpoint, param
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.settings import need_dimensions, need_even_order
@@ -24,6 +24,7 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
         u, kappa = field("u", boundary=boundary), param("kappa", 1.0, above=0)
         cfl = param("cfl", 0.2, above=0, warn_above=stable(order))
         dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
+        coordinate(spacing=dx, unit="")
         step = tick(cfl / (kappa * sum(1 / width**2 for width in dx)))
         u.next = midpoint(u, lambda u: kappa * laplacian(u, dx, order), step, boundary)
 

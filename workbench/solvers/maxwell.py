@@ -8,6 +8,7 @@ from typing import Any
 from workbench.errors import StencilError
 from workbench.language import (
     absolute,
+    coordinate,
     derivative,
     extend,
     field,
@@ -59,6 +60,7 @@ def machine(
     def solver() -> None:
         c, cfl = param("c", 1.0, above=0), param("cfl", 0.9, above=0, warn_above=1.0)
         dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
+        coordinate(spacing=dx, unit="")
         step = tick(cfl / (c * sum(1 / width**2 for width in dx) ** 0.5))
         electric = _declare("electric", electric_parts, dim, boundary)
         magnetic = _declare("magnetic", magnetic_parts, dim, boundary)

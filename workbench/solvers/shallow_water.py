@@ -9,6 +9,7 @@ from workbench.language import (
     absolute,
     astype,
     components,
+    coordinate,
     courant_step,
     field,
     manifest,
@@ -86,6 +87,7 @@ def machine(
         gravity, dry = param("gravity", 9.81, above=0), param("dry", 1e-9, at_least=0)
         cfl = param("cfl", 0.45, above=0, warn_above=1.0)
         dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
+        coordinate(spacing=dx, unit="")
         speeds = [absolute(v) + sqrt(gravity * maximum(depth, 0.0)) for v in _velocity(depth, momentum, dry)]
         step = tick(courant_step(speeds, dx, cfl))
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import factorial
 from typing import Any
 
-from workbench.language import field, laplacian, leapfrog, param
+from workbench.language import coordinate, field, laplacian, leapfrog, param
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.settings import need_dimensions, need_even_order
@@ -34,6 +34,7 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
         u, v = field("u", boundary=boundary), field("v", boundary=rate_of(boundary))
         c, cfl = param("c", 1.0, above=0), param("cfl", 0.3, above=0, warn_above=1.0)
         dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
+        coordinate(spacing=dx, unit="")
         step = tick(cfl / (c * sum(1 / width**2 for width in dx) ** 0.5))
 
         def bend(value: Quantity) -> Quantity:

@@ -11,7 +11,7 @@ export interface Axis {
   last: number;
 }
 
-/** What may be given to a param; null: there is no such bound. */
+/** Where the slider of a param ends; null: there is no such bound. */
 export interface Limits {
   least: number | null;
   /** It must be greater. */

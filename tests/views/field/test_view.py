@@ -12,7 +12,10 @@ import workbench as wb
 from workbench.errors import FieldError, RunError
 from workbench.run import scheduling
 from workbench.run.probe import probe_name
+from workbench.run.snapshots import Snapshot, take_snapshot
 from workbench.run.watching import unwatch, watch
+from workbench.solvers import advection, gray_scott, heat
+from workbench.views.field.messages import opening_message
 from workbench.views.field.open import axes_of, open_field_view
 from workbench.views.field.summary import Look, plain_axes
 from workbench.views.field.view import FieldView
@@ -338,6 +341,45 @@ def test_coordinates_label_the_axes():
     with wb.trace(text).simulate(u=np.zeros(5), backend="reference") as simulation:
         (axis,) = axes_of(simulation)
     assert (axis.name, axis.unit, axis.first, axis.last) == ("r", "m", 0.0, 2.0)
+
+
+def test_one_spacing_labels_all_axes():
+    text = (
+        "u = field('u')\ndx = param('dx', 0.5, unit='km')\n"
+        "x, y, z = coordinate(spacing=(dx, 4 / size(0), 2), origin=(0, 1, 0), unit='km')\nu.next = u + 0 * (x + y + z)"
+    )
+    with wb.trace(text, dim=3).simulate(u=np.zeros((8, 4, 2)), dx=0.25, backend="reference") as simulation:
+        axes = axes_of(simulation)
+    assert [(axis.name, axis.unit, axis.first, axis.last) for axis in axes] == [
+        ("x", "km", 0.125, 1.875),
+        ("y", "km", 1.25, 2.75),
+        ("z", "km", 1.0, 3.0),
+    ]
+
+
+@pytest.mark.parametrize("module", [heat, advection, gray_scott])
+def test_solvers_label_their_axes_and_name_what_to_play_with_first(module):
+    machine = module.machine(dim=1)
+    values = {field.name: np.zeros(4) for field in machine.graph.fields}
+    with machine.simulate(**values, dx0=0.5, backend="reference") as simulation:
+        (axis,) = axes_of(simulation)
+        assert (axis.name, axis.unit, axis.first, axis.last) == ("x", "", 0.25, 1.75)
+        snapshot = take_snapshot(simulation, "u")
+    message = opening_message(machine.graph, snapshot, (axis,), ("u",))
+    names = [param["name"] for param in message.content["params"]]
+    assert not {"until", "dx0"} & set(names)
+    assert names[0] in {"kappa", "velocity0", "feed"}
+    assert names.index("cfl") > 0
+
+
+def test_sliders_end_where_a_larger_value_is_unwise():
+    graph = wb.trace(
+        "u = field('u')\na = param('a', 0.1, at_least=0, warn_above=0.5)\n"
+        "b = param('b', 0.1, at_most=0.4, warn_above=0.5)\nu.next = a * b * u",
+        dim=1,
+    ).graph
+    message = opening_message(graph, Snapshot("u", np.zeros(3), {"a": 0.1, "b": 0.1}, 0), (), ("u",))
+    assert [param["limits"]["most"] for param in message.content["params"]] == [0.5, 0.4]
 
 
 def test_registry_opens_views(simulation):

@@ -69,6 +69,7 @@ def machine(
         gamma, until = cell.param("gamma", 1.4, above=1), cell.param("until", cell.inf, above=-cell.inf)
         cfl = cell.param("cfl", courant, above=0, at_most=1, warn_above=stable)
         dx = [cell.param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
+        cell.coordinate(spacing=dx, unit="")
         floors = cell.param("density_floor", 1e-10, above=0), cell.param("pressure_floor", 1e-10, above=0)
         time, dt, floored = cell.scalar("time"), cell.scalar("dt"), cell.scalar("floored", dtype="i64")
         surroundings = (dx, time, gamma)

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.graph import Graph
+from workbench.graph.limits import Limits
+from workbench.run.end_time import UNTIL
+from workbench.run.labels import loads_of
 from workbench.run.snapshots import Snapshot
 from workbench.views.drawing.numbers import shares
 from workbench.views.field.curves import Chart
@@ -30,7 +33,11 @@ class Message:
 
 
 def opening_message(graph: Graph, snapshot: Snapshot, axes: tuple[AxisLabel, ...], names: tuple[str, ...]) -> Message:
-    """What does not change: names that have pictures, axes, params with their types, colour tables as hexadecimal."""
+    """What does not change: names that have pictures, axes, params with their types, colour tables as hexadecimal.
+
+    No param that a run sets itself, and none that measures the axes, because those would not be drawn anew.
+    """
+    hidden = {UNTIL}.union(*(loads_of(coordinate) for coordinate in graph.coordinates))
     params = [
         {
             "name": param.name,
@@ -40,11 +47,11 @@ def opening_message(graph: Graph, snapshot: Snapshot, axes: tuple[AxisLabel, ...
             "limits": {
                 "least": _json_bound(param.limits.at_least),
                 "above": _json_bound(param.limits.above),
-                "most": _json_bound(param.limits.at_most),
+                "most": _json_bound(_slider_end(param.limits)),
             },
         }
         for param in graph.params
-        if param.name in snapshot.numbers
+        if param.name in snapshot.numbers and param.name not in hidden
     ]
     return Message(
         {
@@ -57,6 +64,11 @@ def opening_message(graph: Graph, snapshot: Snapshot, axes: tuple[AxisLabel, ...
             "palettes": {name: colour_table(name).hex() for name in PALETTES},
         }
     )
+
+
+def _slider_end(limits: Limits) -> float | None:
+    """Up to where a slider goes: what is beyond `warn_above` can be typed."""
+    return min((end for end in (limits.at_most, limits.warn_above) if end is not None), default=None)
 
 
 def frame_message(number: int, summary: FieldSummary) -> Message:

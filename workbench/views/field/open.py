@@ -42,7 +42,7 @@ def open_field_view(
 def axes_of(simulation: Simulation) -> tuple[AxisLabel, ...]:
     """The axes of the domain, with the cell's coordinates where those grow along their own axis alone."""
     axes = list(plain_axes(simulation.shape))
-    values = simulation.to_dict() if simulation.graph.coordinates else {}
+    values = {param.name: simulation[param.name] for param in simulation.graph.params}
     for coordinate in simulation.graph.coordinates:
         along, labels = evaluate_coordinate(simulation.graph, coordinate, simulation.shape, values)
         if along == (coordinate.axis,) and np.isfinite(labels[[0, -1]]).all():

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
-from workbench.backends.base import Condition, MarchRequest, StopFlag
+from workbench.backends.base import MarchRequest, StopFlag
 from workbench.errors import RunError
 from workbench.events import Listener, Progress, RunEnd, RunEnded, publish
 from workbench.run.advancing import Advance
 from workbench.run.finiteness import Finiteness, lost_scalars, warn_of_lost_scalars
+from workbench.run.goals import Goal
 from workbench.run.ownership import Owner
 from workbench.run.recording import observe_every, steps_to_border
 from workbench.run.state import STEP, State
@@ -17,18 +17,6 @@ from workbench.run.state import STEP, State
 SLICE_SECONDS = 0.05
 _LARGEST_SLICE = 1 << 30  # steps; compiled code counts in 64 bits, so this only keeps sums far from the edge
 _LARGEST_LIST = 1 << 16  # values of each scalar that are recorded in one slice, for which there must be memory
-
-
-@dataclass(frozen=True, slots=True)
-class Goal:
-    """How far a run goes: `steps` whole steps (None: no end) or until all conditions hold, whichever is first.
-
-    advances: `until` is one condition on a time, which has to grow until it holds.
-    """
-
-    steps: int | None
-    until: tuple[Condition, ...] = ()
-    advances: bool = False
 
 
 class RunStop(StopFlag):

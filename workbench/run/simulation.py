@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import operator
 import os
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
 
-from workbench.backends.base import Array, Condition, MarchRequest, Number
+from workbench.backends.base import Array, MarchRequest, Number
 from workbench.errors import FieldError, RunError
 from workbench.events import Listener, ReplanListener, SimulationOpened, publish
 from workbench.graph import Graph
@@ -18,10 +16,10 @@ from workbench.planning.choices import Choices
 from workbench.run import alive, labels
 from workbench.run.background import BackgroundRun
 from workbench.run.checkpoint import Checkpoint, save_checkpoint
-from workbench.run.conditions import time_condition, trace_condition
 from workbench.run.end_time import ParamSet
+from workbench.run.goals import Goal, Until, end_time, read_goal, whole_number
 from workbench.run.interruption import interruptible
-from workbench.run.marching import Goal, March
+from workbench.run.marching import March
 from workbench.run.ownership import Owner
 from workbench.run.probe import Probe, component_names, probe_name
 from workbench.run.progress import new_listener, silent
@@ -30,8 +28,6 @@ from workbench.run.replanning import CLOSING_SECONDS, Replan, Replanner
 from workbench.run.state import STEP, State
 from workbench.run.values import groups
 from workbench.run.viewing import open_view
-
-Until = float | Callable[..., object]
 
 
 class Simulation:
@@ -123,7 +119,7 @@ class Simulation:
             self._owner.adopt()
             self._march = march
             try:
-                with ParamSet(self._state, _end_time(until)):
+                with ParamSet(self._state, end_time(until)):
                     march.advance()
             finally:
                 self._owner.release()
@@ -144,7 +140,7 @@ class Simulation:
             return self._resume()
         goal = Goal(at_most) if steps is None and until is None else self._goal(steps, until, time, at_most)
         march = March(self._state, self._owner, goal, progress or silent, finite)
-        self._background = BackgroundRun(march, self._owner, self.graph.name, ParamSet(self._state, _end_time(until)))
+        self._background = BackgroundRun(march, self._owner, self.graph.name, ParamSet(self._state, end_time(until)))
         self._march = march
         return self
 
@@ -260,7 +256,7 @@ class Simulation:
 
     def record(self, name: str, every: int = 1) -> Record:
         """Record a scalar or field from now on at every step that is a multiple of `every`."""
-        static, interval = self._state.static(name), _whole_number("every", every)
+        static, interval = self._state.static(name), whole_number("every", every)
         if static.role == "param":
             raise FieldError(f"{name} is a param: no step changes it", advice="Record a scalar or a field.")
         if interval < 1:
@@ -328,66 +324,12 @@ class Simulation:
         return self
 
     def _goal(self, steps: object, until: Until | None, time: str, at_most: object) -> Goal:
-        """Check the arguments of a run."""
-        if STEP not in {kernel.name for kernel in self.graph.kernels}:
-            raise RunError(
-                f"{self.graph.name} has no kernel {STEP!r}", advice="Assign x.next at the top level, or use call()."
-            )
-        limit = None if at_most is None else _whole_number("at_most", at_most)
-        if until is None:
-            if steps is None:
-                raise RunError("run() needs to know how far", advice="Pass a number of steps, or until=.")
-            return Goal(_smaller(_whole_number("steps", steps), limit))
-        if steps is not None:
-            raise RunError(f"run({steps!r}, until=...) names two ends", advice=f"Pass until= and at_most={steps!r}.")
-        if until == np.inf and limit is None:
-            raise RunError("run(until=inf) never ends", advice="Pass a time, at_most=, or use start() and stop().")
-        conditions = self._conditions(until, time)
-        if conditions is None:
-            return Goal(0)
-        return Goal(limit, conditions, advances=not callable(until))
-
-    def _conditions(self, until: Until, time: str) -> tuple[Condition, ...] | None:
-        """What ends the run; None if the time has come already."""
-        end = _end_time(until)
-        if end is None:
-            assert callable(until)
-            return trace_condition(self.graph, until)
-        condition = time_condition(self.graph, time, end)
-        return None if float(self[time]) >= end else (condition,)
+        return read_goal(self.graph, steps, until, time, at_most, lambda name: float(self[name]))
 
     def _checkpoint(self) -> Checkpoint:
         state = self._state
         values = {s.name: np.asarray(state.instance_value(s), s.type.numpy) for s in self.graph.statics}
         return Checkpoint(state.extents, state.steps, state.observed_step, values)
-
-
-def _end_time(until: object) -> float | None:
-    """The time that until= names, or None for a predicate or nothing."""
-    if until is None or callable(until):
-        return None
-    if isinstance(until, bool) or not isinstance(until, int | float | np.integer | np.floating) or until != until:
-        raise RunError(
-            f"until={until!r} is neither a time nor a condition",
-            advice="Pass a number, or lambda s: s.residual < 1e-6.",
-        )
-    return float(until)
-
-
-def _whole_number(name: str, value: object) -> int:
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        number = operator.index(value)  # type: ignore[arg-type]  # any integer type, others raise
-    except TypeError:
-        raise RunError(f"{name}={value!r} is no whole number", advice=f"Pass an int: {name}=1000.") from None
-    if number < 0:
-        raise RunError(f"{name}={number} is negative", advice="Pass zero or more; a run cannot go back.")
-    return number
-
-
-def _smaller(steps: int, limit: int | None) -> int:
-    return steps if limit is None else min(steps, limit)
 
 
 def _hold(march: March) -> None:

@@ -7,7 +7,7 @@ import { showCharts } from './field/charts';
 import { Controls } from './field/controls';
 import { obeyKey } from './field/keys';
 import { atMostEvery, Latest } from './field/latest';
-import { apart, short } from './field/numbers';
+import { apart } from './field/numbers';
 import { element } from './element';
 import { keepFile, rasterise } from './files';
 import { Picture } from './field/picture';
@@ -216,7 +216,7 @@ export class FieldView extends DOMWidgetView {
   private describe(frame: Frame): void {
     this.mark();
     this.controls.showFrame(frame);
-    const time = frame.time === null ? '' : `, t = ${short(frame.time)}`;
+    const time = frame.time && `, ${frame.time}`;
     this.title.textContent = `${frame.name}${this.opening ? ` of ${this.opening.machine}` : ''}, step ${frame.step}${time}`;
     const { planes } = frame;
     const unit = frame.unit ? ` ${frame.unit}` : '';

@@ -8,7 +8,7 @@ const plane = {
   rows: 2, columns: 3, minimum: 0, maximum: 1, notNumbers: 0, infinite: 0, stride: 1, shown: [0, 1], across: axis, up: axis, cuts: []
 };
 const frame = {
-  type: 'frame', number: 4, kind: 'plane', name: 'u', unit: 'm', step: 9, time: null, low: 0, high: 1, palette: 'viridis',
+  type: 'frame', number: 4, kind: 'plane', name: 'u', unit: 'm', step: 9, time: 't = 0.5 s', low: 0, high: 1, palette: 'viridis',
   wrong: null, thinning: 'drawn: some', planes: [plane]
 };
 const body = bytes => new DataView(Uint8Array.from(bytes).buffer);
@@ -18,6 +18,7 @@ test('a plane has one code a cell', () => {
   assert.equal(read.type, 'frame');
   assert.deepEqual([...read.planes[0].codes], [1, 2, 3, 4, 5, 6]);
   assert.equal(read.step, 9);
+  assert.equal(read.time, 't = 0.5 s');
   assert.equal(read.thinning, 'drawn: some');
 });
 
@@ -61,7 +62,7 @@ test('what is not finite arrives as null and stays so', () => {
 test('opening, status, point and error are read', () => {
   const opening = { type: 'opening', machine: 'wave', names: ['u', 'v'], scalars: true, axes: [axis], params: [], palettes: { viridis: '00' } };
   assert.equal(readMessage(opening, []).machine, 'wave');
-  assert.equal(readMessage({ type: 'status', running: true, held: false, recorded: 3, probes: [[1, 2]], params: { c: 2 } }, []).params.c, 2);
+  assert.equal(readMessage({ type: 'status', running: true, pace: 30, limits: 'free', recorded: 3, probes: [[1, 2]], params: { c: 2 } }, []).params.c, 2);
   assert.equal(readMessage({ type: 'point', cell: [1, 2], text: '0.5' }, []).text, '0.5');
   assert.deepEqual(readMessage({ type: 'error', text: 'no' }, []), { type: 'error', text: 'no', ended: false });
   assert.equal(readMessage({ type: 'error', text: 'closed', ended: true }, []).ended, true);

@@ -58,7 +58,7 @@ def test_every_control_is_reached_and_used_by_keys_alone(lab, page):
         if reached[-1] == "Curves and files":
             page.keyboard.press("Enter")
         page.keyboard.press("Tab")
-    wanted = ["Play", "Step", "Reset", "speed", "colours", "hold limits", "value", "c", "c, exact", "Curves and files"]
+    wanted = ["Play", "Step", "Reset", "speed", "colours", "limits", "value", "c", "c, exact", "Curves and files"]
     wanted += ["scalars over time", "profiles", "Record GIF", "save as"]
     assert [name for name in reached if name in wanted] == wanted
     assert "Arrow keys read the value of a cell" in reached[0]

@@ -35,13 +35,14 @@ class RunStop(StopFlag):
 class March:
     """One run of one simulation, in the thread that owns it.
 
-    `stop` may be set by any thread or signal handler; the run then ends at the next whole step. `paused` may be set
-    by a command.
+    `stop` may be set by any thread or signal handler; the run then ends at the next whole step. `paused` and `pace`,
+    the most steps per second of this run where no watcher wishes for another number, may be set by a command.
     """
 
     def __init__(self, state: State, owner: Owner, goal: Goal, listener: Listener, finite: bool = False) -> None:
         self.stop = RunStop(owner.slice_end)
         self.paused = False
+        self.pace: float | None = None
         self.done = 0
         self._state = state
         self._owner = owner
@@ -81,6 +82,12 @@ class March:
             self._slice()
 
     @property
+    def pace_now(self) -> float | None:
+        """Steps per second that the run may do; None: as many as it can."""
+        wished = self._state.watches.pace
+        return self.pace if wished is None else wished
+
+    @property
     def remaining(self) -> int | None:
         """Steps still to do; None without an end."""
         return None if self._goal.steps is None else self._goal.steps - self.done
@@ -92,7 +99,7 @@ class March:
         For who follows scalars they are in each slow step, because there is no time for one step more (_freshen).
         """
         state, remaining = self._state, self.remaining
-        seconds, pace = state.watches.slice_seconds(SLICE_SECONDS), state.watches.pace
+        seconds, pace = state.watches.slice_seconds(SLICE_SECONDS), self.pace_now
         paced = None if pace is None else max(1, int(pace * seconds))
         every = observe_every(state.records)
         listed = _LARGEST_LIST * every if every else None

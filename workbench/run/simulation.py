@@ -137,12 +137,10 @@ class Simulation:
     ) -> Self:
         """The same as `run` in a thread of its own; without arguments until `stop`. Resumes a paused run."""
         if steps is None and until is None and self.paused:
-            return self._resume()
+            return self._resume(None)
         goal = Goal(at_most) if steps is None and until is None else self._goal(steps, until, time, at_most)
         march = March(self._state, self._owner, goal, progress or silent, finite)
-        self._background = BackgroundRun(march, self._owner, self.graph.name, ParamSet(self._state, end_time(until)))
-        self._march = march
-        return self
+        return self._start(march, end_time(until))
 
     def pause(self) -> Self:
         """Hold a run at the next slice border; `start()` goes on. Returns when it is held."""
@@ -317,10 +315,15 @@ class Simulation:
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _resume(self) -> Self:
+    def _start(self, march: March, end: float | None) -> Self:
+        self._background = BackgroundRun(march, self._owner, self.graph.name, ParamSet(self._state, end))
+        self._march = march
+        return self
+
+    def _resume(self, pace: float | None) -> Self:
         march = self._march
         assert march is not None
-        self._owner.do(lambda: _let_go(march))
+        self._owner.do(lambda: _let_go(march, pace))
         return self
 
     def _goal(self, steps: object, until: Until | None, time: str, at_most: object) -> Goal:
@@ -336,5 +339,5 @@ def _hold(march: March) -> None:
     march.paused = True
 
 
-def _let_go(march: March) -> None:
-    march.paused = False
+def _let_go(march: March, pace: float | None) -> None:
+    march.paused, march.pace = False, pace

@@ -10,8 +10,16 @@ const PACES: readonly [string, number | null][] = [
   ['full speed', null],
   ['1000 steps/s', 1000],
   ['100 steps/s', 100],
+  ['30 steps/s', 30],
   ['10 steps/s', 10],
   ['1 step/s', 1]
+];
+
+/** How limits of the colours follow the values. */
+const LIMITS: readonly [string, string][] = [
+  ['growing', 'limits grow'],
+  ['free', 'limits of each picture'],
+  ['held', 'limits held']
 ];
 
 const VOLUME = 'volume';
@@ -33,14 +41,16 @@ export class Controls {
     this.play.addEventListener('click', () => ask({ type: this.running ? 'pause' : 'play' }));
     const step = button('Step', 'one step', () => ask({ type: 'step' }));
     const reset = button('Reset', 'back to the state that the view was opened with', () => ask({ type: 'reset' }));
-    this.hold.addEventListener('change', () => ask({ type: 'hold', value: this.hold.checked }));
+    this.limits.append(...LIMITS.map(([kind, what]) => new Option(what, kind)));
+    this.limits.setAttribute('aria-label', 'limits');
+    this.limits.addEventListener('change', () => ask({ type: 'limits', value: this.limits.value }));
     this.value.addEventListener('change', () => ask({ type: 'switch', name: this.value.value }));
     this.plane.addEventListener('change', () => this.choosePlane());
     this.choices.append(this.shown, this.turned, this.cuts);
     const buttons = element('div', 'swb-row');
-    buttons.append(this.play, step, reset, this.pace(), this.palette, labelled('hold limits', this.hold));
+    buttons.append(this.play, step, reset, this.pace(), this.palette, this.limits);
     this.node.append(buttons, this.choices, this.params, this.more());
-    this.showStatus({ type: 'status', running: false, held: false, recorded: null, waitsFor: '', probes: [], params: {} });
+    this.showStatus({ type: 'status', running: false, pace: null, limits: 'growing', recorded: null, waitsFor: '', probes: [], params: {} });
   }
 
   /** Make the choices that this simulation offers. */
@@ -63,7 +73,12 @@ export class Controls {
     this.running = status.running;
     this.play.textContent = status.running ? 'Pause' : 'Play';
     this.play.title = status.running ? 'hold the run at a whole step' : 'run until paused';
-    this.hold.checked = status.held;
+    if (document.activeElement !== this.limits) {
+      this.limits.value = status.limits;
+    }
+    if (document.activeElement !== this.speed) {
+      this.speed.selectedIndex = PACES.findIndex(([, pace]) => pace === status.pace);
+    }
     this.recording = status.recorded !== null;
     this.record.textContent = this.recording ? `Save GIF (${status.recorded} frames)` : 'Record GIF';
     this.record.setAttribute('aria-pressed', String(this.recording));
@@ -143,7 +158,7 @@ export class Controls {
   }
 
   private pace(): HTMLSelectElement {
-    const select = element('select', 'swb-select');
+    const select = this.speed;
     select.setAttribute('aria-label', 'speed');
     select.append(...PACES.map(([name], index) => new Option(name, String(index))));
     select.addEventListener('change', () => {
@@ -241,7 +256,8 @@ export class Controls {
   private inForce: Status['params'] = {};
   private readonly inputs = new Map<string, (value: number | null, refused: boolean) => void>();
   private readonly play = button('Play', '', () => undefined);
-  private readonly hold = checkbox();
+  private readonly limits = element('select', 'swb-select');
+  private readonly speed = element('select', 'swb-select');
   private readonly params = element('div', 'swb-params');
   private readonly cuts = element('div', 'swb-params');
   private readonly cutSlides = new Map<number, HTMLInputElement>();

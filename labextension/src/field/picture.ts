@@ -23,7 +23,7 @@ export class Picture {
     this.bar.height = 255;
     this.bar.setAttribute('aria-hidden', 'true');
     this.overlay.setAttribute('aria-hidden', 'true');
-    this.node.append(this.upName, this.upNumbers, this.canvas, this.overlay, this.bar, this.barNumbers, this.acrossNumbers, this.acrossName);
+    this.node.append(this.upName, this.upNumbers, this.canvas, this.overlay, this.bar, this.barNumbers, this.barName, this.acrossNumbers, this.acrossName);
   }
 
   /** Make room for a line, or for a plane of these cells. */
@@ -147,17 +147,20 @@ export class Picture {
     putMarks(this.acrossNumbers, 'left', marks(plane.across.first, plane.across.last, few, plane.across.cells));
     if (line || !plane.up) {
       const span = frame.high > frame.low;
-      this.upName.textContent = frame.unit ? `${frame.name} (${frame.unit})` : frame.name;
+      this.upName.textContent = titled(frame);
       putMarks(this.upNumbers, 'bottom', lineMarks(span ? frame.low : frame.low - 0.5, span ? frame.high : frame.low + 0.5));
       putMarks(this.barNumbers, 'bottom', []);
+      this.barName.textContent = '';
       return;
     }
+    this.barName.textContent = titled(frame);
     this.upName.textContent = titled(plane.up);
     putMarks(this.upNumbers, 'bottom', marks(plane.up.first, plane.up.last, few, plane.up.cells));
   }
 
   private readonly bar = element('canvas', 'swb-bar');
   private readonly barNumbers = element('div', 'swb-bar-numbers');
+  private readonly barName = element('div', 'swb-bar-name');
   private readonly upName = element('div', 'swb-up-name');
   private readonly upNumbers = element('div', 'swb-up-numbers');
   private readonly acrossName = element('div', 'swb-across-name');
@@ -169,8 +172,8 @@ export class Picture {
   private readonly overlay = element('div', 'swb-overlay');
 }
 
-function titled(axis: Axis): string {
-  return axis.unit ? `${axis.name} (${axis.unit})` : axis.name;
+function titled({ name, unit }: Pick<Axis, 'name' | 'unit'>): string {
+  return unit ? `${name} (${unit})` : name;
 }
 
 /** How far up in its picture a line is, 0 to 1, where its value has this share of the limits. */

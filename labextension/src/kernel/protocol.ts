@@ -77,7 +77,8 @@ export interface Frame {
   name: string;
   unit: string;
   step: number;
-  time: number | null;
+  /** Such as 't = 0.25 s'; '' where no scalar tells it. */
+  time: string;
   low: number;
   high: number;
   palette: string;
@@ -94,7 +95,10 @@ export interface Frame {
 export interface Status {
   type: 'status';
   running: boolean;
-  held: boolean;
+  /** Steps per second that the run, or else the next one of Play, may do; null: as many as it can. */
+  pace: number | null;
+  /** How limits of the colours follow the values: 'growing', 'free' or 'held'. */
+  limits: string;
   /** Frames recorded so far; null: nothing is recorded. */
   recorded: number | null;
   /** A value that will be shown as soon as it is compiled; '' for none. */
@@ -146,7 +150,7 @@ export type ToKernel =
   | { type: 'set'; name: string; value: number | boolean }
   | { type: 'cut'; axis: number; index: number }
   | { type: 'turn'; across: number; up: number }
-  | { type: 'hold'; value: boolean }
+  | { type: 'limits'; value: string }
   | { type: 'palette'; value: string }
   | { type: 'switch'; name: string }
   | { type: 'charts'; groups: string[]; width: number }
@@ -205,7 +209,8 @@ function readStatus(content: Fields): Status | null {
   return {
     type: 'status',
     running: content['running'] === true,
-    held: content['held'] === true,
+    pace: numberOrNull(content['pace']),
+    limits: text(content, 'limits'),
     recorded: numberOrNull(recorded),
     probes,
     waitsFor: text(content, 'waitsFor'),
@@ -231,7 +236,7 @@ function readFrame(content: Fields, bodies: readonly ArrayBufferView[]): Frame |
     name: text(content, 'name'),
     unit: text(content, 'unit'),
     step: whole(content, 'step'),
-    time: numberOrNull(content['time']),
+    time: text(content, 'time'),
     low: numberOrNull(content['low']) ?? 0,
     high: numberOrNull(content['high']) ?? 0,
     palette: text(content, 'palette'),

@@ -3,9 +3,9 @@
 import pytest
 
 from workbench.views.field.controls import (
+    ChooseLimits,
     Colours,
     Cutting,
-    HoldLimits,
     Pace,
     Pause,
     Play,
@@ -32,7 +32,7 @@ from workbench.views.field.controls import (
         ({"type": "set", "name": "on", "value": True}, SetParam("on", 1.0)),
         ({"type": "cut", "axis": 2, "index": 5}, Cutting(2, 5)),
         ({"type": "turn", "across": 1, "up": 2}, Turn(1, 2)),
-        ({"type": "hold", "value": True}, HoldLimits(True)),
+        ({"type": "limits", "value": "free"}, ChooseLimits("free")),
         ({"type": "palette", "value": "cividis"}, Colours("cividis")),
         ({"type": "point", "column": 3, "row": 4}, Point(3, 4)),
     ],

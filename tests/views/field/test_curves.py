@@ -12,9 +12,11 @@ from workbench.run.rewinding import remember, rewind
 from workbench.run.snapshots import Snapshot, take_snapshot
 from workbench.run.watching import watch
 from workbench.views.field.curves import MOST_POINTS, History, profiles
+from workbench.views.field.figure import svg_of
 from workbench.views.field.flags import find_wrong
 from workbench.views.field.looking import MOST_PROBES, Looking, pictured_names
-from workbench.views.field.summary import Look, plain_axes
+from workbench.views.field.messages import frame_message
+from workbench.views.field.summary import Look, describe, plain_axes
 
 TEXT = """
 u = field("u", boundary="periodic", unit="m")
@@ -170,13 +172,59 @@ def test_another_value_is_shown_and_a_bad_one_changes_nothing(simulation, lookin
     looking.hold_limits((0.0, 1.0))
     looking.switch("w")
     assert looking.again().name == "w"
-    assert not looking.held
+    assert looking.limits == "growing"
     assert chart(looking, "probes").curves[0].values.tolist() == [4.5]
     with pytest.raises(FieldError, match="computes nothing called"):
         looking.switch("nothing")
     with pytest.raises(FieldError, match="is a number"):
         looking.switch("total")
     assert looking.again().name == "w"
+
+
+def limits_at(looking, simulation, *values):
+    """What limits there are while the field has these values, one after the other."""
+    found = []
+    for value in values:
+        simulation["u"] = np.linspace(0.0, value, 12).reshape(4, 3)
+        simulation.run(0)
+        found.append((looking.again().low, looking.again().high))
+    return found
+
+
+def test_limits_grow_until_they_are_freed_or_held(simulation, looking):
+    assert limits_at(looking, simulation, 5.0, 20.0, -1.0, np.nan) == [(0, 11), (0, 20), (-1, 20), (-1, 20)]
+    looking.choose_limits("free")
+    assert limits_at(looking, simulation, 5.0, 2.0) == [(0, 5), (0, 2)]
+    looking.choose_limits("growing")
+    assert limits_at(looking, simulation, 3.0, 1.0) == [(0, 3), (0, 3)]
+    looking.choose_limits("held")
+    assert limits_at(looking, simulation, 9.0) == [(0, 3)]
+    looking.choose_limits("growing")
+    assert limits_at(looking, simulation, 1.0) == [(0, 1)]
+
+
+def test_setting_back_lets_limits_begin_anew(simulation, looking):
+    simulation.run(5)
+    assert looking.again().high == 16.0
+    looking.start_over()
+    simulation["u"] = np.arange(12.0).reshape(4, 3)
+    assert looking.again().high == 11.0
+
+
+@pytest.mark.parametrize("name", ["t", "time"])
+def test_time_has_its_name_and_unit_wherever_it_is_told(name):
+    text = f"u = field('u', unit='K')\nt = scalar('{name}', unit='s')\nu.next = u + 1\nt.next = t + 0.125"
+    with wb.trace(text, name="clock", dim=2).simulate(u=np.zeros((3, 2)), backend="reference") as simulation:
+        looking = Looking(simulation, "u", plain_axes((3, 2)), Look())
+        looking.probe((0, 0))
+        simulation.run(2)
+        summary = looking.again()
+    told = f"{name} = 0.25 s"
+    assert describe(summary).startswith(f"u: 3 x 2 cells at step 2, {told}\n")
+    assert f"u, step 2, {told}" in svg_of(summary)
+    assert frame_message(1, summary).content["time"] == told
+    (drawn,) = looking.charts(frozenset({"probes", "scalars"}))
+    assert (drawn.across, drawn.across_unit) == (name, "s")
 
 
 def test_names_that_have_pictures(simulation):

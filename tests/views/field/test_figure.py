@@ -44,7 +44,7 @@ def chart_of(*curves, group="probes"):
 def test_plane_has_picture_colour_bar_numbers_and_names():
     svg = svg_of(summary_of(np.arange(200.0).reshape(20, 10)))
     assert len(images(svg)) == 2
-    assert {"u, step 7", "x (cells)", "y (cells)", "m", "0", "10", "100"} <= set(texts(svg))
+    assert {"u, step 7", "x (cells)", "y (cells)", "u (m)", "0", "10", "100"} <= set(texts(svg))
 
 
 def test_line_is_a_path_and_nan_breaks_it():

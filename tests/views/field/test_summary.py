@@ -11,11 +11,12 @@ from workbench.errors import FieldError
 from workbench.run.snapshots import Snapshot, take_snapshot
 from workbench.views.field.messages import frame_message, point_message
 from workbench.views.field.palettes import LEVELS, NAN_COLOUR, NOT_A_NUMBER, PALETTES, colour_table
-from workbench.views.field.summary import LARGEST_SIDE, Look, describe, plain_axes, quantise, summarise, thinner
+from workbench.views.field.summary import LARGEST_SIDE, Clock, Look, describe, plain_axes, quantise, summarise, thinner
 
 
 def summary_of(values, look=None, **numbers):
-    return summarise(Snapshot("u", np.asarray(values), numbers, 7), plain_axes(np.shape(values)), "m", look)
+    snapshot, clock = Snapshot("u", np.asarray(values), numbers, 7), Clock("t", "s") if "t" in numbers else None
+    return summarise(snapshot, plain_axes(np.shape(values)), "m", look, clock=clock)
 
 
 def test_first_axis_points_right_and_second_up():
@@ -76,6 +77,12 @@ def test_no_finite_value_is_said():
     assert (summary.codes == NOT_A_NUMBER).all()
 
 
+def test_limits_reach_as_far_as_they_did():
+    look = Look(reach=(0.5, 1.5))
+    assert (summary_of([[1.0, 2.0]], look).low, summary_of([[1.0, 2.0]], look).high) == (0.5, 2.0)
+    assert (summary_of([[np.nan, np.nan]], look).low, summary_of([[np.nan, np.nan]], look).high) == (0.5, 1.5)
+
+
 def test_fixed_limits_stay():
     assert summary_of([[1.0, 2.0]], Look(limits=(-5.0, 5.0))).low == -5.0
 
@@ -134,7 +141,7 @@ def test_numbers_and_vectors_have_no_picture():
 
 def test_words_name_step_time_and_colours():
     text = describe(summary_of([[0.0, 1.0]], t=0.5))
-    assert text.splitlines() == ["u: 1 x 2 cells at step 7, t = 0.5", "values 0 to 1 m", text.splitlines()[2]]
+    assert text.splitlines() == ["u: 1 x 2 cells at step 7, t = 0.5 s", "values 0 to 1 m", text.splitlines()[2]]
     assert text.splitlines()[2] == "x to the right, y up; colours viridis, 0 to 1"
 
 
@@ -142,7 +149,7 @@ def test_frame_is_json_and_as_long_as_it_says():
     message = frame_message(3, summary_of([[1.0, np.nan, np.inf], [0.0, 2.0, 3.0]], t=math.inf))
     content = json.loads(json.dumps(message.content, allow_nan=False))
     assert len(message.buffers[0]) == content["planes"][0]["rows"] * content["planes"][0]["columns"] == 6
-    assert content["time"] is None
+    assert content["time"] == "t = ∞ s"
     line = frame_message(1, summary_of(np.array([1.0, 2.0, 5.0])))
     assert np.frombuffer(line.buffers[0], "<f4").tolist() == [0.0, 0.25, 1.0]
 

@@ -296,8 +296,8 @@ def test_point_limits_and_palette(view, page, simulation):
     view.receive({"type": "point", "column": 0, "row": 7})
     assert page.wait("point", lambda m: True)["cell"] == [0, 0]
     assert page.of("point")[0]["text"] == repr(float(simulation.u[0, 0]))
-    view.receive({"type": "hold", "value": True})
-    page.wait("status", lambda m: m["held"])
+    view.receive({"type": "limits", "value": "held"})
+    page.wait("status", lambda m: m["limits"] == "held")
     low = view.summary.low
     simulation["u"] = 100.0
     page.wait("frame", lambda m: m["planes"][0]["minimum"] == 100.0 and m["low"] == low)
@@ -394,6 +394,35 @@ def test_pace_slows_a_run(simulation):
     simulation.run(30)
     assert time.monotonic() - begin >= 0.25  # a lower bound: a slow machine cannot break it
     unwatch(simulation, watched)
+
+
+def test_play_shows_30_steps_a_second_until_a_speed_is_chosen(view, page, simulation):
+    assert page.wait("status", lambda m: True)["pace"] == 30
+    begin = time.monotonic()
+    view.receive({"type": "play"})
+    page.wait("frame", lambda m: m["step"] >= 15)
+    assert time.monotonic() - begin >= 0.4  # a lower bound: a slow machine cannot break it
+    assert len({frame["step"] for frame in page.of("frame")}) >= 3
+    view.receive({"type": "pace", "value": None})
+    page.wait("status", lambda m: m["pace"] is None and m["running"])
+    page.wait("frame", lambda m: m["step"] > 300)
+
+
+def test_runs_that_no_page_starts_are_not_paced(view, page, simulation):
+    watcher = view._watch
+    begin = time.monotonic()
+    simulation.run(60)
+    assert watcher.pace is None
+    simulation.start(60).wait()
+    assert simulation.steps == 120
+    view.receive({"type": "play"})
+    page.wait("status", lambda m: m["running"] and m["pace"] == 30)
+    simulation.pause()
+    assert simulation._march.pace_now == 30
+    simulation.start()  # goes on, for who types it, as fast as it can
+    assert simulation._march.pace_now is None
+    page.wait("status", lambda m: m["running"] and m["pace"] is None)
+    assert time.monotonic() - begin < PATIENCE
 
 
 @pytest.fixture

@@ -6,8 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from workbench.errors import RunError
+from workbench.run.playing import play, unpace
 from workbench.run.simulation import Simulation
 from workbench.run.watching import Watch
+from workbench.views.field.summary import LIMITS, Limits
+
+PLAYED = 30.0  # steps per second of a run that Play starts, until somebody chooses a speed; each of them is seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,7 @@ class Reset:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """At most so many steps per second; None: as fast as it can."""
+    """Any run at most so many steps per second; None: as fast as it can."""
 
     steps_per_second: float | None
 
@@ -62,10 +66,10 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class HoldLimits:
-    """Keep the limits of the colours as they are now, or let them follow the values."""
+class ChooseLimits:
+    """How limits of the colours follow the values."""
 
-    hold: bool
+    limits: Limits
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,7 @@ Control = (
     | SetParam
     | Cutting
     | Turn
-    | HoldLimits
+    | ChooseLimits
     | Colours
     | Point
     | Follow
@@ -179,7 +183,7 @@ def _read_with_values(kind: object, message: Mapping[str, object]) -> Control | 
         "set": lambda: SetParam(str(message["name"]), _number(message["value"])),
         "cut": lambda: Cutting(_whole(message["axis"]), _whole(message["index"])),
         "turn": lambda: Turn(_whole(message["across"]), _whole(message["up"])),
-        "hold": lambda: HoldLimits(bool(message["value"])),
+        "limits": lambda: ChooseLimits(LIMITS[str(message["value"])]),
         "palette": lambda: Colours(str(message["value"])),
         "point": lambda: Point(*_place(message)),
         "follow": lambda: Follow(*_place(message)),
@@ -192,12 +196,24 @@ def _read_with_values(kind: object, message: Mapping[str, object]) -> Control | 
     return reader() if reader else None
 
 
-def steer(simulation: Simulation, watch: Watch, control: Play | Pause | Step | Pace | SetParam) -> None:
+@dataclass(slots=True)
+class Speed:
+    """The speed that was chosen in a view: `pace` for all runs; before that (not chosen), PLAYED for those of Play."""
+
+    pace: float | None = None
+    chosen: bool = False
+
+    @property
+    def played(self) -> float | None:
+        """Steps per second of a run that Play starts now."""
+        return self.pace if self.chosen else PLAYED
+
+
+def steer(simulation: Simulation, watch: Watch, speed: Speed, control: Play | Pause | Step | Pace | SetParam) -> None:
     """Do what concerns the run. What the run refuses is raised as a StencilError."""
     match control:
         case Play():
-            if not simulation.running or simulation.paused:
-                simulation.start()
+            play(simulation, speed.played)
         case Pause():
             simulation.pause()
         case Step():
@@ -205,7 +221,8 @@ def steer(simulation: Simulation, watch: Watch, control: Play | Pause | Step | P
                 simulation.pause()
             simulation.step()
         case Pace(steps_per_second):
-            watch.pace = steps_per_second
+            speed.chosen, speed.pace, watch.pace = True, steps_per_second, steps_per_second
+            unpace(simulation)
         case SetParam(name, value):
             static = next((param for param in simulation.graph.params if param.name == name), None)
             if static is None:

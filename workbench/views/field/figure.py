@@ -13,14 +13,14 @@ from workbench.views.drawing.numbers import beside, shares, short, ticks
 from workbench.views.field.curves import Chart
 from workbench.views.field.palettes import LEVELS, colour_table
 from workbench.views.field.picture import encode_png
-from workbench.views.field.summary import FieldSummary, Numbers, describe
+from workbench.views.field.summary import FieldSummary, Numbers, describe, time_text
 
 # M. Okabe, K. Ito, "Color Universal Design", 2008: told apart by colour-blind readers, on light and on dark paper.
 CURVE_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c8c", "#b8a900")
 DASHES = ("", "6 3", "2 3", "8 3 2 3")
 CHART_HEIGHT = 150.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 64.0, 14.0, 24.0, 40.0
-_BAR, _BAR_NUMBERS = 12.0, 58.0
+_BAR, _BAR_NUMBERS, _BAR_NAME = 12.0, 58.0, 16.0
 _PICTURE_SIDE = 420.0  # pixels of the longer side of a picture
 _LINE_HEIGHT = 260.0
 _FONT = 'font-family="system-ui, sans-serif" font-size="12"'
@@ -36,8 +36,8 @@ def svg_of(summary: FieldSummary, charts: Iterable[Chart] = (), *, paper: bool =
     for text, _, height in rows:
         body.append(f'<g transform="translate(0 {top:g})">{text}</g>')
         top += height + 8
-    time = "" if summary.time is None else f", t = {short(summary.time)}"
-    title = f'<text x="{_LEFT:g}" y="18" font-weight="600">{escape(summary.name)}, step {summary.step}{time}</text>'
+    words = escape(f"{summary.name}, step {summary.step}{time_text(summary)}")
+    title = f'<text x="{_LEFT:g}" y="18" font-weight="600">{words}</text>'
     back = '<rect width="100%" height="100%" fill="#ffffff"/>' if paper else ""
     colour = "#1a1a1a" if paper else "currentColor"
     return (
@@ -139,9 +139,11 @@ def _picture(summary: FieldSummary, last: bool) -> Block:
             f'<text x="{_BAR + 6:g}" y="{(1 - share) * high + 4:.5g}">{text}</text>'
             for text, share in _marks(summary.low, summary.high, 6)
         )
-        unit = f'<text x="{_BAR:g}" y="-6" text-anchor="middle">{escape(summary.unit)}</text>' if summary.unit else ""
-        parts.append(f'<g transform="translate({wide + 14:g} 0)">{bar}{numbers}{unit}</g>')
-        width += _BAR + _BAR_NUMBERS
+        title = escape(_titled(summary.name, summary.unit))
+        place = f"translate({_BAR + _BAR_NUMBERS + 4:g} {high / 2:.5g}) rotate(-90)"
+        name = f'<text transform="{place}" text-anchor="middle">{title}</text>'
+        parts.append(f'<g transform="translate({wide + 14:g} 0)">{bar}{numbers}{name}</g>')
+        width += _BAR + _BAR_NUMBERS + _BAR_NAME
     return f'<g transform="translate({_LEFT:g} {_TOP:g})">{"".join(parts)}</g>', width, _TOP + high + _BOTTOM
 
 

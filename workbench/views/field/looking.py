@@ -8,15 +8,16 @@ from dataclasses import replace
 
 from workbench.errors import RunError
 from workbench.graph import Graph
+from workbench.run.conditions import time_name
 from workbench.run.simulation import Simulation
 from workbench.run.snapshots import Snapshot, take_snapshot
 from workbench.run.state import STEP
 from workbench.views.field.animation import Recorder
-from workbench.views.field.controls import Colours, Cutting, Forget, HoldLimits, Turn, Volume
+from workbench.views.field.controls import ChooseLimits, Colours, Cutting, Forget, Turn, Volume
 from workbench.views.field.curves import Chart, History, profiles
 from workbench.views.field.flags import Wrong, cell_text, find_wrong
 from workbench.views.field.palettes import PALETTES
-from workbench.views.field.summary import TIME, AxisLabel, FieldSummary, Look, summarise
+from workbench.views.field.summary import AxisLabel, Clock, FieldSummary, Limits, Look, summarise
 
 MOST_PROBES = 8  # as many curves as one can tell apart
 
@@ -33,11 +34,14 @@ class Looking:
         self._simulation, self._axes = simulation, axes
         self._lock = threading.RLock()
         self._name, self._look_now = name, look
+        self._limits: Limits = "growing" if look.limits is None else "held"
+        self._clock = _clock_of(simulation.graph)
         self._wrong: Wrong | None = None
         self._seen_step: int | None = None
         self._good: int | None = None
         self._probes: dict[tuple[int, ...], History] = {}
-        self._scalars = {static.name: History() for static in simulation.graph.scalars if static.name != TIME}
+        clock = None if self._clock is None else self._clock.name
+        self._scalars = {static.name: History() for static in simulation.graph.scalars if static.name != clock}
         self._recorder: Recorder | None = None
         self._snapshot: Snapshot
         self._summary: FieldSummary
@@ -61,9 +65,9 @@ class Looking:
         return self._axes
 
     @property
-    def held(self) -> bool:
-        """Whether the limits stay as they are."""
-        return self._look_now.limits is not None
+    def limits(self) -> Limits:
+        """How the limits follow the values."""
+        return self._limits
 
     @property
     def probes(self) -> tuple[tuple[int, ...], ...]:
@@ -128,6 +132,7 @@ class Looking:
                 self._seen_step, self._good = before
                 raise
             self._look_now = replace(self._look_now, limits=None)
+            self._limits = "growing" if self._limits == "held" else self._limits
             self._probes = {cell: History() for cell in self._probes}
             for cell, history in self._probes.items():
                 self._follow(history, cell)
@@ -149,10 +154,18 @@ class Looking:
         with self._lock:
             self._look_now = replace(self._look_now, across=0, up=1, volume=len(self._axes) == 3)
 
-    def hold_limits(self, limits: tuple[float, float] | None) -> None:
-        """Keep these limits of the colours; None: let them follow the values."""
+    def hold_limits(self, limits: tuple[float, float]) -> None:
+        """Keep these limits of the colours."""
         with self._lock:
-            self._look_now = replace(self._look_now, limits=limits)
+            self._limits = "held"
+            self._look_now = replace(self._look_now, limits=limits, reach=None)
+
+    def choose_limits(self, limits: Limits) -> None:
+        """Let the limits grow from now on, or follow each picture, or stay as they are."""
+        with self._lock:
+            self._limits = limits
+            now = (self._summary.low, self._summary.high)
+            self._look_now = replace(self._look_now, limits=now if limits == "held" else None, reach=None)
 
     def colour(self, palette: str) -> None:
         """Use this palette; an unknown one is ignored."""
@@ -185,6 +198,7 @@ class Looking:
         """The state was set back: forget what was seen before."""
         with self._lock:
             self._wrong = self._seen_step = self._good = None
+            self._look_now = replace(self._look_now, reach=None)
             self._probes = {cell: History() for cell in self._probes}
             self._scalars = {name: History() for name in self._scalars}
 
@@ -204,11 +218,13 @@ class Looking:
 
     def _show(self, name: str, turned_bad: Callable[[bool], bool] = lambda _: False) -> None:
         snapshot = take_snapshot(self._simulation, name)
-        look, unit = self._look_now, self._unit(name)
         if self._seen_step is not None and snapshot.steps < self._seen_step:
             self.start_over()
+        look, unit = self._look_now, self._unit(name)
+        if name != self._name:
+            look = replace(look, limits=None, reach=None)
         wrong = self._wrong if name == self._name else None
-        summary = summarise(snapshot, self._axes, unit, look, wrong)
+        summary = summarise(snapshot, self._axes, unit, look, wrong, self._clock)
         if wrong is None:
             wrong = None if summary.all_well else find_wrong(snapshot.values, snapshot.steps, self._good)
             if turned_bad(wrong is not None):
@@ -219,6 +235,8 @@ class Looking:
         fresh = snapshot.steps != self._seen_step
         self._name, self._snapshot, self._summary = name, snapshot, summary
         self._wrong, self._seen_step = wrong, snapshot.steps
+        if self._limits == "growing" and any(plane.minimum is not None for plane in summary.planes):
+            self._look_now = replace(self._look_now, reach=(summary.low, summary.high))
         if fresh:
             for name_ in self._scalars.keys() - snapshot.stale:
                 self._scalars[name_].append(self._place(), float(snapshot.numbers[name_]))
@@ -235,15 +253,15 @@ class Looking:
 
     def _along(self) -> tuple[str, str]:
         """Name and unit of the axis of histories."""
-        if self._summary.time is None:
+        if self._summary.time is None or self._clock is None:
             return "step", ""
-        return TIME, self._unit(TIME)
+        return self._clock.name, self._clock.unit
 
     def _unit(self, name: str) -> str:
         return next((static.unit for static in self._simulation.graph.statics if static.name == name), "")
 
 
-def adjust(looking: Looking, control: Cutting | Turn | Volume | HoldLimits | Colours | Forget) -> None:
+def adjust(looking: Looking, control: Cutting | Turn | Volume | ChooseLimits | Colours | Forget) -> None:
     """Do what a page asks for and concerns only the look."""
     match control:
         case Cutting(axis, index):
@@ -252,12 +270,17 @@ def adjust(looking: Looking, control: Cutting | Turn | Volume | HoldLimits | Col
             looking.turn(across, up)
         case Volume():
             looking.show_volume()
-        case HoldLimits(hold):
-            looking.hold_limits((looking.summary.low, looking.summary.high) if hold else None)
+        case ChooseLimits(limits):
+            looking.choose_limits(limits)
         case Colours(palette):
             looking.colour(palette)
         case Forget():
             looking.forget()
+
+
+def _clock_of(graph: Graph) -> Clock | None:
+    name = time_name(graph)
+    return Clock(name, graph.static(name).unit) if name else None
 
 
 def pictured_names(graph: Graph) -> tuple[str, ...]:

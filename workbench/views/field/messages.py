@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.graph import Graph
-from workbench.graph.limits import Limits
+from workbench.graph.limits import Limits as Bounds
 from workbench.run.end_time import UNTIL
 from workbench.run.labels import loads_of
 from workbench.run.snapshots import Snapshot
@@ -17,7 +17,7 @@ from workbench.views.field.curves import Chart
 from workbench.views.field.figure import chart_svg, chart_words
 from workbench.views.field.packing import pack
 from workbench.views.field.palettes import PALETTES, colour_table
-from workbench.views.field.summary import AxisLabel, FieldSummary, thinning_text
+from workbench.views.field.summary import AxisLabel, FieldSummary, Limits, thinning_text, time_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def opening_message(graph: Graph, snapshot: Snapshot, axes: tuple[AxisLabel, ...
     )
 
 
-def _slider_end(limits: Limits) -> float | None:
+def _slider_end(limits: Bounds) -> float | None:
     """Up to where a slider goes: what is beyond `warn_above` can be typed."""
     return min((end for end in (limits.at_most, limits.warn_above) if end is not None), default=None)
 
@@ -86,7 +86,7 @@ def frame_message(number: int, summary: FieldSummary) -> Message:
         "name": summary.name,
         "unit": summary.unit,
         "step": summary.step,
-        "time": None if summary.time is None else _json_number(summary.time),
+        "time": time_text(summary).removeprefix(", "),
         "low": _json_number(summary.low),
         "high": _json_number(summary.high),
         "palette": summary.palette,
@@ -124,13 +124,15 @@ def _plane(summary: FieldSummary) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What the run does, whether limits are held, how many frames are recorded (None: no recording), probed cells.
+    """What the run does, how limits follow, how many frames are recorded (None: no recording), probed cells.
 
+    pace: steps per second that the run, or else the next one of Play, may do; None: as many as it can.
     waits_for: a value that will be shown as soon as it is compiled, "" for none.
     """
 
     running: bool
-    held: bool
+    pace: float | None
+    limits: Limits
     recorded: int | None
     probes: tuple[tuple[int, ...], ...]
     waits_for: str = ""
@@ -143,7 +145,8 @@ def status_message(status: Status, params: Mapping[str, bool | int | float]) -> 
         {
             "type": "status",
             "running": status.running,
-            "held": status.held,
+            "pace": status.pace,
+            "limits": status.limits,
             "recorded": status.recorded,
             "probes": [list(cell) for cell in status.probes],
             "waitsFor": status.waits_for,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.views.drawing.bitmap_font import SMALL_HEIGHT, SMALL_WIDTH, small_letters
-from workbench.views.drawing.numbers import beside, short
+from workbench.views.drawing.numbers import beside
 from workbench.views.field.palettes import LEVELS, colour_table
 from workbench.views.field.picture import encode_rgb, enlarged, line_pixels
-from workbench.views.field.summary import AxisLabel, Codes, FieldSummary
+from workbench.views.field.summary import AxisLabel, Codes, FieldSummary, time_text
 
 _LEFT, _TOP, _BOTTOM, _GAP = 69, 22, 20, 12
 _LONGEST_NAME = 9  # letters of the name of the axis up
@@ -29,9 +29,8 @@ def png_of(summary: FieldSummary) -> bytes:
     for panel in panels:
         pixels[_TOP : _TOP + panel.shape[0], left : left + panel.shape[1]] = panel
         left += panel.shape[1]
-    time = "" if summary.time is None else f", t = {short(summary.time)}"
     thinned = "" if summary.kind == "line" or summary.stride == 1 else f", one cell of {summary.stride} drawn"
-    _write(pixels, 4, _LEFT, f"{summary.name}, step {summary.step}{time}{thinned}")
+    _write(pixels, 4, _LEFT, f"{summary.name}, step {summary.step}{time_text(summary)}{thinned}")
     return encode_rgb(pixels)
 
 
@@ -55,14 +54,14 @@ def _panel(summary: FieldSummary) -> Codes:
 
 
 def _bar(summary: FieldSummary, rows: int) -> Codes:
-    """The colours from the lowest value to the highest, with numbers."""
+    """The colours from the lowest value to the highest, with numbers, and what they mean below."""
     table = np.frombuffer(colour_table(summary.palette), np.uint8).reshape(-1, 3)
     panel = _white(rows + _BOTTOM, _BAR + _BAR_NUMBERS)
     panel[:rows, :_BAR] = table[np.linspace(LEVELS - 1, 0, rows).astype(np.uint8)][:, np.newaxis]
     for text, row in zip(beside((summary.high, summary.low)), (0, rows - SMALL_HEIGHT), strict=True):
         _write(panel, row, _BAR + 4, text)
-    if summary.unit:
-        _write(panel, rows // 2, _BAR + 4, summary.unit)
+    title = AxisLabel(summary.name, summary.unit, 0, summary.low, summary.high).title(panel.shape[1] // SMALL_WIDTH)
+    _write(panel, rows + 4, 0, title)
     return panel
 
 

@@ -14,16 +14,17 @@ import numpy.typing as npt
 from workbench.errors import FieldError
 from workbench.graph.spaces import axis_name
 from workbench.run.snapshots import Snapshot
-from workbench.views.drawing.numbers import shares
+from workbench.views.drawing.numbers import shares, short
 from workbench.views.field.flags import Wrong
 from workbench.views.field.palettes import DEFAULT, LEVELS, NOT_A_NUMBER
 
 LARGEST_SIDE = 1024  # cells; more than a screen shows, and one frame stays below 1 MiB
-TIME = "t"  # the scalar that most programs keep their time in
-
 Codes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.float64]
 Kind = Literal["line", "plane"]
+Limits = Literal["growing", "free", "held"]
+"""How limits of the colours follow the values: they only grow, are those of each picture, or stay."""
+LIMITS: Mapping[str, Limits] = {"growing": "growing", "free": "free", "held": "held"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +44,25 @@ class AxisLabel:
 
 
 @dataclass(frozen=True, slots=True)
+class Clock:
+    """The scalar in which a program keeps its time: its name and unit."""
+
+    name: str
+    unit: str
+
+
+@dataclass(frozen=True, slots=True)
 class Look:
     """How to look: colours; fixed limits (None: those of the data); the two axes shown; where the others are cut.
+
+    reach: limits of the data are at least as far apart.
 
     volume: show the three planes through one cell of a volume, which is the one at which each axis is cut.
     """
 
     palette: str = DEFAULT
     limits: tuple[float, float] | None = None
+    reach: tuple[float, float] | None = None
     across: int = 0
     up: int = 1
     cuts: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
@@ -82,6 +94,7 @@ class FieldSummary:
     unit: str
     kind: Kind
     step: int
+    clock: Clock | None
     time: float | None
     shape: tuple[int, ...]
     across: AxisLabel
@@ -134,22 +147,27 @@ def summarise(
     unit: str = "",
     look: Look | None = None,
     wrong: Wrong | None = None,
+    clock: Clock | None = None,
 ) -> FieldSummary:
-    """What is to be seen of a snapshot. Raises FieldError for a number and for a vector, which have no picture."""
+    """What is to be seen of a snapshot. Raises FieldError for a number and for a vector, which have no picture.
+
+    clock: the scalar of the snapshot that tells the time.
+    """
     look = look or Look()
     values = snapshot.values
     check_pictured(snapshot.name, values, len(axes))
     sections = tuple(_section(values, axes, shown, look.cuts) for shown in _shown(look, len(axes)))
-    least = [section.minimum for section in sections if section.minimum is not None]
-    greatest = [section.maximum for section in sections if section.maximum is not None]
-    limits = look.limits or (min(least, default=0.0), max(greatest, default=0.0))
-    time = snapshot.numbers.get(TIME)
+    finite = [end for section in sections for end in (section.minimum, section.maximum) if end is not None]
+    ends = [*finite, *(look.reach or ())]
+    limits = look.limits or (min(ends, default=0.0), max(ends, default=0.0))
+    time = None if clock is None else snapshot.numbers.get(clock.name)
     pictures = [
         FieldSummary(
             name=snapshot.name,
             unit=unit,
             kind="line" if len(axes) == 1 else "plane",
             step=snapshot.steps,
+            clock=clock,
             time=None if time is None or isinstance(time, bool) else float(time),
             shape=tuple(axis.cells for axis in axes),
             across=axes[section.shown[0]],
@@ -244,9 +262,8 @@ def quantise(plane: Numbers, low: float, high: float, inside: bool = False) -> C
 def describe(summary: FieldSummary) -> str:
     """The summary in words, for terminals, for screen readers and below pictures."""
     size = " x ".join(map(str, summary.shape))
-    time = "" if summary.time is None else f", {TIME} = {summary.time:.6g}"
     unit = f" {summary.unit}" if summary.unit else ""
-    lines = [f"{summary.name}: {size} cells at step {summary.step}{time}"]
+    lines = [f"{summary.name}: {size} cells at step {summary.step}{time_text(summary, 6)}"]
     if summary.minimum is None or summary.maximum is None:
         lines.append("no finite value")
     else:
@@ -266,6 +283,14 @@ def describe(summary: FieldSummary) -> str:
     if summary.wrong is not None:
         lines.append(str(summary.wrong))
     return "\n".join(lines)
+
+
+def time_text(summary: FieldSummary, digits: int = 4) -> str:
+    """ ", t = 0.25 s", or "" where no scalar tells the time."""
+    if summary.clock is None or summary.time is None:
+        return ""
+    unit = f" {summary.clock.unit}" if summary.clock.unit else ""
+    return f", {summary.clock.name} = {short(summary.time, digits)}{unit}"
 
 
 def thinning_text(summary: FieldSummary) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from workbench.run.guarding import Guard
+from workbench.run.playing import pace_of
 from workbench.run.progress import silent
 from workbench.run.rewinding import remember, rewind
 from workbench.run.simulation import Simulation
@@ -20,13 +21,13 @@ from workbench.run.watching import Watch, failure_of, is_closed, unwatch, watch
 from workbench.views.field.animation import Recorder, check_pillow
 from workbench.views.field.controls import (
     ChooseCharts,
+    ChooseLimits,
     Colours,
     Control,
     Cutting,
     Export,
     Follow,
     Forget,
-    HoldLimits,
     Pace,
     Pause,
     Play,
@@ -34,6 +35,7 @@ from workbench.views.field.controls import (
     Record,
     Reset,
     SetParam,
+    Speed,
     Step,
     Switch,
     Turn,
@@ -98,7 +100,7 @@ class FieldView:
         self._feeder: Feeder | None = None
         self._watch: Watch | None = None
         self._guard: Guard | None = None
-        self._pace: float | None = None
+        self._speed = Speed()
         self._told: Message | None = None
         self._charts = ChooseCharts(frozenset({"probes"}), CHART_WIDTH)
         self._charts_sent = 0.0
@@ -204,7 +206,7 @@ class FieldView:
                 self._feeder = Feeder(self._show, self._tell, self._fail)
                 self._guard = Guard(self._simulation)
                 self._watch = watch(self._simulation, self._feeder.changed, SLICE_SECONDS)
-                self._watch.pace, self._watch.scalars = self._pace, "scalars" in self._charts.groups
+                self._watch.pace, self._watch.scalars = self._speed.pace, "scalars" in self._charts.groups
             self._feeder.post(self._open)
 
     def leave(self, seconds: float = 0.0) -> None:
@@ -245,7 +247,7 @@ class FieldView:
                 looking.start_over()
             case Switch(name):
                 self._switch(name)
-            case Cutting() | Turn() | Volume() | HoldLimits() | Colours() | Forget():
+            case Cutting() | Turn() | Volume() | ChooseLimits() | Colours() | Forget():
                 adjust(looking, control)
             case Point() | Follow():
                 self._point(control)
@@ -285,8 +287,7 @@ class FieldView:
     def _steer(self, control: Play | Pause | Step | Pace | SetParam) -> None:
         watched = self._watch
         if watched is not None:
-            steer(self._simulation, watched, control)
-            self._pace = watched.pace
+            steer(self._simulation, watched, self._speed, control)
 
     def _point(self, control: Point | Follow) -> None:
         planes = self.summary.planes
@@ -338,7 +339,8 @@ class FieldView:
         """Say what the run does, if that is new, and draw the charts, now and then."""
         simulation, looking = self._simulation, self._looking
         running = simulation.running and not simulation.paused
-        status = Status(running, looking.held, looking.recorded, looking.probes, self._waits_for)
+        pace = pace_of(simulation) if running else self._speed.played
+        status = Status(running, pace, looking.limits, looking.recorded, looking.probes, self._waits_for)
         told = status_message(status, self._numbers())
         if told != self._told:
             self._told = told

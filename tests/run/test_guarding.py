@@ -11,12 +11,12 @@ from tests.capabilities import backends_here
 from workbench.run.guarding import Guard
 from workbench.run.watching import watch
 
-pytestmark = pytest.mark.filterwarnings("ignore::workbench.run.finiteness.NonFiniteWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 FALL = """\
 u, w = fields("u w", boundary="periodic")
 total = scalar("total")
-c = param("c", 0.25)
+c = param("c", 0.25, warn_above=0.2)
 root = sqrt(u)
 u.next = u - c + 0 * root
 w.next = w + 1
@@ -54,6 +54,7 @@ def test_run_is_held_at_the_last_good_step(simulation):
     assert simulation.steps == FIRST_BAD - 1
     assert (error.field, error.cell, error.step) == ("u", (0,), FIRST_BAD)
     assert "first made by sqrt of -0.25 in root" in str(error)
+    assert "\nc=0.25 is above 0.2, up to which it is known to work. Look at the state before" in str(error)
     assert error.line == 4
     assert_same_bits(simulation.u, np.full(6, -0.25))
     assert_same_bits(simulation.w, np.full(6, FIRST_BAD - 1.0))

@@ -179,7 +179,8 @@ def locate(state: State, field: str, cell: Cell, value: float) -> NonFiniteError
     values = {s.name: np.asarray(state.instance_value(s), s.type.numpy) for s in graph.statics}
     with np.errstate(all="ignore"):
         origin = trace_back(graph, state.extents, values, field, cell)
-    advice = f"Look at the state before: sim[{field!r}] at step {state.steps}; take shorter steps or limit the value."
+    advice = unwise(state) + f"Look at the state before: sim[{field!r}] at step {state.steps}; "
+    advice += "take shorter steps or limit the value."
     if origin is None:
         what += "; the reference backend computes a finite value there"
         return NonFiniteError(what, advice=advice, field=field, cell=cell, step=step)
@@ -193,6 +194,16 @@ def locate(state: State, field: str, cell: Cell, value: float) -> NonFiniteError
         node=origin.node,
         line=spans[0].line if spans else None,
     ).belonging(graph.origin)
+
+
+def unwise(state: State) -> str:
+    """A sentence for each param that is larger than what the cell warns of: the likely cause."""
+    found = ((s, state.instance.read_global(s.name)) for s in state.graph.params)
+    return "".join(
+        f"{s.name}={value!r} is above {s.limits.warn_above:g}, up to which it is known to work. "
+        for s, value in found
+        if s.limits.warns(value)
+    )
 
 
 @dataclass(frozen=True, slots=True)

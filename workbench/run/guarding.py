@@ -18,6 +18,7 @@ from workbench.run.finiteness import (
     kept_state,
     last_good_step,
     put_back,
+    unwise,
 )
 from workbench.run.marching import March
 from workbench.run.memory import bytes_available
@@ -124,7 +125,8 @@ def _between(state: State, good: int, bad: Bad) -> NonFiniteError:
     field, cell, value = bad
     return NonFiniteError(
         f"{field} of {state.graph.name} is {value} in cell {cell} at step {state.steps}, and was finite at step {good}",
-        advice="Take shorter steps or limit the value; a run with finite=True stops at the step that makes it.",
+        advice=unwise(state)
+        + "Take shorter steps or limit the value; a run with finite=True stops at the step that makes it.",
         field=field,
         cell=cell,
         step=state.steps,

@@ -18,7 +18,7 @@ const PACES: readonly [string, number | null][] = [
 /** How limits of the colours follow the values. */
 const LIMITS: readonly [string, string][] = [
   ['growing', 'limits grow'],
-  ['free', 'limits of each picture'],
+  ['free', 'limits follow'],
   ['held', 'limits held']
 ];
 

@@ -161,6 +161,7 @@ def _doctor(parsed: argparse.Namespace) -> int:
 
 
 def _cache(parsed: argparse.Namespace) -> int:
+    from workbench.amounts import bytes_text, counted
     from workbench.backends.cache_folder import default_cache
 
     cache = default_cache()
@@ -168,7 +169,7 @@ def _cache(parsed: argparse.Namespace) -> int:
         _say(str(cache.info()))
     else:
         before = cache.clear()
-        _say(f"{before.folder}: removed {before.entries} builds, {before.bytes / (1 << 20):.1f} MiB")
+        _say(f"{before.folder}: removed {counted(before.entries, 'build')}, {bytes_text(before.bytes)}")
     return 0
 
 

@@ -14,13 +14,17 @@ RunEnd = Literal["done", "until", "stopped", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A run at a slice border: `steps` of `of` done (None: no end was named) after `seconds`, at `rate` steps/s."""
+    """A run at a slice border: `steps` of `of` done (None: no end was named) after `seconds`, at `rate` steps/s.
+
+    paused: it goes on when somebody lets it, in a view or another thread.
+    """
 
     name: str
     steps: int
     of: int | None
     seconds: float
     rate: float
+    paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)

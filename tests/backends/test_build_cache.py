@@ -243,7 +243,7 @@ def test_info_and_clear(tmp_path):
     full = cache.info()
     assert (full.entries, full.plans) == (1, 1)
     assert full.bytes > 5000
-    assert f"{tmp_path}: 1 builds, 1 plans" in str(full)
+    assert f"{tmp_path}: 1 build, 1 plan, " in str(full)
     assert cache.clear() == full
     assert cache.info() == empty
     assert cache.read_note("compiler") is None

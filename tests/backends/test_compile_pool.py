@@ -308,7 +308,7 @@ def test_a_compiler_that_wants_too_much_memory_is_stopped_with_advice(host, tmp_
     with pytest.raises(BuildError) as error:
         build([HUNGRY], compiler)
     first, last = str(error.value).splitlines()
-    assert first == "compiling 'hungry' needed more than the 0.156 GiB that it may take"
+    assert first == "compiling 'hungry' needed more than the 168 MB that it may take"
     assert last.startswith("Make some values Manifest")
     assert "WORKBENCH_COMPILER_MEMORY=4" in last
     assert answer(build([returns(3)], replace(compiler, memory=None))[0]) == 3

@@ -1,4 +1,4 @@
-"""A field with physical axes, limits that only grow, a slider with limits, and a run that turns NaN, as one sees them."""
+"""A field with physical axes, limits that only grow, a slider that ends, and a run that is held where it turns NaN."""
 
 import pytest
 

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from workbench.amounts import bytes_text
 from workbench.machine import trace
 from workbench.notebook.card import scaled, share_text
 from workbench.notebook.card_html import card_html
@@ -14,7 +15,6 @@ from workbench.notebook.defining import summary
 from workbench.notebook.summary import halo_text
 from workbench.planning.cost import memory_bytes
 from workbench.planning.plan import Storage
-from workbench.views.plan.summary import bytes_text
 
 HELLO = """
 density = field("density")
@@ -172,10 +172,10 @@ def test_html_says_what_the_text_says():
     [
         (scaled(1.234e9, "cells/s"), "1.23 Gcells/s"),
         (scaled(12, "cells/s"), "12 cells/s"),
-        (bytes_text(3 << 20), "3 MiB"),
+        (bytes_text(3 << 20), "3.15 MB"),
         (bytes_text(12), "12 bytes"),
         (scaled(999.9e6, "cells/s"), "1 Gcells/s"),
-        (bytes_text(8 * 361**2), "1018 KiB"),
+        (bytes_text(8 * 361**2), "1.04 MB"),
         (share_text(0), "none"),
         (share_text(0.1234), "12 %"),
         (share_text(1e-6), "< 0.01 %"),

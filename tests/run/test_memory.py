@@ -5,6 +5,7 @@ import pytest
 
 import workbench as wb
 from tests.capabilities import backends_here
+from workbench.amounts import bytes_text
 from workbench.errors import ShapeError
 from workbench.run import memory
 
@@ -38,6 +39,6 @@ def test_unknown_memory_refuses_only_what_cannot_be_addressed(monkeypatch):
         memory.check_memory(MACHINE.plan(), (10**10, 10**10))
 
 
-@pytest.mark.parametrize(("count", "text"), [(0, "0 B"), (999, "999 B"), (1500, "1.5 kB"), (2 * 10**20, "200 EB")])
+@pytest.mark.parametrize(("count", "text"), [(0, "0 bytes"), (1, "1 byte"), (1500, "1.5 kB"), (2 * 10**20, "200 EB")])
 def test_bytes_in_words(count, text):
-    assert memory.in_words(count) == text
+    assert bytes_text(count) == text

@@ -43,6 +43,8 @@ def test_line_appears_when_a_run_is_long(clock, capsys, monkeypatch, terminal, p
 def test_words_without_an_end_or_a_rate():
     assert progress.in_words(Progress("wave", 30, None, 1.0, 30.0)) == "wave: step 30, 30 steps/s"
     assert progress.in_words(Progress("wave", 0, 9, 0.0, 0.0)) == "wave: step 0 of 9, 0 steps/s"
+    told = progress.in_words(Progress("wave", 30, 90, 1.0, 30.0, paused=True))
+    assert told == "wave: step 30 of 90, paused: press Play in its view to let it go on"
     assert progress.in_words(Progress("wave", 30, None, 1.0, 12_345.6)) == "wave: step 30, 12,346 steps/s"
     assert [progress.in_digits(value, 3) for value in (8.333, 999.4, 999.6, 1e6)] == [
         "8.33",

@@ -11,6 +11,7 @@ import pytest
 
 import workbench as wb
 from tests.capabilities import backends_here
+from workbench.errors import RunError
 
 # After every step all cells hold the step's number: any torn or miscounted state shows.
 TEXT = """\
@@ -228,3 +229,37 @@ def test_one_failed_run_does_not_keep_others_from_being_stopped_at_exit(backend)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "[False, False, False]\n"
     assert "the listener fails" in done.stderr
+
+
+def test_whoever_waits_for_a_paused_run_is_told_what_to_do(counting):
+    counting.start()
+    wait_for(lambda: counting.steps > 0)
+    counting.pause()
+    held = counting.steps
+    for ask in (lambda: counting.run(5), lambda: counting.start(5), counting.wait):
+        with pytest.raises(
+            RunError, match=rf"run of count is paused at step {held}\nType sim.start\(\), or press Play"
+        ):
+            ask()
+    assert counting.wait(0.01).steps == held
+    counting.start()
+    later = threading.Timer(0.1, counting.pause)
+    later.start()
+    with pytest.raises(RunError, match="is paused at step"):
+        counting.wait()
+    counting.stop(PATIENCE)
+    assert not counting.running
+
+
+def test_a_run_in_front_that_somebody_pauses_says_so(counting):
+    told = []
+    later = threading.Timer(0.1, counting.pause)
+
+    def hear(event):
+        told.append(event)
+        if getattr(event, "paused", False):
+            counting._march.stop.set()
+
+    later.start()
+    counting.run(until=lambda s: s.n < 0, at_most=2**40, progress=hear)
+    assert any(getattr(event, "paused", False) for event in told)

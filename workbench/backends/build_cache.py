@@ -19,6 +19,7 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from pathlib import Path
 
+from workbench.amounts import bytes_text, counted
 from workbench.errors import BuildError
 from workbench.forking import forkable_lock, renew_when_forked
 
@@ -94,8 +95,8 @@ class CacheInfo:
 
     def __str__(self) -> str:
         """One line for the command line."""
-        used, allowed = self.bytes / (1 << 20), self.limit / (1 << 20)
-        return f"{self.folder}: {self.entries} builds, {self.plans} plans, {used:.1f} of {allowed:.0f} MiB"
+        what = f"{counted(self.entries, 'build')}, {counted(self.plans, 'plan')}"
+        return f"{self.folder}: {what}, {bytes_text(self.bytes)} of {bytes_text(self.limit)}"
 
 
 @dataclass(frozen=True, slots=True)

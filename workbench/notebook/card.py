@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from workbench.amounts import bytes_text
 from workbench.run.progress import in_digits
-from workbench.views.plan.summary import bytes_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +95,6 @@ def scaled(value: float, unit: str) -> str:
     return f"{value:.3g} {unit}"
 
 
-def counted(number: int, noun: str) -> str:
-    """ "1 node", "2 nodes"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def share_text(share: float) -> str:
     """A share in percent; small ones are not rounded to nothing."""
     percent = 100 * share
@@ -109,5 +104,5 @@ def share_text(share: float) -> str:
 
 
 def filled_text(kernel: KernelRow) -> str:
-    """What the fills of a kernel write: "16 KiB a step", or "none"."""
+    """What the fills of a kernel write: "16.4 kB a step", or "none"."""
     return f"{bytes_text(kernel.halo_bytes)} a step" if kernel.halo_bytes else "none"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from html import escape
 
+from workbench.amounts import bytes_text, counted
 from workbench.notebook.card import (
     CardSummary,
     KernelRow,
     StaticRow,
-    counted,
     filled_text,
     scaled,
     shape_text,
@@ -16,7 +16,6 @@ from workbench.notebook.card import (
 )
 from workbench.notebook.card_style import CARD_STYLE
 from workbench.run.progress import in_digits
-from workbench.views.plan.summary import bytes_text
 
 
 def card_html(card: CardSummary) -> str:

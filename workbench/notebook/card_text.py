@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import textwrap
 
+from workbench.amounts import bytes_text, counted
 from workbench.notebook.card import (
     CardSummary,
     KernelRow,
     StaticRow,
-    counted,
     filled_text,
     scaled,
     shape_text,
     share_text,
 )
 from workbench.run.progress import in_digits
-from workbench.views.plan.summary import bytes_text
 
 _WIDTH = 100
 _LABEL = 13

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from workbench.amounts import bytes_text, counted
 from workbench.backends.cache_folder import default_cache
 from workbench.machine import Machine
-from workbench.notebook.card import counted, shape_text
+from workbench.notebook.card import shape_text
 from workbench.pipeline import counters
 from workbench.run import alive
 from workbench.run.progress import in_digits
 from workbench.run.simulation import Simulation
-from workbench.views.plan.summary import bytes_text
 from workbench.views.registry.snapshot import detail_lines, summarise_living
 
 

@@ -7,10 +7,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from workbench.amounts import counted
 from workbench.backends.host import figures_text
 from workbench.graph import Graph, Kernel, Static
 from workbench.graph.diagnostics import diagnostic_stores
-from workbench.notebook.card import CardSummary, KernelRow, StaticRow, counted
+from workbench.notebook.card import CardSummary, KernelRow, StaticRow
 from workbench.pipeline import Compiled
 from workbench.planning.cost import (
     HostFigures,

@@ -45,6 +45,10 @@ class BackgroundRun:
         """Whether the caller is the run's own thread (a listener, for instance)."""
         return self._thread is threading.current_thread()
 
+    def join(self, seconds: float) -> None:
+        """Wait for the end, at most so long; says and raises nothing."""
+        self._thread.join(seconds)
+
     def wait(self, timeout: float | None = None) -> RunEnded | None:
         """Wait for the end; None if it has not come in time. Raises, once, what ended the run."""
         self._thread.join(timeout)

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from workbench.amounts import bytes_text
 from workbench.backends.base import Array, Number
 from workbench.backends.interpreter import Evaluation
 from workbench.graph import Coordinate, Graph, Kernel, Load, LoadIndex
 from workbench.graph.spaces import axis_name
 from workbench.run.arrays import to_data_set as make_data_set
-from workbench.run.memory import in_words
 from workbench.run.state import State
 
 
@@ -24,7 +24,7 @@ def describe(state: State, running: bool) -> str:
     cells = " x ".join(map(str, state.extents))
     doing = ", running" if running else ""
     where = f"{compiled.selection.name} ({compiled.selection.reason})"
-    memory = in_words(state.instance.memory_bytes)
+    memory = bytes_text(state.instance.memory_bytes)
     held = ", ".join(f"{s.name}: {s.role} {s.type}" for s in graph.statics)
     return f"simulation of {graph.name}: {cells} cells, step {state.steps}{doing}, {where}, {memory}\n  {held}"
 

@@ -172,13 +172,14 @@ class March:
             self._freshen()
         self._owner.serve()
         while self.paused and not self.stop.is_set():
+            self._tell()
             self._owner.sleep(SLICE_SECONDS)
             self._owner.serve()
 
     def _tell(self) -> None:
         seconds = time.perf_counter() - self._begin
         rate = self.done / seconds if seconds > 0 else 0.0
-        self._listener(Progress(self._state.graph.name, self.done, self._goal.steps, seconds, rate))
+        self._listener(Progress(self._state.graph.name, self.done, self._goal.steps, seconds, rate, self.paused))
 
     def _freshen(self) -> None:
         """One step more with diagnostics, where a step is short, so that scalars fit the fields that people see."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from workbench.amounts import bytes_text
 from workbench.errors import ShapeError
 from workbench.planning.cost import memory_bytes
 from workbench.planning.plan import Plan
@@ -24,21 +25,11 @@ def check_memory(plan: Plan, extents: tuple[int, ...]) -> None:
     """Raise ShapeError if arrays of these extents cannot fit into the host's memory."""
     needed, available = memory_bytes(plan, extents), bytes_available()
     if needed >= LARGEST_ARRAY or (available is not None and needed > available):
-        there = "" if available is None else f", and {in_words(available)} are available"
+        there = "" if available is None else f", and {bytes_text(available, 4)} are available"
         raise ShapeError(
-            f"{plan.graph.name} with shape {extents} needs {in_words(needed)} ({len(plan.slots)} arrays){there}",
+            f"{plan.graph.name} with shape {extents} needs {bytes_text(needed, 4)} ({len(plan.slots)} arrays){there}",
             advice="Choose a smaller shape, float32 fields, or fewer Manifest values.",
         )
-
-
-def in_words(count: int) -> str:
-    """Bytes as people write them."""
-    size, unit = float(count), "B"
-    for unit in ("B", "kB", "MB", "GB", "TB", "PB", "EB"):
-        if size < 1000 or unit == "EB":
-            break
-        size /= 1000
-    return f"{size:.4g} {unit}"
 
 
 def _physical() -> int | None:

@@ -46,6 +46,9 @@ class ProgressLine:
 
 def in_words(event: Progress) -> str:
     """The event as one line: "wave: step 1200 of 10000, 400 steps/s, 22 s left"."""
+    if event.paused:
+        of = "" if event.of is None else f" of {event.of}"
+        return f"{event.name}: step {event.steps}{of}, paused: press Play in its view to let it go on"
     if event.of is None:
         return f"{event.name}: step {event.steps}, {in_digits(event.rate, 3)} steps/s"
     left = f", {(event.of - event.steps) / event.rate:.0f} s left" if event.rate else ""

@@ -29,6 +29,8 @@ from workbench.run.state import STEP, State
 from workbench.run.values import groups
 from workbench.run.viewing import open_view
 
+PAUSE_SECONDS = 0.2  # in which who waits for a run notices that it was paused
+
 
 class Simulation:
     """A state and the program that advances it.
@@ -113,6 +115,7 @@ class Simulation:
         about every 50 ms.
         """
         goal = self._goal(steps, until, time, at_most)
+        self._refuse_paused()
         march = March(self._state, self._owner, goal, progress or new_listener(), finite)
         with interruptible(march.stop):
             self._owner.reserve(self.graph.name)
@@ -139,6 +142,7 @@ class Simulation:
         if steps is None and until is None and self.paused:
             return self._resume(None)
         goal = Goal(at_most) if steps is None and until is None else self._goal(steps, until, time, at_most)
+        self._refuse_paused()
         march = March(self._state, self._owner, goal, progress or silent, finite)
         return self._start(march, end_time(until))
 
@@ -157,9 +161,18 @@ class Simulation:
         return self.wait(timeout)
 
     def wait(self, timeout: float | None = None) -> Self:
-        """Wait for a background run, at most `timeout` seconds; raises what it failed with. Ctrl-C ends the waiting."""
-        if self._background is not None and not self._background.owned_here:
-            self._background.wait(timeout)
+        """Wait for a background run, at most `timeout` seconds; raises what it failed with. Ctrl-C ends the waiting.
+
+        A run that is paused ends never: without a timeout RunError says so, also where it is paused meanwhile.
+        """
+        background = self._background
+        if background is None or background.owned_here:
+            return self
+        while timeout is None and background.alive:
+            background.join(PAUSE_SECONDS)
+            if background.alive and background.march is self._march:
+                self._refuse_paused()
+        background.wait(timeout)
         return self
 
     def step(self) -> Self:
@@ -314,6 +327,14 @@ class Simulation:
         return labels.describe(self._state, self.running)
 
     # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _refuse_paused(self) -> None:
+        """What waits for the end of a paused run would wait for ever."""
+        if self.paused and self._march is not None and not self._march.stop.is_set():
+            raise RunError(
+                f"a run of {self.graph.name} is paused at step {self.steps}",
+                advice="Type sim.start(), or press Play in its view, to let it go on; sim.stop() to end it there.",
+            )
 
     def _start(self, march: March, end: float | None) -> Self:
         self._background = BackgroundRun(march, self._owner, self.graph.name, ParamSet(self._state, end))

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from workbench.amounts import bytes_text
 from workbench.errors import StencilError
 from workbench.planning.cost import memory_bytes
-from workbench.run.memory import in_words
 from workbench.run.progress import silent
 from workbench.solvers import hydro
 
@@ -52,7 +52,7 @@ class LargeRun:
         return (
             f"hydro {self.dim}-D, {self.cells}^{self.dim} = {count:,} cells, {self.dtype}, {self.backend}: "
             f"{self.steps} steps in {self.seconds:.2f} s, {count * self.steps / self.seconds / 1e6:.2f} Mcups; "
-            f"memory grew by {in_words(self.grown_bytes)}, predicted {in_words(self.predicted_bytes)} "
+            f"memory grew by {bytes_text(self.grown_bytes)}, predicted {bytes_text(self.predicted_bytes)} "
             f"({100 * (self.ratio - 1):+.1f} %){'' if self.passed else '  FAILED'}"
         )
 

@@ -7,12 +7,12 @@ import pytest
 
 from tests.views.machines import trade_off, wave
 from tests.views.plan.summaries import FIGURES, summary_of
+from workbench.amounts import bytes_text
 from workbench.errors import PlanError
 from workbench.planning.cost import HostFigures, bound_seconds, memory_bytes, step_cost
 from workbench.views.inspection.selection import values_of
 from workbench.views.plan.summary import (
     Variant,
-    bytes_text,
     describe_plan,
     measured_text,
     seconds_text,
@@ -106,8 +106,8 @@ def test_the_description_tells_all_of_it():
 def test_numbers_have_units():
     assert [seconds_text(s) for s in (2.0, 1.5e-3, 2e-6, 3.21e-8)] == ["2 s", "1.5 ms", "2 µs", "32.1 ns"]
     assert [seconds_text(s) for s in (0.9999, 9.999e-4, 9.999e-7)] == ["1 s", "1 ms", "1 µs"]
-    assert [bytes_text(n) for n in (12, 2048, 3 << 20, 5 << 30)] == ["12 bytes", "2 KiB", "3 MiB", "5 GiB"]
-    assert bytes_text(8 * 361**2) == "1018 KiB"
+    assert [bytes_text(n) for n in (12, 2048, 3 << 20, 5 << 30)] == ["12 bytes", "2.05 kB", "3.15 MB", "5.37 GB"]
+    assert [bytes_text(n) for n in (999, 999_499, 999_500)] == ["999 bytes", "999 kB", "1 MB"]
     assert measured_text(None) == "not measured"
     assert measured_text(1e-3) == "measured 1 ms"
 

@@ -18,7 +18,7 @@ from workbench.views.drawing.numbers import shares, short
 from workbench.views.field.flags import Wrong
 from workbench.views.field.palettes import DEFAULT, LEVELS, NOT_A_NUMBER
 
-LARGEST_SIDE = 1024  # cells; more than a screen shows, and one frame stays below 1 MiB
+LARGEST_SIDE = 1024  # cells; more than a screen shows, and one frame stays below 1.1 MB
 Codes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.float64]
 Kind = Literal["line", "plane"]

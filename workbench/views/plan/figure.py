@@ -10,6 +10,7 @@ from bokeh.layouts import column
 from bokeh.models import ColumnDataSource, FixedTicker, HoverTool, NoOverlap, Range1d
 from bokeh.plotting import figure
 
+from workbench.amounts import bytes_text
 from workbench.views.drawing.shapes import Drawing
 from workbench.views.page.bokeh_pane import BokehPane
 from workbench.views.plan.drawing import (
@@ -20,7 +21,7 @@ from workbench.views.plan.drawing import (
     bars_of,
     roofline_of,
 )
-from workbench.views.plan.summary import PlanSummary, bytes_text
+from workbench.views.plan.summary import PlanSummary
 
 _LANE_PIXELS = 30
 _LABEL_LETTERS = 14

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from workbench.amounts import bytes_text
 from workbench.backends.registry import SHOWN
 from workbench.errors import PlanError
 from workbench.graph import value_name
@@ -267,14 +268,3 @@ def count_text(count: int, word: str) -> str:
 def measured_text(seconds: float | None) -> str:
     """The time, or that there is none."""
     return "not measured" if seconds is None else f"measured {seconds_text(seconds)}"
-
-
-def bytes_text(count: int) -> str:
-    """Three digits, or four from 1000 on, and a unit of 1024."""
-    size = float(count)
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if size < 1024 or unit == "GiB":
-            digits = f"{size:.3g}" if size < 999.5 else f"{size:.0f}"
-            return f"{digits} {unit}" if unit != "bytes" else f"{count} bytes"
-        size /= 1024
-    raise AssertionError

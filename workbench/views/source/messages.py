@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from workbench.amounts import bytes_text
 from workbench.views.field.messages import Message
 from workbench.views.plan.summary import (
     PlanSummary,
     SubkernelRow,
-    bytes_text,
     ceilings_text,
     count_text,
     measured_text,

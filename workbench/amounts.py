@@ -1,0 +1,20 @@
+"""Amounts: bytes and counts in words, alike everywhere. Bytes have decimal units: 1 kB is 1000 bytes."""
+
+from __future__ import annotations
+
+_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
+
+
+def bytes_text(count: float, digits: int = 3) -> str:
+    """So many digits: "12 bytes", "2.05 kB", "5.37 GB"."""
+    size = float(count)
+    for unit in _UNITS:
+        if size < 1000 - 0.5 * 10.0 ** (3 - digits) or unit == _UNITS[-1]:
+            break
+        size /= 1000
+    return counted(round(size), "byte") if unit == _UNITS[0] else f"{size:.{digits}g} {unit}"
+
+
+def counted(number: int, noun: str) -> str:
+    """ "1 node", "2 nodes"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

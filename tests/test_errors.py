@@ -1,5 +1,6 @@
 """Errors: the text, the place, and what IPython shows."""
 
+import linecache
 import os
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pytest
 
 from workbench import errors
 from workbench.errors import BuildError, FieldError, ShapeError, StencilError
+from workbench.machine import trace
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -72,6 +74,16 @@ def test_rendered_traceback_is_lines_and_keeps_the_users_frames():
     assert all(isinstance(line, str) and "\n" not in line for line in lines)
     assert any(Path(__file__).name in line for line in lines)
     assert lines[-2:] == ["StencilError: bad", "Mend it."]
+
+
+def test_rendered_traceback_shows_a_line_of_a_cell_once(monkeypatch):
+    text = "u = field('u')\nu.next = u + bar(u)"
+    monkeypatch.setitem(linecache.cache, "<stencil once>", (len(text), None, text.splitlines(keepends=True), ""))
+    with pytest.raises(errors.TraceError) as caught:
+        trace(text, name="once")
+    lines = caught.value._render_traceback_()
+    assert '  File "<stencil once>", line 2, in <module>' in lines
+    assert len([line for line in lines if "u.next = u + bar(u)" in line]) == 1
 
 
 def test_rendered_traceback_hides_frames_of_the_package(monkeypatch):

@@ -86,9 +86,16 @@ class StencilError(Exception):
         return (f"    {stripped}", "    " + " " * max(self.column - indentation, 0) + "^")
 
     def _render_traceback_(self) -> list[str]:
-        """The lines IPython shows instead of a traceback: the user's own frames, then the message."""
-        frames = traceback.format_list(_user_frames(self.__traceback__))
-        return [*"".join(frames).splitlines(), *f"{type(self).__name__}: {self}".splitlines()]
+        """The lines IPython shows instead of a traceback: the user's own frames, then the message.
+
+        A frame of a cell whose line the message shows has only its place.
+        """
+        frames = [self._without_line(frame) for frame in _user_frames(self.__traceback__)]
+        return [*"".join(traceback.format_list(frames)).splitlines(), *f"{type(self).__name__}: {self}".splitlines()]
+
+    def _without_line(self, frame: traceback.FrameSummary) -> traceback.FrameSummary:
+        shown = bool(self.source) and frame.filename.startswith("<stencil ") and frame.lineno == self.line
+        return traceback.FrameSummary(frame.filename, frame.lineno, frame.name, line="") if shown else frame
 
 
 def _user_frames(trace: TracebackType | None) -> list[traceback.FrameSummary]:

@@ -127,7 +127,7 @@ export class FieldView extends DOMWidgetView {
         this.controls.showStatus(message);
         this.probes = message.probes;
         this.mark();
-        this.note.textContent = message.waitsFor ? `compiling ${message.waitsFor}` : '';
+        this.note.textContent = message.waitsFor ? `compiling ${message.waitsFor}` : message.note;
         break;
       case 'point':
         this.status.textContent = this.told(message);

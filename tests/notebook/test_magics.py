@@ -7,8 +7,11 @@ import numpy as np
 import pytest
 
 from tests.notebook.cells import BAD, HEAT
+from tests.views.ear import Ear
 from workbench.machine import Machine
 from workbench.notebook.magics import StencilMagics
+from workbench.views.field.summary import Look, plain_axes
+from workbench.views.field.view import FieldView
 
 
 def test_a_cell_binds_its_name_and_nothing_else(loaded):
@@ -199,3 +202,27 @@ def test_words_are_listed_and_explained(loaded):
     explained = loaded.run("%stencil --words reduce_sum").text
     assert explained.startswith("reduce_sum(value)\n\nSum over all cells")
     assert "# a step makes u = [1, 2, 3], total = 6" in explained
+
+    assert documented.count("  --") == len(OPTIONS)
+
+
+def test_simulations_of_the_program_before_say_so(loaded):
+    loaded.run(HEAT)
+    sim = loaded.ip.user_ns["sim"] = loaded.ip.user_ns["heat"].simulate(u=np.zeros(8))
+    view = FieldView(sim, "u", plain_axes((8,)), Look())
+    ear = Ear()
+    view.attach(ear)
+    view.ready()
+    assert ear.wait("status").content["note"] == ""
+    assert "program of before" not in loaded.run(HEAT + "# a comment\n").card
+    assert "program of before" not in repr(sim)
+    card = loaded.run(HEAT.replace("u[+1]", "2 * u[+1]")).card
+    assert "of the program of before: " in card
+    assert "sim; make new ones by heat.simulate(...)" in card
+    assert "heat was changed, and this simulation runs the program of before" in repr(sim)
+    assert ear.wait("status", lambda m: m.content["note"]).content["note"] in repr(sim)
+    fresh = loaded.ip.user_ns["heat"].simulate(u=np.zeros(8))
+    assert "program of before" not in repr(fresh)
+    loaded.run(HEAT)
+    assert "program of before" not in repr(sim)
+    view.close()

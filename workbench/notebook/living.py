@@ -47,13 +47,14 @@ def _simulation_row(simulation: Simulation, names: Mapping[str, object]) -> tupl
     if living is None:
         return None
     text = (
-        f"  {_name_of(simulation, names):<12} of {simulation.graph.name}, {shape_text(living.extents)} cells on "
+        f"  {name_of(simulation, names):<12} of {simulation.graph.name}, {shape_text(living.extents)} cells on "
         f"{living.backend}, {counted(living.steps, 'step')}, {living.state}, {bytes_text(living.memory)}"
     )
     return (text, *(f"{'':15}{line}" for line in detail_lines(living))), living.memory
 
 
-def _name_of(simulation: Simulation, names: Mapping[str, object]) -> str:
+def name_of(simulation: Simulation, names: Mapping[str, object]) -> str:
+    """What the notebook calls it."""
     found = [name for name, value in names.items() if value is simulation]
     shown = [name for name in found if not _hidden(name)]
     numbered = [f"Out[{name[1:]}]" for name in found if name[1:].isdigit()]  # the notebook keeps what a cell returned

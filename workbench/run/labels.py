@@ -26,7 +26,8 @@ def describe(state: State, running: bool) -> str:
     where = f"{compiled.selection.name} ({compiled.selection.reason})"
     memory = bytes_text(state.instance.memory_bytes)
     held = ", ".join(f"{s.name}: {s.role} {s.type}" for s in graph.statics)
-    return f"simulation of {graph.name}: {cells} cells, step {state.steps}{doing}, {where}, {memory}\n  {held}"
+    about = f"simulation of {graph.name}: {cells} cells, step {state.steps}{doing}, {where}, {memory}\n  {held}"
+    return f"{about}\n{state.outdated}" if state.outdated else about
 
 
 def to_data_set(graph: Graph, extents: tuple[int, ...], values: Mapping[str, Array | Number]) -> Any:  # noqa: ANN401

@@ -40,6 +40,7 @@ class State:
         self.records: tuple[Record, ...] = ()
         self.step_seconds = 0.0  # of the last march; 0: unknown
         self.timing = False
+        self.outdated = ""  # why this is no longer the program that its cell describes, and what to do
         self.kernel_steps: dict[str, int] = {}  # of each kernel, by the present program
         self.march_steps = 0  # of the kernel step
         self.march_seconds = 0.0

@@ -75,6 +75,17 @@ def unwatch(simulation: Simulation, watch: Watch) -> None:
     simulation._state.watches.remove(watch)
 
 
+def outdate(simulation: Simulation, why: str) -> None:
+    """Its cell describes another program now: say so wherever the simulation is shown. "": it does not, any more."""
+    simulation._state.outdated = why
+    simulation._state.watches.tell()
+
+
+def outdated(simulation: Simulation) -> str:
+    """Why the simulation is no longer of the program that its cell describes; "" if it is."""
+    return simulation._state.outdated
+
+
 def failure_of(simulation: Simulation) -> BaseException | None:
     """What has ended its background run, if nobody has waited for that run yet."""
     background = simulation._background

@@ -50,7 +50,7 @@ export class Controls {
     const buttons = element('div', 'swb-row');
     buttons.append(this.play, step, reset, this.pace(), this.palette, this.limits);
     this.node.append(buttons, this.choices, this.params, this.more());
-    this.showStatus({ type: 'status', running: false, pace: null, limits: 'growing', recorded: null, waitsFor: '', probes: [], params: {} });
+    this.showStatus({ type: 'status', running: false, pace: null, limits: 'growing', recorded: null, waitsFor: '', note: '', probes: [], params: {} });
   }
 
   /** Make the choices that this simulation offers. */

@@ -103,6 +103,8 @@ export interface Status {
   recorded: number | null;
   /** A value that will be shown as soon as it is compiled; '' for none. */
   waitsFor: string;
+  /** What else one should know; '' for nothing. */
+  note: string;
   /** Cells that are followed, one index an axis. */
   probes: number[][];
   /** null: it is not finite. */
@@ -214,6 +216,7 @@ function readStatus(content: Fields): Status | null {
     recorded: numberOrNull(recorded),
     probes,
     waitsFor: text(content, 'waitsFor'),
+    note: text(content, 'note'),
     params: params as Record<string, number | null>
   };
 }

@@ -127,7 +127,7 @@ class Status:
     """What the run does, how limits follow, how many frames are recorded (None: no recording), probed cells.
 
     pace: steps per second that the run, or else the next one of Play, may do; None: as many as it can.
-    waits_for: a value that will be shown as soon as it is compiled, "" for none.
+    waits_for: a value that will be shown as soon as it is compiled, "" for none. note: what else one should know.
     """
 
     running: bool
@@ -136,6 +136,7 @@ class Status:
     recorded: int | None
     probes: tuple[tuple[int, ...], ...]
     waits_for: str = ""
+    note: str = ""
 
 
 def status_message(status: Status, params: Mapping[str, bool | int | float]) -> Message:
@@ -150,6 +151,7 @@ def status_message(status: Status, params: Mapping[str, bool | int | float]) -> 
             "recorded": status.recorded,
             "probes": [list(cell) for cell in status.probes],
             "waitsFor": status.waits_for,
+            "note": status.note,
             "params": values,
         }
     )

@@ -17,7 +17,7 @@ from workbench.run.progress import silent
 from workbench.run.rewinding import remember, rewind
 from workbench.run.simulation import Simulation
 from workbench.run.snapshots import needs_compiler, prepare_snapshot
-from workbench.run.watching import Watch, failure_of, is_closed, unwatch, watch
+from workbench.run.watching import Watch, failure_of, is_closed, outdated, unwatch, watch
 from workbench.views.field.animation import Recorder, check_pillow
 from workbench.views.field.controls import (
     ChooseCharts,
@@ -340,7 +340,8 @@ class FieldView:
         simulation, looking = self._simulation, self._looking
         running = simulation.running and not simulation.paused
         pace = pace_of(simulation) if running else self._speed.played
-        status = Status(running, pace, looking.limits, looking.recorded, looking.probes, self._waits_for)
+        seen = (looking.limits, looking.recorded, looking.probes)
+        status = Status(running, pace, *seen, self._waits_for, outdated(simulation))
         told = status_message(status, self._numbers())
         if told != self._told:
             self._told = told

@@ -100,7 +100,7 @@ def _add_exam(exam: argparse.ArgumentParser) -> None:
     exam.add_argument("--no-checks", action="store_true", help="errors and their orders only")
     exam.add_argument("--threads", type=int, default=0, metavar="N", help="of each run on the CPU; default all")
     exam.add_argument("--genomes", type=int, default=10, metavar="N", help="random genomes that must change no bit")
-    exam.add_argument("--quick", action="store_true", help="small grids and two genomes: about a minute")
+    exam.add_argument("--quick", action="store_true", help="small grids and two genomes; says how long it will take")
     exam.add_argument("--results", type=Path, metavar="FILE", help="keep each error there and measure none twice")
     exam.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     exam.set_defaults(command=_exam)

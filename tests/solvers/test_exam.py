@@ -24,6 +24,7 @@ from workbench.solvers.exam import (
     run_exam,
 )
 from workbench.solvers.exam.accuracy import Setting
+from workbench.solvers.exam.course import Pace, duration_text
 from workbench.solvers.exam.invariance import Place
 
 GRIDS = {"openmp": (16, 32, 64)}  # the interpreters take (16, 32), on which orders are stated only
@@ -200,3 +201,17 @@ def test_the_command_writes_its_figures(tmp_path, capsys):
     assert all(len(s["errors"]) == 2 and s["orders"][0] > 0.5 for s in figures["series"])
     assert "exam passed" in capsys.readouterr().out
     assert main(["exam", "--dims", "7"]) == 1
+
+
+def test_time_left_is_told_while_it_lasts():
+    now, told = [0.0], []
+    pace = Pace(2, 4, told.append, lambda: now[0])
+    for seconds in (4, 4, 30, 30, 3, 100):
+        now[0] += seconds
+        pace.done()
+    assert told == [
+        "  2 of 6 parts in 8 s, about 16 s left",
+        "  3 of 6 parts in 38 s, about 90 s left",
+        "  4 of 6 parts in 68 s, about 60 s left",
+    ]
+    assert [duration_text(s) for s in (99.4, 600, 9000)] == ["99 s", "10 min", "2.5 h"]

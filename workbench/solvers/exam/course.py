@@ -16,6 +16,7 @@ from workbench.solvers.exam.results import Results
 
 RESOLUTIONS = (16, 32, 64, 128, 256, 512, 1024)
 PLACEMENTS = ("coaxial", "oblique")
+SAY_SECONDS = 5.0  # between two words on the time left
 Say = Callable[[str], None]
 
 
@@ -114,13 +115,47 @@ class Exam:
         return {"passed": self.passed, "course": asdict(self.course), "checks": checks, "series": series}
 
 
+class Pace:
+    """Says now and then how much is done and how long the rest will take, if parts of a kind take alike."""
+
+    def __init__(self, checks: int, series: int, say: Say, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._checks, self._parts, self._say, self._clock = checks, checks + series, say, clock
+        self._begin = self._told = clock()
+        self._finished: list[float] = []  # seconds from the beginning
+
+    def done(self) -> None:
+        """One part more."""
+        now = self._clock()
+        self._finished.append(now - self._begin)
+        if now - self._told < SAY_SECONDS or len(self._finished) == self._parts:
+            return
+        self._told = now
+        spent = f"{len(self._finished)} of {self._parts} parts in {duration_text(now - self._begin)}"
+        self._say(f"  {spent}, about {duration_text(self._left())} left")
+
+    def _left(self) -> float:
+        """Of each kind as many seconds as those of it took that are done; of series, before the first, as checks."""
+        count, seconds = len(self._finished), self._finished[-1]
+        if count <= self._checks:
+            return seconds / count * (self._parts - count)
+        before = self._finished[self._checks - 1] if self._checks else 0.0
+        return (seconds - before) / (count - self._checks) * (self._parts - count)
+
+
+def duration_text(seconds: float) -> str:
+    """ "40 s", "3 min", "2.5 h"."""
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 99.5 * 60 else f"{seconds / 3600:.2g} h"
+
+
 def run_exam(
     course: Course | None = None,
     say: Say = lambda _: None,
     results: Results | None = None,
     **options: Any,  # noqa: ANN401  # of Course
 ) -> Exam:
-    """Take the exam; `options` are those of `Course`. `say` gets each line as soon as it is known.
+    """Take the exam; `options` are those of `Course`. `say` gets each line as soon as it is known, and the time left.
 
     results: errors that are there are not measured again, new ones are added and told one by one. Nothing is raised for
     a bad mark: look at `passed`. StencilError for options that make no sense.
@@ -129,18 +164,22 @@ def run_exam(
     backend = select_backend(course.backend).name
     checks, series = [], []
     jobs = checks_of(Place(backend, course.dtype), course.dims, course.genomes) if course.checks else []
+    settings = course.settings(backend)
+    pace = Pace(len(jobs), len(settings), say)
     for function, *arguments in jobs:
         checks.append(function(*arguments))
         say(str(checks[-1]))
+        pace.done()
 
     def measure(setting: Setting, machine: Machine, cells: int) -> float:
         if results is None:
             return measure_error(setting, machine, cells, course.threads)
         return _measure_once(setting, machine, cells, course.threads, results, say)
 
-    for setting, resolutions in course.settings(backend):
+    for setting, resolutions in settings:
         series.append(measure_series(setting, resolutions, measure=measure))
         say(str(series[-1]))
+        pace.done()
     exam = Exam(course, backend, tuple(checks), tuple(series))
     say(exam.verdict())
     return exam

@@ -106,6 +106,17 @@ def test_values_that_somebody_sets_meanwhile_are_no_steps(simulation):
     assert (error.step, simulation.steps) == (6, 6)
 
 
+def test_what_turns_bad_right_after_a_value_was_set_is_told(simulation):
+    guard = Guard(simulation)
+    assert guard.look(False) is None
+    simulation.run(3)
+    simulation.set(c=1.0)
+    simulation.run(20)
+    error = guard.look(True)
+    assert (error.field, error.step) == ("u", 23)
+    assert "and was finite at step 0" in str(error)
+
+
 def test_what_is_bad_from_the_start_is_meant(simulation):
     simulation.set(w=np.nan)
     guard = Guard(simulation)

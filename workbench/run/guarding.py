@@ -48,7 +48,7 @@ class Guard:
 
     def look(self, bad: bool) -> NonFiniteError | None:
         """Look at all fields if what is drawn has turned `bad` or a copy is due; what is found, told once."""
-        if bad or time.monotonic() >= self._due:
+        if bad or time.monotonic() >= self._due or self._simulation._state.written != self._written:
             return self._simulation._owner.do(self._look)
         return None
 
@@ -62,8 +62,11 @@ class Guard:
 
     def _found(self, state: State) -> NonFiniteError | None:
         if state.written != self._written:
-            self._begin(state)
-            return None
+            meant = self._written < 0 or not self._armed or state.steps <= self._good
+            self._written, self._kept = state.written, None  # repeated from the copy, the steps would be others
+            if meant:
+                self._begin(state)
+                return None
         if state.steps == self._good or not self._armed:
             return None
         if state.steps < self._good or self._ran != self._runs(state):  # set back by another, or planned anew
@@ -77,7 +80,7 @@ class Guard:
 
     def _begin(self, state: State) -> None:
         """Somebody has set a value: look anew."""
-        self._written, self._armed, self._kept = state.written, True, None
+        self._armed = True
         names = [static.name for static in state.graph.fields if static.type.is_float]
         self._fields = frozenset(name for name in names if find_bad_now(state, frozenset({name})) is None)
         self._keep(state)

@@ -237,9 +237,7 @@ def test_whoever_waits_for_a_paused_run_is_told_what_to_do(counting):
     counting.pause()
     held = counting.steps
     for ask in (lambda: counting.run(5), lambda: counting.start(5), counting.wait):
-        with pytest.raises(
-            RunError, match=rf"run of count is paused at step {held}\nType sim.start\(\), or press Play"
-        ):
+        with pytest.raises(RunError, match=rf"count is paused at step {held}\nType sim.start\(\), or press Play"):
             ask()
     assert counting.wait(0.01).steps == held
     counting.start()

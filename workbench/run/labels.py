@@ -58,7 +58,7 @@ def evaluate_coordinate(
     """
     statics = {static.name: static for static in graph.statics}
     numbers = {name: np.asarray(values[name], statics[name].type.numpy) for name in loads_of(coordinate)}
-    evaluation = Evaluation(Kernel(coordinate.name, coordinate.nodes), extents, numbers)
+    evaluation = Evaluation(Kernel(coordinate.name, coordinate.nodes, graph.space), extents, numbers)
     axes = {node.instruction.axis for node in coordinate.nodes if isinstance(node.instruction, LoadIndex)}
     if axes <= {coordinate.axis}:
         line = tuple((0, n) if axis == coordinate.axis else (0, 1) for axis, n in enumerate(extents))

@@ -79,3 +79,11 @@ def test_pictures_of_the_readme_are_the_notebooks_own_and_small():
     assert all(name.startswith("notebooks/pictures/") and (ROOT / name).is_file() for name in shown)
     sizes = {file.name: file.stat().st_size for file in (ROOT / "notebooks" / "pictures").iterdir()}
     assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_views_live_on_after_all_cells_have_run(path):
+    code = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    assert not [source for source in code if ".close()" in source]
+    followed = [source for source in code if ".inspect(" in source]
+    assert followed == [] or followed == code[-1:]  # what is double clicked there runs and is measured

@@ -78,7 +78,7 @@ class Swapped:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Seconds a step of the new code takes, from the first tenth of a second that it ran."""
+    """Seconds a step of the new code takes: the median over its first second, or over longer until it is stable."""
 
     name: str
     wish: int

@@ -101,6 +101,17 @@ class Machine:
 
         return open_inspector(self, simulation, field=field)
 
+    @property
+    def hints(self) -> str:
+        """Its choices as lines to paste at the end of its cell: `manifest(x)`, `delayed(x)`, `sync(x)`.
+
+        What the cell cannot name, and what belongs to no cell, is said in comments.
+        """
+        from workbench.views.inspection.hints import hint_text  # loaded when somebody asks
+
+        lines = () if self.traced is None else self.traced.lines
+        return hint_text(self.plan(), lines, planned_backend(self.backend))
+
     def with_choices(self, choices: Choices | None = None, **named: Any) -> Machine:  # noqa: ANN401  # each has its own
         """The same program, planned by other choices: a whole record, or the present ones with some set by name.
 
@@ -163,9 +174,11 @@ class Machine:
         _only("arithmetic", arithmetic, "ieee")
         _only("schedule", schedule, "stepwise")
         self._warn_of_changed_names()
-        return create_simulation(
+        simulation = create_simulation(
             self.graph, choices or self.choices, values, shape, backend=backend or self.backend, threads=threads
         )
+        simulation._made_by = self._at_work
+        return simulation
 
     def restore(self, path: str | os.PathLike[str], *, backend: str | None = None, threads: int = 0) -> Simulation:
         """Continue a simulation from the file that `Simulation.save` wrote; bit-equal to not having stopped.
@@ -173,7 +186,15 @@ class Machine:
         The program may differ in its formulas, which an OtherProgramWarning says, but not in its fields, scalars
         and params.
         """
-        return restore_simulation(self.graph, self.choices, path, backend=backend or self.backend, threads=threads)
+        simulation = restore_simulation(
+            self.graph, self.choices, path, backend=backend or self.backend, threads=threads
+        )
+        simulation._made_by = self._at_work
+        return simulation
+
+    def _at_work(self, choices: Choices, backend: str) -> Machine:
+        """The machine that a simulation runs now."""
+        return replace(self, choices=choices, backend=backend)
 
     def tune(  # noqa: PLR0913  # keywords only; each has a default
         self,

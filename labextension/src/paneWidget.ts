@@ -40,7 +40,13 @@ export class PaneView extends DOMWidgetView {
     this.trouble.setAttribute('role', 'alert');
     this.legend.className = 'swb-legend';
     this.legend.setAttribute('aria-label', 'Key');
-    this.el.append(this.toolbar.node, this.drawing, this.status, this.trouble, this.legend);
+    this.copied.className = 'swb-copied';
+    this.copied.tabIndex = 0;
+    this.copied.setAttribute('aria-label', 'lines to paste into the cell');
+    this.copiedNote.setAttribute('role', 'status');
+    this.copied.hidden = this.copiedNote.hidden = true;
+    const { copied, copiedNote, drawing, legend, status, toolbar, trouble } = this;
+    this.el.append(toolbar.node, drawing, status, trouble, copiedNote, copied, legend);
     this.listenTo(this.model, 'msg:custom', (content: unknown, buffers: DataView[]) => this.hear(content, buffers));
     this.listenTo(this.model, 'comm_live_update', () => {
       if (!this.model.comm_live) {
@@ -107,8 +113,29 @@ export class PaneView extends DOMWidgetView {
           keepFile(message.name, new Blob([message.body], { type: message.mime }));
         }
         break;
+      case 'copy':
+        if (this.copying) {
+          this.copying = false;
+          void this.copy(message.text);
+        }
+        break;
       case undefined:
         break;
+    }
+  }
+
+  /** The lines can be seen and selected, also where a page may not write to the clipboard. */
+  private async copy(text: string): Promise<void> {
+    this.copied.textContent = text;
+    this.copied.hidden = false;
+    this.copiedNote.hidden = false;
+    this.copiedNote.textContent = 'Copy these lines and paste them at the end of the cell:';
+    try {
+      await navigator.clipboard.writeText(text);
+      this.copiedNote.textContent = 'Copied. Paste these lines at the end of the cell:';
+    } catch {
+      this.copied.focus();
+      document.getSelection()?.selectAllChildren(this.copied);
     }
   }
 
@@ -173,11 +200,14 @@ export class PaneView extends DOMWidgetView {
 
   private readonly toolbar = new Toolbar((name, value) => {
     this.saving = name.startsWith('save-');
+    this.copying = name === 'hints';
     this.ask({ type: 'tool', name, value });
   });
   private readonly drawing = document.createElement('div');
   private readonly status = document.createElement('div');
   private readonly trouble = document.createElement('div');
+  private readonly copied = document.createElement('pre');
+  private readonly copiedNote = document.createElement('div');
   private readonly legend = document.createElement('ul');
   private readonly theme = new MutationObserver(() => this.ask({ type: 'theme', dark: isDark() }));
   private channel: Channel<FromPane> | null = null;
@@ -185,6 +215,7 @@ export class PaneView extends DOMWidgetView {
   private views: BokehViews | null = null;
   private keys = new Set<string>();
   private saving = false;
+  private copying = false;
   private gone = false;
 }
 

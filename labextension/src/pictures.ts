@@ -7,6 +7,9 @@ export const MIME = 'application/vnd.stencil-workbench.view+json';
 const WIDGET_MIME = 'application/vnd.jupyter.widget-view+json';
 const FIRST_WAIT = 500; // milliseconds before looking again for a model, then twice as long and so on
 const LAST_WAIT = 16_000;
+const STILL_AFTER = 2 * FIRST_WAIT; // the wait after which a picture says that it is one
+const CLOSED = 'This view was closed. Run the cell that made it to open another.';
+const STILL = 'This is a picture. Run the cell again to see it live.';
 
 /** The notebook's own renderers, of which ipywidgets' is the one that finds models. */
 export interface Renderers {
@@ -19,6 +22,10 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     super();
     this.addClass('swb-view');
     this.picture.className = 'swb-fallback';
+    this.note.className = 'swb-still-note';
+    this.note.setAttribute('role', 'status');
+    this.note.hidden = true;
+    this.addWidget(new Widget({ node: this.note }));
     this.addWidget(new Widget({ node: this.picture }));
     this.addWidget(this.page);
     this.addWidget(this.live);
@@ -35,7 +42,6 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     const png = model.data['image/png'];
     const text = model.data['text/plain'];
     this.picture.alt = typeof text === 'string' ? text : 'a field';
-    this.picture.title = 'Run the cell again to see it live.';
     this.picture.hidden = typeof png !== 'string';
     if (typeof png === 'string') {
       this.picture.src = `data:image/png;base64,${png}`;
@@ -47,7 +53,10 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
         this.picture.hidden = true;
       }
     }
-    const view = model.data[MIME] as { model_id?: unknown } | undefined;
+    const view = model.data[MIME] as { model_id?: unknown; closed?: unknown } | undefined;
+    this.closed = view?.closed === true;
+    this.still = this.wasLive = false;
+    this.choose();
     if (typeof view?.model_id === 'string') {
       this.renderLive(view.model_id, FIRST_WAIT);
     }
@@ -65,6 +74,7 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
 
   /** Look for the model; when a page is loaded, ipywidgets may come later than this, and then knows nothing of it. */
   private renderLive(modelId: string, wait: number): void {
+    this.still = wait >= STILL_AFTER;
     this.inner?.dispose();
     const inner = this.renderers.createRenderer(WIDGET_MIME);
     this.inner = inner;
@@ -88,10 +98,21 @@ export class ViewRenderer extends Panel implements IRenderMime.IRenderer {
     this.live.setHidden(!found);
     hide(this.picture, found || !this.picture.getAttribute('src'));
     hide(this.page.node, found);
+    this.closed ||= this.wasLive && !found;
+    this.wasLive ||= found;
+    const told = this.closed ? CLOSED : this.still ? STILL : '';
+    hide(this.note, found || told === '');
+    if (this.note.textContent !== told) {
+      this.note.textContent = told;
+    }
   }
 
   private timer = 0;
+  private wasLive = false;
+  private closed = false;
+  private still = false;
   private inner: IRenderMime.IRenderer | null = null;
+  private readonly note = document.createElement('p');
   private readonly picture = document.createElement('img');
   private readonly live = new Panel();
   private readonly page = new Panel();

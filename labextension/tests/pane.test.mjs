@@ -23,6 +23,10 @@ test('a document is read from its bytes', () => {
   });
 });
 
+test('lines to copy are read', () => {
+  assert.deepEqual(readPaneMessage({ type: 'copy', text: 'manifest(y)' }, []), { type: 'copy', text: 'manifest(y)' });
+});
+
 test('damaged messages are ignored', () => {
   assert.equal(readPaneMessage({ type: 'document', keys: [], tools: [] }, [bytes('{')]), null);
   assert.equal(readPaneMessage({ type: 'document', keys: [], tools: [] }, []), null);

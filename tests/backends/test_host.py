@@ -4,7 +4,7 @@ import pytest
 
 from workbench.backends import host
 from workbench.backends.build_cache import BuildCache
-from workbench.planning.cost import ESTIMATE
+from workbench.planning.cost import ESTIMATE, CacheLevel, HostFigures
 
 
 @pytest.fixture
@@ -12,6 +12,8 @@ def small(monkeypatch):
     monkeypatch.setattr(host, "_COPY_BYTES", 1 << 16)
     monkeypatch.setattr(host, "_REPEATS", 1)
     monkeypatch.setattr(host, "_TURNS", 1000)
+    monkeypatch.setattr(host, "_MOVED_BYTES", 1 << 16)
+    monkeypatch.setattr(host, "_LEVEL_BYTES", (1 << 12, 1 << 14))
 
 
 def test_nothing_measured_means_an_estimate_that_says_so(tmp_path):
@@ -38,5 +40,43 @@ def test_a_damaged_note_counts_as_absent(tmp_path, small):
     cache = BuildCache(tmp_path)
     host.measure_host(cache)
     (note,) = (tmp_path / "notes").glob("host-*.json")
-    note.write_text('{"bandwidth": 0.0, "flops": "fast"}')
+    for damaged in ('{"bandwidth": 0.0, "flops": "fast"}', '{"bandwidth": 1.0, "flops": 1.0, "levels": [[1, "fast"]]}'):
+        note.write_text(damaged)
+        assert host.measured_figures(cache) is None
+
+
+def test_caches_are_measured_and_less_data_is_never_slower(tmp_path, small):
+    figures = host.measure_host(BuildCache(tmp_path))
+    threads = host.available_threads()
+    assert [level.size for level in figures.levels] == [threads << 12, threads << 14, threads << 17]
+    speeds = [level.bandwidth for level in figures.levels]
+    assert speeds == sorted(speeds, reverse=True)
+    assert speeds[-1] == figures.bandwidth
+    assert "GB/s for" in host.levels_text(figures)
+
+
+def test_the_ceiling_is_that_of_the_next_smaller_size():
+    figures = HostFigures(2.0, 1.0, "", (CacheLevel(100, 9.0), CacheLevel(1000, 5.0), CacheLevel(9000, 2.0)))
+    sizes = (1, 100, 999, 1000, 8999, 9000, 10**9)
+    assert [figures.bandwidth_of(size) for size in sizes] == [9.0, 9.0, 9.0, 5.0, 5.0, 2.0, 2.0]
+    assert ESTIMATE.bandwidth_of(1) == ESTIMATE.bandwidth
+
+
+def test_a_measured_rate_above_a_ceiling_replaces_it(tmp_path, monkeypatch):
+    cache = BuildCache(tmp_path)
+    assert host.note_rate(5, 1e30, cache) is ESTIMATE
     assert host.measured_figures(cache) is None
+    levels = (CacheLevel(128, 9.0), CacheLevel(1024, 5.0), CacheLevel(8192, 2.0))
+    host._keep(HostFigures(2.0, 1.0, "", levels), cache)
+    assert host.note_rate(1024, 4.0, cache).levels == levels
+    raised = host.note_rate(3000, 7.0, cache)
+    assert [raised.bandwidth_of(size) for size in (128, 1024, 3000, 8191, 8192)] == [9.0, 7.0, 7.0, 7.0, 2.0]
+    assert [level.bandwidth for level in host.note_rate(10**6, 8.0, cache).levels] == [9.0, 8.0, 8.0, 8.0]
+    assert host.measured_figures(cache).bandwidth == 8.0
+
+
+def test_the_host_is_measured_once_before_something_is_timed(tmp_path, small, monkeypatch):
+    cache = BuildCache(tmp_path)
+    first = host.ensure_figures(cache)
+    monkeypatch.setattr(host, "measure_host", lambda cache: pytest.fail("measured again"))
+    assert host.ensure_figures(cache) == first

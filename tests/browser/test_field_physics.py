@@ -25,7 +25,7 @@ sim = ripples.simulate(u=np.exp(-400 * ((x - 0.35)**2 + (y - 0.6)**2)), v=0.0)''
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_run_is_played_freed_broken_and_held(lab, page, theme):
-    notebook = open_notebook(lab, page, f"ripples-{theme}.ipynb", RIPPLES, 'sim.view("u", palette="RdBu")')
+    notebook = open_notebook(lab, page, f"ripples-{theme}.ipynb", RIPPLES, 'sim.view("u", palette="RdBu_r")')
     notebook.wait_drawn(1, before=0)
     notebook.theme(theme.capitalize())
     assert page.get_by_label("speed").evaluate("select => select.selectedOptions[0].text") == "30 steps/s"

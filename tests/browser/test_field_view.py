@@ -136,7 +136,7 @@ def test_view_says_what_to_do_after_a_restart(lab, page):
 
 
 def test_dark_and_narrow(lab, page):
-    notebook = open_notebook(lab, page, "dark.ipynb", WAVE, "sim.run(300); sim.view('u', palette='RdBu')")
+    notebook = open_notebook(lab, page, "dark.ipynb", WAVE, "sim.run(300); sim.view('u', palette='RdBu_r')")
     notebook.wait_drawn(1, before=0)
     notebook.theme("Dark")
     notebook.picture("field-wide-dark")

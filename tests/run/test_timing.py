@@ -32,7 +32,7 @@ def test_a_mean_that_is_rounded_gives_no_time_below_zero():
 
 
 class Run:
-    """A state whose program has run for some time."""
+    """A state whose program has run for some time, and a clock that goes on while it runs."""
 
     extents = (8,)
     instance = SimpleNamespace(launch_times=tuple)
@@ -40,7 +40,7 @@ class Run:
     def __init__(self):
         self.compiled = self.program()
         self.watches = Watches()
-        self.march_steps, self.march_seconds = 0, 0.0
+        self.march_steps, self.march_seconds, self.now = 0, 0.0, 100.0
 
     @staticmethod
     def program():
@@ -53,34 +53,81 @@ class Run:
     def march(self, steps, seconds):
         self.march_steps += steps
         self.march_seconds += seconds
+        self.now += seconds
         self.watches.tell()
 
+    def timed(self, told, once=False):
+        return timed(self, told, once=once, clock=lambda: self.now)
 
-def test_each_measurement_is_of_the_steps_since_the_one_before():
+
+def test_a_figure_is_the_median_of_the_last_second():
     run, heard = Run(), []
-    stop = timed(run, lambda time: heard.append((time.steps, pytest.approx(time.seconds))), once=False)
-    for steps, seconds in ((1, 0.05), (1, 0.15), (2, 0.1), (6, 0.5), (50, 2.5), (0, 10.0), (1, 1.0)):
-        run.march(steps, seconds)
-    assert heard == [(2, 0.1), (8, 0.075), (50, 0.05), (1, 11.0)]
+    stop = run.timed(heard.append)
+    run.march(1, 0.3)  # the first step touches its memory for the first time
+    for _ in range(20):
+        run.march(1000, 0.05)
+    run.march(1000, 0.25)  # somebody else wanted the processor
+    (figure,) = heard
+    assert figure.seconds == pytest.approx(5e-5)
+    assert figure.spread == pytest.approx(0.0)
+    for _ in range(200):
+        run.march(1000, 0.08)
+    assert [time.seconds for time in heard[1:]] == pytest.approx([8e-5, 8e-5])
+    assert heard[1].steps == heard[1].steps
     stop()
-    run.march(1000, 1000.0)
-    assert len(heard) == 4
+    run.march(10**6, 1000.0)
+    assert len(heard) == 3
+
+
+def test_a_figure_that_spreads_is_told_later_and_says_so():
+    run, heard = Run(), []
+    run.timed(heard.append)
+    for _ in range(36):
+        run.march(10, 0.04)
+        run.march(10, 0.06)
+    assert heard == []
+    for _ in range(10):
+        run.march(10, 0.04)
+        run.march(10, 0.06)
+    (figure,) = heard
+    assert 4e-3 <= figure.seconds <= 6e-3
+    assert figure.spread == pytest.approx(1e-3)
+
+
+def test_long_steps_are_measured_by_a_few_of_them():
+    run, heard = Run(), []
+    run.timed(heard.append)
+    run.march(1, 3.0)
+    run.march(1, 2.0)
+    assert heard == []
+    run.march(1, 2.0)
+    assert heard[0].seconds == 2.0
+
+
+def test_short_steps_are_taken_together():
+    run, heard = Run(), []
+    run.timed(heard.append)
+    for _ in range(2000):
+        run.march(1, 1e-3 if run.march_steps % 2 else 2e-3)
+    assert heard[0].seconds == pytest.approx(1.5e-3, rel=0.1)
+    assert heard[0].spread < 2e-4
 
 
 def test_once_is_once():
     run, heard = Run(), []
-    timed(run, heard.append, once=True)
-    run.march(4, 0.2)
-    run.march(400, 20.0)
-    assert [time.steps for time in heard] == [4]
+    run.timed(heard.append, once=True)
+    for _ in range(200):
+        run.march(400, 0.05)
+    assert len(heard) == 1
     assert not run.watches._all
 
 
 def test_another_program_is_not_measured():
     run, heard = Run(), []
-    timed(run, heard.append, once=False)
+    run.timed(heard.append)
     run.march(4, 0.05)
     run.compiled = run.program()
-    run.march(400, 20.0)
+    for _ in range(200):
+        run.march(400, 0.05)
     assert heard == []
     assert not run.watches._all

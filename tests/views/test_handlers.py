@@ -17,6 +17,7 @@ from tests.waiting import wait_for
 from workbench.views.inspection.inspection import Inspection
 from workbench.views.kinds import VIEWS
 from workbench.views.page.canvas import _canvases
+from workbench.views.page.live import CLOSED_ADVICE, MIME
 
 PATIENCE = 60
 MACHINE = wb.trace(
@@ -138,6 +139,14 @@ def test_closing_gives_everything_back(opened):
     assert not models & set(_canvases)
     assert not models & {widget.model_id for widget in living_widgets()}
     assert not opened.simulation._state.watches._all
+
+
+def test_closed_view_says_how_to_get_another(opened):
+    assert CLOSED_ADVICE not in opened.view._repr_mimebundle_()["text/plain"]
+    opened.view.close()
+    bundle = opened.view._repr_mimebundle_()
+    assert bundle["text/plain"].endswith(CLOSED_ADVICE)
+    assert bundle[MIME] == {"version": 1, "closed": True}
 
 
 class Closed:

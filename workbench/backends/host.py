@@ -1,4 +1,7 @@
-"""Host figures: how fast this machine copies memory and computes; measured once and kept, estimated until then."""
+"""Host figures: how fast this machine moves data and computes; measured once and kept, estimated until then.
+
+They are shown beside what was measured, and change no plan.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import hashlib
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,14 +20,19 @@ from workbench.backends.build_cache import BuildCache
 from workbench.backends.cache_folder import default_cache
 from workbench.backends.processor import available_threads, processor_text
 from workbench.backends.toolchain import Toolchain, find_toolchain
-from workbench.planning.cost import ESTIMATE, HostFigures
+from workbench.planning.cost import ESTIMATE, CacheLevel, HostFigures
 
 _COPY_BYTES = 64 << 20  # a thread; beyond the caches of common processors
 _REPEATS = 5
-_TURNS = 1_000_000  # of the loop over 64 doubles, a few hundredths of a second
+_PATIENCE_SECONDS = 0.15  # of one kind of measurement
+_ALL_SECONDS = 1.5  # after which nothing is repeated, and caches are left out: with the compiler two at most
+_TURNS = 250_000  # of the loop over 64 doubles, about a hundredth of a second
 _LANES = 64  # doubles in registers: enough independent chains to hide the latency of an addition
 
-_FLOPS_SOURCE = """
+_LEVEL_BYTES = (32 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)  # a thread, in two arrays
+_MOVED_BYTES = 16 << 20  # in one measurement of a level, a thread
+
+_SOURCE = """
 extern "C" double work(long turns) {
     double a[64];
     for (int k = 0; k < 64; ++k) a[k] = 1.0 + k * 0x1p-20;
@@ -34,6 +42,14 @@ extern "C" double work(long turns) {
     for (int k = 0; k < 64; ++k) sum += a[k];
     return sum;
 }
+
+// A sum, so that no compiler makes a copy of it that passes the caches by.
+extern "C" void move(double *__restrict to, const double *__restrict from, long count, long turns) {
+    for (long i = 0; i < turns; ++i) {
+        for (long k = 0; k < count; ++k) to[k] = from[k] + 1.0;
+        __asm__ volatile("" : : "r"(to) : "memory");
+    }
+}
 """
 
 
@@ -42,8 +58,13 @@ def measured_figures(cache: BuildCache | None = None) -> HostFigures | None:
     threads = available_threads()
     note = (cache or default_cache()).read_note(_note_name(threads))
     match note:
-        case {"bandwidth": float(bandwidth), "flops": float(flops)} if bandwidth > 0 and flops > 0:
-            return HostFigures(bandwidth, flops, f"measured here with {_threads_text(threads)}")
+        case {"bandwidth": float(bandwidth), "flops": float(flops), "levels": list(rows)} if (
+            bandwidth > 0 and flops > 0
+        ):
+            levels = _read_levels(rows)
+            if levels is None:
+                return None
+            return HostFigures(bandwidth, flops, f"measured here with {_threads_text(threads)}", levels)
         case _:
             return None
 
@@ -51,6 +72,42 @@ def measured_figures(cache: BuildCache | None = None) -> HostFigures | None:
 def host_figures(cache: BuildCache | None = None) -> HostFigures:
     """What was measured here, or an estimate whose label says so."""
     return measured_figures(cache) or ESTIMATE
+
+
+def ensure_figures(cache: BuildCache | None = None) -> HostFigures:
+    """What was measured here; measured now, in at most two seconds, if nothing was.
+
+    For programs that are about to time something, before they do, and never while a simulation runs.
+    """
+    return measured_figures(cache) or measure_host(cache)
+
+
+def levels_text(figures: HostFigures) -> str:
+    """What caches move, "" where nobody has measured it."""
+    return ", ".join(f"{level.bandwidth / 1e9:.3g} GB/s for {level.size / 1e6:.3g} MB" for level in figures.levels[:-1])
+
+
+def note_rate(size: int, rate: float, cache: BuildCache | None = None) -> HostFigures:
+    """Say that arrays of `size` bytes were moved at `rate` bytes a second: a ceiling that is lower is raised to that.
+
+    Returns the figures of now; estimates stay as they are.
+    """
+    figures = measured_figures(cache)
+    if figures is None:
+        return ESTIMATE
+    if rate <= figures.bandwidth_of(size):
+        return figures
+    rows = {level.size: level.bandwidth for level in figures.levels}
+    rows[min(1 << (size.bit_length() - 1), max(rows))] = rate  # of few sizes, however many are measured
+    levels = _ordered(rows)
+    figures = HostFigures(levels[-1].bandwidth, figures.flops, figures.label, levels)
+    _keep(figures, cache or default_cache())
+    return figures
+
+
+def share_text(rate: float, ceiling: float) -> str:
+    """A rate in bytes a second beside what was measured here for arrays of this size."""
+    return f"{rate / 1e9:.3g} GB/s, {min(100.0, 100 * rate / ceiling):.0f} % of the measured bandwidth"
 
 
 def figures_text(figures: HostFigures) -> str:
@@ -69,14 +126,46 @@ def measure_host(cache: BuildCache | None = None) -> HostFigures:
     notes = cache or default_cache()
     threads = available_threads()
     toolchain = find_toolchain(cache=notes)
-    flops = _compiled_flops(toolchain, threads) if isinstance(toolchain, Toolchain) else _numpy_flops(threads)
-    label = f"measured here with {_threads_text(threads)}"
-    figures = HostFigures(_copy_bandwidth(threads), flops, label)
+    end = time.perf_counter() + _ALL_SECONDS
+    memory = CacheLevel(2 * _COPY_BYTES * threads, _copy_bandwidth(threads, end))
+    compiled = _compiled(toolchain, threads, end) if isinstance(toolchain, Toolchain) else None
+    flops, levels = compiled or (_numpy_flops(threads, end), ())
+    rows = {level.size: level.bandwidth for level in (*levels, memory)}
     before = measured_figures(notes)
     if before is not None:
-        figures = HostFigures(max(before.bandwidth, figures.bandwidth), max(before.flops, figures.flops), label)
-    notes.write_note(_note_name(threads), {"bandwidth": figures.bandwidth, "flops": figures.flops})
+        flops = max(flops, before.flops)
+        for level in before.levels:
+            rows[level.size] = max(rows.get(level.size, 0.0), level.bandwidth)
+    ordered = _ordered(rows)
+    figures = HostFigures(ordered[-1].bandwidth, flops, f"measured here with {_threads_text(threads)}", ordered)
+    _keep(figures, notes)
     return figures
+
+
+def _ordered(rows: Mapping[int, float]) -> tuple[CacheLevel, ...]:
+    """Levels of bytes -> bytes a second; less data is never moved more slowly."""
+    ordered: list[CacheLevel] = []
+    for size in sorted(rows, reverse=True):
+        ordered.append(CacheLevel(size, max(rows[size], ordered[-1].bandwidth if ordered else 0.0)))
+    return tuple(reversed(ordered))
+
+
+def _keep(figures: HostFigures, cache: BuildCache) -> None:
+    levels = [[level.size, level.bandwidth] for level in figures.levels]
+    note = {"bandwidth": figures.bandwidth, "flops": figures.flops, "levels": levels}
+    cache.write_note(_note_name(available_threads()), note)
+
+
+def _read_levels(rows: list[object]) -> tuple[CacheLevel, ...] | None:
+    """Of a note; None if it is damaged."""
+    levels = []
+    for row in rows:
+        match row:
+            case [int(size), float(bandwidth)] if size > 0 and bandwidth > 0:
+                levels.append(CacheLevel(size, bandwidth))
+            case _:
+                return None
+    return tuple(levels) or None
 
 
 def _threads_text(threads: int) -> str:
@@ -84,34 +173,51 @@ def _threads_text(threads: int) -> str:
 
 
 def _note_name(threads: int) -> str:
-    return "host-" + hashlib.sha256(f"1 {threads} {processor_text()}".encode()).hexdigest()[:32]
+    return "host-" + hashlib.sha256(f"2 {threads} {processor_text()}".encode()).hexdigest()[:32]
 
 
-def _copy_bandwidth(threads: int) -> float:
+def _copy_bandwidth(threads: int, end: float) -> float:
     """Best of several copies, each thread its own arrays; NumPy copies without the interpreter's lock."""
-    pairs = [(np.ones(_COPY_BYTES // 8), np.zeros(_COPY_BYTES // 8)) for _ in range(threads)]
+    pairs = [(np.ones(_COPY_BYTES // 8), np.ones(_COPY_BYTES // 8)) for _ in range(threads)]
     tasks = [lambda pair=pair: np.copyto(pair[1], pair[0]) for pair in pairs]
-    return 2 * _COPY_BYTES * threads / _best_seconds(tasks)
+    return 2 * _COPY_BYTES * threads / _best_seconds(tasks, end)
 
 
-def _compiled_flops(toolchain: Toolchain, threads: int) -> float:
-    """A multiplication and an addition for each of 64 doubles in registers, the flags those of kernels."""
+def _compiled(toolchain: Toolchain, threads: int, end: float) -> tuple[float, tuple[CacheLevel, ...]] | None:
+    """Operations a second and what caches move, by code with the flags of kernels; None where that does not compile.
+
+    Operations: a multiplication and an addition for each of 64 doubles in registers.
+    """
     with tempfile.TemporaryDirectory(prefix="stencil-workbench-") as folder:
-        source, library = Path(folder, "flops.cpp"), Path(folder, "flops.so")
-        source.write_text(_FLOPS_SOURCE, encoding="utf-8")
+        source, library = Path(folder, "host.cpp"), Path(folder, "host.so")
+        source.write_text(_SOURCE, encoding="utf-8")
         command = [*toolchain.command, str(source), *toolchain.flags, "-fvisibility=default", "-o", str(library)]
         done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if done.returncode != 0:
-            return _numpy_flops(threads)
+            return None
         try:
-            work = ctypes.CDLL(str(library)).work
+            code = ctypes.CDLL(str(library))
         except OSError:  # temporary files may not be executed
-            return _numpy_flops(threads)
+            return None
+        work, move = code.work, code.move
         work.argtypes, work.restype = [ctypes.c_long], ctypes.c_double
-        return 2.0 * _LANES * _TURNS * threads / _best_seconds([lambda: work(_TURNS)] * threads)
+        move.argtypes, move.restype = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long, ctypes.c_long], None
+        flops = 2.0 * _LANES * _TURNS * threads / _best_seconds([lambda: work(_TURNS)] * threads, end)
+        sizes = (size for size in _LEVEL_BYTES if time.perf_counter() < end)
+        return flops, tuple(CacheLevel(size * threads, _moved(move, size, threads, end)) for size in sizes)
 
 
-def _numpy_flops(threads: int) -> float:
+def _moved(move: Callable[[int, int, int, int], None], size: int, threads: int, end: float) -> float:
+    """Bytes a second, read and written, of threads with `size` bytes each."""
+    count, turns = size // 16, max(1, _MOVED_BYTES // size)
+    pairs = [(np.ones(count), np.ones(count)) for _ in range(threads)]
+    tasks = [
+        lambda to=to, origin=origin: move(to.ctypes.data, origin.ctypes.data, count, turns) for to, origin in pairs
+    ]
+    return float(size) * turns * threads / _best_seconds(tasks, end)
+
+
+def _numpy_flops(threads: int, end: float) -> float:
     """The same by NumPy on arrays that stay in the nearest cache: what can be had without a compiler."""
     turns, size = max(1, _TURNS // 500), 1024
 
@@ -121,15 +227,17 @@ def _numpy_flops(threads: int) -> float:
             np.multiply(values, 0.999999, out=values)
             np.add(values, 1e-6, out=values)
 
-    return 2.0 * size * turns * threads / _best_seconds([work] * threads)
+    return 2.0 * size * turns * threads / _best_seconds([work] * threads, end)
 
 
-def _best_seconds(tasks: Sequence[Callable[[], object]]) -> float:
-    """The shortest of several times in which all tasks, one a thread, are done."""
-    best = float("inf")
+def _best_seconds(tasks: Sequence[Callable[[], object]], end: float) -> float:
+    """The shortest of several times in which all tasks, one a thread, are done; of few where they take long."""
+    best, soon = float("inf"), time.perf_counter() + _PATIENCE_SECONDS
     with ThreadPoolExecutor(len(tasks)) as pool:
-        for _ in range(_REPEATS):
+        for turn in range(_REPEATS):
             start = time.perf_counter()
+            if (turn > 1 and start > soon) or (turn and start > end):
+                break
             for future in [pool.submit(task) for task in tasks]:
                 future.result()
             best = min(best, time.perf_counter() - start)

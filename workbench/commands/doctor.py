@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench._version import __version__
 from workbench.backends.cache_folder import default_cache
-from workbench.backends.host import figures_text, host_figures, measure_host, measured_figures
+from workbench.backends.host import figures_text, host_figures, levels_text, measure_host, measured_figures
 from workbench.backends.nvrtc import find_compilers
 from workbench.backends.processor import available_threads, processor_text
 from workbench.backends.registry import BACKENDS, get_backend, select_backend
@@ -31,7 +31,10 @@ def examine(*, measure: bool = False) -> Iterator[str]:
     yield from _compiler_lines()
     yield from _cuda_lines()
     yield _line("cache", str(default_cache().info()))
-    yield _line("figures", figures_text(measure_host() if measure else host_figures()))
+    figures = measure_host() if measure else host_figures()
+    yield _line("figures", figures_text(figures))
+    if levels_text(figures):
+        yield _line("caches", levels_text(figures))
     if not measure and measured_figures() is None:
         yield _line("", "measure them: workbench doctor --measure")
     yield from _library_lines()

@@ -82,6 +82,13 @@ class CardSummary:
         return f"{count} promotion{'' if count == 1 else 's'}: {'; '.join(self.promotions)}" if count else ""
 
 
+def bound_scope(card: CardSummary) -> str:
+    """For what the bound holds: measured figures know caches, an estimate does not."""
+    if card.measured:
+        return f"at the bandwidth that was measured for arrays of {shape_text(card.extents)} cells"
+    return "for arrays beyond the caches"
+
+
 def shape_text(extents: tuple[int, ...]) -> str:
     """Extents as people write them: "256 × 256", "1,048,576"."""
     return " × ".join(f"{n:,}" for n in extents)

@@ -9,6 +9,7 @@ from workbench.notebook.card import (
     CardSummary,
     KernelRow,
     StaticRow,
+    bound_scope,
     filled_text,
     scaled,
     shape_text,
@@ -45,7 +46,7 @@ def _tiles(card: CardSummary) -> str:
     kind = "predicted bound" if card.measured else "estimated bound"
     cells = shape_text(card.extents)
     tiles = (
-        (kind, scaled(kernel.bound, "cells/s"), "memory measured here" if card.measured else "not measured here")
+        (kind, scaled(kernel.bound, "cells/s"), "bandwidth measured here" if card.measured else "not measured here")
         if kernel.bound
         else (kind, "none", "nothing is computed"),
         ("memory traffic", f"{in_digits(kernel.bytes_moved, 3)} bytes", "a cell and step"),
@@ -105,7 +106,7 @@ def _notes(card: CardSummary) -> str:
         notes.append(("types", card.promotions_text))
     notes += [
         ("backend", f"{card.backend}: {card.backend_reason}"),
-        ("bound", f"for arrays beyond the caches; {card.bound_source}"),
+        ("bound", f"{bound_scope(card)}; {card.bound_source}"),
     ]
     if card.arithmetic != "ieee":
         notes.append(("arithmetic", card.arithmetic))

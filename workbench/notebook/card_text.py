@@ -9,6 +9,7 @@ from workbench.notebook.card import (
     CardSummary,
     KernelRow,
     StaticRow,
+    bound_scope,
     filled_text,
     scaled,
     shape_text,
@@ -69,7 +70,7 @@ def bound_text(card: CardSummary) -> str:
     kind = "predicted bound" if card.measured else "estimated bound"
     if not kernel.bound:
         return "none: nothing is computed"
-    return f"{kind} {scaled(kernel.bound, 'cells/s')} for arrays beyond the caches; {card.bound_source}"
+    return f"{kind} {scaled(kernel.bound, 'cells/s')} {bound_scope(card)}; {card.bound_source}"
 
 
 def _static(row: StaticRow) -> str:

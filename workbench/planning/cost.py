@@ -20,12 +20,34 @@ def default_extents(dim: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True, slots=True)
+class CacheLevel:
+    """Bytes per second that were moved where arrays of `size` bytes in all were gone through again and again."""
+
+    size: int
+    bandwidth: float
+
+
+@dataclass(frozen=True, slots=True)
 class HostFigures:
-    """What a machine can do: bytes per second to memory, weighted operations per second; `label` says how known."""
+    """What a machine can do: bytes per second to memory, weighted operations per second; `label` says how known.
+
+    levels: what caches move, smallest size first, slower from one to the next; empty where nobody has measured it.
+    """
 
     bandwidth: float
     flops: float
     label: str
+    levels: tuple[CacheLevel, ...] = ()
+
+    def bandwidth_of(self, size: int) -> float:
+        """Bytes per second that arrays of `size` bytes in all move at most.
+
+        The figure of the next smaller size that was measured, because less data is never moved more slowly.
+        """
+        if not self.levels:
+            return self.bandwidth
+        fitting = [level.bandwidth for level in self.levels if level.size <= size]
+        return fitting[-1] if fitting else self.levels[0].bandwidth
 
 
 ESTIMATE = HostFigures(20e9, 20e9, "estimate for a desktop CPU, not measured")
@@ -55,7 +77,8 @@ def bound_seconds(step: Step, extents: tuple[int, ...], figures: HostFigures = E
         cells = 1
         for (below, above), extent in zip(subkernel.margins, extents, strict=True):
             cells *= below + extent + above
-        total += cells * max(subkernel.cost.bytes_moved / figures.bandwidth, subkernel.cost.flops / figures.flops)
+        bandwidth = figures.bandwidth_of(round(cells * subkernel.cost.bytes_moved))
+        total += cells * max(subkernel.cost.bytes_moved / bandwidth, subkernel.cost.flops / figures.flops)
     return total
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -47,6 +48,7 @@ class Simulation:
         self._background: BackgroundRun | None = None
         self._march: March | None = None
         self._probes: dict[str, Probe] = {}
+        self._made_by: Callable[[Choices, str], Any] | None = None
         alive.register_simulation(self)
         publish(SimulationOpened(state.graph.name, state.compiled.selection.name, state.extents))
 
@@ -56,6 +58,13 @@ class Simulation:
     def graph(self) -> Graph:
         """The program, simplified."""
         return self._state.graph
+
+    @property
+    def machine(self) -> Any:  # noqa: ANN401  # a Machine, which the room above defines
+        """The machine that made it, with the choices and on the backend that it runs now."""
+        if self._made_by is None:
+            raise RunError("no machine made this simulation", advice="Make one by machine.simulate(...).")
+        return self._made_by(self.compiled.plan.choices, self.backend)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -279,6 +288,10 @@ class Simulation:
     def view(self, name: str, *, palette: str = "viridis", limits: tuple[float, float] | None = None) -> Any:  # noqa: ANN401
         """A live picture of a field or named intermediate: play, step, sliders; a PNG where no page can draw it."""
         return open_view(self, name, palette, limits)
+
+    def inspect(self, *, field: str = "") -> Any:  # noqa: ANN401  # an Inspector
+        """The whole workbench on this simulation: `sim.machine.inspect(sim)`. field: the value to show first."""
+        return self.machine.inspect(self, field=field)
 
     def replan(self, choices: Choices, *, threads: int | None = None, progress: ReplanListener | None = None) -> Replan:
         """Go on with the same program planned by other choices: `sim.replan(wave.annotate("u1", "manifest").choices)`.

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from workbench.backends.base import LaunchTime
 from workbench.pipeline import Compiled
@@ -15,15 +19,20 @@ from workbench.run.watching import Watch
 if TYPE_CHECKING:
     from workbench.run.simulation import Simulation
 
-TIMED_AFTER = 0.1  # seconds of running; before it, first touches of memory and a slice's start weigh too much
-AGAIN = 4  # times as long a program has run at the next measurement
+WINDOW_SECONDS = 1.0  # by the clock: a figure is the median of the pieces of a run that ended in the last of them
+PIECE_SECONDS = 0.01  # of running, of one piece of many short steps
+LEAST_PIECES = 3  # that make a figure, also of steps that take longer than the window
+STEADY = 0.1  # share of the median that the spread of a stable figure is at most
+PATIENCE = 4  # windows after which a figure is told though it spreads more
+AGAIN = 4  # times as long a program has run at the next figure
 
 
 @dataclass(frozen=True, slots=True)
 class StepTime:
     """Seconds by the clock of a step of the program that runs now, on average over the `steps` it has done.
 
-    `launches` as Instance.launch_times has them, of all kernels.
+    `launches` as Instance.launch_times has them, of all kernels. `spread`: half of what the middle half of several
+    measurements lies apart, where `seconds` is their median.
     """
 
     choices: Choices
@@ -32,6 +41,7 @@ class StepTime:
     steps: int
     seconds: float
     launches: tuple[LaunchTime, ...]
+    spread: float = 0.0
 
     def subkernels(self, compiled: Compiled) -> tuple[tuple[str, float], ...]:
         """(name in the source, seconds) of each sub-kernel of a plain step of the main kernel, where they are known."""
@@ -88,32 +98,69 @@ def time_of(state: State) -> StepTime | None:
     )
 
 
-def timed(state: State, told: Callable[[StepTime], None], *, once: bool) -> Callable[[], None]:
-    """Call `told` in the thread that runs, when the present program has run for TIMED_AFTER seconds.
+class _Window:
+    """What a step took in the pieces of a run that ended in the last WINDOW_SECONDS."""
 
-    Unless `once`, again each time when it has run AGAIN times as long, with what was measured since the call before:
-    views draw new code while its first steps run, on a computer with few cores at several times their cost.
-    Another program that takes over ends it, and so does a call of the result.
+    def __init__(self) -> None:
+        self._pieces: deque[tuple[float, float]] = deque()  # when it ended, seconds a step
+        self._steps, self._seconds = 0, 0.0  # of the piece that goes on
+
+    def add(self, now: float, steps: int, seconds: float) -> None:
+        """Some steps have taken so long; the last of them ended `now`."""
+        self._steps += steps
+        self._seconds += seconds
+        if self._steps and self._seconds >= PIECE_SECONDS:
+            self._pieces.append((now, self._seconds / self._steps))
+            self._steps, self._seconds = 0, 0.0
+            while len(self._pieces) > LEAST_PIECES and self._pieces[0][0] < now - WINDOW_SECONDS:
+                self._pieces.popleft()
+
+    def figure(self) -> tuple[float, float] | None:
+        """The median and the spread of seconds a step, None while there are too few pieces."""
+        if len(self._pieces) < LEAST_PIECES:
+            return None
+        low, median, high = np.percentile([seconds for _, seconds in self._pieces], (25, 50, 75))
+        return float(median), float(high - low) / 2
+
+
+def timed(
+    state: State, told: Callable[[StepTime], None], *, once: bool, clock: Callable[[], float] = time.monotonic
+) -> Callable[[], None]:
+    """Call `told` in the thread that runs, as soon as there is a stable figure of the present program.
+
+    That is the median over the last second; a figure is stable if its spread is small, or after PATIENCE seconds.
+    Unless `once`, again each time when the program has been there AGAIN times as long: views draw new code while its
+    first steps run, on a computer with few cores at several times their cost. Launches are averages since the figure
+    before. Another program that takes over ends it, and so does a call of the result.
     """
     compiled = state.compiled
+    window, begun = _Window(), clock()
+    seen_steps, seen_seconds = state.march_steps, state.march_seconds
     earlier: StepTime | None = None
-    after = TIMED_AFTER
+    after = WINDOW_SECONDS
 
     def changed() -> None:
-        nonlocal earlier, after
+        nonlocal earlier, after, seen_steps, seen_seconds
         if state.compiled is not compiled:
             state.watches.remove(watch)
             return
-        time = time_of(state) if state.march_seconds >= after else None
-        if time is None or (earlier is not None and time.steps == earlier.steps):
+        now = clock()
+        window.add(now, state.march_steps - seen_steps, state.march_seconds - seen_seconds)
+        seen_steps, seen_seconds = state.march_steps, state.march_seconds
+        figure = window.figure() if now - begun >= after else None
+        if figure is None or (earlier is not None and earlier.steps == state.march_steps):
             return
-        fresh = time if earlier is None else time.since(earlier)
-        earlier, after = time, AGAIN * state.march_seconds
-        watch.seconds = after / 2
+        median, spread = figure
+        if spread > STEADY * median and now - begun < max(after, PATIENCE * WINDOW_SECONDS):
+            return
+        known = time_of(state)
+        assert known is not None
+        fresh = known if earlier is None else known.since(earlier)
+        earlier, after = known, AGAIN * (now - begun)
         if once:
             state.watches.remove(watch)
-        told(fresh)
+        told(replace(fresh, seconds=median, spread=spread))
 
-    watch = Watch(changed, after / 2)
+    watch = Watch(changed, PIECE_SECONDS * 5)
     state.watches.add(watch)
     return lambda: state.watches.remove(watch)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.backends.host import measure_host
+from workbench.backends.host import ensure_figures
 from workbench.backends.registry import select_backend
 from workbench.errors import StencilError
 from workbench.machine import Machine
@@ -173,7 +173,7 @@ def measure_hints(
         for key in keys:
             speeds[key].append(cells**dim * steps[key] / _seconds(runs[key], steps[key]) / 1e6)
         say(f"round {number + 1} of {rounds}: " + ", ".join(f"{v[-1]:.1f}" for v in speeds.values()) + " Mcups")
-    host = measure_host()
+    host = ensure_figures()
     rows = []
     for key in keys:
         runs[key].close()
@@ -216,6 +216,6 @@ def _figures(
         memory_a_cell=memory_bytes(plan, extents) / cells,
         source_lines=len(str(machine.source(language)).splitlines()),
         mcups=mcups,
-        bound_by_bytes=host.bandwidth / cost.bytes_moved / 1e6,
+        bound_by_bytes=host.bandwidth_of(round(cells * cost.bytes_moved)) / cost.bytes_moved / 1e6,
         bound_by_operations=host.flops / cost.flops / 1e6,
     )

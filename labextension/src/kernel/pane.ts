@@ -71,7 +71,20 @@ export interface FileMessage {
   body: ArrayBuffer;
 }
 
-export type ToPane = LibraryMessage | DocumentMessage | PatchMessage | StatusMessage | ToolsMessage | FileMessage;
+/** Lines for the reader to paste elsewhere. */
+export interface CopyMessage {
+  type: 'copy';
+  text: string;
+}
+
+export type ToPane =
+  | LibraryMessage
+  | DocumentMessage
+  | PatchMessage
+  | StatusMessage
+  | ToolsMessage
+  | FileMessage
+  | CopyMessage;
 
 export type FromPane =
   | { type: 'opened'; view: string; bokeh: string; dark: boolean }
@@ -96,6 +109,8 @@ export function readPaneMessage(content: unknown, buffers: readonly ArrayBufferV
       return readPatch(content, buffers);
     case 'status':
       return { type: 'status', text: text(content, 'text') };
+    case 'copy':
+      return { type: 'copy', text: text(content, 'text') };
     case 'tools':
       return Array.isArray(content['states']) ? { type: 'tools', states: content['states'] as ToolState[] } : null;
     case 'file':

@@ -203,6 +203,13 @@ def test_limits_grow_until_they_are_freed_or_held(simulation, looking):
     assert limits_at(looking, simulation, 1.0) == [(0, 1)]
 
 
+def test_limits_about_zero_end_with_the_diverging_palette(simulation, looking):
+    looking.colour("RdBu_r")
+    assert limits_at(looking, simulation, -20.0, 5.0) == [(-20, 20), (-20, 20)]
+    looking.colour("viridis")
+    assert limits_at(looking, simulation, 5.0) == [(-20, 11)]
+
+
 def test_setting_back_lets_limits_begin_anew(simulation, looking):
     simulation.run(5)
     assert looking.again().high == 16.0

@@ -5,12 +5,13 @@ import math
 
 import numpy as np
 import pytest
+from matplotlib import colormaps
 
 import workbench as wb
 from workbench.errors import FieldError
 from workbench.run.snapshots import Snapshot, take_snapshot
 from workbench.views.field.messages import frame_message, point_message
-from workbench.views.field.palettes import LEVELS, NAN_COLOUR, NOT_A_NUMBER, PALETTES, colour_table
+from workbench.views.field.palettes import DIVERGING, LEVELS, NAN_COLOUR, NOT_A_NUMBER, PALETTES, colour_table
 from workbench.views.field.summary import LARGEST_SIDE, Clock, Look, describe, plain_axes, quantise, summarise, thinner
 
 
@@ -173,6 +174,24 @@ def test_lightness_grows_along_sequential_palettes(name):
     lightness = table @ [0.2126, 0.7152, 0.0722]
     assert (np.diff(lightness) > -1.0).all()
     assert lightness[-1] > lightness[0] + 100
+
+
+@pytest.mark.parametrize("name", PALETTES)
+def test_palette_is_that_of_its_name_in_matplotlib(name):
+    table = np.frombuffer(PALETTES[name], np.uint8).reshape(LEVELS, 3)
+    theirs = colormaps[name](np.linspace(0, 1, LEVELS), bytes=True)[:, :3]
+    assert np.abs(table.astype(int) - theirs).max() <= 12
+
+
+@pytest.mark.parametrize("name", sorted(DIVERGING))
+def test_middle_of_a_diverging_palette_is_zero(name):
+    summary = summary_of([[-1.0, 0.0], [3.0, np.nan]], Look(name))
+    assert (summary.low, summary.high) == (-3.0, 3.0)
+    middle = np.frombuffer(colour_table(name), np.uint8).reshape(256, 3)[summary.codes[summary.values == 0.0]]
+    assert (middle > 230).all()
+    assert summary_of([[1.0, 2.0]], Look(name, reach=(-4.0, 3.0))).high == 4.0
+    fixed = summary_of([[-1.0, 3.0]], Look(name, (0.0, 2.0)))
+    assert (fixed.low, fixed.high) == (0.0, 2.0)
 
 
 def test_snapshot_is_of_one_whole_step():

@@ -291,7 +291,7 @@ def test_sim_view_without_ipywidgets_is_a_picture(simulation, monkeypatch):
 
 
 def test_bad_looks_are_refused(simulation):
-    with pytest.raises(RunError, match="viridis, cividis, RdBu"):
+    with pytest.raises(RunError, match="viridis, cividis, RdBu_r, RdBu"):
         simulation.view("u", palette="jet")
     with pytest.raises(RunError, match="low < high"):
         simulation.view("u", limits=(1, 1))

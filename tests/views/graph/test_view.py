@@ -52,7 +52,7 @@ def test_words_show_before_and_now_with_what_was_measured(view):
     view.inspection.report_status(Status("compiling", busy=True))
     lines = view.words().splitlines()
     assert lines[0] == (
-        "before: hello: 1 sub-kernel; 1 Manifest, 1 Delayed; 16 bytes a cell; measured 1.5 s a step on openmp"
+        "before: hello: 1 sub-kernel; 1 Manifest, 1 Delayed; 16 bytes a cell; measured 1.5 ± 0.1 s a step on openmp"
     )
     assert lines[1] == "now: hello: 2 sub-kernels; 2 Manifest, 0 Delayed; 32 bytes a cell"
     assert lines[2] == "compiling"
@@ -155,6 +155,13 @@ class TestOnAPage:
         self.press(ear, "s")
         self.said(ear, "select a value first")
         assert view.inspection.plan.main.storage[1] is Storage.DELAYED
+
+    def test_choices_are_handed_over_as_lines_to_paste(self, parts):
+        view, ear = parts
+        view.inspection.flip("y")
+        ear.pane.widget.hear({"type": "tool", "name": "hints", "value": ""})
+        assert ear.wait("copy")[-1].content["text"] == view.hints()
+        assert view.hints().endswith("\nmanifest(y)")
 
     def test_tools_are_offered_only_where_there_is_something_to_do(self, parts):
         _, ear = parts

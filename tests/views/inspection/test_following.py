@@ -79,7 +79,7 @@ def test_sub_kernels_are_measured(followed):
 
 def test_a_plan_is_measured_again_and_again(followed, monkeypatch):
     simulation, inspection, _ = followed
-    monkeypatch.setattr("workbench.run.timing.TIMED_AFTER", 0.01)
+    monkeypatch.setattr("workbench.run.timing.WINDOW_SECONDS", 0.01)
     inspection.flip("slope")
     wait_for(lambda: simulation.compiled.plan == inspection.plan)
     heard = []

@@ -13,7 +13,7 @@ from workbench.views.inspection.selection import value_named
 from workbench.views.inspector.html import Part, parts_html
 from workbench.views.inspector.inspector import _TITLES, SIDES, open_inspector
 from workbench.views.kinds import VIEWS
-from workbench.views.page.live import LIVE_ADVICE, MIME
+from workbench.views.page.live import CLOSED_ADVICE, LIVE_ADVICE, MIME
 
 
 @pytest.fixture
@@ -86,6 +86,14 @@ def test_it_is_live_where_ipywidgets_is_and_a_picture_elsewhere(hello, monkeypat
     assert MIME not in bundle
     assert LIVE_ADVICE in bundle["text/plain"]
     assert bundle["image/png"].startswith("iVBOR")
+
+
+def test_closed_inspector_says_how_to_get_another(hello):
+    inspector = hello.inspect()
+    inspector.close()
+    bundle = inspector._repr_mimebundle_()
+    assert bundle["text/plain"].endswith(CLOSED_ADVICE)
+    assert bundle[MIME] == {"version": 1, "closed": True}
 
 
 def test_closing_leaves_no_widget_behind(hello):

@@ -152,7 +152,7 @@ def test_what_cannot_be_launched_is_refused_and_told(followed):
 def test_times_are_told_in_a_unit_that_needs_no_exponent():
     view = open_launch_view(HEAT, backend="openmp")
     view.inspection.report_measured(Measurement(view.inspection.choices, "openmp", (64, 64), 1.27e-2))
-    assert "measured 12.7 ms a step on openmp" in view.words()
+    assert "measured 13 ± 1 ms a step on openmp" in view.words()
     view.close()
 
 

@@ -16,6 +16,7 @@ from workbench.views.plan.summary import (
     describe_plan,
     measured_text,
     seconds_text,
+    spread_text,
     summarise_plan,
     variants_of,
 )
@@ -117,3 +118,20 @@ def test_every_number_of_the_table_has_a_unit():
     for column, text in zip(COLUMNS, cells_of(row), strict=True):
         told = f"{column.label} {text}"
         assert not column.numeric or re.search(r"bytes|flops|cells|[mµn]s", told) or text == "not measured", told
+
+
+@pytest.mark.parametrize(
+    ("seconds", "spread", "text"),
+    [
+        (1.26e-3, 0.04e-3, "1.3 ± 0.1 ms"),
+        (1.26e-3, 0.24e-3, "1.3 ± 0.3 ms"),
+        (132e-6, 3e-6, "130 ± 10 µs"),
+        (0.999e-3, 0.0, "1.0 ± 0.1 ms"),
+        (12.6, 2.0, "13 ± 2 s"),
+        (3e-8, 2e-9, "30 ± 2 ns"),
+        (4e-10, 0.0, "0.40 ± 0.01 ns"),
+        (0.0, 0.0, "0 ns"),
+    ],
+)
+def test_measured_times_have_two_digits_and_a_spread(seconds, spread, text):
+    assert spread_text(seconds, spread) == text

@@ -83,7 +83,7 @@ def test_measured_times_arrive(looked_at):
     ear.listener.ready()
     parts = (("step_0_b", 1e-3), ("step_1_add", 2e-3))
     inspection.report_measured(Measurement(inspection.choices, "openmp", (100,), 3.5e-3, parts))
-    sent = body(ear.wait("table", lambda m: "measured 3.5 ms" in body(m)["caption"]))
+    sent = body(ear.wait("table", lambda m: "measured 3.5 ± 0.1 ms" in body(m)["caption"]))
     assert [row["cells"][-1] for row in sent["rows"]] == ["1 ms", "2 ms"]
     assert view.summary.extents == (100,)
 
@@ -96,6 +96,16 @@ def test_the_host_is_measured_when_asked(looked_at, monkeypatch):
     ear.listener.receive({"type": "button", "name": "measure"})
     ear.wait("table", lambda m: any("measured just now" in note for note in body(m)["notes"]))
     assert view.summary.figures.bandwidth == 1e9
+
+
+def test_the_host_is_not_measured_beside_a_run(looked_at, monkeypatch):
+    ear, inspection, _ = looked_at
+    monkeypatch.setattr(plan_view, "measure_host", lambda: pytest.fail("measured beside a run"))
+    ear.listener.ready()
+    with inspection.machine.simulate(u=0.0, shape=8, backend="reference") as simulation:
+        simulation.start()
+        ear.listener.receive({"type": "button", "name": "measure"})
+        ear.wait("error", lambda m: "cannot be measured while a simulation runs" in m.content["text"])
 
 
 def test_steps_are_a_choice():

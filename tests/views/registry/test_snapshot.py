@@ -75,15 +75,15 @@ def test_words_and_table(running):
     assert page.count("<tr>") >= 3
 
 
-def test_more_than_memory_moves_comes_from_caches(running):
+def test_bandwidth_is_told_beside_the_measured_one(running):
     (living,) = [s for s in registry().simulations if s.extents == (30_000,)]
     row = replace(living.subkernels[0], calls=1, seconds=1.0, moved=10e9)
     told = [str(replace(registry(), simulations=(replace(living, subkernels=(replace(row, ceiling=c),)),)))
             for c in (40e9, 5e9, 0.0)]  # fmt: skip
-    assert "10 GB/s (25 % of memory)" in told[0]
-    assert "10 GB/s (from caches)" in told[1]
+    assert "10 GB/s (25 % of the measured bandwidth)" in told[0]
+    assert "10 GB/s (100 % of the measured bandwidth)" in told[1]
     assert "10 GB/s" in told[2]
-    assert "of memory" not in told[2]
+    assert "measured bandwidth" not in told[2]
 
 
 def test_closed_simulations_are_not_listed(running):

@@ -235,8 +235,10 @@ class Looking:
         fresh = snapshot.steps != self._seen_step
         self._name, self._snapshot, self._summary = name, snapshot, summary
         self._wrong, self._seen_step = wrong, snapshot.steps
-        if self._limits == "growing" and any(plane.minimum is not None for plane in summary.planes):
-            self._look_now = replace(self._look_now, reach=(summary.low, summary.high))
+        ends = [end for plane in summary.planes for end in (plane.minimum, plane.maximum) if end is not None]
+        if self._limits == "growing" and ends:
+            ends += look.reach or ()
+            self._look_now = replace(self._look_now, reach=(min(ends), max(ends)))
         if fresh:
             for name_ in self._scalars.keys() - snapshot.stale:
                 self._scalars[name_].append(self._place(), float(snapshot.numbers[name_]))

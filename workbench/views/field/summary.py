@@ -16,7 +16,7 @@ from workbench.graph.spaces import axis_name
 from workbench.run.snapshots import Snapshot
 from workbench.views.drawing.numbers import shares, short
 from workbench.views.field.flags import Wrong
-from workbench.views.field.palettes import DEFAULT, LEVELS, NOT_A_NUMBER
+from workbench.views.field.palettes import DEFAULT, DIVERGING, LEVELS, NOT_A_NUMBER
 
 LARGEST_SIDE = 1024  # cells; more than a screen shows, and one frame stays below 1.1 MB
 Codes = npt.NDArray[np.uint8]
@@ -54,6 +54,8 @@ class Clock:
 @dataclass(frozen=True, slots=True)
 class Look:
     """How to look: colours; fixed limits (None: those of the data); the two axes shown; where the others are cut.
+
+    Limits of the data lie symmetrically about 0 where the palette is diverging.
 
     reach: limits of the data are at least as far apart.
 
@@ -159,6 +161,8 @@ def summarise(
     sections = tuple(_section(values, axes, shown, look.cuts) for shown in _shown(look, len(axes)))
     finite = [end for section in sections for end in (section.minimum, section.maximum) if end is not None]
     ends = [*finite, *(look.reach or ())]
+    if len(axes) > 1 and look.palette in DIVERGING:
+        ends += [-end for end in ends]
     limits = look.limits or (min(ends, default=0.0), max(ends, default=0.0))
     time = None if clock is None else snapshot.numbers.get(clock.name)
     pictures = [

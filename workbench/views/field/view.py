@@ -61,7 +61,7 @@ from workbench.views.field.still import png_of
 from workbench.views.field.summary import AxisLabel, FieldSummary, Look, describe
 from workbench.views.page.faults import fault_text
 from workbench.views.page.feeder import CLOSING_SECONDS, Feeder
-from workbench.views.page.live import LIVE_ADVICE, live_entries
+from workbench.views.page.live import live_entries, still_entries
 
 GROUPS = frozenset({"scalars", "probes", "profiles"})
 CHART_WIDTH = 480  # pixels, until the page says how wide it is
@@ -393,7 +393,7 @@ class FieldView:
             "image/png": base64.b64encode(png_of(self.summary)).decode("ascii"),
         }
         if self._page is None:
-            bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
+            bundle |= still_entries(describe(self.summary), closed=self._closed)
         else:
             bundle |= live_entries(self._page.model_id)
         return bundle

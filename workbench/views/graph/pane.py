@@ -39,6 +39,7 @@ _TOOLS = (
     Tool("closer", "Zoom in", "Closer (+)"),
     Tool("farther", "Zoom out", "Farther (-)"),
     Tool("fit", "Fit", "All of it (0)"),
+    Tool("hints", "Copy hints", "Copy these choices as hints, lines to paste into the cell", seldom=True),
     Tool("find", "Find ", "A name, a part of a formula, or a line of the cell; Enter goes on", "search"),
     Tool("compare", "Compare ", "Ring what another plan stores otherwise", "choice"),
 )
@@ -182,6 +183,7 @@ class GraphPane:
             "farther": lambda: pane.patch(lambda: figure.zoom(1 / 0.7)),
             "fit": lambda: pane.patch(lambda: figure.fit(view.layout)),
             "find": lambda: self._find(value),
+            "hints": lambda: pane.hand_text(view.hints()),
             "compare": lambda: view.compare(value),
             "kernel": lambda: view.show_kernel(value),
         }

@@ -9,19 +9,22 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from workbench.errors import StencilError
+from workbench.frontend.cell import Traced
 from workbench.planning.choices import Choices, PlanChoices
 from workbench.planning.plan import Plan
 from workbench.run.simulation import Simulation
+from workbench.run.watching import is_closed
 from workbench.views.drawing.shapes import to_png, to_svg
 from workbench.views.graph.drawing import draw_graph
 from workbench.views.graph.layout import GraphLayout, default_folds, lay_out_graph
 from workbench.views.graph.summary import GraphSummary, describe_graph, plan_line, summarise_graph
 from workbench.views.graph.words import details_text, storage_text
 from workbench.views.inspection.following import inspect_machine
+from workbench.views.inspection.hints import hint_text
 from workbench.views.inspection.inspection import Inspection, Program
 from workbench.views.inspection.selection import SubkernelRef, ValueRef, values_of
-from workbench.views.page.live import LIVE_ADVICE
-from workbench.views.plan.summary import seconds_text
+from workbench.views.page.live import still_entries
+from workbench.views.plan.summary import spread_text
 
 
 class GraphPage(Protocol):
@@ -78,6 +81,7 @@ class GraphView:
         summary = self._summarise()
         self._folded = default_folds(summary)
         self._opened_by_hand = False
+        self._closed = False
         self._drawn = (summary, lay_out_graph(summary, self._folded))
         self._leave: tuple[Callable[[], None], ...] = (
             inspection.on("plan", lambda _: self._replan()),
@@ -202,8 +206,15 @@ class GraphView:
         self.comparison = comparison
         self._attempt(lambda: self.inspection.compare(self._compared(comparison)))
 
+    def hints(self) -> str:
+        """The choices of now as lines to paste at the end of the cell."""
+        inspection = self.inspection
+        traced = getattr(inspection.machine, "traced", None)
+        return hint_text(inspection.plan, traced.lines if isinstance(traced, Traced) else (), inspection.target)
+
     def close(self) -> None:
         """Listen no more, off the page."""
+        self._closed = True
         for leave in self._leave:
             leave()
         page, self.page = self.page, None
@@ -292,11 +303,12 @@ class GraphView:
         """A plan in one line, with what was measured."""
         measured = self.inspection.measured(plan)
         line = plan_line(plan, self.kernel)
-        return (
-            line
-            if measured is None
-            else f"{line}; measured {seconds_text(measured.seconds)} a step on {measured.backend}"
-        )
+        if measured is not None:
+            return f"{line}; measured {spread_text(measured.seconds, measured.spread)} a step on {measured.backend}"
+        simulation = self.inspection.simulation
+        if simulation is None or is_closed(simulation) or not simulation.running:
+            return line
+        return f"{line}; measuring ..." if simulation.compiled.plan.choices == plan.choices else line
 
     def _selected_words(self) -> str:
         selection = self.inspection.selection
@@ -333,7 +345,7 @@ class GraphView:
             "image/png": base64.b64encode(self.png).decode("ascii"),
         }
         if self.page is None:
-            bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
+            bundle |= still_entries(describe_graph(self.summary), closed=self._closed)
             return bundle
         return bundle | self.page.mime
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -52,7 +53,7 @@ def flipped(plan: Plan, value: ValueRef, backend: str) -> Plan:
     other = Storage.DELAYED if now is Storage.MANIFEST else Storage.MANIFEST
     wanted = {value: other}
     while True:
-        made = plan_for(plan.graph, _with_storage(plan, wanted), backend)
+        made = plan_for(plan.graph, choose_storage(plan, wanted), backend)
         # The cost model may now think otherwise about other values; a reader who flipped one of them means that one.
         moved = {ref: before for ref, before, _ in storage_changes(plan, made) if ref not in wanted}
         if not moved:
@@ -108,7 +109,8 @@ def _key(plan: Plan, value: ValueRef) -> str:
     return f"{value.kernel}/{plan.kernel(value.kernel).kernel.keys()[value.node]}"
 
 
-def _with_storage(plan: Plan, wanted: dict[ValueRef, Storage]) -> Choices:
+def choose_storage(plan: Plan, wanted: Mapping[ValueRef, Storage]) -> Choices:
+    """The choices of a plan with the storage of these values chosen, in the kernel of each alone."""
     keys = {kernel.kernel.name: kernel.kernel.keys() for kernel in plan.kernels}
     manifest, delayed = set(plan.choices.plan.values.manifest), set(plan.choices.plan.values.delayed)
     for value, storage in wanted.items():

@@ -132,7 +132,7 @@ class Following:
     def _timed(self, time: StepTime, simulation: Simulation) -> None:
         if not self._closed:
             parts = time.subkernels(simulation.compiled)
-            measured = Measurement(time.choices, time.backend, time.extents, time.seconds, parts)
+            measured = Measurement(time.choices, time.backend, time.extents, time.seconds, parts, time.spread)
             with contextlib.suppress(Exception):  # the inspection has told it; the run goes on
                 self.inspection.report_measured(measured)
 

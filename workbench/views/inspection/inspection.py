@@ -53,7 +53,7 @@ class Program(Protocol):
 class Measurement:
     """Seconds a step took, by the clock, for a plan on a backend with these extents.
 
-    `subkernels`: (name in the source, seconds a step), where they were timed one by one.
+    `subkernels`: (name in the source, seconds a step), where they were timed one by one. `spread` as in StepTime.
     """
 
     choices: Choices
@@ -61,6 +61,7 @@ class Measurement:
     extents: tuple[int, ...]
     seconds: float
     subkernels: tuple[tuple[str, float], ...] = ()
+    spread: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

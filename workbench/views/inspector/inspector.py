@@ -13,7 +13,7 @@ from workbench.views.inspection.following import follow, inspect_machine
 from workbench.views.inspection.inspection import Inspection, Program
 from workbench.views.inspector.html import Part, parts_html, still_html, still_words
 from workbench.views.kinds import VIEWS, ViewKind
-from workbench.views.page.live import LIVE_ADVICE, live_entries
+from workbench.views.page.live import LIVE_ADVICE, live_entries, still_entries
 
 SIDES: tuple[tuple[str, ...], ...] = (("graph", "plan", "launch"), ("source", "field"))
 """The names of the views, in tabs; the two sides stand beside each other where there is room, else one below the other.
@@ -39,6 +39,7 @@ class Inspector:
         names += [name for name in VIEWS if name not in names]
         for name in names:
             self._open(VIEWS[name], field)
+        self._closed = False
         self._container: Any = None
         if find_spec("ipywidgets") is not None:
             self._container = _contain(self._tabs())
@@ -84,6 +85,7 @@ class Inspector:
 
     def close(self) -> None:
         """Close all views and the widget. Closing twice does nothing."""
+        self._closed = True
         for view in self.views.values():
             view.close()
         if self._following is not None:
@@ -109,7 +111,7 @@ class Inspector:
         if graph is not None:
             bundle["image/png"] = base64.b64encode(graph.png).decode("ascii")
         if self._container is None:
-            bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
+            bundle |= still_entries(repr(self), closed=self._closed)
         else:
             bundle |= live_entries(self._container.model_id)
         return bundle

@@ -29,8 +29,8 @@ from workbench.views.launch.summary import (
     describe_launch,
     summarise_launch,
 )
-from workbench.views.page.live import LIVE_ADVICE
-from workbench.views.plan.summary import seconds_text
+from workbench.views.page.live import still_entries
+from workbench.views.plan.summary import measured_text
 
 BACKENDS = names_with_text()
 PATIENCE_SECONDS = 10.0  # that a still picture waits for what the simulator records
@@ -99,7 +99,11 @@ class LaunchView:
         measured, status = self.inspection.measured(self.inspection.plan), self.inspection.status.text
         facts = self._facts(self.inspection.plan)
         searching = "the compiler and the simulator are at work" if facts is None else facts.problem
-        found = "" if measured is None else f"measured {seconds_text(measured.seconds)} a step on {measured.backend}"
+        found = (
+            ""
+            if measured is None
+            else f"{measured_text(measured.seconds, measured.spread)} a step on {measured.backend}"
+        )
         told = (self.trouble, status, found, advice_text(self.summary), searching if self.on_device else "")
         return "\n".join(text for text in told if text)
 
@@ -191,7 +195,7 @@ class LaunchView:
         }
         page = getattr(self.page, "pane", None)
         if page is None:
-            bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
+            bundle |= still_entries(repr(self), closed=self._closed)
             return bundle
         return {**page._repr_mimebundle_(), **bundle}
 

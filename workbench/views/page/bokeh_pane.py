@@ -147,6 +147,10 @@ class BokehPane:
             if self._feeder is not None:
                 self._send(Message({"type": "status", "text": text}))
 
+    def hand_text(self, text: str) -> None:
+        """Show lines below the drawing to be copied, and copy them where the page may."""
+        self._send(Message({"type": "copy", "text": text}))
+
     def on_event(self, model: Any, name: str, callback: Callable[[Any], None]) -> None:  # noqa: ANN401  # Bokeh's
         """Call with every event of a model: "tap", "doubletap", "rangesupdate"; its fields are those of Bokeh's."""
         with self._lock:

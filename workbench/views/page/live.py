@@ -3,7 +3,9 @@
 import os
 
 MIME = "application/vnd.stencil-workbench.view+json"
-"""The labextension draws {"version": 1, "model_id": ...} live, or shows the picture beside it if the model is gone."""
+"""The labextension draws {"version": 1, "model_id": ...} live, or shows the picture beside it if the model is gone.
+
+It shows the picture of {"version": 1, "closed": true} with a line that says so."""
 
 WIDGET_MIME = "application/vnd.jupyter.widget-view+json"
 """ipywidgets' own form. Once the model is gone JupyterLab shows an error for it, and VS Code what is beside it."""
@@ -12,6 +14,15 @@ APART = "stencil-workbench.apart"
 """In the metadata of a message: its bodies need not pass the page where its worker has a connection of its own."""
 
 LIVE_ADVICE = "For a live view type: pip install 'stencil-workbench[lab]'"
+
+CLOSED_ADVICE = "This view was closed. Run the cell that made it to open another."
+
+
+def still_entries(words: str, *, closed: bool) -> dict[str, object]:
+    """The entries of a mime bundle of a view that does not live: its words, and how to get one that does."""
+    if not closed:
+        return {"text/plain": f"{words}\n{LIVE_ADVICE}"}
+    return {"text/plain": f"{words}\n{CLOSED_ADVICE}", MIME: {"version": 1, "closed": True}}
 
 
 def live_entries(model_id: str) -> dict[str, object]:

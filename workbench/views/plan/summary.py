@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil, floor, log10
 from typing import Literal
 
 from workbench.amounts import bytes_text
@@ -81,7 +82,8 @@ class PlanSummary:
     """What a plan view shows of one step, for `extents` cells on a machine with `figures`.
 
     launches: what runs between two barriers, in words. arrays: a label for each. live: bytes of arrays that hold
-    something needed in each launch; allocated: bytes of all arrays. step_measured: seconds of the whole step, if known.
+    something needed in each launch; allocated: bytes of all arrays. step_measured: seconds of the whole step, if known,
+    and step_spread how far they spread.
     """
 
     machine: str
@@ -97,6 +99,7 @@ class PlanSummary:
     live: tuple[int, ...]
     allocated: int
     step_measured: float | None = None
+    step_spread: float = 0.0
 
     @property
     def predicted(self) -> float:
@@ -123,6 +126,7 @@ def summarise_plan(
     variant: Variant | None = None,
     measured: Mapping[str, float] | None = None,
     step_measured: float | None = None,
+    step_spread: float = 0.0,
 ) -> PlanSummary:
     """The summary of one step. measured: sub-kernel's name -> seconds a step. PlanError for an unknown variant."""
     known = variants_of(plan)
@@ -148,6 +152,7 @@ def summarise_plan(
         tuple(live_bytes(plan, found, launch) * elements for launch in range(len(step.launches))),
         memory_bytes(plan, extents),
         step_measured,
+        step_spread,
     )
 
 
@@ -185,7 +190,8 @@ def _row(
     cells = 1
     for (below, above), extent in zip(subkernel.margins, extents, strict=True):
         cells *= below + extent + above
-    moving, computing = subkernel.cost.bytes_moved / figures.bandwidth, subkernel.cost.flops / figures.flops
+    bandwidth = figures.bandwidth_of(round(cells * subkernel.cost.bytes_moved))
+    moving, computing = subkernel.cost.bytes_moved / bandwidth, subkernel.cost.flops / figures.flops
     name = kernel.kernel.name
     return SubkernelRow(
         SubkernelRef(name, subkernel.name),
@@ -232,7 +238,7 @@ def describe_plan(summary: PlanSummary) -> str:
     lines = [
         f"plan of {summary.machine}, kernel {summary.variant}, {cells} cells, {summary.backend}",
         f"  {count_text(len(summary.rows), 'sub-kernel')}, predicted {seconds_text(summary.predicted)} a step "
-        f"({measured_text(summary.step_measured)})",
+        f"({measured_text(summary.step_measured, summary.step_spread)})",
     ]
     for row in summary.rows:
         lines.append(
@@ -265,6 +271,21 @@ def count_text(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def measured_text(seconds: float | None) -> str:
-    """The time, or that there is none."""
-    return "not measured" if seconds is None else f"measured {seconds_text(seconds)}"
+def measured_text(seconds: float | None, spread: float | None = None) -> str:
+    """The time, or that there is none; with what it spreads, if that is known."""
+    if seconds is None:
+        return "not measured"
+    return f"measured {seconds_text(seconds) if spread is None else spread_text(seconds, spread)}"
+
+
+def spread_text(seconds: float, spread: float) -> str:
+    """Two digits, what they spread in units of the last one, and a unit: "1.3 ± 0.1 ms"."""
+    scale, unit = next(
+        ((f, u) for f, u in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")) if seconds >= 0.995 * f), (1e-9, "ns")
+    )
+    if seconds <= 0:
+        return f"0 {unit}"
+    last = 10.0 ** (floor(log10(float(f"{seconds / scale:.1e}"))) - 1)
+    decimals = max(0, round(-log10(last)))
+    value, steps = round(seconds / scale / last) * last, max(1, ceil(spread / scale / last - 1e-9))
+    return f"{value:.{decimals}f} ± {steps * last:.{decimals}f} {unit}"

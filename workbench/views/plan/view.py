@@ -8,10 +8,11 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from workbench.backends.host import host_figures, measure_host
-from workbench.errors import PlanError
+from workbench.errors import PlanError, RunError
 from workbench.graph import Extend, Reduce, Store, value_name
 from workbench.planning.explain import explain_nodes, place_of
 from workbench.planning.plan import KernelPlan, Step, Storage
+from workbench.run import alive
 from workbench.run.simulation import Simulation
 from workbench.views.drawing.shapes import Drawing, to_png, to_svg
 from workbench.views.field.messages import Message
@@ -19,7 +20,7 @@ from workbench.views.inspection.following import inspect_machine
 from workbench.views.inspection.inspection import Inspection, Program
 from workbench.views.inspection.selection import SubkernelRef, ValueRef, node_of, values_of
 from workbench.views.page.listing import Listing, ListingPage, listing_page
-from workbench.views.page.live import LIVE_ADVICE, live_entries
+from workbench.views.page.live import live_entries, still_entries
 from workbench.views.plan.drawing import draw_plan
 from workbench.views.plan.html import plan_html
 from workbench.views.plan.summary import PlanSummary, Variant, describe_plan, summarise_plan, variants_of
@@ -43,6 +44,7 @@ class PlanView:
         self.inspection = inspection
         self._variant: Variant | None = None
         self._page = page
+        self._closed = False
         self._box: Any = None
         self._figures = host_figures()
         self._listing = Listing(page, opened=self._everything, obey=self._obey, name="plan view")
@@ -71,6 +73,7 @@ class PlanView:
             variant=variant,
             measured={} if measured is None else dict(measured.subkernels),
             step_measured=whole,
+            step_spread=0.0 if measured is None else measured.spread,
         )
 
     def show(self, variant: str) -> None:
@@ -114,6 +117,7 @@ class PlanView:
 
     def close(self) -> None:
         """Off the page; the inspection goes on. Closing twice does nothing."""
+        self._closed = True
         for leave in self._leave:
             leave()
         self._leave = ()
@@ -224,6 +228,11 @@ class PlanView:
         self.inspection.select(SubkernelRef(self.summary.variant.kernel, name))
 
     def _measure(self) -> None:
+        if any(isinstance(each, Simulation) and each.running and not each.paused for each in alive.simulations()):
+            raise RunError(
+                "this host cannot be measured while a simulation runs",
+                advice="Call pause() or stop(), then press again.",
+            )
         self._listing.send(lambda: (Message({"type": "status", "text": "measuring this host"}),))
         self._figures = measure_host()
         self._changed()
@@ -250,7 +259,7 @@ class PlanView:
             "image/png": base64.b64encode(to_png(drawing)).decode("ascii"),
         }
         if self._page is None:
-            bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
+            bundle |= still_entries(describe_plan(summary), closed=self._closed)
         else:
             bundle |= live_entries(self.widget.model_id)
         return bundle

@@ -12,7 +12,7 @@ from workbench.amounts import bytes_text
 from workbench.backends.base import Program as BuiltProgram
 from workbench.backends.build_cache import CacheInfo, Counters
 from workbench.backends.cache_folder import default_cache
-from workbench.backends.host import host_figures
+from workbench.backends.host import measured_figures
 from workbench.backends.registry import row_of
 from workbench.errors import RunError
 from workbench.pipeline import counters
@@ -43,7 +43,8 @@ class LivingSubkernel:
     """One loop of a simulation's program.
 
     calls: how often it ran in this program. seconds: of one call, by the clock, None until it was timed. moved: bytes
-    that one call must move at least. ceiling: what the host moves in a second. 0: unknown, as for a GPU.
+    that one call must move at least. ceiling: of these bytes, what the host was measured to move in a second. 0:
+    unknown, as for a GPU, or where nobody has measured it.
     compiler: what it says, "" if unknown.
     """
 
@@ -57,7 +58,7 @@ class LivingSubkernel:
 
     @property
     def bandwidth(self) -> float | None:
-        """Bytes a second that it reached; more than the ceiling where arrays stay in caches."""
+        """Bytes a second that it reached."""
         return self.moved / self.seconds if self.seconds else None
 
 
@@ -137,7 +138,7 @@ def living_machines() -> tuple[LivingMachine, ...]:
 
 def living_simulations() -> tuple[LivingSimulation, ...]:
     """Simulations that were not closed, oldest first; waits for a step of each that runs."""
-    figures = host_figures()
+    figures = measured_figures()
     simulations = [(number, each) for number, each in alive.numbered_simulations() if isinstance(each, Simulation)]
     found = ((number, summarise_living(simulation, figures)) for number, simulation in simulations)
     return tuple(replace(each, number=number) for number, each in found if each is not None)
@@ -145,7 +146,7 @@ def living_simulations() -> tuple[LivingSimulation, ...]:
 
 def summarise_living(simulation: Simulation, figures: HostFigures | None = None) -> LivingSimulation | None:
     """How a simulation does, of one whole step; None for one that was closed."""
-    ceilings = figures or host_figures()
+    ceilings = figures or measured_figures()
     try:
         return simulation._owner.do(lambda: _simulation(simulation, ceilings))
     except RunError:  # closed, maybe just now by another thread
@@ -199,10 +200,10 @@ def _cells(subkernel: LivingSubkernel) -> tuple[str, str, str, str, str]:
 
 
 def _share(bandwidth: float, ceiling: float) -> str:
-    """What the bandwidth is beside that of memory, in brackets; nothing where that is unknown."""
+    """What the bandwidth is beside that which was measured, in brackets; a higher one is the measured one itself."""
     if not ceiling:
         return ""
-    return " (from caches)" if bandwidth > ceiling else f" ({100 * bandwidth / ceiling:.0f} % of memory)"
+    return f" ({min(100.0, 100 * bandwidth / ceiling):.0f} % of the measured bandwidth)"
 
 
 def _machine(machine: object) -> LivingMachine:
@@ -214,7 +215,7 @@ def _machine(machine: object) -> LivingMachine:
     return LivingMachine(graph.name, graph.dim, fields, nodes, f", {chosen} chosen" if chosen else "")
 
 
-def _simulation(simulation: Simulation, figures: HostFigures) -> LivingSimulation:
+def _simulation(simulation: Simulation, figures: HostFigures | None) -> LivingSimulation:
     """In the thread that owns the state."""
     state = simulation._state
     program = state.compiled.program
@@ -242,7 +243,9 @@ def _build_text(backend: str, from_cache: bool, seconds: float) -> str:
     return "found in the cache" if from_cache else f"compiled in {in_digits(seconds, 2)} s"
 
 
-def _subkernels(simulation: Simulation, time_now: StepTime | None, figures: HostFigures) -> tuple[LivingSubkernel, ...]:
+def _subkernels(
+    simulation: Simulation, time_now: StepTime | None, figures: HostFigures | None
+) -> tuple[LivingSubkernel, ...]:
     state, runs_on = simulation._state, row_of(simulation.backend).runs_on
     plan, said = state.compiled.plan, compiler_words(state.compiled.program)
     timed = {(t.kernel, t.observed, t.launch, t.member): t for t in (time_now.launches if time_now else ())}
@@ -256,14 +259,15 @@ def _subkernels(simulation: Simulation, time_now: StepTime | None, figures: Host
         for number, member in _members(step):
             subkernel = step.subkernels[member]
             known = timed.get((kernel.kernel.name, observed, number, member))
+            moved = moved_bytes(subkernel, simulation.shape)
             found.append(
                 LivingSubkernel(
                     kernel.kernel.name,
                     subkernel.name,
                     calls,
                     known.seconds if known else None,
-                    moved_bytes(subkernel, simulation.shape),
-                    figures.bandwidth if runs_on == "threads" else 0.0,
+                    moved,
+                    figures.bandwidth_of(moved) if figures is not None and runs_on == "threads" else 0.0,
                     said.get((kernel.kernel.name, subkernel.name), ""),
                 )
             )

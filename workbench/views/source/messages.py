@@ -112,7 +112,7 @@ def caption_of(summary: PlanSummary) -> str:
     return (
         f"kernel {summary.variant}, {cells} cells, {summary.backend}: "
         f"{count_text(len(summary.rows), 'sub-kernel')}, predicted "
-        f"{seconds_text(summary.predicted)} a step, {measured_text(summary.step_measured)}"
+        f"{seconds_text(summary.predicted)} a step, {measured_text(summary.step_measured, summary.step_spread)}"
     )
 
 

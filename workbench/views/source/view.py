@@ -18,7 +18,7 @@ from workbench.views.inspection.inspection import Inspection, Program
 from workbench.views.inspection.selection import CellLine, Selection, SubkernelRef, ValueRef, cell_lines_of
 from workbench.views.page.faults import fault_text
 from workbench.views.page.listing import Listing, ListingPage, listing_page
-from workbench.views.page.live import LIVE_ADVICE, live_entries
+from workbench.views.page.live import live_entries, still_entries
 from workbench.views.source.compiler_report import known_report, report_of
 from workbench.views.source.html import source_html
 from workbench.views.source.messages import Button, Choice, Option, text_message
@@ -47,6 +47,7 @@ class SourceView:
         self._beside: Beside = "change"
         self._made: tuple[object, SourceSummary] | None = None  # the last summary, because colouring takes a while
         self._page = page
+        self._closed = False
         self._asking = threading.Lock()
         self._listing = Listing(page, opened=self._everything, obey=self._obey, name="source view")
         self._leave: tuple[Callable[[], None], ...] = (
@@ -95,6 +96,7 @@ class SourceView:
 
     def close(self) -> None:
         """Off the page; the inspection goes on. Closing twice does nothing."""
+        self._closed = True
         for leave in self._leave:
             leave()
         self._leave = ()
@@ -240,7 +242,7 @@ class SourceView:
         summary = self.summary
         bundle: dict[str, object] = {"text/plain": describe_source(summary), "text/html": source_html(summary)}
         if self._page is None:
-            bundle["text/plain"] = f"{bundle['text/plain']}\n{LIVE_ADVICE}"
+            bundle |= still_entries(describe_source(summary), closed=self._closed)
         else:
             bundle |= live_entries(self._page.model_id)
         return bundle

@@ -1,0 +1,61 @@
+"""The course in a real JupyterLab: all cells are run, and then its text is followed."""
+
+import shutil
+
+import pytest
+
+from tests.browser.lab import PATIENCE, ROOT, NotebookPage, open_notebook
+from tests.browser.test_graph_view import place_on_page
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture
+def whole_lab(lab):
+    """The same JupyterLab, which keeps all cells on the page, so that nothing moves when one scrolls."""
+    _, folder = lab
+    setting = folder / "config/lab/user-settings/@jupyterlab/notebook-extension/tracker.jupyterlab-settings"
+    setting.parent.mkdir(parents=True, exist_ok=True)
+    setting.write_text('{"windowingMode": "none"}')
+    yield lab
+    setting.unlink()
+
+
+def run_all(lab, page, name):
+    address, folder = lab
+    shutil.copy(ROOT / "notebooks" / name, folder / name)
+    notebook = NotebookPage(page, address, name)
+    notebook.run(0)  # which also makes it the notebook that commands are for
+    page.evaluate("void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    last = "[...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].at(-1).innerText"
+    page.wait_for_function(f"/[0-9]/.test({last})", timeout=2 * PATIENCE)
+    return notebook
+
+
+def test_after_run_all_the_lesson_is_there_to_be_double_clicked(whole_lab, page):
+    notebook = run_all(whole_lab, page, "02-manifest-or-delayed.ipynb")
+    lesson = page.locator(".swb-view").last
+    lesson.locator(".swb-pane[data-opened]").first.wait_for()
+    page.wait_for_timeout(2000)
+    assert page.locator(".swb-still-note:visible").count() == 0
+    assert page.locator(".swb-fallback:visible").count() == 0
+    lesson.locator(".swb-pane").first.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    notebook.picture("lesson-after-run-all")
+    page.mouse.dblclick(*place_on_page(lesson, 1))
+    status = lesson.locator(".swb-pane-status").first
+    status.filter(has_text="now: hello: 2 sub-kernels").filter(has_text="32 bytes a cell; measured").wait_for()
+
+
+def test_closed_view_is_a_picture_that_says_so(lab, page):
+    cells = (
+        "import workbench as wb\nhello = wb.trace('u = field(\"u\")\\ny = u * u\\nu.next = y + y', name='hello')",
+        "view = hello.view()\nview",
+        "view.close()",
+        "view",
+    )
+    notebook = open_notebook(lab, page, "closed.ipynb", *cells)
+    closed = page.locator(".swb-still-note:visible").filter(has_text="This view was closed. Run the cell that made it")
+    closed.nth(1).wait_for()  # where it was opened, and where it is shown after that
+    notebook.picture("closed-view")
+    assert page.locator(".swb-fallback:visible").count() == 2

@@ -70,6 +70,18 @@ def test_a_manifest_value_shows_up():
     assert manifest.changed == ("y: Delayed → Manifest", "genome: M at letter 1")
 
 
+def test_a_value_without_an_array_is_named():
+    text = """
+u = field("u", boundary="periodic")
+y = manifest(exp(-u * u))
+u.next = 0.25 * (y[-1, 0] + y[+1, 0] + y[0, -1] + y[0, +1])
+"""
+    card = summary(replace(trace(text, 2, name="smooth"), backend="openmp"))
+    for page in (card_text(card), card_html(card)):
+        assert "y: kept in a rolling buffer of 4 planes; no array" in page
+    assert "rolling" not in card_text(summary(replace(trace(text, 2, name="smooth"), backend="reference")))
+
+
 def test_extents_size_memory():
     card = summary(machine(HELLO), extents=(1000,))
     assert card.extents == (1000,)

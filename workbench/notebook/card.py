@@ -21,15 +21,16 @@ class StaticRow:
 class KernelRow:
     """One kernel of the plan.
 
-    `subkernels` are the names of its loop nests, `passes` the launches of an observed step. `recomputed` is the share
-    of cells outside the domain that are computed, among those of the domain, and `halo_bytes` what the fills of ghost
-    cells write in a step, both for the extents on the card. Other bytes and operations are per cell and step; `bound`
-    is the predicted number of cells a second.
+    `rolling` says which Manifest values have no array. `subkernels` are the names of its loop nests, `passes` the
+    launches of an observed step. `recomputed` is the share of cells outside the domain that are computed, among those
+    of the domain, and `halo_bytes` what the fills of ghost cells write in a step, both for the extents on the card. Other
+    bytes and operations are per cell and step; `bound` is the predicted number of cells a second.
     """
 
     name: str
     nodes: int
     manifest: tuple[str, ...]
+    rolling: tuple[str, ...]
     delayed: int
     subkernels: tuple[str, ...]
     launches: int

@@ -45,10 +45,11 @@ def card_text(card: CardSummary) -> str:
 
 
 def kernel_texts(kernel: KernelRow) -> tuple[str, ...]:
-    """What the card says about one kernel, in three lines."""
+    """What the card says about one kernel, in three lines, and one for each size of rolling buffers."""
     stored = f" ({', '.join(kernel.manifest)})" if kernel.manifest else ""
     return (
         f"{counted(kernel.nodes, 'node')}: {len(kernel.manifest)} Manifest{stored}, {kernel.delayed} Delayed",
+        *kernel.rolling,
         f"{counted(len(kernel.subkernels), 'sub-kernel')}: {', '.join(kernel.subkernels)}; "
         f"launches a step: {kernel.launches}",
         f"{in_digits(kernel.bytes_moved, 3)} bytes and {in_digits(kernel.flops, 3)} flops a cell and step; "

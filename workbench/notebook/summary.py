@@ -23,7 +23,9 @@ from workbench.planning.cost import (
     step_cost,
 )
 from workbench.planning.plan import KernelPlan, Plan, Storage
+from workbench.planning.rolling import rolling_planes
 from workbench.run.progress import in_digits
+from workbench.views.plan.summary import rolling_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,7 @@ def _kernel_row(kernel: KernelPlan, cells: tuple[int, ...], figures: HostFigures
         name=kernel.kernel.name,
         nodes=len(kernel.kernel.nodes),
         manifest=manifest,
+        rolling=_rolling_texts(kernel),
         delayed=sum(1 for s in kernel.storage if s is Storage.DELAYED),
         subkernels=tuple(subkernel_label(kernel, subkernel.name) for subkernel in step.subkernels),
         launches=len(kernel.plain.launches),
@@ -122,6 +125,14 @@ def _kernel_row(kernel: KernelPlan, cells: tuple[int, ...], figures: HostFigures
         flops=cost.flops,
         bound=math.prod(cells) / seconds if seconds > 0 else 0.0,
     )
+
+
+def _rolling_texts(kernel: KernelPlan) -> tuple[str, ...]:
+    """Which values of an observed step are kept in rolling buffers, those of one size together."""
+    labels: dict[int, list[str]] = {}
+    for node, planes in rolling_planes(kernel.observed).items():
+        labels.setdefault(planes, []).append(_label(kernel.kernel, node))
+    return tuple(f"{', '.join(names)}: {rolling_text(planes)}" for planes, names in labels.items())
 
 
 def _label(kernel: Kernel, node: int) -> str:

@@ -16,7 +16,7 @@ from collections.abc import Collection, Sequence
 from workbench.graph import Extend, Kernel
 from workbench.planning.emission import Emission
 from workbench.planning.grouping import Group
-from workbench.planning.plan import Chain, ChainMember, Launch, Margins, RollingValue
+from workbench.planning.plan import Chain, ChainMember, Launch, Margins, RollingValue, Step
 from workbench.planning.reach import no_margins, union
 
 _LONGEST = 24  # launches that are tried together
@@ -51,6 +51,11 @@ def find_chains(
         else:
             first += 1
     return tuple(found)
+
+
+def rolling_planes(step: Step) -> dict[int, int]:
+    """Node -> planes of the rolling buffer that it is kept in, for the values of a step that roll."""
+    return {value.node: value.planes for chain in step.chains for value in chain.rolling}
 
 
 class _Search:

@@ -21,6 +21,7 @@ from workbench.views.graph.summary import describe_graph, summarise_graph
 from workbench.views.graph.symbols import symbol
 from workbench.views.graph.walk import hull_at, neighbour, node_at, search
 from workbench.views.graph.words import details_text, storage_text
+from workbench.views.plan.summary import rolling_text
 
 WAVE = """
 u, v = fields("u v", boundary="periodic")
@@ -99,7 +100,7 @@ def test_a_value_that_asks_to_roll_says_what_became_of_it():
     text = TWICE.replace("manifest", "rolling")
     together, apart = (summarise_graph(plan_of(text, loops=loops), (8, 8)) for loops in ("together", "apart"))
     asked = "line 3 asks that it is stored where it rolls"
-    assert storage_text(named(together, "a")) == f"Manifest: {asked}, and it does"
+    assert storage_text(named(together, "a")) == f"Manifest: {asked}, and it does; {rolling_text(4)}"
     assert storage_text(named(apart, "a")) == f"Delayed: {asked}, and here it does not"
 
 

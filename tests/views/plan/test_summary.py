@@ -5,11 +5,14 @@ import re
 
 import pytest
 
+import workbench as wb
 from tests.views.machines import trade_off, wave
 from tests.views.plan.summaries import FIGURES, summary_of
 from workbench.amounts import bytes_text
 from workbench.errors import PlanError
 from workbench.planning.cost import HostFigures, bound_seconds, memory_bytes, step_cost
+from workbench.views.graph.summary import describe_graph, summarise_graph
+from workbench.views.graph.words import storage_text
 from workbench.views.inspection.selection import values_of
 from workbench.views.plan.summary import (
     Variant,
@@ -20,7 +23,13 @@ from workbench.views.plan.summary import (
     summarise_plan,
     variants_of,
 )
-from workbench.views.source.messages import COLUMNS, cells_of
+from workbench.views.source.messages import COLUMNS, cells_of, notes_of
+
+ROLLING = """
+u = field("u", boundary="periodic")
+y = manifest(exp(-u * u))
+u.next = 0.25 * (y[-1, 0] + y[+1, 0] + y[0, -1] + y[0, +1])
+"""
 
 
 def test_one_sub_kernel_if_b_is_delayed_and_two_if_it_is_stored():
@@ -135,3 +144,23 @@ def test_every_number_of_the_table_has_a_unit():
 )
 def test_measured_times_have_two_digits_and_a_spread(seconds, spread, text):
     assert spread_text(seconds, spread) == text
+
+
+def test_a_value_in_a_rolling_buffer_is_said_to_have_no_array():
+    """Of all views: 0 bytes and no array are not left unexplained."""
+    machine = wb.trace(ROLLING, 2, name="smooth")
+    words = "kept in a rolling buffer of 4 planes; no array"
+    plan = machine.plan("openmp")
+    summary = summarise_plan(plan, extents=(64, 64), figures=FIGURES)
+    assert (summary.rows[0].bytes_written, summary.rows[1].bytes_read) == (0.0, 0.0)
+    assert f"; y is {words}" in describe_plan(summary)
+    assert cells_of(summary.rows[0])[6].endswith("→ y (rolling buffer)")
+    assert cells_of(summary.rows[1])[6].startswith("y (rolling buffer) →")
+    assert f"y is {words}." in notes_of(summary)
+    graph = summarise_graph(plan, (64, 64))
+    (node,) = [node for node in graph.nodes if node.rolling]
+    assert (node.label, storage_text(node)) == ("y", f"Manifest: {words}")
+    assert f"{words}: y" in describe_graph(graph)
+    apart = summarise_plan(machine.plan("reference"), extents=(64, 64), figures=FIGURES)
+    assert "rolling" not in describe_plan(apart)
+    assert apart.rows[0].bytes_written == 8.0

@@ -12,9 +12,11 @@ from workbench.planning.emission import emit
 from workbench.planning.plan import KernelPlan, Plan, Storage, Subkernel
 from workbench.planning.reach import no_margins
 from workbench.planning.reads import emission_in
+from workbench.planning.rolling import rolling_planes
 from workbench.views.graph.symbols import numbers, symbol
 from workbench.views.inspection.flipping import refusal, sync_marks
 from workbench.views.inspection.selection import SubkernelRef, ValueRef
+from workbench.views.plan.summary import rolling_text
 
 _COUNTED = 1_500  # nodes of a graph whose loads are counted one by one
 _LONGEST = 4_000  # operations followed for the loads of one value
@@ -26,10 +28,10 @@ class GraphNode:
 
     title: the name in the cell or "". label: what every view and error calls it. symbol: a few characters for inside
     the node. instruction: its kind. storage: where it lives; forced: why nothing else is possible, "" if it is free;
-    wish: why it is stored or not if it asks to roll, else "". outside: where beyond the domain it is needed. loads:
-    array reads of its own formula, None if not counted. evaluations: how often a cell computes it, in all sub-kernels
-    and at all offsets; 1 for what is computed once. subkernels: names of those that compute it. is_number: the same in
-    all cells and known before the step.
+    wish: why it is stored or not if it asks to roll, else "". rolling: that it has no array, else "". outside: where
+    beyond the domain it is needed. loads: array reads of its own formula, None if not counted. evaluations: how often a
+    cell computes it, in all sub-kernels and at all offsets; 1 for what is computed once. subkernels: names of those
+    that compute it. is_number: the same in all cells and known before the step.
     """
 
     ref: ValueRef
@@ -42,6 +44,7 @@ class GraphNode:
     storage: str
     forced: str
     wish: str
+    rolling: str
     outside: str
     loads: int | None
     evaluations: int
@@ -129,6 +132,7 @@ def summarise_graph(
     marks = sync_marks(plan, planned.kernel.name)
     wishes = wishes_of(planned.kernel, plan.choices.plan.values, planned.storage)
     counted = len(nodes) <= _COUNTED
+    rolling = rolling_planes(planned.observed)
     made = tuple(
         GraphNode(
             ref=(ref := ValueRef(planned.kernel.name, index)),
@@ -141,6 +145,7 @@ def summarise_graph(
             storage="" if isinstance(node.instruction, Store) else planned.storage[index].value,
             forced=refusal(plan, ref),
             wish=wishes.get(index, ""),
+            rolling=rolling_text(rolling[index]) if index in rolling else "",
             outside=_outside(planned, index),
             loads=_loads(planned, index, plan.graph.dim) if counted and node.is_local else None,
             evaluations=max(1, sum(places[index].values())),
@@ -216,6 +221,8 @@ def describe_graph(summary: GraphSummary) -> str:
         f"Manifest: {_listed(stored)}; {summary.count(Storage.DELAYED)} Delayed, "
         f"{summary.count(Storage.EXISTING)} Existing, {summary.count(Storage.GLOBAL)} Global",
     ]
+    kept = {node.rolling: [n.label for n in summary.nodes if n.rolling == node.rolling] for node in summary.nodes}
+    lines += [f"{text}: {_listed(labels)}" for text, labels in kept.items() if text]
     for group in summary.groups:
         halo = f", {group.outside} cells outside" if group.outside else ""
         loads = f"{group.loads:g} load{'' if group.loads == 1 else 's'}"

@@ -11,7 +11,8 @@ def storage_text(node: GraphNode) -> str:
         return "no value"
     if node.forced:
         return f"{node.storage}, and cannot be flipped: {node.forced}"
-    return f"{node.storage}: {node.wish}" if node.wish else node.storage
+    told = "; ".join(text for text in (node.wish, node.rolling) if text)
+    return f"{node.storage}: {told}" if told else node.storage
 
 
 def details_text(node: GraphNode) -> str:

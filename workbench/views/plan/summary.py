@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import Literal
@@ -13,7 +13,8 @@ from workbench.errors import PlanError
 from workbench.graph import value_name
 from workbench.planning.cost import HostFigures, memory_bytes
 from workbench.planning.lifetimes import lifetimes_of, live_bytes
-from workbench.planning.plan import KernelPlan, Launch, Plan, Slot, Step, Subkernel
+from workbench.planning.plan import Home, KernelPlan, Launch, Plan, Slot, Step, Subkernel
+from workbench.planning.rolling import rolling_planes
 from workbench.views.inspection.selection import SubkernelRef, ValueRef
 
 
@@ -21,7 +22,8 @@ from workbench.views.inspection.selection import SubkernelRef, ValueRef
 class SubkernelRow:
     """One sub-kernel of a step. Bytes, flops and loads are for one cell; `flops` are weighted as the cost model does.
 
-    halo: cells beyond the domain that it computes as well, "0+0" for none. predicted: seconds a step at the host's
+    halo: cells beyond the domain that it computes as well, "0+0" for none. reads and writes: arrays, then values in
+    rolling buffers, of which `rolling` says more for those that it makes. predicted: seconds a step at the host's
     ceilings, `limit` is the one that binds. measured: seconds a step, None until somebody has timed it.
     """
 
@@ -40,6 +42,7 @@ class SubkernelRow:
     predicted: float
     limit: Literal["memory", "arithmetic"]
     measured: float | None
+    rolling: tuple[str, ...] = ()
 
     @property
     def intensity(self) -> float:
@@ -165,7 +168,7 @@ def _rows(
     measured: Mapping[str, float],
 ) -> tuple[SubkernelRow, ...]:
     rows = []
-    rolling = frozenset(value.node for chain in step.chains for value in chain.rolling)
+    rolling = rolling_planes(step)
     for number, launch in enumerate(step.launches):
         for member in launch.members if launch.kind == "subkernel" else ():
             subkernel = step.subkernels[member]
@@ -178,7 +181,7 @@ def _row(
     plan: Plan,
     kernel: KernelPlan,
     subkernel: Subkernel,
-    rolling: frozenset[int],
+    rolling: Mapping[int, int],
     launch: int,
     extents: tuple[int, ...],
     figures: HostFigures,
@@ -193,6 +196,11 @@ def _row(
     bandwidth = figures.bandwidth_of(round(cells * subkernel.cost.bytes_moved))
     moving, computing = subkernel.cost.bytes_moved / bandwidth, subkernel.cost.flops / figures.flops
     name = kernel.kernel.name
+
+    def rolling_names(homes: Iterable[Home]) -> tuple[str, ...]:
+        kept = dict.fromkeys(home.node for home in homes if home.node in rolling)
+        return tuple(f"{value_name(kernel.kernel, node)} (rolling buffer)" for node in kept)
+
     return SubkernelRow(
         SubkernelRef(name, subkernel.name),
         launch,
@@ -203,13 +211,23 @@ def _row(
         subkernel.cost.flops,
         subkernel.cost.loads,
         ", ".join(f"{below}+{above}" for below, above in subkernel.margins),
-        _slots_text(plan, sorted({home.slot for home in reads})),
-        _slots_text(plan, sorted({home.slot for home in outputs})),
+        (*_slots_text(plan, sorted({home.slot for home in reads})), *rolling_names(subkernel.reads)),
+        (*_slots_text(plan, sorted({home.slot for home in outputs})), *rolling_names(subkernel.outputs)),
         cells,
         cells * max(moving, computing),
         "memory" if moving >= computing else "arithmetic",
         measured,
+        tuple(
+            f"{value_name(kernel.kernel, home.node)} is {rolling_text(rolling[home.node])}"
+            for home in subkernel.outputs
+            if home.node in rolling
+        ),
     )
+
+
+def rolling_text(planes: int) -> str:
+    """Where a Manifest value is that has no array, because only loops that run together read it."""
+    return f"kept in a rolling buffer of {planes} planes; no array"
 
 
 def _array_text(slot: Slot) -> str:
@@ -245,6 +263,7 @@ def describe_plan(summary: PlanSummary) -> str:
             f"  {row.ref.name}: makes {', '.join(row.names)}; a cell: {row.bytes_read:g} bytes read, "
             f"{row.bytes_written:g} written, {row.flops:g} flops; halo {row.halo} cells; "
             f"predicted {seconds_text(row.predicted)} ({row.limit}), {measured_text(row.measured)}"
+            + "".join(f"; {text}" for text in row.rolling)
         )
     lines.append(f"  launches: {'; '.join(summary.launches)}")
     most = max(summary.live, default=0)

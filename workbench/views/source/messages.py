@@ -139,6 +139,7 @@ def notes_of(summary: PlanSummary) -> tuple[str, ...]:
         f"Launches, with a barrier after each: {'; '.join(summary.launches) or 'none'}.",
         f"Arrays: {len(summary.arrays)}, {bytes_text(summary.allocated)} together; "
         f"at most {bytes_text(most)} are in use at once.",
+        *(f"{text}." for row in summary.rows for text in row.rolling),
         f"Ceilings of this host: {ceilings_text(summary.figures)}.",
         "In the chart of the memory, what is a field at the end of the step is blue; orange is what is free again.",
         "In the roofline, hollow marks are predicted and full ones measured.",

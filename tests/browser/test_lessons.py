@@ -10,6 +10,13 @@ from tests.browser.test_graph_view import place_on_page
 pytestmark = pytest.mark.browser
 
 
+ROLLING = """\
+%%stencil smooth --dim 2
+u = field("u", boundary="periodic")
+y = exp(-u * u)
+u.next = 0.25 * (y[-1, 0] + y[+1, 0] + y[0, -1] + y[0, +1])"""
+
+
 @pytest.fixture
 def whole_lab(lab):
     """The same JupyterLab, which keeps all cells on the page, so that nothing moves when one scrolls."""
@@ -59,3 +66,33 @@ def test_closed_view_is_a_picture_that_says_so(lab, page):
     closed.nth(1).wait_for()  # where it was opened, and where it is shown after that
     notebook.picture("closed-view")
     assert page.locator(".swb-fallback:visible").count() == 2
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [480, 1400])
+def test_choices_are_copied_as_hints(lab, page, theme, width):
+    cells = ("%load_ext workbench", ROLLING, "view = smooth.annotate('y', 'delayed').view()\nview")
+    notebook = open_notebook(lab, page, f"hints-{theme}-{width}.ipynb", *cells)
+    page.locator(".swb-pane[data-opened]").first.wait_for()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.set_viewport_size({"width": width, "height": 1000})
+    page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
+    if theme == "dark":
+        page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+        page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
+    page.wait_for_timeout(1000)
+    button = page.get_by_role("button", name="Copy hints")
+    if not button.is_visible():
+        page.locator(".swb-more").first.click()
+    button.click()
+    copied = page.locator(".swb-copied")
+    copied.filter(has_text="delayed(y)").wait_for()
+    page.locator(".swb-pane").get_by_text("Copied. Paste these lines at the end of the cell:").wait_for()
+    assert page.evaluate("navigator.clipboard.readText()") == copied.inner_text()
+    copied.scroll_into_view_if_needed()
+    notebook.picture(f"hints-{theme}-{width}")
+    page.locator(".swb-card").first.scroll_into_view_if_needed()
+    page.wait_for_timeout(500)
+    notebook.picture(f"card-{theme}-{width}")
+    page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
+    page.wait_for_selector('body[data-jp-theme-light="true"]', state="attached")

@@ -36,6 +36,8 @@ RESERVED = frozenset(
         "step",
         "steps",
         "evaluate",
+        "inspect",
+        "machine",
         "record",
         "replan",
         "save",

@@ -130,8 +130,8 @@ def timed(
 
     That is the median over the last second; a figure is stable if its spread is small, or after PATIENCE seconds.
     Unless `once`, again each time when the program has been there AGAIN times as long: views draw new code while its
-    first steps run, on a computer with few cores at several times their cost. Launches are averages since the figure
-    before. Another program that takes over ends it, and so does a call of the result.
+    first steps run, on a computer with few cores at several times their cost. Launches have their shares of it, those
+    of averages since the figure before. Another program that takes over ends it, and so does a call of the result.
     """
     compiled = state.compiled
     window, begun = _Window(), clock()
@@ -159,7 +159,9 @@ def timed(
         earlier, after = known, AGAIN * (now - begun)
         if once:
             state.watches.remove(watch)
-        told(replace(fresh, seconds=median, spread=spread))
+        share = median / fresh.seconds if fresh.seconds > 0 else 1.0
+        launches = tuple(replace(each, seconds=share * each.seconds) for each in fresh.launches)
+        told(replace(fresh, seconds=median, spread=spread, launches=launches))
 
     watch = Watch(changed, PIECE_SECONDS * 5)
     state.watches.add(watch)

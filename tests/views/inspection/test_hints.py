@@ -77,6 +77,11 @@ def test_what_the_cell_cannot_say_is_said_to_the_reader():
     assert "# line 4 asks for delayed: write manifest(...) there" in machine.annotate("w", "manifest").hints
 
 
+def test_choices_that_belong_to_no_cell_are_named():
+    machine = wb.trace(TRADE_OFF, name="trade").with_choices(threads=2, block=64)
+    assert machine.hints.splitlines() == ["# no hint of a cell: threads=2", "# no hint of a cell: block=64"]
+
+
 def test_a_simulation_leads_back_to_its_machine():
     machine = wb.trace(TRADE_OFF, name="trade")
     with machine.simulate(u=1.0, shape=8, backend="reference") as simulation:

@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 
 from workbench.graph import value_name
 from workbench.pipeline import plan_for
@@ -17,7 +17,7 @@ from workbench.views.inspection.flipping import choose_storage, storage_changes,
 from workbench.views.inspection.selection import ValueRef, node_of
 
 _WORDS = {Storage.MANIFEST: "manifest", Storage.DELAYED: "delayed"}
-_OF_VALUES = frozenset(("preset", "manifest", "delayed", "sync_before", "sync_after", "hints"))
+_SAID = ("values", "barriers")  # sections of choices that hints say
 _COMPONENT = re.compile(r"(?P<tensor>.*?[^0-9])(?P<indices>[0-9]+)")
 
 
@@ -42,10 +42,7 @@ def hint_text(plan: Plan, cell: Sequence[str], backend: str) -> str:
             name = value_name(plan.kernel(value.kernel).kernel, value.node)
             line = f" (line {node.spans[-1].line})" if node.spans and "(line" not in name else ""
             comments.append(f"# {name}{line}: write {_calls(words, '...')} around it")
-    for field in fields(PlanChoices):
-        chosen = getattr(plan.choices.plan, field.name)
-        if field.name not in _OF_VALUES and chosen != getattr(PlanChoices(), field.name):
-            comments.append(f"# no hint of a cell: {field.name}={chosen!r}")
+    comments += [f"# no hint of a cell: {chosen}" for chosen in _other_choices(plan.choices.plan)]
     if not lines and not comments:
         return f"# {plan.graph.name} is planned as its cell says; no hints are needed"
     head = [f"# the choices of {plan.graph.name} as hints, for the end of its cell"] if lines else []
@@ -71,6 +68,21 @@ def _wanted(plan: Plan, backend: str) -> list[tuple[ValueRef, tuple[str, ...]]]:
             if word and asked != given:
                 wanted[ValueRef(name, index)] = (*wanted.get(ValueRef(name, index), ()), word)
     return sorted(wanted.items())
+
+
+def _other_choices(choices: PlanChoices) -> list[str]:
+    """What is chosen of a plan beside values and barriers: `threads=2`."""
+    chosen: list[str] = []
+    for section in fields(PlanChoices):
+        now, usual = getattr(choices, section.name), getattr(PlanChoices(), section.name)
+        if section.name in _SAID or now == usual:
+            continue
+        if not is_dataclass(now):  # of single loops
+            chosen.append(f"{section.name}={now!r}")
+            continue
+        names = [member.name for member in fields(now)]
+        chosen += [f"{name}={getattr(now, name)!r}" for name in names if getattr(now, name) != getattr(usual, name)]
+    return chosen
 
 
 def _calls(words: tuple[str, ...], expression: str) -> str:

@@ -13,7 +13,7 @@ from workbench.errors import PlanError
 from workbench.graph import value_name
 from workbench.planning.cost import HostFigures, memory_bytes
 from workbench.planning.lifetimes import lifetimes_of, live_bytes
-from workbench.planning.plan import Home, KernelPlan, Launch, Plan, Slot, Step, Subkernel
+from workbench.planning.plan import Home, KernelPlan, Launch, Plan, Read, Slot, Step, Subkernel
 from workbench.planning.rolling import rolling_planes
 from workbench.views.inspection.selection import SubkernelRef, ValueRef
 
@@ -197,7 +197,7 @@ def _row(
     moving, computing = subkernel.cost.bytes_moved / bandwidth, subkernel.cost.flops / figures.flops
     name = kernel.kernel.name
 
-    def rolling_names(homes: Iterable[Home]) -> tuple[str, ...]:
+    def rolling_names(homes: Iterable[Home | Read]) -> tuple[str, ...]:
         kept = dict.fromkeys(home.node for home in homes if home.node in rolling)
         return tuple(f"{value_name(kernel.kernel, node)} (rolling buffer)" for node in kept)
 

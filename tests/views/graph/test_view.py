@@ -112,6 +112,19 @@ def test_without_the_libraries_there_is_a_picture_and_the_name_of_the_extra(monk
     assert view.svg.startswith("<svg")
 
 
+def test_words_say_that_a_step_is_being_measured():
+    machine = trace(HELLO, name="hello")
+    with machine.simulate(density=0.1, shape=8, backend="reference") as simulation:
+        inspection = Inspection(machine, simulation=simulation)
+        view = open_graph_view(inspection)
+        assert "measuring" not in view.words()
+        simulation.start()
+        assert view.words().splitlines()[0].endswith("; measuring ...")
+        inspection.report_measured(Measurement(inspection.choices, "reference", (8,), 1.26e-3, (), 4e-5))
+        assert view.words().splitlines()[0].endswith("; measured 1.3 ± 0.1 ms a step on reference")
+        view.close()
+
+
 class TestOnAPage:
     @pytest.fixture
     def parts(self):

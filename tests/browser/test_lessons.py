@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
+from tests.browser.graph_page import place_on_page
 from tests.browser.lab import PATIENCE, ROOT, NotebookPage, open_notebook
-from tests.browser.test_graph_view import place_on_page
 
 pytestmark = pytest.mark.browser
 

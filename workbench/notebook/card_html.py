@@ -87,7 +87,7 @@ def _kernel_table(kernel: KernelRow, card: CardSummary) -> str:
     rows = [
         ("number of nodes", str(kernel.nodes)),
         ("Manifest", f"{len(kernel.manifest)}{stored}"),
-        *(("no array", text) for text in kernel.rolling),
+        *(("rolling", text) for text in kernel.rolling),
         ("Delayed", str(kernel.delayed)),
         ("sub-kernels", ", ".join(kernel.subkernels) or "none"),
     ]

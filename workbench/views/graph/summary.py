@@ -221,8 +221,11 @@ def describe_graph(summary: GraphSummary) -> str:
         f"Manifest: {_listed(stored)}; {summary.count(Storage.DELAYED)} Delayed, "
         f"{summary.count(Storage.EXISTING)} Existing, {summary.count(Storage.GLOBAL)} Global",
     ]
-    kept = {node.rolling: [n.label for n in summary.nodes if n.rolling == node.rolling] for node in summary.nodes}
-    lines += [f"{text}: {_listed(labels)}" for text, labels in kept.items() if text]
+    kept: dict[str, list[str]] = {}
+    for node in summary.nodes:
+        if node.rolling:
+            kept.setdefault(node.rolling, []).append(node.label)
+    lines += [f"{text}: {_listed(labels)}" for text, labels in kept.items()]
     for group in summary.groups:
         halo = f", {group.outside} cells outside" if group.outside else ""
         loads = f"{group.loads:g} load{'' if group.loads == 1 else 's'}"

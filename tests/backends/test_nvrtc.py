@@ -46,7 +46,7 @@ def test_refused_text_names_its_line(kind):
 
 def test_no_compiler_is_said_loudly(monkeypatch):
     monkeypatch.setattr(nvrtc.shutil, "which", lambda name: None)
-    monkeypatch.setattr(nvrtc, "_nvrtc_library", lambda: None)
+    monkeypatch.setattr(nvrtc, "_nvrtc_libraries", lambda: iter(()))
     assert nvrtc.find_compilers() == ()
     with pytest.raises(BuildError, match="no CUDA compiler"):
         nvrtc.compile_cuda("")

@@ -37,7 +37,7 @@ def compilers():
 def compile_for_sm_90(text, index="int32_t", block=32):
     """With NVRTC if it is there, because it is faster."""
     compiler = compilers()[-1]
-    flags = tuple(option for option in nvrtc.compile_options(block, index) if not option.startswith("--std"))
+    flags = nvrtc.compile_options(block, index)
     return nvrtc.compile_cuda(inlined(text.source.text), compiler=compiler, flags=flags)
 
 

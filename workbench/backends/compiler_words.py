@@ -32,7 +32,7 @@ def vector_report(source: Source, built: Built) -> CompilerReport:
 
 def register_report(plan: Plan, source: Source) -> CompilerReport:
     """Compile a CUDA text with the compiler that is here; needs no GPU. BuildError if there is none, or it refuses."""
-    flags = compile_options(plan.choices.plan.largest_block, "int32_t")[1:]  # compile_cuda names the standard itself
+    flags = compile_options(plan.choices.plan.largest_block, "int32_t")
     # NVRTC first: it is what compiles for a run.
     found = sorted(find_compilers(), key=lambda compiler: compiler.kind != "nvrtc")
     chosen = found[0] if found else None

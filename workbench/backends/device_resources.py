@@ -49,8 +49,7 @@ def subkernel_resources(
     if compiler is None:
         compiler = next(iter(reversed(find_compilers())), None)
     text = render_cuda(plan)
-    options = compile_options(plan.choices.plan.largest_block, "int32_t")
-    flags = tuple(option for option in options if not option.startswith("--std"))
+    flags = compile_options(plan.choices.plan.largest_block, "int32_t")
     binary = compile_cuda(inlined(text.source.text), architecture=architecture, compiler=compiler, flags=flags)
     found = {entry.kernel: entry for entry in binary.resources}
     names = [name for name, _ in text.waits]

@@ -8,11 +8,13 @@ from __future__ import annotations
 import ctypes
 import ctypes.util
 import importlib.util
+import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -51,12 +53,16 @@ class KernelResources:
 
 @dataclass(frozen=True, slots=True)
 class CudaBinary:
-    """A compiled text: the cubin, the compiler's log and the resources read from it, in order of the log."""
+    """A compiled text: the cubin, the compiler's log and the resources read from it, in order of the log.
+
+    `ptx` is what the cubin was made of, for people and tests; nvcc keeps it for itself.
+    """
 
     cubin: bytes
     log: str
     resources: tuple[KernelResources, ...]
     compiler: CudaCompiler
+    ptx: str = ""
 
 
 def find_compilers() -> tuple[CudaCompiler, ...]:
@@ -65,10 +71,39 @@ def find_compilers() -> tuple[CudaCompiler, ...]:
     nvcc = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
     if nvcc:
         found.append(CudaCompiler("nvcc", nvcc))
-    library = _nvrtc_library()
+    library = next(_nvrtc_libraries(), None)
     if library:
         found.append(CudaCompiler("nvrtc", library))
     return tuple(found)
+
+
+def find_nvrtc(cuda: int) -> CudaCompiler | None:
+    """NVRTC of this major version of CUDA: drivers of an older one do not load what a newer one compiles."""
+    for library in _nvrtc_libraries():
+        compiler = CudaCompiler("nvrtc", library)
+        try:
+            if nvrtc_version(compiler)[0] == cuda:
+                return compiler
+        except (OSError, AttributeError):  # not for this machine, or no NVRTC
+            continue
+    return None
+
+
+def nvrtc_version(compiler: CudaCompiler) -> tuple[int, int]:
+    """Major and minor version of CUDA to which this NVRTC belongs. OSError if it cannot be loaded."""
+    major, minor = ctypes.c_int(), ctypes.c_int()
+    ctypes.CDLL(compiler.path).nvrtcVersion(ctypes.byref(major), ctypes.byref(minor))
+    return major.value, minor.value
+
+
+def nvrtc_architectures(compiler: CudaCompiler) -> tuple[int, ...]:
+    """What this NVRTC compiles for: compute capabilities such as 90, in ascending order."""
+    nvrtc = ctypes.CDLL(compiler.path)
+    count = ctypes.c_int()
+    nvrtc.nvrtcGetNumSupportedArchs(ctypes.byref(count))
+    found = (ctypes.c_int * count.value)()
+    nvrtc.nvrtcGetSupportedArchs(found)
+    return tuple(sorted(found))
 
 
 def compile_cuda(
@@ -90,8 +125,8 @@ def compile_cuda(
         compiler = compilers[0]
     source = with_prelude(text, name)
     options = (*flags, f"--gpu-architecture={architecture}", "--ptxas-options=-v")
-    cubin, log = (_by_nvcc if compiler.kind == "nvcc" else _by_nvrtc)(compiler.path, source, options, name)
-    return CudaBinary(cubin, log, read_resources(log), compiler)
+    cubin, log, ptx = (_by_nvcc if compiler.kind == "nvcc" else _by_nvrtc)(compiler.path, source, options, name)
+    return CudaBinary(cubin, log, read_resources(log), compiler, ptx)
 
 
 def with_prelude(text: str, name: str = "kernels.cu") -> str:
@@ -114,7 +149,7 @@ def read_resources(log: str) -> tuple[KernelResources, ...]:
     return tuple(found)
 
 
-def _by_nvcc(nvcc: str, source: str, options: Sequence[str], name: str) -> tuple[bytes, str]:
+def _by_nvcc(nvcc: str, source: str, options: Sequence[str], name: str) -> tuple[bytes, str, str]:
     with tempfile.TemporaryDirectory(prefix="stencil-nvcc-") as folder:
         file = Path(folder) / name
         file.write_text(source, encoding="utf-8")
@@ -124,10 +159,10 @@ def _by_nvcc(nvcc: str, source: str, options: Sequence[str], name: str) -> tuple
         log = done.stdout + done.stderr
         if done.returncode != 0:
             raise _refused("nvcc", log)
-        return binary.read_bytes(), log
+        return binary.read_bytes(), log, ""
 
 
-def _by_nvrtc(library: str, source: str, options: Sequence[str], name: str) -> tuple[bytes, str]:
+def _by_nvrtc(library: str, source: str, options: Sequence[str], name: str) -> tuple[bytes, str, str]:
     nvrtc = ctypes.CDLL(library)
     nvrtc.nvrtcGetErrorString.restype = ctypes.c_char_p
     program = ctypes.c_void_p()
@@ -150,7 +185,8 @@ def _by_nvrtc(library: str, source: str, options: Sequence[str], name: str) -> t
         log = text_of("nvrtcGetProgramLogSize", "nvrtcGetProgramLog").rstrip(b"\0").decode("utf-8", "replace")
         if code:
             raise _refused("NVRTC", log or nvrtc.nvrtcGetErrorString(code).decode())
-        return text_of("nvrtcGetCUBINSize", "nvrtcGetCUBIN"), log
+        ptx = text_of("nvrtcGetPTXSize", "nvrtcGetPTX").rstrip(b"\0").decode("utf-8", "replace")
+        return text_of("nvrtcGetCUBINSize", "nvrtcGetCUBIN"), log, ptx
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
 
@@ -162,24 +198,31 @@ def _refused(compiler: str, log: str) -> BuildError:
     )
 
 
-def _nvrtc_library() -> str | None:
-    """The path of libnvrtc in an NVIDIA wheel, else what the system's loader finds."""
+def _nvrtc_libraries() -> Iterator[str]:
+    """Paths of libnvrtc: in NVIDIA's wheels, in a toolkit or an environment of conda, last what the loader finds."""
     for wheel in _WHEELS:
         try:
             spec = importlib.util.find_spec(wheel)
         except ModuleNotFoundError:
             continue
         for folder in (spec.submodule_search_locations or ()) if spec else ():
-            files = sorted(Path(folder, "lib").glob("libnvrtc.so.*"))
-            if files:
-                return str(files[-1])
-    return ctypes.util.find_library("nvrtc")
+            yield from _in_folder(Path(folder, "lib"))
+    for root in (os.environ.get("CUDA_PATH", ""), os.environ.get("CUDA_HOME", ""), "/usr/local/cuda", sys.prefix):
+        for name in ("lib64", "lib") if root else ():
+            yield from _in_folder(Path(root, name))
+    system = ctypes.util.find_library("nvrtc")
+    if system:
+        yield system
+
+
+def _in_folder(folder: Path) -> Iterator[str]:
+    yield from (str(file) for file in sorted(folder.glob("libnvrtc.so.*"), reverse=True)[:1])
 
 
 def compile_options(block_size: int, index: str) -> tuple[str, ...]:
-    """NVRTC's options: IEEE arithmetic, the type of element numbers, and how large blocks may be.
+    """Flags of `compile_cuda`: IEEE arithmetic, the type of element numbers, and how large blocks may be.
 
     Registers are shared out for one of two sizes only, so that another block size seldom needs another binary.
     """
     block = _USUAL_BLOCK if block_size <= _USUAL_BLOCK else _LARGEST_BLOCK
-    return ("--std=c++17", *IEEE_FLAGS, f"-DSTENCIL_INDEX={index}", f"-DSTENCIL_BLOCK={block}")
+    return (*IEEE_FLAGS, f"-DSTENCIL_INDEX={index}", f"-DSTENCIL_BLOCK={block}")

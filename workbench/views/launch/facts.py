@@ -109,7 +109,7 @@ def _find(plan: Plan, cancel: threading.Event | None) -> Findings:
     resources: tuple[KernelResources, ...] = ()
     traces: tuple[LaunchTrace, ...] = ()
     if compilers:
-        flags = compile_options(plan.choices.plan.largest_block, "int32_t")[1:]
+        flags = compile_options(plan.choices.plan.largest_block, "int32_t")
         try:
             binary = compile_cuda(
                 inlined(text.source.text), architecture=architecture, compiler=compilers[0], flags=flags

@@ -44,17 +44,21 @@ class DeviceInstance(ABC):
         self._sequences: dict[int, tuple[DeviceLaunch, ...]] = {}
         self._begins: dict[str, tuple[DeviceLaunch, ...]] = {}
         words = tuple(word for kernel in kernels for word in kernel.words)
-        with self._on_device():
-            self._memory: list[Cells] = [
-                library.zeros(self.layout.elements * slot.itemsize, np.uint8) for slot in plan.slots
-            ]
-            self._order = list(range(len(plan.slots)))  # slot s holds array _order[s]
-            self._globals: Cells = library.zeros(block_words(len(plan.global_slots), words), np.uint64)
-            buffers = max((len(s.buffers) for k in kernels for s in (k.plain, k.observed)), default=0)
-            self._partials: list[Cells] = [
-                library.zeros(partial_count(self.extents) * 8, np.uint8) for _ in range(buffers)
-            ]
+        self._memory: list[Cells] = []
+        self._partials: list[Cells] = []
+        self._order = list(range(len(plan.slots)))  # slot s holds array _order[s]
         self._closed = False
+        buffers = max((len(s.buffers) for k in kernels for s in (k.plain, k.observed)), default=0)
+        try:
+            with self._on_device():
+                self._globals: Cells = library.zeros(block_words(len(plan.global_slots), words), np.uint64)
+                for slot in plan.slots:
+                    self._memory.append(library.zeros(self.layout.elements * slot.itemsize, np.uint8))
+                for _ in range(buffers):
+                    self._partials.append(library.zeros(partial_count(self.extents) * 8, np.uint8))
+        except BaseException:
+            self._release()  # a traceback that somebody keeps must not keep arrays
+            raise
         for static in (*plan.graph.params, *plan.graph.scalars):
             self.write_global(static.name, static.default or 0)
 
@@ -78,7 +82,19 @@ class DeviceInstance(ABC):
 
     @abstractmethod
     def _to_host(self, cells: Cells) -> Array:
-        """A copy in the host's memory, after all steps so far are done."""
+        """A fresh C-ordered copy in the host's memory, after all steps so far are done."""
+
+    @abstractmethod
+    def _from_host(self, cells: Cells, values: Array) -> None:
+        """Fill cells with values of their shape and dtype; the values are not needed afterwards."""
+
+    @abstractmethod
+    def _between(self, cells: Cells, others: Cells) -> None:
+        """Fill cells with others of their shape and dtype, both on this device, when it is their turn."""
+
+    @abstractmethod
+    def _let_go(self) -> None:
+        """No array of this instance is needed any more."""
 
     @abstractmethod
     def _batch(self, request: MarchRequest, left: int, seconds: float) -> int:
@@ -94,13 +110,13 @@ class DeviceInstance(ABC):
     def read_field(self, name: str) -> Array:
         """A fresh C-ordered copy of the field's domain, on the host."""
         with self._on_device():
-            return np.array(self._to_host(self._domain(name)), order="C")
+            return self._to_host(self._domain(name))
 
     def write_field(self, name: str, values: Array) -> None:
         """Copy `values` into the field's domain; FieldError or ShapeError if dtype or shape differ."""
         checked = checked_cells(named_field(self.plan.graph, name), self.extents, values)
         with self._on_device():
-            self._domain(name)[...] = self._library.asarray(np.ascontiguousarray(checked))
+            self._from_host(self._domain(name), checked)
 
     def take_over(self, other: Instance) -> None:
         """Copy the state of another instance of this program, of equal extents; on a device not by way of the host."""
@@ -110,8 +126,11 @@ class DeviceInstance(ABC):
         if not isinstance(other, DeviceInstance):
             self.write_field(name, other.read_field(name))
             return
+        with other._on_device():
+            other._wait()  # streams do not wait for each other
+            others = other._domain(name)
         with self._on_device():
-            self._domain(name)[...] = other._domain(name)
+            self._between(self._domain(name), others)
             self._wait()  # the other one may free its memory as soon as this returns
 
     def read_global(self, name: str) -> Number:
@@ -129,7 +148,7 @@ class DeviceInstance(ABC):
         with np.errstate(all="ignore"):
             word.view(slot.type.numpy)[0] = cast(np.asarray(value), slot.type)
         with self._on_device():
-            self._globals[slot.index : slot.index + 1] = self._library.asarray(word)
+            self._from_host(self._globals[slot.index : slot.index + 1], word)
 
     def device_view(self, name: str) -> Any:  # noqa: ANN401  # as the protocol says
         """The live domain of a field, strided, valid until the next march."""
@@ -147,8 +166,7 @@ class DeviceInstance(ABC):
     def close(self) -> None:
         """Free the memory; the instance cannot be used afterwards."""
         self._closed = True
-        self._memory.clear()
-        self._partials.clear()
+        self._release()
 
     def march(self, request: MarchRequest) -> MarchResult:
         """Advance as MarchRequest says."""
@@ -176,7 +194,9 @@ class DeviceInstance(ABC):
             left = request.steps - done
             seconds = request.seconds - (time.monotonic() - begin)
             target = done + (1 if request.until else max(1, min(left, self._batch(request, left, seconds))))
-            pending: list[Cells] = []
+            listed_count = _multiples(request.observe_every, request.first_step + done, request.first_step + target)
+            rows = self._library.empty((listed_count, self._globals.size), np.uint64) if listed_count else ()
+            recorded = 0
             while done < target:
                 stretch = next_stretch(request, done, diagnostics, target - done)
                 current = stretch.observed
@@ -184,9 +204,11 @@ class DeviceInstance(ABC):
                 done += stretch.count
                 if stretch.listed:
                     numbers.append(request.first_step + done)
-                    pending.append(self._globals.copy())
+                    self._between(rows[recorded], self._globals)
+                    recorded += 1
             self._wait()
-            records += [self._to_host(cells) for cells in pending]
+            if recorded:
+                records += list(self._to_host(rows))
             met = bool(request.until) and all(holds(c, self.read_global(c.scalar)) for c in request.until)
             ended = ending_after(request, done, met=met, seconds=time.monotonic() - begin)
         return MarchResult(done, ended, current, np.array(numbers, np.int64), self._observed(records))
@@ -200,6 +222,11 @@ class DeviceInstance(ABC):
         return tuple(columns)
 
     # ---- memory
+
+    def _release(self) -> None:
+        self._memory.clear()
+        self._partials.clear()
+        self._let_go()
 
     def sequence(self, step: StepLaunches) -> tuple[DeviceLaunch, ...]:
         """The launches of a step; made once."""
@@ -244,6 +271,11 @@ class DeviceInstance(ABC):
 
     def _global(self, name: str) -> GlobalSlot:
         return self.plan.global_slot(named_global(self.plan.graph, name).name)
+
+
+def _multiples(every: int, after: int, upto: int) -> int:
+    """How many multiples of `every` are above `after` and not above `upto`; none of 0."""
+    return upto // every - after // every if every > 0 else 0
 
 
 def layout_of(plan: Plan, extents: tuple[int, ...]) -> Layout:

@@ -15,8 +15,8 @@ def to_host(name: str, value: object) -> Array:
 
     `name` is what the value is for. Raises FieldError for ragged sequences and masked cells.
     """
-    if hasattr(value, "__cuda_array_interface__"):
-        return _from_device(value)
+    if _lies_on_device(value):
+        return _from_device(name, value)
     if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
         return np.from_dlpack(value)
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
@@ -33,10 +33,24 @@ def to_host(name: str, value: object) -> Array:
         ) from error
 
 
-def _from_device(value: object) -> Array:
-    import cupy
+def _lies_on_device(value: object) -> bool:
+    try:
+        return hasattr(value, "__cuda_array_interface__")
+    except RuntimeError:  # torch's, for a tensor that needs a gradient
+        return True
 
-    host: Array = cupy.asnumpy(cupy.asarray(value))
+
+def _from_device(name: str, value: object) -> Array:
+    """A copy of an array of CuPy, numba or torch in a GPU's memory."""
+    try:
+        import cupy
+
+        host: Array = cupy.asnumpy(cupy.asarray(value))
+    except (ImportError, RuntimeError) as error:  # errors of CUDA are RuntimeErrors
+        raise FieldError(
+            f"{name} was given a {type(value).__name__} on a GPU, which cannot be read: {error}",
+            advice="Pass it as an array of NumPy: value.copy_to_host(), value.detach().cpu().numpy(), value.get().",
+        ) from error
     return host
 
 

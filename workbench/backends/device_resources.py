@@ -12,8 +12,8 @@ from workbench.codegen.render_cuda import inlined, render_cuda
 from workbench.planning.plan import Plan
 
 _SWEEP = "sweep_"
-_REGISTERS = 65536  # of a multiprocessor, on all architectures since sm_30
-_WARP, _GRANULE = 32, 256  # threads; registers are given to warps in pieces of this size
+_REGISTERS, _PARTITIONS = 65536, 4  # of a multiprocessor, in equal parts, on all architectures since sm_50
+_WARP, _GRANULE = 32, 256  # threads; registers are given to warps, each from one part, in pieces of this size
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class SubkernelResources:
     def threads(self) -> int:
         """Threads that the registers of one multiprocessor suffice for, at most 2048."""
         a_warp = -(-self.registers * _WARP // _GRANULE) * _GRANULE
-        return min(2048, _REGISTERS // a_warp * _WARP)
+        return min(2048, _REGISTERS // _PARTITIONS // a_warp * _PARTITIONS * _WARP)
 
 
 def subkernel_resources(

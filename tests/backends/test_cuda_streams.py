@@ -44,6 +44,7 @@ def test_taking_over_waits_for_both_streams(seed):
 def test_a_device_view_shows_what_was_done(seed):
     fake = FakeCupy(seed=seed)
     made = instance(fake)
+    made.write_field(FIELD, np.ones(40))
     with made._on_device():
         made._between(made._domain(FIELD), made._domain(PLAN.graph.fields[1].name))
     view = made.device_view(FIELD)

@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench._version import __version__
 from workbench.backends.cache_folder import default_cache
+from workbench.backends.cuda_availability import wheels_in_conflict
 from workbench.backends.host import figures_text, host_figures, levels_text, measure_host, measured_figures
 from workbench.backends.nvrtc import find_compilers
 from workbench.backends.processor import available_threads, processor_text
@@ -61,6 +62,9 @@ def _cuda_lines() -> Iterator[str]:
     compilers = find_compilers()
     text = ", ".join(f"{compiler.kind} ({compiler.path})" for compiler in compilers)
     yield _line("CUDA text", text or "no compiler: neither nvcc nor NVRTC")
+    conflict = wheels_in_conflict()
+    if conflict:
+        yield _line("", conflict)
     if not compilers:
         yield _line("", f"to check CUDA text: {sys.executable} -m pip install 'stencil-workbench[cuda-check]'")
 

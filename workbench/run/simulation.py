@@ -243,6 +243,7 @@ class Simulation:
     def device(self, name: str) -> Any:  # noqa: ANN401  # numpy or cupy array
         """The live array of a field, writable, not copied (DLPack, __cuda_array_interface__); valid until the next run.
 
+        On a GPU all work on it has ended. A run waits for the default stream only: synchronise your own streams first.
         Raises RunError during a run.
         """
         static = self._state.static(name)

@@ -187,6 +187,26 @@ def test_a_program_runs_on_every_device():
     assert np.array_equal(first.read_field(FIELD), second.read_field(FIELD))
 
 
+def test_an_instance_lies_beside_another_one_whatever_thread_makes_it():
+    fake = FakeCupy(devices=2)
+    program = CudaBackend(fake, fake.cubins).compile(PLAN)
+    fake.cuda.Device(1).use()
+    old = program.instantiate((40,))
+    made = []
+    thread = threading.Thread(target=lambda: made.append(program.instantiate((40,), beside=old)))
+    thread.start()
+    thread.join()
+    assert (old.place.device, made[0].place.device) == (1, 1)
+    made[0].take_over(old)
+
+
+def test_free_memory_is_the_devices_with_what_the_pool_keeps():
+    fake = FakeCupy(room=100_000)
+    program = CudaBackend(fake, fake.cubins).compile(PLAN)
+    fake.pool.free = 5000
+    assert program.free_memory() == 105_000
+
+
 def test_figures_of_kernels_come_from_any_thread():
     fake = FakeCupy()
     program = CudaBackend(fake, fake.cubins).compile(PLAN)

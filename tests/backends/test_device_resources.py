@@ -50,6 +50,8 @@ def test_an_architecture_that_does_not_exist_is_refused():
         subkernel_resources(hydro.machine(1).plan(), compiler=compiler_of("nvrtc"), architecture="sm_1")
 
 
-@pytest.mark.parametrize(X)
+@pytest.mark.parametrize(
+    ("registers", "threads"), [(16, 2048), (32, 2048), (33, 1536), (40, 1536), (64, 1024), (255, 256)]
+)
 def test_threads_that_registers_suffice_for(registers, threads):
     assert SubkernelResources("k", registers, 0, 0, 0).threads == threads

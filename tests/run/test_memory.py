@@ -28,6 +28,14 @@ def test_a_shape_beyond_the_memory_is_refused_with_both_figures(monkeypatch):
         memory.check_memory(MACHINE.plan(), (400, 400))
 
 
+def test_memory_of_a_device_counts_where_the_arrays_lie_there(monkeypatch):
+    monkeypatch.setattr(memory, "bytes_available", lambda: 10**3)
+    memory.check_memory(MACHINE.plan(), (100, 100), device=10**6)
+    monkeypatch.setattr(memory, "bytes_available", lambda: 10**12)
+    with pytest.raises(ShapeError, match="and 1 MB are available on the device"):
+        memory.check_memory(MACHINE.plan(), (400, 400), device=10**6)
+
+
 def test_available_memory_is_plausible():
     assert 2**20 < memory.bytes_available() < 2**50
 

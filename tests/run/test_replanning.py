@@ -376,7 +376,7 @@ def test_arrays_that_do_not_fit_are_refused_and_freed(monkeypatch):
     class Greedy(ReferenceBackend):
         def compile(self, plan, cancel=None):
             class Program(ReferenceProgram):
-                def instantiate(self, extents, threads=0):
+                def instantiate(self, extents, threads=0, beside=None):
                     raise MemoryError("none left")
 
             return Program(plan)

@@ -190,8 +190,14 @@ class Program(Protocol):
     def compiler_words(self) -> Mapping[tuple[str, str], str]:
         """(kernel, sub-kernel) -> what the compiler said of its loops when it made this program; compiles nothing."""
 
-    def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> Instance:
-        """Allocate a state: fields zero, scalars and params at their defaults."""
+    def free_memory(self, beside: Instance | None = None) -> int | None:
+        """Bytes that an instance may take of the device's own memory; None where that is the host's."""
+
+    def instantiate(self, extents: tuple[int, ...], threads: int = 0, beside: Instance | None = None) -> Instance:
+        """Allocate a state: fields zero, scalars and params at their defaults.
+
+        `beside`: an instance on whose device it shall lie, where there are several; else on this thread's current one.
+        """
 
 
 class Backend(Protocol):

@@ -108,9 +108,9 @@ class CudaBackend:
                 self._loaded[key] = {each.kernel: module.get_function(each.kernel) for each in cubin.resources}
         return self._loaded[key]
 
-    def place(self, like: Instance | None = None) -> CudaPlace:
+    def place(self, beside: Instance | None = None) -> CudaPlace:
         """The device of another instance, else the one that is current in this thread."""
-        device = like.place.device if isinstance(like, CudaInstance) else self._device()
+        device = beside.place.device if isinstance(beside, CudaInstance) else self._device()
         process = self._process
         return CudaPlace(self._found(), device, self._errors, lambda: _refuse_forked(process))
 
@@ -183,13 +183,17 @@ class CudaProgram:
         """(kernel, sub-kernel) -> what ptxas said of it; asks no device."""
         return resource_report("ptxas", self.resources()).of_subkernels(self.source)
 
-    def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> CudaInstance:
-        """Allocate a state on the current device; `threads` is not used.
+    def free_memory(self, beside: Instance | None = None) -> int | None:
+        """What the device has left, and CuPy's pool of what was freed."""
+        return self._backend.place(beside).free_memory()
+
+    def instantiate(self, extents: tuple[int, ...], threads: int = 0, beside: Instance | None = None) -> CudaInstance:
+        """Allocate a state on the device of `beside`, else on this thread's current one; `threads` is not used.
 
         Arrays of 2^31 elements need a second cubin, made here.
         """
         del threads
-        place = self._backend.place()
+        place = self._backend.place(beside)
         index = index_type(layout_of(self.plan, checked_extents(self.plan.graph, extents)))
         key = (index, self._backend.architecture(place.device))
         if key not in self._cubins:

@@ -39,6 +39,12 @@ class CudaPlace:
     errors: CudaErrors
     check: Callable[[], None]
 
+    def free_memory(self) -> int:
+        """Bytes that arrays may take."""
+        cupy = self.cupy
+        with self.errors.as_ours(cupy, "asking the CUDA device"), cupy.cuda.Device(self.device):
+            return int(cupy.cuda.runtime.memGetInfo()[0]) + int(cupy.get_default_memory_pool().free_bytes())
+
 
 class CudaInstance(DeviceInstance):
     """The state of one simulation in a device's memory, with a stream of its own.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.backends.base import Array, CompilerReport, MarchRequest
+from workbench.backends.base import Array, CompilerReport, Instance, MarchRequest
 from workbench.backends.checks import checked_extents
 from workbench.backends.compile_pool import Built, Compiler, build
 from workbench.backends.compile_pool import Source as Unit
@@ -138,9 +138,16 @@ class CudaSimProgram:
         """None: what the simulator's compiler says of checked accesses is true of no device."""
         return {}
 
-    def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> CudaSimInstance:
+    def free_memory(self, beside: Instance | None = None) -> int | None:
+        """None: the memory is the host's."""
+        del beside
+        return None
+
+    def instantiate(
+        self, extents: tuple[int, ...], threads: int = 0, beside: Instance | None = None
+    ) -> CudaSimInstance:
         """Allocate a state; `threads` is not used. Arrays of 2^31 elements need a second library, made here."""
-        del threads
+        del threads, beside
         layout = layout_of(self.plan, checked_extents(self.plan.graph, extents))
         library = self.built if index_type(layout) == "int32_t" else self.wide()
         return CudaSimInstance(self, extents, library)

@@ -127,7 +127,12 @@ class OpenmpProgram:
         """(kernel, sub-kernel) -> which of its inner loops have vectors."""
         return vector_report(self.source, self.built).of_subkernels(self.source)
 
-    def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> OpenmpInstance:
+    def free_memory(self, beside: Instance | None = None) -> int | None:
+        """None: the memory is the host's."""
+        del beside
+        return None
+
+    def instantiate(self, extents: tuple[int, ...], threads: int = 0, beside: Instance | None = None) -> OpenmpInstance:
         """Allocate a state. `threads` 0: as the plan's choices say, else all that this process may keep busy."""
         return OpenmpInstance(self, extents, threads)
 

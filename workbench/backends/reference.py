@@ -74,7 +74,14 @@ class ReferenceProgram:
         """None: an interpreter compiles nothing."""
         return {}
 
-    def instantiate(self, extents: tuple[int, ...], threads: int = 0) -> ReferenceInstance:
+    def free_memory(self, beside: Instance | None = None) -> int | None:
+        """None: the memory is the host's."""
+        del beside
+        return None
+
+    def instantiate(
+        self, extents: tuple[int, ...], threads: int = 0, beside: Instance | None = None
+    ) -> ReferenceInstance:
         """Allocate a state; `threads` is not used. ShapeError if the extents do not fit the program."""
         del threads
         return ReferenceInstance(self.plan.graph, extents)

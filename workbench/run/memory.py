@@ -21,11 +21,15 @@ def bytes_available() -> int | None:
     return min(found) if found else None
 
 
-def check_memory(plan: Plan, extents: tuple[int, ...]) -> None:
-    """Raise ShapeError if arrays of these extents cannot fit into the host's memory."""
-    needed, available = memory_bytes(plan, extents), bytes_available()
+def check_memory(plan: Plan, extents: tuple[int, ...], device: int | None = None) -> None:
+    """Raise ShapeError if arrays of these extents cannot fit into memory.
+
+    device: bytes that a device with memory of its own has left; None: the arrays lie in the host's memory.
+    """
+    needed, available = memory_bytes(plan, extents), bytes_available() if device is None else device
     if needed >= LARGEST_ARRAY or (available is not None and needed > available):
-        there = "" if available is None else f", and {bytes_text(available, 4)} are available"
+        where = "" if device is None else " on the device"
+        there = "" if available is None else f", and {bytes_text(available, 4)} are available{where}"
         raise ShapeError(
             f"{plan.graph.name} with shape {extents} needs {bytes_text(needed, 4)} ({len(plan.slots)} arrays){there}",
             advice="Choose a smaller shape, float32 fields, or fewer Manifest values.",

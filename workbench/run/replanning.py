@@ -209,8 +209,9 @@ class Replanner:
         self._check(wish)
         compiled = Compiled(plan.graph, plan, program, selection)
         wish.note(replace(wish.report, stage="swapping"))
-        check_memory(plan, self._state.extents)
-        instance = program.instantiate(self._state.extents, wish.threads)
+        old = self._state.instance  # this thread knows no device; a device of several is that of the instance
+        check_memory(plan, self._state.extents, program.free_memory(beside=old))
+        instance = program.instantiate(self._state.extents, wish.threads, beside=old)
         asked = time.perf_counter()
         try:
             step, begun = self._owner.do(lambda: self._swap(wish, compiled, instance), at_once=True)

@@ -4,6 +4,7 @@
 EXPECTED_SKIPS: tuple[str, ...] = (
     "no CUDA device",
     "no CUDA compiler",  # neither nvcc nor NVRTC
+    "no CuPy",
     "no scheduling policy of one thread",  # elsewhere than Linux
 )
 

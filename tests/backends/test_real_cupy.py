@@ -1,0 +1,98 @@
+"""The stand-in beside the real module cupy, where that is installed: names, arguments, errors. No GPU needed."""
+
+import inspect
+import re
+
+import pytest
+
+from tests.backends import fake_cupy
+from tests.backends.fake_cupy import FakeArray, FakeCupy, FakeDevice, FakeEvent, FakeFunction, FakeGraph, FakeStream
+from workbench.backends.cuda import CudaBackend
+
+FAKE = FakeCupy()
+OWN = {"submit", "run", "argument", "module", "name"}  # of the stand-in, nowhere used outside tests
+
+
+@pytest.fixture(scope="module")
+def cupy():
+    return pytest.importorskip("cupy", reason="no CuPy")
+
+
+def used(kind):
+    """What the stand-in has of a class, beside what is private to it."""
+    own = set(vars(kind)) - OWN
+    return {name for name in own if not name.startswith("_") or name in ("__enter__", "__exit__", "__call__")}
+
+
+def arguments(function):
+    """Names of a function's arguments; of one that Cython made, by the first line of its documentation."""
+    try:
+        return [name for name in inspect.signature(function).parameters if name != "self"]
+    except (TypeError, ValueError):
+        line = (function.__doc__ or "").strip().splitlines()[0]
+        inside = re.sub(r"<[^>]*>", "", line[line.index("(") + 1 : line.rindex(")")])
+        return [part.split("=")[0].split()[-1] for part in inside.split(",") if part.strip() not in ("self", "")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "real"),
+    [
+        (FakeArray, "ndarray"),
+        (FakeStream, "cuda.Stream"),
+        (FakeGraph, "cuda.Graph"),
+        (FakeDevice, "cuda.Device"),
+        (FakeFunction, "cuda.Function"),
+        (fake_cupy.FakeModule, "cuda.Module"),
+        (FakeEvent, "cuda.Event"),
+        (fake_cupy.FakePool, "cuda.MemoryPool"),
+        (fake_cupy.FakeRuntime, "cuda.runtime"),
+    ],
+)
+def test_names_of_the_stand_in_are_those_of_cupy(kind, real, cupy):
+    found = cupy
+    for part in real.split("."):
+        found = getattr(found, part)
+    if real == "ndarray":
+        assert hasattr(found, "data")
+    missing = {name for name in used(kind) - {"given_back"} if not hasattr(found, name)}
+    assert not missing
+
+
+def test_names_of_the_modules(cupy):
+    assert not {name for name in vars(FAKE.cuda) if not hasattr(cupy.cuda, name)}
+    for name in ("empty", "zeros", "asnumpy", "get_default_memory_pool"):
+        assert callable(getattr(cupy, name))
+    assert callable(cupy.lib.stride_tricks.as_strided)
+
+
+@pytest.mark.parametrize("name", ["memcpyAsync", "memcpy2DAsync", "memsetAsync"])
+def test_arguments_of_copies(name, cupy):
+    assert arguments(getattr(cupy.cuda.runtime, name)) == arguments(getattr(FAKE.cuda.runtime, name))
+
+
+def test_kinds_of_copies(cupy):
+    for name in ("memcpyHostToDevice", "memcpyDeviceToHost", "memcpyDeviceToDevice"):
+        assert getattr(cupy.cuda.runtime, name) == getattr(FAKE.cuda.runtime, name)
+
+
+def test_classes_of_errors(cupy):
+    assert issubclass(cupy.cuda.memory.OutOfMemoryError, MemoryError)
+    assert issubclass(cupy.cuda.runtime.CUDARuntimeError, RuntimeError)
+    assert issubclass(cupy.cuda.driver.CUDADriverError, RuntimeError)
+    assert not issubclass(cupy.cuda.compiler.CompileException, RuntimeError)
+    assert cupy.cuda.runtime.CUDARuntimeError(100).status == 100
+
+
+def test_what_objects_know(cupy):
+    """What the stand-in sets when it makes an object."""
+    cuda = cupy.cuda
+    assert all(hasattr(cuda.Device, name) for name in ("id", "compute_capability"))
+    assert "ptr" in vars(cuda.stream.Stream.null)
+    assert hasattr(cuda.MemoryPointer, "ptr")
+    assert not hasattr(cupy.RawKernel, "ptr")  # why kernels are loaded as functions of a module
+    assert hasattr(cupy.cuda.Function, "ptr")
+
+
+def test_availability_says_what_is_missing_in_our_words(cupy):
+    state = CudaBackend(cupy).availability()
+    assert state.available or (state.reason and state.advice and "cudaError" not in state.reason)

@@ -7,6 +7,8 @@ SHELL := /bin/bash
 VENV ?= .venv
 PYTHON ?= python3
 PROCESSES ?= auto
+# The extra that `make gpu` installs: cuda, or cuda12 where the driver is one for CUDA 12.
+CUDA ?= cuda
 
 # Python people need no node: the front end's build step is skipped wherever this is set.
 PYTHON_ONLY := HATCH_BUILD_NO_HOOKS=true
@@ -19,6 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 ifeq ($(VENV),.venv)
 INSTALLED := .venv/installed
 TEST_INSTALLED := .venv/installed-test
+GPU_INSTALLED := .venv/installed-$(CUDA)
 LAB_INSTALLED := .venv/installed-lab
 BROWSER_INSTALLED := .venv/installed-browser
 NODE_INSTALLED := .venv/installed-node
@@ -30,12 +33,13 @@ NODE_PACKAGES := labextension/node_modules/.yarn-state.yml
 LAB_BUILT := workbench/labextension/package.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lab coursework pages check check-style check-format check-types check-imports check-architecture \
+.PHONY: help demo test gpu lab coursework pages check check-style check-format check-types check-imports check-architecture \
     format proof proof-sample clean labextension check-typescript browser browser-oldest wheel check-wheel
 
 help:
 	@echo "make demo    run the quickstart on real input, print its figures"
 	@echo "make test    all tests that need no GPU"
+	@echo "make gpu [CUDA=cuda12]  all tests on an NVIDIA GPU and times, in artefacts/gpu-report.txt"
 	@echo "make lab     JupyterLab with your own copies of the course notebooks, in coursework/"
 	@echo "make pages   the course as pages with all results and pictures, in artefacts/pages/"
 	@echo "make check   all gates: style, format, types, imports, architecture"
@@ -54,6 +58,9 @@ demo: $(INSTALLED)
 
 test: $(TEST_INSTALLED)
 	$(BIN)/python -m pytest -n $(PROCESSES)
+
+gpu: $(GPU_INSTALLED)
+	$(BIN)/python -m tests.backends.gpu_report artefacts/gpu-report.txt
 
 # Jupyter refuses to run as root unless told, and in a container there often is nobody else.
 lab: ALLOW_ROOT = $(if $(filter 0,$(shell id -u)),--allow-root)
@@ -131,6 +138,11 @@ format: $(TEST_INSTALLED)
 	@echo "installing the workbench and its test tools into .venv (once)"
 	$(PYTHON_ONLY) .venv/bin/python -m pip install --quiet --editable '.[test]'
 	@touch $@ .venv/installed
+
+.venv/installed-cuda .venv/installed-cuda12: pyproject.toml | .venv/bin/python
+	@echo "installing the workbench, its test tools and CuPy into .venv (once)"
+	$(PYTHON_ONLY) .venv/bin/python -m pip install --quiet --editable '.[test,$(CUDA)]'
+	@touch $@ .venv/installed .venv/installed-test
 
 .venv/installed-lab: pyproject.toml $(LAB_BUILT) | .venv/bin/python
 	@echo "installing the workbench and JupyterLab into .venv (once)"

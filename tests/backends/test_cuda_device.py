@@ -1,6 +1,7 @@
 """The cuda backend on a real device, bit for bit against the interpreter: `pytest -m gpu`."""
 
 import itertools
+import threading
 import time
 
 import numpy as np
@@ -14,7 +15,9 @@ from tests.backends.graphs import RULES, field_graph, reducing_graph, side_pairs
 from tests.codegen.hand_plans import plan_by_hand
 from workbench.backends.base import Condition, MarchRequest, StopFlag
 from workbench.backends.cuda import CudaBackend
+from workbench.backends.reference import ReferenceBackend
 from workbench.graph.types import F64
+from workbench.run.memory import bytes_available
 
 pytestmark = pytest.mark.gpu
 
@@ -121,3 +124,105 @@ def test_device_view_is_the_live_array(backend):
     view = instance.device_view("u")
     view[2, 3] = 77.0
     assert instance.read_field("u")[2, 3] == 77.0
+
+
+DECAY = 'u = field("u", boundary="outflow", dtype="f32")\nu.next = u + 0.2 * (u[-1] - 2 * u + u[+1])\n'
+COPY = 'u = field("u", boundary="periodic", dtype="u8")\nu.next = u[+1]\n'
+
+
+def test_float32_below_the_normal_numbers(backend):
+    plan = cell_plan(DECAY, 1)
+    found = []
+    for program in (backend.compile(plan), ReferenceBackend().compile(plan)):
+        instance = program.instantiate((400,))
+        spike = np.zeros(400, np.float32)
+        spike[200] = 1.0
+        instance.write_field("u", spike)
+        instance.march(MarchRequest("step", 60))
+        found.append(instance.read_field("u"))
+        instance.close()
+    tiny = (found[1] != 0) & (np.abs(found[1]) < np.finfo(np.float32).tiny)
+    assert tiny.any()
+    assert np.array_equal(found[0].view(np.uint32), found[1].view(np.uint32))
+
+
+def test_figures_of_kernels_in_a_fresh_thread(backend):
+    program = backend.compile(cell_plan(WAVE, 1))
+    said = []
+    thread = threading.Thread(target=lambda: said.append((program.resources(), program.compiler_words())))
+    thread.start()
+    thread.join()
+    ((resources, words),) = said
+    assert all(0 < each.registers <= 255 for each in resources)
+    assert words
+
+
+def test_a_field_set_just_before_it_is_taken_over(backend):
+    programs = [backend.compile(cell_plan(LEAPFROG, 1, preset=preset)) for preset in ("cost", "as_manifest")]
+    old, new = (program.instantiate((1 << 24,)) for program in programs)
+    rng = np.random.default_rng(5)
+    for _ in range(10):
+        values = rng.normal(size=1 << 24)
+        old.write_field("u", values)
+        new.take_over(old)
+        assert np.array_equal(new.read_field("u"), values)
+        old, new = new, old
+    old.close()
+    new.close()
+
+
+def test_a_field_over_a_third_of_the_memory_is_written_and_read(backend):
+    program = backend.compile(cell_plan(COPY, 1))
+    cells = min(int(0.35 * program.free_memory()), bytes_available() // 4)
+    print(f"{cells} bytes of {program.free_memory()} on the device")
+    values = np.arange(cells, dtype=np.uint8)
+    instance = program.instantiate((cells,))
+    instance.write_field("u", values)
+    instance.march(MarchRequest("step", 1))
+    found = instance.read_field("u")
+    instance.close()
+    assert np.array_equal(found[:-1], values[1:])
+    assert found[-1] == values[0]
+
+
+def test_work_of_others_on_the_default_stream_disturbs_no_capture(backend):
+    import cupy
+
+    ended = threading.Event()
+
+    def work():
+        while not ended.is_set():
+            cupy.ones(1000).sum().get()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        program = backend.compile(cell_plan(LEAPFROG, 1))
+        for extent in range(4000, 4020):  # each with graphs of its own
+            assert_agrees(program, (extent,), MarchRequest("step", 200))
+    finally:
+        ended.set()
+        thread.join()
+
+
+def test_times_of_launches_are_not_those_of_the_host(backend):
+    instance = backend.compile(cell_plan(WAVE, 1)).instantiate((100_000,))
+    instance.march(MarchRequest("step", 5000, observe_last=False))
+    begin = time.perf_counter()
+    instance.march(MarchRequest("step", 20_000, observe_last=False))
+    step = (time.perf_counter() - begin) / 20_000
+    instance.time_launches(True)
+    instance.march(MarchRequest("step", 5000, observe_last=False))
+    timed = sum(t.seconds for t in instance.launch_times() if not t.observed)
+    print(f"a step {step * 1e6:.1f} us, its launches by events {timed * 1e6:.1f} us")
+    assert 0 < timed < 3 * step  # events themselves take a little
+
+
+def test_memory_is_given_back(backend):
+    program = backend.compile(cell_plan(HEAT, 2))
+    program.instantiate((64, 64)).close()
+    before = program.free_memory()
+    instance = program.instantiate((4096, 4096))
+    instance.march(MarchRequest("step", 10))
+    instance.close()
+    assert program.free_memory() >= before - (32 << 20)

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from tests.backends.fake_cuda_errors import CompileException, CUDADriverError, CUDARuntimeError, OutOfMemoryError
 from workbench.backends.compile_pool import build
 from workbench.backends.cubins import Cubin
 from workbench.backends.nvrtc import KernelResources, with_prelude
@@ -29,30 +30,6 @@ from workbench.errors import BuildError
 
 _KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\(\w+\) (\w+)\(')
 LAUNCH, FILL, KERNEL = 2.5, 0.1, 1.0  # ms: the host's for a launch or event and for a fill, the device's for either
-NAMES = {
-    100: "cudaErrorNoDevice: no CUDA-capable device is detected",
-    700: "cudaErrorIllegalAddress: an illegal access",
-}
-NAMES |= {906: "cudaErrorStreamCaptureImplicit", 901: "cudaErrorStreamCaptureInvalidated"}
-NAMES |= {900: "cudaErrorStreamCaptureUnsupported", 35: "cudaErrorInsufficientDriver", 400: "cudaErrorInvalidHandle"}
-
-
-class OutOfMemoryError(MemoryError):
-    pass
-
-
-class CUDARuntimeError(RuntimeError):
-    def __init__(self, status):
-        super().__init__(NAMES.get(status, f"error {status}"))
-        self.status = status
-
-
-class CUDADriverError(CUDARuntimeError):
-    pass
-
-
-class CompileException(Exception):  # as CuPy calls it
-    pass
 
 
 class Work:

@@ -35,11 +35,14 @@ def made(monkeypatch, tmp_path):
     return SimpleNamespace(backend=backend, fake=fake, binaries=binaries, loaded=loaded, store=store)
 
 
-def test_float32_is_ieee_in_what_is_loaded(made):
+@pytest.mark.parametrize("capability", ["80", "90", "100"])
+def test_float32_is_ieee_in_what_is_loaded(made, capability):
+    made.fake.capability = capability
     program = made.backend.compile(cell_plan(DECAY, 1))
     program.instantiate((100,))
     (binary,) = made.binaries
     assert made.loaded == [binary.cubin]
+    assert f".target sm_{capability}" in binary.ptx
     assert "add.rn.f32" in binary.ptx
     assert "div.rn.f32" in binary.ptx
     assert ".ftz" not in binary.ptx

@@ -5,7 +5,8 @@ import os
 
 import pytest
 
-from tests.backends.fake_cupy import CUDARuntimeError, FakeCupy
+from tests.backends.fake_cuda_errors import CUDARuntimeError
+from tests.backends.fake_cupy import FakeCupy
 from workbench.backends import cuda_availability, registry
 from workbench.backends.cuda import CudaBackend
 from workbench.errors import BuildError

@@ -1,0 +1,26 @@
+"""Errors of the stand-in for CuPy: classes and numbers as CuPy and CUDA have them."""
+
+NAMES = {
+    100: "cudaErrorNoDevice: no CUDA-capable device is detected",
+    700: "cudaErrorIllegalAddress: an illegal access",
+}
+NAMES |= {906: "cudaErrorStreamCaptureImplicit", 901: "cudaErrorStreamCaptureInvalidated"}
+NAMES |= {900: "cudaErrorStreamCaptureUnsupported", 35: "cudaErrorInsufficientDriver", 400: "cudaErrorInvalidHandle"}
+
+
+class OutOfMemoryError(MemoryError):
+    pass
+
+
+class CUDARuntimeError(RuntimeError):
+    def __init__(self, status):
+        super().__init__(NAMES.get(status, f"error {status}"))
+        self.status = status
+
+
+class CUDADriverError(CUDARuntimeError):
+    pass
+
+
+class CompileException(Exception):  # as CuPy calls it
+    pass

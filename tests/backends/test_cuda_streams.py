@@ -129,6 +129,7 @@ def test_closing_gives_memory_back():
     fake = FakeCupy()
     before = fake.room
     made = instance(fake, (5000,))
+    made.time_launches(True)
     made.march(MarchRequest("step", 101))
     made.close()
     assert before - fake.room < 1000

@@ -114,6 +114,7 @@ class CudaInstance(DeviceInstance):
             self._stream.synchronize()
         self._graphs.clear()
         self._known_arguments.clear()
+        self._clock = None
         super().close()
 
     @contextmanager

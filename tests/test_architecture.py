@@ -4,7 +4,6 @@ import ast
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -12,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.tracked import tracked_texts
 from workbench.backends.registry import BACKENDS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -22,23 +22,6 @@ LONGEST = 400  # lines; above it a file has more than one idea
 ALLOWED: dict[str, tuple[int, str]] = {}
 
 HEAVY = ("IPython", "bokeh", "ipywidgets", "cupy", "sqlite3", "jinja2", "pandas", "xarray", "matplotlib")
-
-
-def tracked_texts():
-    """(path, text) of every file git knows or would add; in a source distribution, of every file there is."""
-    git = shutil.which("git")
-    command = [git, "ls-files", "--cached", "--others", "--exclude-standard"]
-    listed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True) if git else None
-    if listed and listed.returncode == 0:
-        names = listed.stdout.splitlines()
-    else:
-        names = [str(p.relative_to(ROOT)) for part in ("workbench", "tests") for p in (ROOT / part).rglob("*")]
-    for name in names:
-        path = ROOT / name
-        if path.is_file():
-            data = path.read_bytes()
-            if b"\0" not in data:
-                yield name, data.decode("utf-8")
 
 
 def test_pipeline_run_and_views_name_no_backend():

@@ -1,0 +1,82 @@
+"""What texts promise: sections that are cited exist, rooms that are named exist, lists of operators are complete."""
+
+import re
+
+from tests.tracked import ROOT, tracked_texts
+from workbench.graph.operators import OPERATORS
+
+SEMANTICS = (ROOT / "workbench" / "SEMANTICS.md").read_text(encoding="utf-8")
+CITED = re.compile(r"[Ss]emantics\W{0,3}\s(?:§§?\s?)(\d+)(?:(?:,| and|-) ?§?(\d+))?")
+FOLDERS = ("", "workbench", "labextension", "labextension/src")
+MADE_LATER = ("artefacts/browser/", ".venv/")  # by commands of the Makefile
+
+
+def sections(text):
+    return {int(number) for number in re.findall(r"^## (\d+)\. ", text, re.MULTILINE)}
+
+
+def cited(text):
+    return {int(number) for pair in CITED.findall(text) for number in pair if number}
+
+
+def named_paths(text):
+    """What stands in backquotes and looks like a path: with a slash, or a file of ours."""
+    words = re.findall(r"`([\w./-]+)`", text)
+    return {w for w in words if not w.startswith("...") and ("/" in w or w.endswith((".py", ".h", ".ts", ".md")))}
+
+
+def is_there(path):
+    """A folder, a file, or one without its suffix (`notebooks/05-solvers`); a bare name may lie anywhere."""
+    last = path.rstrip("/").rpartition("/")[2]
+    if "/" not in path:
+        return any(name.rpartition("/")[2] == path for name, _ in tracked_texts())
+    below = ((ROOT / folder / path) for folder in FOLDERS)
+    return any(p.exists() or any(q.stem == last for q in p.parent.glob(f"{last}.*")) for p in below)
+
+
+def test_a_citation_is_recognised_however_it_is_written():
+    assert cited("(semantics §3)") == {3}
+    assert cited("semantics §2, §4; semantics §5 and 6; Semantics, §7") == {2, 4, 5, 6, 7}
+    assert cited("Toro §4.2, Paraiso §3.1") == set()
+
+
+def test_every_cited_section_of_the_semantics_is_there():
+    texts = ((name, cited(text)) for name, text in tracked_texts() if name != "tests/test_docs.py")
+    found = {name: numbers for name, numbers in texts if numbers}
+    print(f"{len(found)} files cite the semantics")
+    assert len(found) > 10
+    unknown = {name: numbers - sections(SEMANTICS) for name, numbers in found.items()}
+    assert not {name: numbers for name, numbers in unknown.items() if numbers}
+    inside = {int(number) for number in re.findall(r"§(\d+)", SEMANTICS)}
+    assert inside <= sections(SEMANTICS)
+
+
+def test_every_path_that_contributing_names_is_there():
+    named = named_paths((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"))
+    print(f"{len(named)} paths named")
+    assert len(named) > 60
+    assert not sorted(path for path in named if path not in MADE_LATER and not is_there(path))
+
+
+def test_paths_that_are_gone_are_noticed():
+    assert not is_there("views/drawn.py")
+    assert not is_there("graph/operator")
+    assert not is_there("test_nothing.py")
+    assert is_there("test_docs.py")
+    assert is_there("graph/operators")
+    assert is_there("tuning/")
+
+
+def test_the_semantics_lists_every_operator_with_a_bound():
+    listed = re.search(
+        r"\*\*Operators with a bound\*\* have 4 ulp in their row, `power` 8: `([^`]*)`", " ".join(SEMANTICS.split())
+    )
+    assert sorted(listed[1].split()) == sorted(name for name, row in OPERATORS.items() if row.ulp)
+    assert {name: row.ulp for name, row in OPERATORS.items() if row.ulp not in (0, 4)} == {"power": 8}
+
+
+def test_the_glossary_is_in_order_and_says_each_term_once():
+    terms = re.findall(r"^\| ([^|]+) \|", SEMANTICS.partition("## Glossary")[2], re.MULTILINE)[1:]
+    assert len(terms) >= 40
+    assert terms == sorted(terms, key=str.lower)
+    assert len(set(terms)) == len(terms)

@@ -1,0 +1,94 @@
+"""Operators with a bound in ulp: each applied once, on every backend, to special and to random arguments."""
+
+import functools
+import re
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.capabilities import backends_here
+from workbench.graph.operators import OPERATORS
+from workbench.graph.types import F32, F64
+from workbench.run.verification import distance
+
+BOUNDED = {name: row for name, row in OPERATORS.items() if row.ulp}
+TYPES = {"f32": F32, "f64": F64}
+RANDOM, SIMULATED = 20_000, 100  # random arguments of each kind; a simulated cell takes 0.1 ms
+NEARLY_EXACT = 1  # ulp: computed in a wider type and rounded
+
+
+def program(dtype):
+    """One kernel that applies every operator with a bound to fields x and y, and stores each result in a field."""
+    names = " ".join(f"of_{name}" for name in BOUNDED)
+    lines = [
+        f'x, y = fields("x y", dtype="{dtype}")',
+        f'{names.replace(" ", ", ")} = fields("{names}", dtype="{dtype}")',
+    ]
+    for name, row in BOUNDED.items():
+        call = "x ** y" if name == "power" else f"{name}({'x' if row.arity == 1 else 'x, y'})"
+        lines.append(f"of_{name}.next = {call}")
+    return "\n".join(lines)
+
+
+def special(dtype):
+    """Ends of the number range, zeros, infinities, NaN, and numbers around which a function turns; both signs."""
+    info = np.finfo(dtype)
+    turns = [0.5, 1, 2, 3, 10, np.pi, np.pi / 2, np.pi / 4, np.log(info.max), np.log(info.tiny), np.log(2), 1e5]
+    ends = [info.max, info.tiny, info.smallest_subnormal, 0, np.inf, np.nan]
+    numbers = np.array([*turns, *ends], dtype)
+    with np.errstate(over="ignore"):
+        numbers = np.concatenate([numbers, np.nextafter(numbers, dtype(0)), np.nextafter(numbers, dtype(np.inf))])
+    return np.concatenate([numbers, -numbers])
+
+
+@functools.cache
+def arguments(type_, count, seed):
+    """(x, y): pairs of special numbers (all, or a part), random bits, random numbers of several magnitudes."""
+    dtype, rng = type_.numpy.type, np.random.default_rng(seed)
+    left, right = np.meshgrid(special(dtype), special(dtype))
+    every = 1 if count == RANDOM else 11  # divides neither side, so that each special number is there
+    pairs = [(left.ravel()[::every], right.ravel()[::every])]
+    whole = f"u{type_.numpy.itemsize}"
+    pairs.append(tuple(rng.integers(0, 2**type_.bits, (2, count), whole).view(dtype)))
+    pairs += [tuple(rng.uniform(-scale, scale, (2, count)).astype(dtype)) for scale in (1, 3, 30, 700, 1e4)]
+    pairs.append(tuple((rng.random((2, count)) * 2.0 ** rng.uniform(-20, 20, (2, count))).astype(dtype)))
+    return tuple(np.concatenate(parts) for parts in zip(*pairs, strict=True))
+
+
+def applied(dtype, backend, seed):
+    """What each operator gives on a backend, with the arguments."""
+    x, y = arguments(TYPES[dtype], SIMULATED if backend == "cuda-sim" else RANDOM, seed)
+    machine = wb.trace(program(dtype), name="bounded")
+    zeros = dict.fromkeys((f"of_{name}" for name in BOUNDED), 0.0)
+    with machine.simulate(x=x, y=y, backend=backend, **zeros) as simulation:
+        found = simulation.step().to_dict()
+    return {name: found[f"of_{name}"] for name in BOUNDED}, (x, y)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("backend", [name for name in backends_here() if name != "reference"])
+def test_one_application_stays_within_the_bound(backend, dtype):
+    found, (x, y) = applied(dtype, backend, seed=1)
+    for name, row in BOUNDED.items():
+        with np.errstate(all="ignore"):
+            expected = row.meaning(*(x, y)[: row.arity])
+        assert distance(found[name], expected, TYPES[dtype]) <= row.ulp, name
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_the_reference_is_nearly_exact_itself(dtype):
+    """Else a backend whose own library keeps the bound could be farther away from the reference than the bound."""
+    found, (x, y) = applied(dtype, "reference", seed=1)
+    for name in BOUNDED:
+        function, operands = getattr(np, name), (x, y)[: BOUNDED[name].arity]
+        with np.errstate(all="ignore"):
+            exact = function(*(v.astype(np.longdouble) for v in operands)).astype(TYPES[dtype].numpy)
+        assert distance(found[name], exact, TYPES[dtype]) <= NEARLY_EXACT, name
+
+
+def test_every_operator_with_a_bound_is_in_the_program():
+    graph = wb.trace(program("f64"), name="bounded").graph
+    stored = set(re.findall(r"= (\w+)", str(graph)))
+    assert set(BOUNDED) <= stored
+    assert len(BOUNDED) == 23

@@ -9,8 +9,9 @@ from tests.programs import MODULES, all_programs, dimension
 from tests.programs.wave import TEXT as WAVE
 from tests.programs.wave import fluctuation
 from tests.programs.wave import start as wave_start
+from workbench.graph.deviation import is_exact
 from workbench.planning.choices import Choices, PlanChoices
-from workbench.run.verification import distance, is_exact
+from workbench.run.verification import distance
 
 PROGRAMS = all_programs()
 

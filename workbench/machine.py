@@ -183,6 +183,7 @@ class Machine:
     def restore(self, path: str | os.PathLike[str], *, backend: str | None = None, threads: int = 0) -> Simulation:
         """Continue a simulation from the file that `Simulation.save` wrote; bit-equal to not having stopped.
 
+        On another backend that holds for programs of exact operators (semantics §3).
         The program may differ in its formulas, which an OtherProgramWarning says, but not in its fields, scalars
         and params.
         """
@@ -231,6 +232,8 @@ class Machine:
     def verify(self, *, shape: int | tuple[int, ...] | None = None, steps: int = 10, **values: object) -> Verification:
         """Run the same start on every available backend and compare with the reference after one and `steps` steps.
 
+        `passed` of the result: equal bits wherever exact operators alone made a value, deviations within the bound
+        where a function such as exp made it; what is computed from the results of such functions is not judged.
         Fields that are not given get random values of fixed seed on a small odd-sized domain.
         """
         return verify_graph(self.graph, self.choices, values, shape, steps)

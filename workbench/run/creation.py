@@ -44,7 +44,7 @@ def create_simulation(
 def restore_simulation(
     graph: Graph, choices: Choices, path: str | os.PathLike[str], *, backend: str = "auto", threads: int = 0
 ) -> Simulation:
-    """Continue from a file that `Simulation.save` wrote, to the bit, on any backend. Raises RunError if none fits.
+    """Continue on any backend from the very bits in a file that `Simulation.save` wrote. RunError if it does not fit.
 
     `init` does not run: everything is in the file.
     """

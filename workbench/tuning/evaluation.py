@@ -19,13 +19,14 @@ from workbench.backends.base import Array, Instance, MarchRequest, Number
 from workbench.backends.registry import REFERENCE, get_backend
 from workbench.errors import BuildError, GenomeError, PlanError, ShapeError, StencilError
 from workbench.graph import Graph
+from workbench.graph.deviation import is_exact
 from workbench.graph.parse import parse
 from workbench.pipeline import Compiled, compile_graph, plan_for
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import from_json
 from workbench.run.creation import allocate
 from workbench.run.opening import open_state, read_opening
-from workbench.run.verification import distance, is_exact, random_fields
+from workbench.run.verification import distance, random_fields
 from workbench.tuning.trials import Outcome
 
 KERNEL = "step"

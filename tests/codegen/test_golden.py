@@ -37,7 +37,6 @@ def test_line_map_leads_from_text_to_cell_and_back():
     (origin,) = source.origins(line)
     assert origin.cell_lines == (3,)
     assert origin.subkernel == plan.kernels[0].plain.subkernels[0].name
-    assert line in source.lines_of_cell(3)
     for node in origin.nodes:
         assert line in source.lines_of_node("step", node)
     (param,) = source.origins(line_holding(source, "const double a = "))

@@ -5,7 +5,7 @@ import pytest
 from tests.planning.programs import wave
 from tests.planning.random_graphs import random_choices, random_graph
 from tests.planning.symbolic import run_symbolically
-from workbench.graph import GLOBAL, Extend, Graph, KernelBuilder, Outflow, Periodic, Static, grid_space
+from workbench.graph import Extend, Graph, KernelBuilder, Outflow, Periodic, Static, grid_space
 from workbench.graph.types import F32, F64
 from workbench.planning import plan_graph
 from workbench.planning.cost import HostFigures, bound_seconds, ghost_percent, halo_bytes, memory_bytes, step_cost
@@ -136,14 +136,6 @@ def test_cost_and_memory_of_the_wave():
     assert halo_bytes(step, plan.main.kernel, (100,)) == 2 * 2 * 8
     slow = HostFigures(24.0, 1e9, "measured")
     assert bound_seconds(step, (100,), slow) == pytest.approx(102 + 100)
-
-
-def test_a_scalar_that_somebody_watches_is_no_diagnostic():
-    assert plan_graph(wave()).main.has_diagnostics
-    plan = plan_graph(wave(), observe=("energy",))
-    assert not plan.main.has_diagnostics
-    assert len(plan.subkernels) == 3
-    assert plan.graph.static("energy").space == GLOBAL
 
 
 def test_slots_fit_whatever_they_hold():

@@ -1,6 +1,5 @@
 """Compile pool: generated sources to shared libraries, in parallel, each in a folder and a process group of its own."""
 
-import atexit
 import contextlib
 import os
 import re
@@ -11,7 +10,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -25,7 +24,6 @@ from workbench.backends.loaded_library import loading_problem
 from workbench.backends.processor import available_threads
 from workbench.backends.toolchain import Kind, Missing, Toolchain, find_toolchain
 from workbench.errors import BuildError
-from workbench.forking import forkable_lock
 
 Language = Literal["c++", "cuda"]  # "cuda" is CUDA text for the simulator; both go through the C++ compiler
 
@@ -36,11 +34,6 @@ _SUFFIXES: dict[Language, str] = {"c++": ".cpp", "cuda": ".cu"}
 # What the compiler says about vectorised loops is always asked for: it costs no time and changes no code.
 _REPORT_FLAGS: dict[Kind, tuple[str, ...]] = {"gcc": ("-fopt-info-vec",), "clang": ("-Rpass=loop-vectorize",)}
 _ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?error: (?P<message>.*)$", re.MULTILINE)
-_VECTORISED = re.compile(
-    r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? "
-    r"(?:(?:optimized|note): +loop vectorized|remark: vectorized loop)",
-    re.MULTILINE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,64 +139,6 @@ def build(
     if errors:
         raise next((error for error in errors if not isinstance(error, BuildCancelledError)), errors[0])
     return tuple(future.result() for future in futures)
-
-
-def submit(source: Source, compiler: Compiler | None = None, cancel: threading.Event | None = None) -> "Future[Built]":
-    """Compile in the background. Leaving Python stops what still runs: a background build is never waited for."""
-    chosen = default_compiler() if compiler is None else compiler
-    future: Future[Built] = Future()
-
-    def cancelled() -> bool:
-        return _leaving.is_set() or (cancel is not None and cancel.is_set())
-
-    def work() -> None:
-        with _slots:
-            if not future.set_running_or_notify_cancel():
-                return
-            try:
-                future.set_result(_build_one(source, chosen, cancelled))
-            except BaseException as error:
-                future.set_exception(error)
-
-    # A daemon thread and not an executor, because executors are waited for when Python ends.
-    thread = threading.Thread(target=work, name=f"compile {source.name}", daemon=True)
-    with _background_lock:
-        _background[:] = [*(other for other in _background if other.is_alive()), thread]
-        thread.start()
-    return future
-
-
-_leaving = threading.Event()
-_slots = threading.BoundedSemaphore(available_threads())
-_background: list[threading.Thread] = []
-_background_lock = forkable_lock()
-
-
-def _forget_background() -> None:
-    """In a forked process, where those threads are not."""
-    global _slots
-    _slots = threading.BoundedSemaphore(available_threads())
-    _background.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_background)
-
-
-def _stop_background() -> None:
-    """At exit: stop compilers that run in the background, so that neither they nor their folders stay behind."""
-    _leaving.set()
-    for thread in list(_background):
-        thread.join(timeout=2.0)
-
-
-atexit.register(_stop_background)
-
-
-def vectorised_lines(report: str, file_name: str) -> tuple[int, ...]:
-    """Lines of `file_name` whose loops the compiler says it vectorised, in order and without repetition."""
-    lines = {int(found["line"]) for found in _VECTORISED.finditer(report) if Path(found["file"]).name == file_name}
-    return tuple(sorted(lines))
 
 
 def _build_one(source: Source, compiler: Compiler, cancelled: Callable[[], bool]) -> Built:

@@ -47,10 +47,6 @@ class Source:
         """Lines of the text that compute a node, ascending; empty if nothing needs it."""
         return tuple(dict.fromkeys(o.line for o in self.lines if o.kernel == kernel and node in o.nodes))
 
-    def lines_of_cell(self, cell_line: int) -> tuple[int, ...]:
-        """Lines of the text that a line of the cell gave rise to, ascending."""
-        return tuple(dict.fromkeys(o.line for o in self.lines if cell_line in o.cell_lines))
-
     def __str__(self) -> str:
         return self.text
 

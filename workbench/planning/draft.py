@@ -45,12 +45,11 @@ class KernelDraft:
 class Draft:
     """Graph and choices, and what the passes so far have decided.
 
-    always: scalars wanted after every step. follows_chains: whether the backend can run loops together.
+    follows_chains: whether the backend can run loops together.
     """
 
     graph: Graph
     choices: Choices
-    always: frozenset[str] = frozenset()
     follows_chains: bool = True
     kernels: tuple[KernelDraft, ...] = ()
     slots: tuple[Slot, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.errors import PlanError
@@ -54,16 +54,14 @@ def plan_graph(
     graph: Graph,
     choices: Choices | None = None,
     *,
-    observe: Collection[str] | None = None,
     follows_chains: bool = True,
 ) -> Plan:
     """Return the plan of a graph under choices: all PASSES in order.
 
-    observe: scalars whose value somebody wants after every step; they are no diagnostics then. follows_chains: whether
-    the plan is for a backend that can run loops together. Raises PlanError if
-    choices or hints cannot be honoured, or where a field is read outside without a rule.
+    follows_chains: whether the plan is for a backend that can run loops together. Raises PlanError if choices or hints
+    cannot be honoured, or where a field is read outside without a rule.
     """
-    draft = Draft(graph, choices or Choices(), frozenset(observe or ()), follows_chains)
+    draft = Draft(graph, choices or Choices(), follows_chains)
     check_choices(draft.choices.plan)
     checking = is_checking()
     if checking:
@@ -100,7 +98,7 @@ def _variants(draft: Draft) -> Draft:
     graph = draft.graph
     kernels = []
     for kernel in graph.kernels:
-        plain = StepDraft(plain_nodes(graph, kernel, draft.always))
+        plain = StepDraft(plain_nodes(graph, kernel))
         kernels.append(KernelDraft(kernel, plain, StepDraft(live_nodes(kernel)), ends=end_fields(graph, kernel)))
     return replace(draft, kernels=tuple(kernels))
 

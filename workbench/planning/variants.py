@@ -20,9 +20,6 @@ def live_nodes(kernel: Kernel, without: Collection[str] = ()) -> frozenset[int]:
     return frozenset(live)
 
 
-def plain_nodes(graph: Graph, kernel: Kernel, always: Collection[str] = ()) -> frozenset[int]:
-    """Return the nodes of a step that nobody observes; node numbers are those of the whole kernel.
-
-    `always` names scalars that are wanted after every step, so that they are no diagnostics.
-    """
-    return live_nodes(kernel, diagnostic_stores(graph, kernel) - frozenset(always))
+def plain_nodes(graph: Graph, kernel: Kernel) -> frozenset[int]:
+    """Return the nodes of a step that nobody observes; node numbers are those of the whole kernel."""
+    return live_nodes(kernel, diagnostic_stores(graph, kernel))

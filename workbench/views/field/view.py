@@ -251,8 +251,6 @@ class FieldView:
                 adjust(looking, control)
             case Point() | Follow():
                 self._point(control)
-            case Forget():
-                looking.forget()
             case ChooseCharts():
                 self._charts = control
                 if self._watch is not None:

@@ -17,7 +17,7 @@ from workbench.planning.choices import Choices
 from workbench.planning.cost import default_extents
 from workbench.planning.plan import Plan
 from workbench.run.simulation import Simulation
-from workbench.views.inspection.flipping import Side, flipped, refusal, storage_changes, with_sync
+from workbench.views.inspection.flipping import Side, flipped, refusal, with_sync
 from workbench.views.inspection.selection import Selection, SubkernelRef, ValueRef, find_subkernel, node_of, value_named
 from workbench.views.page.faults import call_all, fault_text
 
@@ -266,11 +266,6 @@ class Inspection:
             )
         self._compared = plan
         self._tell("comparison")
-
-    def changed_values(self) -> tuple[ValueRef, ...]:
-        """The values that the compared plan stores differently; empty without one."""
-        other = self._compared
-        return () if other is None else tuple(value for value, _, _ in storage_changes(other, self._plan))
 
     def show_backend(self, backend: str) -> None:
         """Look at another backend's source and launches."""

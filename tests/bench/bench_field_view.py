@@ -355,7 +355,7 @@ class Client:
 def cost_figures(seconds, rate=15):
     """CPU time that viewing takes of the kernel process."""
     client = Client()
-    client.run(SETUP + "view = sim.view('u')\nfrom workbench.run.watching import watch")
+    client.run(SETUP + "view = sim.view('u')\nfrom workbench.run.hooks import watch")
     client.run(f"own = watch(sim, lambda: None, 0.01); own.pace = {rate}.0; sim.start()")
     clock = "print(time.process_time())"
     costs = {}

@@ -9,7 +9,7 @@ import workbench as wb
 from tests.bits import assert_same_bits
 from tests.capabilities import backends_here
 from workbench.run.guarding import Guard
-from workbench.run.watching import watch
+from workbench.run.hooks import watch
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

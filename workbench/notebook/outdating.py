@@ -8,8 +8,8 @@ from workbench.machine import Machine
 from workbench.notebook.living import name_of
 from workbench.pipeline import compile_graph
 from workbench.run import alive
+from workbench.run.hooks import outdate
 from workbench.run.simulation import Simulation
-from workbench.run.watching import outdate
 
 
 def outdate_simulations(before: Machine, after: Machine, name: str, names: Mapping[str, object]) -> tuple[str, ...]:

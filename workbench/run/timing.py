@@ -6,7 +6,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,9 +14,6 @@ from workbench.pipeline import Compiled
 from workbench.planning.choices import Choices
 from workbench.run.state import State
 from workbench.run.watching import Watch
-
-if TYPE_CHECKING:
-    from workbench.run.simulation import Simulation
 
 WINDOW_SECONDS = 1.0  # by the clock: a figure is the median of the pieces of a run that ended in the last of them
 PIECE_SECONDS = 0.01  # of running, of one piece of many short steps
@@ -75,11 +71,6 @@ class StepTime:
 def _later_mean(mean: float, count: int, earlier_mean: float, earlier_count: int) -> float:
     """The mean of those that came after the earlier ones."""
     return max(0.0, mean * count - earlier_mean * earlier_count) / (count - earlier_count)
-
-
-def time_launches(simulation: Simulation, wanted: bool) -> None:
-    """Time the launches of this and later programs of the simulation where that is not done always, as on a GPU."""
-    simulation._owner.do(lambda: simulation._state.time_launches(wanted))
 
 
 def time_of(state: State) -> StepTime | None:

@@ -1,12 +1,9 @@
-"""Viewing: where the room above enters how a simulation is shown, so that `sim.view` needs no import of it."""
+"""Viewing: the hook by which views/ registers how to open a view, so that run/ imports no view."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from workbench.run.simulation import Simulation
+from typing import Any
 
 Opener = Callable[..., Any]
 _openers: list[Opener] = []
@@ -17,6 +14,6 @@ def set_opener(opener: Opener) -> None:
     _openers[:] = [opener]
 
 
-def open_view(simulation: Simulation, name: str, palette: str, limits: tuple[float, float] | None) -> Any:  # noqa: ANN401  # a view, which the room above defines
-    """A new view of one value."""
+def open_view(simulation: object, name: str, palette: str, limits: tuple[float, float] | None) -> Any:  # noqa: ANN401  # a view, which the room above defines
+    """A new view of one value of a Simulation."""
     return _openers[0](simulation, name, palette=palette, limits=limits)

@@ -5,10 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from workbench.run.simulation import Simulation
 
 
 @dataclass(slots=True, eq=False)
@@ -61,37 +57,3 @@ class Watches:
     def scalars(self) -> bool:
         """Whether somebody follows scalars."""
         return any(watch.scalars for watch in self._all)
-
-
-def watch(simulation: Simulation, changed: Callable[[], None], seconds: float) -> Watch:
-    """Call `changed()` after every change, in the thread that made it, at least every `seconds` of a run."""
-    made = Watch(changed, seconds)
-    simulation._state.watches.add(made)
-    return made
-
-
-def unwatch(simulation: Simulation, watch: Watch) -> None:
-    """Call it no more."""
-    simulation._state.watches.remove(watch)
-
-
-def outdate(simulation: Simulation, why: str) -> None:
-    """Its cell describes another program now: say so wherever the simulation is shown. "": it does not, any more."""
-    simulation._state.outdated = why
-    simulation._state.watches.tell()
-
-
-def outdated(simulation: Simulation) -> str:
-    """Why the simulation is no longer of the program that its cell describes; "" if it is."""
-    return simulation._state.outdated
-
-
-def failure_of(simulation: Simulation) -> BaseException | None:
-    """What has ended its background run, if nobody has waited for that run yet."""
-    background = simulation._background
-    return None if background is None else background.failure
-
-
-def is_closed(simulation: Simulation) -> bool:
-    """Whether its memory was freed."""
-    return simulation._state.closed

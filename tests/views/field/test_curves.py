@@ -8,9 +8,9 @@ import pytest
 import workbench as wb
 from workbench.backends.base import MarchRequest
 from workbench.errors import FieldError, RunError
+from workbench.run.hooks import watch
 from workbench.run.rewinding import remember, rewind
 from workbench.run.snapshots import Snapshot, take_snapshot
-from workbench.run.watching import watch
 from workbench.views.field.curves import MOST_POINTS, History, profiles
 from workbench.views.field.figure import svg_of
 from workbench.views.field.flags import find_wrong

@@ -11,8 +11,8 @@ import workbench as wb
 from tests.views.field.pages import PATIENCE, TestPage
 from workbench.errors import FieldError, RunError
 from workbench.run import scheduling
+from workbench.run.hooks import unwatch, watch
 from workbench.run.probe import probe_name
-from workbench.run.watching import unwatch, watch
 from workbench.views.field.open import axes_of, open_field_view
 from workbench.views.field.summary import Look, plain_axes
 from workbench.views.field.view import FieldView

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from workbench.run.guarding import Guard
+from workbench.run.hooks import failure_of, is_closed, outdated, unwatch, watch
 from workbench.run.playing import pace_of
 from workbench.run.progress import silent
 from workbench.run.rewinding import remember, rewind
 from workbench.run.simulation import Simulation
 from workbench.run.snapshots import needs_compiler, prepare_snapshot
-from workbench.run.watching import Watch, failure_of, is_closed, outdated, unwatch, watch
+from workbench.run.watching import Watch
 from workbench.views.field.animation import Recorder, check_pillow
 from workbench.views.field.controls import (
     ChooseCharts,

@@ -12,8 +12,8 @@ from workbench.errors import StencilError
 from workbench.frontend.cell import Traced
 from workbench.planning.choices import Choices, PlanChoices
 from workbench.planning.plan import Plan
+from workbench.run.hooks import is_closed
 from workbench.run.simulation import Simulation
-from workbench.run.watching import is_closed
 from workbench.views.drawing.shapes import to_png, to_svg
 from workbench.views.graph.drawing import draw_graph
 from workbench.views.graph.layout import GraphLayout, default_folds, lay_out_graph

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from workbench.errors import RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, Swapped, WishDropped
 from workbench.planning.choices import Choices
+from workbench.run.hooks import is_closed, time_launches
 from workbench.run.simulation import Simulation
-from workbench.run.timing import StepTime, time_launches, timed
-from workbench.run.watching import is_closed
+from workbench.run.timing import StepTime, timed
 from workbench.views.inspection.inspection import Inspection, Measurement, Program, Status
 from workbench.views.plan.summary import seconds_text
 

@@ -1,0 +1,47 @@
+"""Hooks: what views ask of a simulation beyond its public methods, so that only this file knows its private parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from workbench.run.simulation import Simulation
+from workbench.run.watching import Watch
+
+
+def watch(simulation: Simulation, changed: Callable[[], None], seconds: float) -> Watch:
+    """Call `changed()` after every change, in the thread that made it, at least every `seconds` of a run."""
+    made = Watch(changed, seconds)
+    simulation._state.watches.add(made)
+    return made
+
+
+def unwatch(simulation: Simulation, watch: Watch) -> None:
+    """Call it no more."""
+    simulation._state.watches.remove(watch)
+
+
+def outdate(simulation: Simulation, why: str) -> None:
+    """Its cell describes another program now: say so wherever the simulation is shown. "": it does not, any more."""
+    simulation._state.outdated = why
+    simulation._state.watches.tell()
+
+
+def outdated(simulation: Simulation) -> str:
+    """Why the simulation is no longer of the program that its cell describes; "" if it is."""
+    return simulation._state.outdated
+
+
+def failure_of(simulation: Simulation) -> BaseException | None:
+    """What has ended its background run, if nobody has waited for that run yet."""
+    background = simulation._background
+    return None if background is None else background.failure
+
+
+def is_closed(simulation: Simulation) -> bool:
+    """Whether its memory was freed."""
+    return simulation._state.closed
+
+
+def time_launches(simulation: Simulation, wanted: bool) -> None:
+    """Time the launches of this and later programs of the simulation where that is not done always, as on a GPU."""
+    simulation._owner.do(lambda: simulation._state.time_launches(wanted))

@@ -24,6 +24,35 @@ ALLOWED: dict[str, tuple[int, str]] = {}
 HEAVY = ("IPython", "bokeh", "ipywidgets", "cupy", "sqlite3", "jinja2", "pandas", "xarray", "matplotlib")
 
 
+def modules_by_name():
+    return {".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): p for p in MODULES}
+
+
+def imports_of(path, known):
+    """Modules of ours that a module imports when it is loaded, or for types; not those that a function imports."""
+    waiting, found = list(ast.parse(path.read_text(encoding="utf-8")).body), set()
+    while waiting:
+        match waiting.pop():
+            case ast.If() | ast.Try() as block:
+                waiting += block.body + block.orelse
+            case ast.ImportFrom(module=str(module), names=names):
+                inside = {f"{module}.{each.name}" for each in names} & known
+                found |= inside or {module} & known
+            case ast.Import(names=names):
+                found |= {each.name for each in names} & known
+    return found
+
+
+def test_no_circle_of_imports_not_even_for_types():
+    modules = modules_by_name()
+    left = {name: imports_of(path, set(modules)) for name, path in modules.items() if name != "workbench"}
+    print(f"{len(left)} modules, {sum(map(len, left.values()))} imports")
+    assert sum(map(len, left.values())) > 1000
+    while free := {name for name in left if not left[name] & set(left) or name not in set().union(*left.values())}:
+        left = {name: needed for name, needed in left.items() if name not in free}
+    assert not left, f"these import each other: {sorted(left)}"
+
+
 def test_pipeline_run_and_views_name_no_backend():
     """They ask the registry's rows and the protocol of workbench.backends.base; a new backend edits none of them."""
     names, modules = {row.name for row in BACKENDS}, {row.module for row in BACKENDS}

@@ -1,12 +1,13 @@
 """What a program is: types, spaces, operators, instructions, the immutable graph and its builder."""
 
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.graph import Coordinate, Graph, Hint, Kernel, Node, Parameter, Region, Span, Static
+from workbench.graph.graph import Coordinate, Graph, Kernel, Static
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
     Extend,
     Fixed,
+    Hint,
     Imm,
     Instruction,
     Load,
@@ -14,12 +15,16 @@ from workbench.graph.instructions import (
     LoadSize,
     Mirror,
     Neumann,
+    Node,
     Outflow,
+    Parameter,
     Periodic,
     Reduce,
     Reflect,
+    Region,
     Shift,
     SideRule,
+    Span,
     Store,
     Undefined,
     Value,

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import GraphError
-from workbench.graph.graph import Region
-from workbench.graph.instructions import Arith, Imm, Load
+from workbench.graph.instructions import Arith, Imm, Load, Region
 from workbench.graph.operators import OPERATORS, Array, cast
 from workbench.graph.types import StorageType
 

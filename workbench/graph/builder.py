@@ -6,19 +6,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from workbench.errors import GraphError
-from workbench.graph.graph import NO_HINT, Hint, Kernel, Node, Region, Span, Static
+from workbench.graph.graph import Kernel, Static
 from workbench.graph.instructions import (
+    NO_HINT,
     Arith,
     Broadcast,
     Extend,
+    Hint,
     Imm,
     Instruction,
     Load,
     LoadIndex,
     LoadSize,
+    Node,
     Reduce,
+    Region,
     Shift,
     SideRule,
+    Span,
     Store,
 )
 from workbench.graph.operators import OPERATORS, REDUCTIONS, accepts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from workbench.graph.graph import Graph, Kernel, Node, Region
+from workbench.graph.graph import Graph, Kernel
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
@@ -13,7 +13,9 @@ from workbench.graph.instructions import (
     Instruction,
     Load,
     Neumann,
+    Node,
     Reduce,
+    Region,
     Shift,
     Store,
 )

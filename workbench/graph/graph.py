@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from workbench.graph.instructions import Instruction, Load, Store
+from workbench.graph.instructions import NOWHERE, Load, Node, Span, Store
 from workbench.graph.limits import NO_LIMITS, Limits
 from workbench.graph.shown import Bundle, bundle_of
 from workbench.graph.spaces import Space
@@ -18,85 +18,6 @@ class Printer(Protocol):
 
     def text(self, text: str) -> None:
         """Write text."""
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Where in the cell something was written; lines count from 1 as the user sees them, columns from 0."""
-
-    line: int
-    column: int = 0
-    end_column: int = 0
-
-
-Wish = Literal["manifest", "delayed", "rolling"]
-"""Stored; recomputed; or stored where it rolls between loops that run together, and recomputed where it does not."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """What a person asked for at a node; `line` is where. None and False mean nothing was asked."""
-
-    allocation: Wish | None = None
-    sync_before: bool = False
-    sync_after: bool = False
-    line: int = 0
-
-
-NO_HINT = Hint()
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One instruction and the value that it produces (Store produces none: type and space are None).
-
-    `operands` are indices of earlier nodes of the same kernel. Names and spans take no part in equality of meaning
-    (see `Kernel.keys`) but do in `==`.
-    """
-
-    instruction: Instruction
-    operands: tuple[int, ...]
-    type: StorageType | None
-    space: Space | None
-    names: tuple[str, ...] = ()
-    spans: tuple[Span, ...] = ()
-    hint: Hint = NO_HINT
-
-    @property
-    def is_global(self) -> bool:
-        """Whether the node produces a Global."""
-        return self.space is not None and self.space.is_global
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the node produces a Local."""
-        return self.space is not None and not self.space.is_global
-
-    @property
-    def value_type(self) -> StorageType:
-        """The type of the value; only Store has none."""
-        assert self.type is not None
-        return self.type
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of a region, read inside by Load(name)."""
-
-    name: str
-    type: StorageType
-
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """A closed scalar graph used as an operator; all nodes are Globals, the last node is the result.
-
-    For Reduce: two parameters (accumulator, cell) and `identity`, the value that leaves the other unchanged.
-    """
-
-    parameters: tuple[Parameter, ...]
-    nodes: tuple[Node, ...]
-    identity: bool | int | float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +34,7 @@ class Static:
     face_axes: tuple[int, ...] = ()  # axes along which the field sits on faces; empty: cell centre
     group: str = ""  # the vector or tensor that this component belongs to
     component: tuple[int, ...] = ()
-    span: Span = Span(0)
+    span: Span = NOWHERE
     limits: Limits = NO_LIMITS  # of a param: what may be given to it
 
     def allows(self, value: float) -> bool:

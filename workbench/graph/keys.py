@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import hashlib
 
-from workbench.graph.graph import Graph, Kernel, Region
+from workbench.graph.graph import Graph, Kernel
 from workbench.graph.identity import by_identity
+from workbench.graph.instructions import Region
 from workbench.graph.spaces import GLOBAL
 from workbench.graph.text import name_text, operation_text, region_head, space_text
 

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
 
 from workbench.graph import instructions, spaces
-from workbench.graph.graph import Graph, Hint, Kernel, Node, Parameter, Region, Span
+from workbench.graph.graph import Graph, Kernel
+from workbench.graph.instructions import Hint, Node, Parameter, Region, Span
 from workbench.graph.types import StorageType
 
 _RECORDS: dict[type, tuple[str, tuple[str, ...]]] = {

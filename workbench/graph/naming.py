@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import fields
 
-from workbench.graph.graph import Kernel, Node
+from workbench.graph.graph import Kernel
 from workbench.graph.identity import by_identity
 from workbench.graph.instructions import (
     Arith,
@@ -20,6 +20,7 @@ from workbench.graph.instructions import (
     Load,
     LoadIndex,
     LoadSize,
+    Node,
     Reduce,
     Shift,
     Store,

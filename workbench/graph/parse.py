@@ -8,19 +8,26 @@ from dataclasses import MISSING, fields
 from typing import Any, Literal, cast, get_args
 
 from workbench.errors import GraphError
-from workbench.graph.graph import NO_HINT, Coordinate, Graph, Hint, Kernel, Node, Parameter, Region, Span, Static, Wish
+from workbench.graph.graph import Coordinate, Graph, Kernel, Static
 from workbench.graph.instructions import (
+    NO_HINT,
     PLAIN,
     RULES,
     Arith,
     Broadcast,
     Extend,
+    Hint,
     Imm,
     Instruction,
     Load,
+    Node,
+    Parameter,
     Reduce,
+    Region,
     SideRule,
+    Span,
     Store,
+    Wish,
 )
 from workbench.graph.limits import Limits
 from workbench.graph.operators import OPERATORS

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from workbench.errors import GraphError
-from workbench.graph.graph import Graph, Node
+from workbench.graph.graph import Graph
+from workbench.graph.instructions import Node
 
 
 @dataclass(frozen=True, slots=True)

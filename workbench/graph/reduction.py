@@ -12,7 +12,7 @@ import numpy as np
 
 from workbench.errors import GraphError
 from workbench.graph.arithmetic import Combine, apply, apply_region, constant
-from workbench.graph.graph import Region
+from workbench.graph.instructions import Region
 from workbench.graph.operators import OPERATORS, REDUCTIONS, Array, identity
 from workbench.graph.types import StorageType
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.graph.graph import Region
 from workbench.graph.instructions import (
     Arith,
     Imm,
     Load,
+    Region,
 )
 from workbench.graph.operators import OPERATORS, accepts
 from workbench.graph.spaces import GLOBAL

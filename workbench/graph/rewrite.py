@@ -7,15 +7,17 @@ from dataclasses import replace
 
 from workbench.errors import GraphError
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.graph import Graph, Hint, Kernel, Node, Static
+from workbench.graph.graph import Graph, Kernel, Static
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
     Extend,
+    Hint,
     Imm,
     Load,
     LoadIndex,
     LoadSize,
+    Node,
     Reduce,
     Shift,
     Store,

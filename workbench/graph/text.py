@@ -8,18 +8,23 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from workbench.graph.graph import NO_HINT, Graph, Hint, Node, Region, Span, Static
+from workbench.graph.graph import Graph, Static
 from workbench.graph.instructions import (
+    NO_HINT,
     Arith,
     Broadcast,
     Extend,
+    Hint,
     Imm,
     Instruction,
     Load,
     Mirror,
+    Node,
     Reduce,
     Reflect,
+    Region,
     SideRule,
+    Span,
     Store,
     Wall,
     rule_name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from workbench.errors import GraphError
-from workbench.graph.graph import Graph, Node, Region
+from workbench.graph.graph import Graph
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
@@ -14,7 +14,9 @@ from workbench.graph.instructions import (
     Load,
     LoadIndex,
     LoadSize,
+    Node,
     Reduce,
+    Region,
     Shift,
     Store,
     traits_of,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from workbench.graph.graph import Graph, Node
+from workbench.graph.graph import Graph
 from workbench.graph.instructions import (
     Extend,
     Load,
+    Node,
     Periodic,
     Shift,
     SideRule,

@@ -17,8 +17,7 @@ from workbench.graph import (
     Shift,
 )
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.graph import NO_HINT, Node
-from workbench.graph.instructions import needs_array, traits_of
+from workbench.graph.instructions import NO_HINT, Node, needs_array, traits_of
 from workbench.graph.rewrite import copy, drop_dead, merged_hint
 from workbench.graph.spaces import Space
 from workbench.graph.types import StorageType

@@ -11,7 +11,7 @@ import numpy as np
 from workbench.backends.base import Array, Instance, MarchRequest, Number
 from workbench.errors import FieldError
 from workbench.graph import Graph, Kernel, Load, Node, Static, Store
-from workbench.graph.graph import NO_HINT
+from workbench.graph.instructions import NO_HINT
 from workbench.pipeline import Compiled, compile_graph
 from workbench.planning.choices import Choices
 

@@ -1,4 +1,4 @@
-"""Amounts: bytes and counts in words, alike everywhere. Bytes have decimal units: 1 kB is 1000 bytes."""
+"""Amounts: bytes, counts and times in words, alike everywhere. Bytes have decimal units: 1 kB is 1000 bytes."""
 
 from __future__ import annotations
 
@@ -18,3 +18,11 @@ def bytes_text(count: float, digits: int = 3) -> str:
 def counted(number: int, noun: str) -> str:
     """ "1 node", "2 nodes"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def seconds_text(seconds: float) -> str:
+    """Three digits and a unit: "12.7 ms"."""
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= 0.9995 * factor:  # what is rounded to 1000 is 1 of the next unit
+            return f"{seconds / factor:.3g} {unit}"
+    return f"{seconds / 1e-9:.3g} ns"

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
+from workbench.amounts import counted
 from workbench.commands.report import Figure, Section, Table, report_page
 from workbench.errors import TuningError
 from workbench.tuning.configuration import Configuration, read_configuration
@@ -13,7 +14,6 @@ from workbench.tuning.demonstration import demonstrate
 from workbench.tuning.general import Trial, Tuned, Tuner
 from workbench.tuning.log import Log, read_log
 from workbench.views.drawing.shapes import to_svg
-from workbench.views.plan.summary import count_text
 from workbench.views.study.tests_figure import draw_tests, summarise_tests
 
 Say = Callable[[str], None]
@@ -47,7 +47,7 @@ def run_tune(
         raise TuningError("there is no log to go on with", advice="Add log = FILE to [testing], or pass --log FILE.")
     known = read_log(log, setting) if resume and log is not None and log.exists() else {}
     if known:
-        say(f"{count_text(len(known), 'test')} of the log {log} will not run again")
+        say(f"{counted(len(known), 'test')} of the log {log} will not run again")
     with ExitStack() as stack:
         writer = None if log is None else stack.enter_context(Log(log, setting, append=bool(known)))
 
@@ -67,7 +67,7 @@ def run_tune(
         say(f"report: {report}")
     if tuned.optimum is None:
         raise TuningError(
-            f"{count_text(len(tuned.tests), 'test')} ran and none passed",
+            f"{counted(len(tuned.tests), 'test')} ran and none passed",
             advice="Run the commands by hand with one of these valuations.",
         )
     return tuned
@@ -75,7 +75,7 @@ def run_tune(
 
 def report_text(tuned: Tuned, title: str) -> str:
     """The HTML report: the optimum, the figure of all tests, importance, failures and the settings."""
-    summary = summarise_tests(tuned, f"{title}: {count_text(len(tuned.tests), 'test')}")
+    summary = summarise_tests(tuned, f"{title}: {counted(len(tuned.tests), 'test')}")
     failed = [test for test in tuned.tests if test.overall is None]
     figure = Figure(
         to_svg(draw_tests(summary)),
@@ -118,7 +118,7 @@ def _cause(test: Trial) -> str:
 
 
 def _result_lines(tuned: Tuned) -> list[str]:
-    count = f"{count_text(len(tuned.tests), 'test')} of {tuned.combinations} combinations"
+    count = f"{counted(len(tuned.tests), 'test')} of {tuned.combinations} combinations"
     failed = sum(test.overall is None for test in tuned.tests)
     if tuned.optimum is None:
         return [f"\nno optimum: {count}, all failed"]

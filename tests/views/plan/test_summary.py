@@ -8,21 +8,13 @@ import pytest
 import workbench as wb
 from tests.views.machines import trade_off, wave
 from tests.views.plan.summaries import FIGURES, summary_of
-from workbench.amounts import bytes_text
+from workbench.amounts import bytes_text, seconds_text
 from workbench.errors import PlanError
 from workbench.planning.cost import HostFigures, bound_seconds, memory_bytes, step_cost
 from workbench.views.graph.summary import describe_graph, summarise_graph
 from workbench.views.graph.words import storage_text
 from workbench.views.inspection.selection import values_of
-from workbench.views.plan.summary import (
-    Variant,
-    describe_plan,
-    measured_text,
-    seconds_text,
-    spread_text,
-    summarise_plan,
-    variants_of,
-)
+from workbench.views.plan.summary import Variant, describe_plan, measured_text, spread_text, summarise_plan, variants_of
 from workbench.views.source.messages import COLUMNS, cells_of, notes_of
 
 ROLLING = """

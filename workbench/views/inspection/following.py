@@ -8,6 +8,7 @@ import time
 import weakref
 from collections.abc import Callable
 
+from workbench.amounts import seconds_text
 from workbench.errors import RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, Swapped, WishDropped
 from workbench.planning.choices import Choices
@@ -15,7 +16,6 @@ from workbench.run.hooks import is_closed, time_launches
 from workbench.run.simulation import Simulation
 from workbench.run.timing import StepTime, timed
 from workbench.views.inspection.inspection import Inspection, Measurement, Program, Status
-from workbench.views.plan.summary import seconds_text
 
 LEAVING_SECONDS = 0.002  # for the words about new code to leave, before drawing keeps the interpreter to itself
 TOLD_SECONDS = 0.05  # what takes less is nobody's answer to "why did it take so long"

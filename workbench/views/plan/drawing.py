@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from workbench.amounts import bytes_text
+from workbench.amounts import bytes_text, seconds_text
 from workbench.views.drawing.shapes import Disc, Drawing, Label, Line, Shape, rectangle, text_width
-from workbench.views.plan.summary import Life, PlanSummary, ceilings_text, seconds_text
+from workbench.views.plan.summary import Life, PlanSummary, ceilings_text
 
 FIELD_COLOUR = "#56b4e9"
 OTHER_COLOUR = "#e69f00"

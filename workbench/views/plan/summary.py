@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import Literal
 
-from workbench.amounts import bytes_text
+from workbench.amounts import bytes_text, counted, seconds_text
 from workbench.backends.registry import SHOWN
 from workbench.errors import PlanError
 from workbench.graph import value_name
@@ -255,7 +255,7 @@ def describe_plan(summary: PlanSummary) -> str:
     cells = " x ".join(map(str, summary.extents))
     lines = [
         f"plan of {summary.machine}, kernel {summary.variant}, {cells} cells, {summary.backend}",
-        f"  {count_text(len(summary.rows), 'sub-kernel')}, predicted {seconds_text(summary.predicted)} a step "
+        f"  {counted(len(summary.rows), 'sub-kernel')}, predicted {seconds_text(summary.predicted)} a step "
         f"({measured_text(summary.step_measured, summary.step_spread)})",
     ]
     for row in summary.rows:
@@ -275,19 +275,6 @@ def describe_plan(summary: PlanSummary) -> str:
 def ceilings_text(figures: HostFigures) -> str:
     """The two ceilings and how they are known."""
     return f"memory {figures.bandwidth / 1e9:.3g} GB/s, arithmetic {figures.flops / 1e9:.3g} Gflop/s ({figures.label})"
-
-
-def seconds_text(seconds: float) -> str:
-    """Three digits and a unit."""
-    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if seconds >= 0.9995 * factor:  # what is rounded to 1000 is 1 of the next unit
-            return f"{seconds / factor:.3g} {unit}"
-    return f"{seconds / 1e-9:.3g} ns"
-
-
-def count_text(count: int, word: str) -> str:
-    """A number with its word, in the plural where there is one."""
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def measured_text(seconds: float | None, spread: float | None = None) -> str:

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from workbench.amounts import bytes_text
+from workbench.amounts import bytes_text, seconds_text
 from workbench.backends.base import Program as BuiltProgram
 from workbench.backends.build_cache import CacheInfo, Counters
 from workbench.backends.cache_folder import default_cache
@@ -23,7 +23,6 @@ from workbench.run.progress import in_digits
 from workbench.run.simulation import Simulation
 from workbench.run.timing import StepTime, time_of
 from workbench.views.inspection.inspection import Program
-from workbench.views.plan.summary import seconds_text
 
 
 @dataclass(frozen=True, slots=True)

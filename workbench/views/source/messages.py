@@ -6,16 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
-from workbench.amounts import bytes_text
+from workbench.amounts import bytes_text, counted, seconds_text
 from workbench.views.field.messages import Message
-from workbench.views.plan.summary import (
-    PlanSummary,
-    SubkernelRow,
-    ceilings_text,
-    count_text,
-    measured_text,
-    seconds_text,
-)
+from workbench.views.plan.summary import PlanSummary, SubkernelRow, ceilings_text, measured_text
 from workbench.views.source.summary import SourceLine, SourceSummary, SourceText, short_name
 
 
@@ -111,7 +104,7 @@ def caption_of(summary: PlanSummary) -> str:
     cells = " × ".join(map(str, summary.extents))
     return (
         f"kernel {summary.variant}, {cells} cells, {summary.backend}: "
-        f"{count_text(len(summary.rows), 'sub-kernel')}, predicted "
+        f"{counted(len(summary.rows), 'sub-kernel')}, predicted "
         f"{seconds_text(summary.predicted)} a step, {measured_text(summary.step_measured, summary.step_spread)}"
     )
 

@@ -149,7 +149,7 @@ OF_PASSES = (
           "float(sum(moved.values()) + written)", "float(sum(moved.values()))",
           f"{COST}:test_cost_of_a_loop_against_counting"),
     Fault("the bound forgets recomputed ghost cells", "cost", "planning.cost",
-          "cells *= below + extent + above\n        total += cells", "cells *= extent\n        total += cells",
+          "cells *= below + extent + above\n        bandwidth", "cells *= extent\n        bandwidth",
           f"{COST}:test_bound_of_a_step_against_counting"),
     Fault("operations weigh nothing", "cost", "planning.emission",
           "return OPERATORS[instruction.operator].flops if isinstance(instruction, Arith) else 0.0", "return 0.0",

@@ -47,21 +47,25 @@ LAUNCH = 8.0
 DEAR = {"divide": 16.0, "sqrt": 16.0}
 """Vectors of f64 take 32 to 36 times an addition, of f32 16 to 20; other work goes on beside the divider."""
 _COMFORTABLE = 5_000  # operations in a loop beyond which compilers and registers suffer
+_ORDERING, _CHAINING = 4, 32  # effort of placing a loop among the others, without chains and with them
 _BUFFER_BYTES = 384 << 10  # what backends give to rolling values
 _EXTENTS = {1: (1 << 20,), 2: (1024, 1024), 3: (128, 128, 128)}
 
 
 @dataclass(frozen=True, slots=True)
 class _Body:
-    """One loop: weight and number of a cell's operations, its reads, and all nodes that it touches below its roots.
+    """One loop: what a cell costs, and all nodes that it touches below its roots; what many estimates ask is kept.
 
-    Sets of offsets are bits of a number: moving them all is one shift.
+    work: weight of a cell's operations and of what it reads and writes; crowding: how much slower the loop is for
+    being long. arrays: the stored nodes that it reads or writes, moved: their bytes. Sets of offsets are bits of a
+    number: moving them all is one shift.
     """
 
     work: float
-    count: int
-    reads: tuple[tuple[int, int], ...]
-    globals: frozenset[int]
+    crowding: float
+    emission: Emission
+    arrays: frozenset[int]
+    moved: int
     bits: dict[int, int]
 
 
@@ -84,8 +88,8 @@ class Estimate:
 
     margins and live: of the step; copies: Loads that another field takes a copy of. together: whether loops may run
     together. `places` is how many offsets a value may be needed at: sets of them are numbers of as many bits. `effort`
-    grows with the work done, so that searches can stop by a measure that is no clock. Barriers that a person asked for
-    are not looked at.
+    grows with the work done, about a microsecond each, so that searches can stop by a measure that is no clock.
+    Barriers that a person asked for are not looked at.
     """
 
     def __init__(
@@ -120,10 +124,14 @@ class Estimate:
             stride *= 2 * reach + 1
         self.strides, self.places = tuple(strides), stride
         self.below = [self._below(i) for i in range(len(kernel.nodes))]
+        self.numbers = [n.operands if isinstance(n.instruction, Broadcast) else () for n in kernel.nodes]
+        self.is_work = [isinstance(n.instruction, Arith) for n in kernel.nodes]
+        self.deciding = self._deciding()
         self.weights = [self._weight(i) for i in range(len(kernel.nodes))]
         self.sizes = [0 if n.type is None else n.type.itemsize for n in kernel.nodes]
         self.traffic = [BOOL if size == 1 else size / 8 for size in self.sizes]
         self.offsets: dict[int, tuple[Offset, ...]] = {}
+        self.placing = _CHAINING if together and self.dim > 1 else _ORDERING
         self.effort = 0
 
     def _below(self, index: int) -> tuple[tuple[int, ...], int]:
@@ -141,24 +149,44 @@ class Estimate:
         weight = DEAR.get(name, OPERATORS[name].flops)
         return weight * max(self.kernel.nodes[o].value_type.itemsize for o in node.operands) / 8
 
+    def _deciding(self) -> list[tuple[int, tuple[int, ...], bool]]:
+        """(node, what it waits for, whether it is a Reduce) of all live nodes that may be roots of loops, ascending.
+
+        A node waits for the nearest such nodes below it. The others, half of them Shifts, are looked through here once.
+        """
+        nodes = self.kernel.nodes
+        held = {n.operands[0] for n in nodes if traits_of(n.instruction).on_domain}  # by dead Stores as well
+        found: list[tuple[int, tuple[int, ...], bool]] = []
+        through: dict[int, tuple[int, ...]] = {}
+        for i in self.order:
+            instruction = nodes[i].instruction
+            waits = tuple(dict.fromkeys(w for o in nodes[i].operands for w in through[o]))
+            reduces = isinstance(instruction, Reduce)
+            if reduces or i in held or (nodes[i].is_local and traits_of(instruction).is_elementwise):
+                found.append((i, waits, reduces))
+                waits = (i,)
+            through[i] = waits
+        return found
+
     def of(self, storage: Sequence[Storage], base: Estimated | None = None, changed: Collection[int] = ()) -> Estimated:
         """The estimate of an allocation; `base` is one that differs from it in the nodes `changed` only."""
         groups = self._groups(storage)
-        self.effort += len(self.order) + len(groups) ** 2
+        self.effort += len(self.deciding) // 4 + self.placing * len(groups)
         bodies: dict[tuple[int, ...], _Body] = {}
         for group in groups:
-            known = base.bodies.get(group.roots) if base is not None else None
+            roots = group.roots
+            known = base.bodies.get(roots) if base is not None else None
             if known is None or any(c in known.bits for c in changed):
                 known = self._body(storage, group)
                 self.effort += len(known.bits) * (1 + self.places // 4096)
-            bodies[group.roots] = known
-        cost = self._cost(groups, [bodies[g.roots] for g in groups])
+            bodies[roots] = known
+        cost = self._cost(groups, tuple(bodies.values()))
         return Estimated(tuple(storage), cost, bodies)
 
     def _groups(self, storage: Sequence[Storage]) -> tuple[Group, ...]:
         """What group_writes finds, without its bound on operations."""
-        nodes, nothing = self.kernel.nodes, no_margins(self.dim)
-        made = [-1] * len(nodes)
+        nothing = no_margins(self.dim)
+        made = [-1] * len(self.kernel.nodes)
         margins: list[Margins] = []
         roots: list[tuple[list[int], list[int], list[int]]] = []
 
@@ -171,13 +199,15 @@ class Estimate:
             return len(margins) - 1
 
         last = []
-        for i in self.order:
-            node = nodes[i]
-            needed = max((made[o] for o in node.operands), default=-1)
+        for i, waits, reduces in self.deciding:
+            needed = -1
+            for other in waits:
+                if made[other] > needed:
+                    needed = made[other]
             if storage[i] is Storage.MANIFEST:
                 needed = place(self.margins[i], needed + 1)
                 roots[needed][0].append(i)
-            elif isinstance(node.instruction, Reduce):
+            elif reduces:
                 if i in self.fed:
                     needed = place(nothing, needed + 1)
                     roots[needed][2].append(i)
@@ -191,41 +221,53 @@ class Estimate:
         return tuple(Group(m, tuple(a), tuple(b), tuple(c)) for m, (a, b, c) in zip(margins, roots, strict=True))
 
     def _body(self, storage: Sequence[Storage], group: Group) -> _Body:
-        nodes, here = self.kernel.nodes, 1 << self.origin
-        bits: dict[int, int] = {}
-        waiting: list[int] = []
+        below, weights, is_work = self.below, self.weights, self.is_work
+        here = 1 << self.origin
+        bits: dict[int, int] = {self.kernel.nodes[r].operands[0]: here for r in group.reductions}
         reads = dict.fromkeys(group.copies, here)
         numbers: set[int] = set()
         work, count = 0.0, 0
-
-        def evaluate(index: int, where: int) -> tuple[float, int]:
-            below, move = self.below[index]
+        waiting: list[int] = []
+        evaluated = [(root, here) for root in group.manifest]
+        # Roots by their formulas, then what they need, consumers first: a node's uses are known when it is its turn.
+        for index in bits:
+            heappush(waiting, -index)
+        while evaluated or waiting:
+            if evaluated:
+                index, where = evaluated.pop(0)
+            else:
+                index = -heappop(waiting)
+                where = bits[index]
+                if storage[index] in STORED:
+                    reads[index] = reads.get(index, 0) | where
+                    continue
+            operands, move = below[index]
             moved = where >> move if move >= 0 else where << -move
-            for operand in below:
-                need(operand, moved)
-            if isinstance(nodes[index].instruction, Broadcast):
-                numbers.update(nodes[index].operands)
-            times = where.bit_count() if isinstance(nodes[index].instruction, Arith) else 0
-            return times * self.weights[index], times
-
-        def need(index: int, where: int) -> None:
-            if index not in bits:
-                heappush(waiting, -index)
-            bits[index] = bits.get(index, 0) | where
-
-        for root in group.manifest:
-            done = evaluate(root, here)
-            work, count = work + done[0], count + done[1]
-        for root in group.reductions:
-            need(nodes[root].operands[0], here)
-        while waiting:  # consumers first: all uses of a node are known when it is its turn
-            index = -heappop(waiting)
-            if storage[index] in STORED:
-                reads[index] = reads.get(index, 0) | bits[index]
-                continue
-            done = evaluate(index, bits[index])
-            work, count = work + done[0], count + done[1]
-        return _Body(work, count, tuple(reads.items()), frozenset(numbers), bits)
+            for operand in operands:
+                known = bits.get(operand)
+                if known is None:
+                    heappush(waiting, -operand)
+                    bits[operand] = moved
+                else:
+                    bits[operand] = known | moved
+            if is_work[index]:
+                times = where.bit_count()
+                work += times * weights[index]
+                count += times
+            else:
+                numbers.update(self.numbers[index])
+        read = frozenset((n, o) for n, places in reads.items() for o in self._places(places))
+        arrays = frozenset(reads).union(group.manifest, group.copies)
+        work += KEEP * sum(self.traffic[n] for n in group.manifest)
+        work += LOAD * sum(places.bit_count() * self.traffic[n] for n, places in reads.items())
+        return _Body(
+            work,
+            max(1.0, count / _COMFORTABLE),
+            Emission(frozenset(), read, frozenset(numbers)),
+            arrays,
+            sum(self.sizes[n] for n in arrays),
+            bits,
+        )
 
     def _places(self, bits: int) -> tuple[Offset, ...]:
         known = self.offsets.get(bits)
@@ -245,10 +287,7 @@ class Estimate:
 
     def _loops(self, groups: Sequence[Group], bodies: Sequence[_Body]) -> tuple[tuple[Launch, ...], tuple[Chain, ...]]:
         """Launches and chains as the later passes find them."""
-        emissions = [
-            Emission(frozenset(), frozenset((n, o) for n, bits in b.reads for o in self._places(bits)), b.globals)
-            for b in bodies
-        ]
+        emissions = [body.emission for body in bodies]
         launches = order_launches(self.kernel, groups, emissions, self.filled).launches
         chains = find_chains(self.kernel, groups, emissions, launches) if self.together else ()
         return launches, chains
@@ -257,22 +296,17 @@ class Estimate:
         launches, chains = self._loops(groups, bodies)
         waits = len(launches) - sum(c.launches[1] - c.launches[0] - 1 for c in chains)
         cells = [1.0] * len(groups)
-        alone = set(range(len(groups)))
-        moved: list[int] = []  # nodes that go to or from memory, once for each loop or chain
+        moved = sum(body.moved for body in bodies)  # bytes to or from memory, once for each loop or chain
         for chain in chains:
             arrays: set[int] = set()
             for member, each in zip(chain.members, self.seams(chain), strict=True):
                 cells[member.subkernel] = each
-                alone.remove(member.subkernel)
-                arrays.update(_arrays(groups[member.subkernel], bodies[member.subkernel]))
-            moved += arrays - {value.node for value in chain.rolling}
-        for g in alone:
-            moved += _arrays(groups[g], bodies[g])
-        total = LAUNCH * waits + LOOP * len(groups) + BYTE * sum(self.sizes[n] for n in moved)
-        for group, body, each in zip(groups, bodies, cells, strict=True):
-            work = body.work + KEEP * sum(self.traffic[n] for n in group.manifest)
-            work += LOAD * sum(bits.bit_count() * self.traffic[n] for n, bits in body.reads)
-            total += each * work * max(1.0, body.count / _COMFORTABLE)
+                moved -= bodies[member.subkernel].moved
+                arrays |= bodies[member.subkernel].arrays
+            moved += sum(self.sizes[n] for n in arrays - {value.node for value in chain.rolling})
+        total = LAUNCH * waits + LOOP * len(groups) + BYTE * moved
+        for body, each in zip(bodies, cells, strict=True):
+            total += each * body.work * body.crowding
         return total
 
     def seams(self, chain: Chain) -> tuple[float, ...]:
@@ -290,8 +324,3 @@ class Estimate:
             prod(1 + (below + above) / s for (below, above), s in zip(m.grown, size, strict=True))
             for m in chain.members
         )
-
-
-def _arrays(group: Group, body: _Body) -> set[int]:
-    """The stored nodes that a loop reads or writes."""
-    return {n for n, _ in body.reads} | {*group.manifest, *group.copies}

@@ -25,6 +25,7 @@ class KernelRow:
     launches of an observed step. `recomputed` is the share of cells outside the domain that are computed, among those
     of the domain, and `halo_bytes` what the fills of ghost cells write in a step, both for the extents on the card.
     Other bytes and operations are per cell and step; `bound` is the predicted number of cells a second.
+    `search_ended`: the budget ended the search for what to store.
     """
 
     name: str
@@ -39,6 +40,7 @@ class KernelRow:
     bytes_moved: float
     flops: float
     bound: float
+    search_ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from workbench.notebook.card import (
     share_text,
 )
 from workbench.notebook.card_style import CARD_STYLE
+from workbench.planning.text import SEARCH_ENDED
 from workbench.run.progress import in_digits
 
 
@@ -100,6 +101,7 @@ def _kernel_table(kernel: KernelRow, card: CardSummary) -> str:
 def _notes(card: CardSummary) -> str:
     """Warnings first, then what changed, then where things came from."""
     notes = [("warning", warning) for warning in card.warnings]
+    notes += [(f"kernel {kernel.name}", SEARCH_ENDED) for kernel in card.kernels if kernel.search_ended]
     notes += [("changed", change) for change in card.changed]
     if card.captured:
         notes.append(("notebook", f"taken from the notebook: {card.captured_text}"))

@@ -15,6 +15,7 @@ from workbench.notebook.card import (
     shape_text,
     share_text,
 )
+from workbench.planning.text import SEARCH_ENDED
 from workbench.run.progress import in_digits
 
 _WIDTH = 100
@@ -45,7 +46,7 @@ def card_text(card: CardSummary) -> str:
 
 
 def kernel_texts(kernel: KernelRow) -> tuple[str, ...]:
-    """What the card says about one kernel, in three lines, and one for each size of rolling buffers."""
+    """What the card says about one kernel: three lines, one a size of rolling buffers, one if its search was ended."""
     stored = f" ({', '.join(kernel.manifest)})" if kernel.manifest else ""
     return (
         f"{counted(kernel.nodes, 'node')}: {len(kernel.manifest)} Manifest{stored}, {kernel.delayed} Delayed",
@@ -54,6 +55,7 @@ def kernel_texts(kernel: KernelRow) -> tuple[str, ...]:
         f"launches a step: {kernel.launches}",
         f"{in_digits(kernel.bytes_moved, 3)} bytes and {in_digits(kernel.flops, 3)} flops a cell and step; "
         f"ghost cells recomputed: {share_text(kernel.recomputed)}, filled: {filled_text(kernel)}",
+        *([SEARCH_ENDED] if kernel.search_ended else ()),
     )
 
 

@@ -124,6 +124,7 @@ def _kernel_row(kernel: KernelPlan, cells: tuple[int, ...], figures: HostFigures
         bytes_moved=cost.bytes_moved,
         flops=cost.flops,
         bound=math.prod(cells) / seconds if seconds > 0 else 0.0,
+        search_ended=kernel.search_ended,
     )
 
 

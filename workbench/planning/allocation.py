@@ -16,7 +16,7 @@ from workbench.graph.instructions import traits_of
 from workbench.planning.choices import ValueChoices, names_node
 from workbench.planning.estimate import Estimate
 from workbench.planning.plan import Storage
-from workbench.planning.search import cheapest_allocation
+from workbench.planning.search import Found, cheapest_allocation
 
 
 def forced_storage(kernel: Kernel) -> tuple[tuple[Storage | None, str], ...]:
@@ -50,7 +50,7 @@ def forced_storage(kernel: Kernel) -> tuple[tuple[Storage | None, str], ...]:
 
 def choose_allocation(
     kernel: Kernel, choices: ValueChoices, estimates: Sequence[Estimate] = (), unrolled: Collection[int] = ()
-) -> tuple[tuple[Storage, ...], tuple[str, ...]]:
+) -> tuple[Found, tuple[str, ...]]:
     """Decide the storage of every node; also return why it is forced ("" where it was free).
 
     Before: no Store or Reduce takes an Extend. After: operands of Store are Manifest or Loads, those of Extend are
@@ -100,17 +100,20 @@ def wishes_of(kernel: Kernel, choices: ValueChoices, storage: Sequence[Storage])
     return found
 
 
-def _fill_in(wanted: list[Storage | None], choices: ValueChoices, estimates: Sequence[Estimate]) -> tuple[Storage, ...]:
+def _fill_in(wanted: list[Storage | None], choices: ValueChoices, estimates: Sequence[Estimate]) -> Found:
     match choices.preset:
         case "as_delayed":
-            return tuple(s or Storage.DELAYED for s in wanted)
+            return Found(tuple(s or Storage.DELAYED for s in wanted))
         case "as_manifest":
-            return tuple(s or Storage.MANIFEST for s in wanted)
+            return Found(tuple(s or Storage.MANIFEST for s in wanted))
         case "cost":
+            ended = False
             for estimate in estimates:
                 found = cheapest_allocation(estimate, wanted)
-                wanted = [s if i in estimate.live else w for i, (s, w) in enumerate(zip(found, wanted, strict=True))]
-            return tuple(s or Storage.DELAYED for s in wanted)
+                ended = ended or found.ended
+                pairs = enumerate(zip(found.storage, wanted, strict=True))
+                wanted = [s if i in estimate.live else w for i, (s, w) in pairs]
+            return Found(tuple(s or Storage.DELAYED for s in wanted), ended)
 
 
 def _not_local(kernel: Kernel, index: int) -> tuple[Storage, str]:

@@ -29,7 +29,8 @@ class StepDraft:
 class KernelDraft:
     """One kernel: `observed` is every node that a Store depends on, `plain` the same without diagnostic Stores.
 
-    unrolled: nodes that ask to be stored where they roll and are known not to.
+    unrolled: nodes that ask to be stored where they roll and are known not to. search_ended: the budget ended the
+    search for the allocation.
     """
 
     kernel: Kernel
@@ -39,6 +40,7 @@ class KernelDraft:
     forced: tuple[str, ...] = ()
     ends: tuple[FieldEnd, ...] = ()
     unrolled: frozenset[int] = frozenset()
+    search_ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,8 +110,8 @@ def _allocation(draft: Draft) -> Draft:
         if not draft.together or draft.graph.dim < 2:  # nothing rolls
             each = replace(each, unrolled=asks_to_roll(each.kernel, draft.choices.plan.values))
         estimates = _estimates(each, draft.together) if draft.choices.plan.values.preset == "cost" else ()
-        storage, forced = choose_allocation(each.kernel, draft.choices.plan.values, estimates, each.unrolled)
-        kernels.append(replace(each, storage=storage, forced=forced))
+        found, forced = choose_allocation(each.kernel, draft.choices.plan.values, estimates, each.unrolled)
+        kernels.append(replace(each, storage=found.storage, forced=forced, search_ended=found.ended))
     return replace(draft, kernels=tuple(kernels))
 
 
@@ -159,7 +159,7 @@ def _grouping(draft: Draft) -> Draft:
 def _schedule(draft: Draft) -> Draft:
     def ordered(each: KernelDraft, step: StepDraft) -> StepDraft:
         _, filled = aliased_extends(_parts(each, step))
-        apart = [number for number in range(len(step.groups)) if any(_syncs(each, step, number, draft.choices.plan))]
+        apart = [number for number, sides in enumerate(_syncs(each, step, draft.choices.plan)) if any(sides)]
         return replace(step, order=order_launches(each.kernel, step.groups, step.emissions, filled, apart))
 
     return _each_step(draft, ordered)
@@ -192,7 +192,7 @@ def _chained(draft: Draft) -> Draft:
     def chained(each: KernelDraft, step: StepDraft) -> StepDraft:
         if not draft.together:
             return step
-        apart = [number for number in range(len(step.groups)) if any(_syncs(each, step, number, draft.choices.plan))]
+        apart = [number for number, sides in enumerate(_syncs(each, step, draft.choices.plan)) if any(sides)]
         chains = find_chains(each.kernel, step.groups, step.emissions, step.order.launches, apart)
         now = Rolled(step.emissions, step.order, chains)
         _, filled = aliased_extends(_parts(each, step))
@@ -219,7 +219,7 @@ def _memory(draft: Draft) -> Draft:
         if observed is not None:
             second = _step(draft, each, each.observed, observed, pool, global_slots, "observed_")
         margins = each.observed.margins
-        planned.append(KernelPlan(each.kernel, each.storage, each.forced, margins, first, second))
+        planned.append(KernelPlan(each.kernel, each.storage, each.forced, margins, first, second, each.search_ended))
     slots = tuple(
         Slot(i, t.itemsize, pool.fields[i] if i < len(pool.fields) else "", ", ".join(pool.labels[i]))
         for i, t in enumerate(pool.types)
@@ -265,23 +265,22 @@ def _parts(each: KernelDraft, step: StepDraft) -> StepParts:
     )
 
 
-def _syncs(each: KernelDraft, step: StepDraft, group: int, choices: PlanChoices) -> tuple[bool, bool]:
-    """Whether some value that the sub-kernel evaluates or reads asks for a barrier before, or after it."""
-    if not (
-        choices.barriers.before
-        or choices.barriers.after
-        or (choices.values.hints and any(n.hint.sync_before or n.hint.sync_after for n in each.kernel.nodes))
-    ):
-        return False, False
-    emission = step.emissions[group]
-    touched = {n for n, _ in emission.operations} | {n for n, _ in emission.reads} | emission.globals
-    touched |= set(step.groups[group].roots)
-    keys = each.kernel.keys()
-    nodes = [(each.kernel.nodes[i], keys[i]) for i in sorted(touched)]
-    name, hints = each.kernel.name, choices.values.hints
-    before = any((hints and n.hint.sync_before) or names_node(choices.barriers.before, name, k) for n, k in nodes)
-    after = any((hints and n.hint.sync_after) or names_node(choices.barriers.after, name, k) for n, k in nodes)
-    return before, after
+def _syncs(each: KernelDraft, step: StepDraft, choices: PlanChoices) -> list[tuple[bool, bool]]:
+    """Whether some value that a sub-kernel evaluates or reads asks for a barrier before, or after it; for each one."""
+    kernel, hints = each.kernel, choices.values.hints
+    before = {i for i, n in enumerate(kernel.nodes) if hints and n.hint.sync_before}
+    after = {i for i, n in enumerate(kernel.nodes) if hints and n.hint.sync_after}
+    for asking, chosen in ((before, choices.barriers.before), (after, choices.barriers.after)):
+        if chosen:
+            asking.update(i for i, key in enumerate(kernel.keys()) if names_node(chosen, kernel.name, key))
+    if not before and not after:
+        return [(False, False)] * len(step.groups)
+    found = []
+    for group, emission in zip(step.groups, step.emissions, strict=True):
+        touched = {n for n, _ in emission.operations} | {n for n, _ in emission.reads} | emission.globals
+        touched.update(group.roots)
+        found.append((not touched.isdisjoint(before), not touched.isdisjoint(after)))
+    return found
 
 
 def _global_slots(graph: Graph) -> tuple[GlobalSlot, ...]:
@@ -310,11 +309,12 @@ def _step(  # it gathers what seven passes decided
     numbers = {(g.kernel, g.node): g.index for g in global_slots if g.role == "reduction"}
     statics = {g.name: g.index for g in global_slots if g.role != "reduction"}
     rolling = {value.node for chain in step.chains for value in chain.rolling}  # caches hold them
+    barriers = _syncs(each, step, draft.choices.plan)
     subkernels = []
     for index, (group, emission) in enumerate(zip(step.groups, step.emissions, strict=True)):
         reads = reads_of(emission, slot_of)
         outputs = memory.outputs[index]
-        before, after = _syncs(each, step, index, draft.choices.plan)
+        before, after = barriers[index]
         subkernels.append(
             Subkernel(
                 index,

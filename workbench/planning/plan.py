@@ -12,7 +12,7 @@ into slots and ends with a rotation: afterwards slot s holds the array that was 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
 
@@ -224,7 +224,8 @@ class KernelPlan:
     """One kernel: per node its storage, why that is forced ("" if it is free), and how far outside it is needed.
 
     `margins[node]` is how many cells beyond the domain some reader needs the node; for a Load the ghost width is on
-    its Extend. `observed` is `plain` itself when the kernel has no diagnostic scalars.
+    its Extend. `observed` is `plain` itself when the kernel has no diagnostic scalars. search_ended: the budget ended
+    the search for the storage, so that a better one may not have been tried.
     """
 
     kernel: Kernel
@@ -233,6 +234,7 @@ class KernelPlan:
     margins: tuple[Margins, ...]
     plain: Step
     observed: Step
+    search_ended: bool = field(default=False, compare=False)  # how it was found; a genome gives the same plan
 
     @property
     def has_diagnostics(self) -> bool:

@@ -9,6 +9,9 @@ from workbench.planning.cost import default_extents, ghost_percent, halo_bytes
 from workbench.planning.plan import KernelPlan, Launch, Margins, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins
 
+SEARCH_ENDED = "The search for what to store ended at its budget, so a faster plan may exist."
+"""What plans and cards say of a kernel whose search did not try all that it would."""
+
 
 def plan_text(plan: Plan) -> str:
     """Return the plan as text; equal plans give equal text."""
@@ -33,6 +36,8 @@ def _kernel_lines(kernel: KernelPlan, choices: ValueChoices, extents: tuple[int,
             why = f" ({reason})" if reason else ""
             name = names[index]
             lines.append(f"  %{index} {name}: {kernel.storage[index].value}{why}{reach}")
+    if kernel.search_ended:
+        lines.append(f"  {SEARCH_ENDED}")
     lines += _step_lines(kernel, kernel.plain, "plain" if kernel.has_diagnostics else "every", extents)
     if kernel.has_diagnostics:
         lines += _step_lines(kernel, kernel.observed, "observed", extents)

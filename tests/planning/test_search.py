@@ -1,0 +1,116 @@
+"""The search for what to store: the loops that it counts with are those of the plan, and its work has a budget."""
+
+import pytest
+
+import workbench as wb
+from tests.planning.random_graphs import random_graph
+from tests.random_programs import random_program
+from workbench.notebook.card_html import card_html
+from workbench.notebook.card_text import card_text
+from workbench.notebook.defining import summary
+from workbench.planning import search
+from workbench.planning.draft import Draft
+from workbench.planning.estimate import Estimate
+from workbench.planning.passes import PASSES, plan_graph
+from workbench.planning.text import SEARCH_ENDED
+from workbench.planning.verify import find_faults
+
+BUDGET = 20_000
+
+
+def smoothed(times):
+    """A program of 7 nodes a turn that reads one cell farther in every turn."""
+    return repeated(times, "k * (v[+1] - 2 * v + v[-1])")
+
+
+def smoothed_in_two_dimensions(times):
+    """The same over a plane, where loops run together."""
+    return repeated(times, "k * (v[+1, 0] + v[-1, 0] + v[0, +1] + v[0, -1] - 4 * v)")
+
+
+def repeated(times, change):
+    lines = ['u = field("u", boundary="periodic")', 'k = param("k", 0.1)', "v = u", f"for _ in range({times}):"]
+    return wb.trace("\n".join([*lines, f"    v = v + {change}", "u.next = v"]), name="smoothed")
+
+
+@pytest.fixture
+def efforts(monkeypatch):
+    """The efforts of the searches so far, which end early."""
+    found = []
+    whole = search.cheapest_allocation
+
+    def counted(estimate, wanted):
+        result = whole(estimate, wanted)
+        found.append(estimate.effort)
+        return result
+
+    monkeypatch.setattr(search, "EFFORT", BUDGET)
+    monkeypatch.setattr("workbench.planning.allocation.cheapest_allocation", counted)
+    return found
+
+
+def test_work_beyond_the_budget_grows_as_the_program(efforts):
+    for times in (60, 120):
+        assert plan_graph(smoothed(times).graph).main.search_ended
+    print(f"efforts {efforts}, budget {BUDGET}")
+    assert BUDGET <= efforts[0] < efforts[1]
+    assert efforts[1] - BUDGET < 2.5 * efforts[0]
+
+
+@pytest.mark.parametrize("program", [smoothed, smoothed_in_two_dimensions])
+def test_a_plan_whose_search_ended_is_sound(program, efforts):
+    plan = plan_graph(program(60).graph)
+    assert efforts
+    assert not find_faults(plan)
+    stored = len(plan.main.manifest)
+    # Neither is every turn stored, nor are loops left that recompute what compilers cannot take.
+    assert 60 / 9 < stored <= 60
+    assert max(s.emitted for s in plan.subkernels) < 5000
+
+
+@pytest.mark.usefixtures("efforts")
+def test_a_plan_and_a_card_say_that_the_budget_ended_the_search():
+    machine = smoothed(62)  # plans are remembered, so that no other test takes this one
+    card = summary(machine)
+    for text in (str(machine.plan()), card_html(card), " ".join(card_text(card).split())):
+        assert text.count(SEARCH_ENDED) == 1
+
+
+def test_a_search_that_tried_all_says_nothing():
+    machine = smoothed(12)
+    assert not machine.plan().main.search_ended
+    for text in (str(machine.plan()), card_html(summary(machine)), card_text(summary(machine))):
+        assert "budget" not in text
+
+
+def test_one_program_has_one_plan_whatever_was_planned_before(efforts):
+    graph = smoothed(60).graph
+    first = str(plan_graph(graph))
+    plan_graph(smoothed(61).graph)
+    assert str(plan_graph(graph)) == first
+    assert len(efforts) == 3
+    assert efforts[0] == efforts[2]
+
+
+def graphs():
+    """Random ones; in some a Store that the plain step lacks is why a Shift is stored."""
+    yield from (random_graph(seed) for seed in range(30))
+    yield from (random_program(seed, nodes=(8, 40))[0] for seed in range(8))
+
+
+def test_estimates_are_of_the_loops_that_the_plan_has():
+    loops = 0
+    for graph in graphs():
+        draft = Draft(graph, plan_graph(graph).choices)
+        for each in PASSES:
+            draft = each.run(draft)
+            if each.name == "grouping":
+                break
+        for kernel in draft.kernels:
+            for step in (kernel.plain, kernel.observed):
+                copies = [r for group in step.groups for r in group.copies]
+                estimate = Estimate(kernel.kernel, step.margins, step.live, sorted(copies), True)
+                roots = [group.roots for group in step.groups]
+                assert list(estimate.of(kernel.storage).bodies) == roots, graph.name
+                loops += len(roots)
+    assert loops > 100

@@ -1,5 +1,7 @@
 """The search for what to store: the loops that it counts with are those of the plan, and its work has a budget."""
 
+import signal
+
 import pytest
 
 import workbench as wb
@@ -114,3 +116,20 @@ def test_estimates_are_of_the_loops_that_the_plan_has():
                 assert list(estimate.of(kernel.storage).bodies) == roots, graph.name
                 loops += len(roots)
     assert loops > 100
+
+
+def test_an_interrupt_ends_planning_at_once_and_leaves_nothing(monkeypatch):
+    machine, whole, calls = smoothed(25), Estimate.of, []
+
+    def interrupted(self, *arguments):
+        calls.append(self)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return whole(self, *arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Estimate, "of", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            machine.plan()
+    assert len(calls) == 3
+    assert str(machine.plan()) == str(plan_graph(machine.graph))

@@ -51,7 +51,8 @@ def group_writes(
     to group had fewer groups in any program small enough to try all (tests/planning/test_brute_grouping).
     """
     dim = len(margins[0]) if margins else 0
-    groups: list[Group] = []
+    outside: list[Margins] = []
+    roots: list[list[int]] = []
     sizes: list[int] = []
     position: dict[int, int] = {}
 
@@ -66,16 +67,17 @@ def group_writes(
         size = len(emission_of(kernel, storage, dim, Group(own, *_sort(kernel, storage, (root,)))).operations)
         first = earliest(root)
         found = next(
-            (g for g in range(first, len(groups)) if groups[g].margins == own and sizes[g] + size <= EMISSION_LIMIT),
-            len(groups),
+            (g for g in range(first, len(outside)) if outside[g] == own and sizes[g] + size <= EMISSION_LIMIT),
+            len(outside),
         )
-        if found == len(groups):
-            groups.append(Group(own))
+        if found == len(outside):
+            outside.append(own)
+            roots.append([])
             sizes.append(0)
-        groups[found] = Group(own, *_sort(kernel, storage, (*groups[found].roots, root)))
+        roots[found].append(root)
         sizes[found] += size
         position[root] = found
-    return tuple(groups)
+    return tuple(Group(own, *_sort(kernel, storage, tuple(each))) for own, each in zip(outside, roots, strict=True))
 
 
 def emission_of(kernel: Kernel, storage: Sequence[Storage], dim: int, group: Group) -> Emission:

@@ -85,27 +85,29 @@ def _store_frontiers(estimate: Estimate, now: Estimated, free: frozenset[int]) -
 
 def _without_idle(estimate: Estimate, now: Estimated, free: frozenset[int]) -> Estimated:
     """Recompute what is not worth its array alone."""
-    for node in sorted(free, reverse=True):
+    stored = [node for node in sorted(free, reverse=True) if now.storage[node] is Storage.MANIFEST]
+    for number, node in enumerate(stored):
         if estimate.effort >= EFFORT:
-            break
-        if now.storage[node] is Storage.MANIFEST:
-            now = _better(estimate, now, (node,), Storage.DELAYED)
+            return _strided(estimate, now, [(each,) for each in stored[number:]])
+        now = _better(estimate, now, (node,), Storage.DELAYED)
     return now
 
 
 def _strided(estimate: Estimate, now: Estimated, frontiers: Sequence[Sequence[int]]) -> Estimated:
-    """The cheapest allocation that stores each so many-th of the frontiers, or none; a fixed number of estimates.
+    """The cheapest allocation that stores each so many-th of the frontiers, or what it was; few estimates.
 
     Programs that come here repeat a step hundreds of times.
     """
-    trials = [estimate.of(_stored(now.storage, chain(*frontiers[::stride]))) for stride in _STRIDES]
+    without = _changed(now.storage, chain(*frontiers), Storage.DELAYED)
+    kept = (_changed(without, chain(*frontiers[::stride]), Storage.MANIFEST) for stride in _STRIDES)
+    trials = [estimate.of(storage) for storage in kept]
     return min((*trials, now), key=lambda each: each.cost)
 
 
-def _stored(storage: Sequence[Storage], nodes: Iterable[int]) -> list[Storage]:
+def _changed(storage: Sequence[Storage], nodes: Iterable[int], to: Storage) -> list[Storage]:
     changed = list(storage)
     for node in nodes:
-        changed[node] = Storage.MANIFEST
+        changed[node] = to
     return changed
 
 

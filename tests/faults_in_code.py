@@ -103,6 +103,9 @@ OF_CODE = (
     Fault("a shared line knows the first loop only", "sharing", "codegen.sharing",
           "self.records[number] = _joined(self.records[number], record, label)", "pass",
           "codegen.test_sharing:test_a_shared_loop_knows_every_sub_kernel_and_node", ("openmp",)),
+    Fault("equal loops are written anew", "sharing", "codegen.sharing",
+          "if key not in self._numbers:", "if True:",
+          "codegen.test_sharing:test_forty_equal_iterations_are_one_loop", ("openmp",)),
     # -- line map
     Fault("lines are counted from 0", "line map", "codegen.render",
           'enumerate(marked.split("\\n"), start=1)', 'enumerate(marked.split("\\n"))',

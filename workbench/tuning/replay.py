@@ -12,6 +12,7 @@ import numpy as np
 
 from workbench.tuning.space import Parameter, Point, Space
 from workbench.tuning.strategies.base import Strategy
+from workbench.tuning.trees import VariableTree, parse_tree
 
 _UNPRODUCTIVE = 10_000  # proposals in a row of points that are known
 
@@ -59,6 +60,45 @@ def read_landscape(path: Path) -> Landscape:
     )
     space = Space(parameters, samples.__contains__)
     return Landscape(meta["name"], space, {point: min(row) for point, row in samples.items()}, samples)
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedForm:
+    """A landscape that is a formula; its least cost is 1. `tree` says what is independent of what."""
+
+    space: Space
+    tree: VariableTree
+    cost: Callable[[Point], float | None]
+
+
+def tree6(seed: int) -> ClosedForm:
+    """Six parameters A to F of 8 values: a(A) b(B) c(C, D) e(E, F), of which 3 % fail, never the optimum.
+
+    a and b are 1 + permutation / 4. c and e are 1 + 0.02 p^2 + 0.25 q^2 + 0.15 u, where (p, q) is the distance to a
+    random origin turned by an angle from 0.3 to 1.2 rad and u uniform noise; they are 1 at their origin.
+    """
+    draw = np.random.default_rng(seed)
+    singles = [1 + 2 * draw.permutation(8) / 8 for _ in "AB"]
+    pairs = []
+    at = np.arange(8.0)
+    for _ in "CE":
+        origin = draw.integers(0, 8, 2)
+        angle = draw.uniform(0.3, 1.2)
+        x, y = np.meshgrid(at - origin[0], at - origin[1], indexing="ij")
+        p, q = np.cos(angle) * x + np.sin(angle) * y, np.cos(angle) * y - np.sin(angle) * x
+        factor = 1 + 0.02 * p**2 + 0.25 * q**2 + 0.15 * draw.uniform(size=(8, 8))
+        factor[tuple(origin)] = 1.0
+        pairs.append(factor)
+    fails = draw.uniform(size=(8,) * 6) < 0.03
+
+    def cost(point: Point) -> float | None:
+        a, b, c, d, e, f = point
+        value = float(singles[0][a] * singles[1][b] * pairs[0][c, d] * pairs[1][e, f])
+        return None if fails[point] and value > 1.0 else value
+
+    values = tuple(map(str, range(8)))
+    space = Space(tuple(Parameter(name, values) for name in "ABCDEF"))
+    return ClosedForm(space, parse_tree("{{A}, {B}, {C, D}, {E, F}}"), cost)
 
 
 def replay(

@@ -9,8 +9,12 @@ from typing import Protocol
 from workbench.tuning.space import Point
 
 Scores = Mapping[Point, float | None]
+Known = dict[Point, float | None]
 Batches = Generator[tuple[Point, ...], Scores, None]
-"""Yields points that need no score of each other; is sent the score of each (greater is better, None failed)."""
+"""Yields points that need no score of each other; is sent the score of each (greater is better, None failed).
+
+What is sent may have other points, too, which another search has measured.
+"""
 
 
 class Strategy(Protocol):
@@ -34,7 +38,7 @@ class BatchStrategy:
         self._batches = batches
         self._waiting: deque[Point] = deque()
         self._missing: set[Point] = set()
-        self._scores: dict[Point, float | None] = {}
+        self._scores: Known = {}
         self._advance(first=True)
 
     def ask(self) -> Point | None:
@@ -42,11 +46,11 @@ class BatchStrategy:
         return self._waiting.popleft() if self._waiting else None
 
     def tell(self, point: Point, score: float | None) -> None:
-        """The score of a point of the batch; others are ignored."""
+        """The score of a point; the search learns it with those of its batch."""
+        self._scores[point] = score
         if point not in self._missing:
             return
         self._missing.remove(point)
-        self._scores[point] = score
         if not self._missing:
             self._advance()
 

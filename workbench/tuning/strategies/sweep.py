@@ -7,9 +7,11 @@ Stützle, 2003), so that what is not independent is found as well.
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from functools import partial
 
 from workbench.tuning.space import Point, Space
-from workbench.tuning.strategies.base import Batches, BatchStrategy
+from workbench.tuning.strategies.base import Batches, BatchStrategy, Known
 
 _PERTURBED = 2  # parameters that are drawn anew before another descent
 _STALE = 200  # perturbations in a row that lead to nothing new until the search ends
@@ -23,23 +25,38 @@ class Sweep(BatchStrategy):
 
 
 def _sweeps(space: Space, start: tuple[Point, ...], draw: random.Random) -> Batches:
-    known: dict[Point, float | None] = {}
+    known: Known = {}
+    yield from beginning(space, start, draw, known)
+    yield from descents(space, draw, known)
 
-    def rank(point: Point) -> float:
-        score = known.get(point)
-        return float("-inf") if score is None else score
 
+def rank(known: Known, point: Point) -> float:
+    """The score of a point; what failed or is not known is the worst."""
+    score = known.get(point)
+    return float("-inf") if score is None else score
+
+
+def best_of(known: Known) -> Point | None:
+    """The best point that passed, the first of equals; None if none did."""
+    best = max(known, key=lambda point: rank(known, point), default=None)
+    return None if best is None or known[best] is None else best
+
+
+def beginning(space: Space, start: tuple[Point, ...], draw: random.Random, known: Known) -> Batches:
+    """The points of `start`, or a random one; where they fail, random points until one passes."""
     first = start or tuple(filter(None, [space.random_point(draw)]))
-    known.update((yield first))
-    while first and all(known[point] is None for point in first):  # where the start fails, any point that passes
-        point = space.random_point(draw)
-        if point is None:
+    while first:
+        known.update((yield first))
+        if best_of(known) is not None:
             return
-        known.update((yield (point,)))
-        first = (point,)
-    if not first:
+        first = tuple(filter(None, [space.random_point(draw)]))
+
+
+def descents(space: Space, draw: random.Random, known: Known) -> Batches:
+    """Sweeps from the best point that is known, then again and again from it perturbed."""
+    incumbent = best_of(known)
+    if incumbent is None:
         return
-    incumbent = max(first, key=rank)
     current = incumbent
     stale = 0
     while stale < _STALE:
@@ -47,26 +64,28 @@ def _sweeps(space: Space, start: tuple[Point, ...], draw: random.Random) -> Batc
         improved = True
         while improved:
             improved = False
-            for axis in _order(space, draw):
+            for axis in order(space, range(len(space.parameters)), draw):
                 line = space.line(current, axis)
                 new = tuple(point for point in line if point not in known)
                 if new:
                     known.update((yield new))
-                best = max(line, key=rank, default=current)
-                if rank(best) > rank(current):
+                best = max(line, key=partial(rank, known), default=current)
+                if rank(known, best) > rank(known, current):
                     current, improved = best, True
-        if rank(current) >= rank(incumbent):
+        if rank(known, current) >= rank(known, incumbent):
             incumbent = current
+        better = best_of(known)  # another search may have told of it
+        if better is not None and rank(known, better) > rank(known, incumbent):
+            incumbent = better
         stale = stale + 1 if len(known) == size else 0
         current = _perturbed(space, incumbent, draw, _PERTURBED + stale // 20)
         if current not in known:
             known.update((yield (current,)))
 
 
-def _order(space: Space, draw: random.Random) -> list[int]:
-    """All parameters, those of equal rank at random."""
-    axes = draw.sample(range(len(space.parameters)), len(space.parameters))
-    return sorted(axes, key=lambda axis: space.parameters[axis].rank)
+def order(space: Space, axes: Sequence[int], draw: random.Random) -> list[int]:
+    """These parameters, those of equal rank at random."""
+    return sorted(draw.sample(axes, len(axes)), key=lambda axis: space.parameters[axis].rank)
 
 
 def _perturbed(space: Space, point: Point, draw: random.Random, count: int) -> Point:

@@ -203,7 +203,7 @@ class Machine:
         *,
         budget: int | str = "10 min",
         backend: str | None = None,
-        strategy: str = "sweep",
+        strategy: str = "portfolio",
         seed: int = 0,
         path: str | os.PathLike[str] | None = None,
         start: Sequence[Choices | Machine] = (),
@@ -217,8 +217,8 @@ class Machine:
         Every candidate is built and run in a process of its own, compared with the reference on a small grid, and
         timed; a crash, a hang or a wrong result is a row of the study and ends nothing. The results never change.
         shape and values: as in `simulate`. budget: a number of evaluations, or a text such as "90 s" or "10 min".
-        strategy: "sweep", "paraiso", "random" or "exhaustive". path: the study's file, which a later call goes on with;
-        by default one for each program in the user's data folder. start: choices or machines to begin with, after this
+        strategy: "portfolio", "sweep", "independence", "paraiso", "random" or "exhaustive". path: the study's file, which
+        a later call goes on with; by default one for each program in the user's data folder. start: choices or machines to begin with, after this
         machine's own. only, fixed: names of `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling",
         "build". Raises TuningError for what makes no sense, FieldError and ShapeError as `simulate`.
         """

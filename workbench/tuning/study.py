@@ -19,6 +19,7 @@ from workbench.tuning.evaluation import Setup
 from workbench.tuning.machine_space import MachineSpace
 from workbench.tuning.sandbox import Sandbox
 from workbench.tuning.space import Point
+from workbench.tuning.strategies.base import Origin
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.trials import Individual, Outcome
 
@@ -248,7 +249,7 @@ def _search(study: Study, plan: Plan, ledger: Ledger, sandbox: Sandbox) -> None:
         if point not in known:
             repeats = 0
             timeout = max(plan.timeout_floor, _TIMEOUT_FACTOR * longest)
-            one = _evaluated(study, plan, sandbox, point, phenotypes, timeout)
+            one = _evaluated(study, plan, sandbox, point, strategy.origin(point), phenotypes, timeout)
             if one.outcome.status == "success":
                 longest = max(longest, one.outcome.build_seconds + one.outcome.run_seconds)
             ledger.add(one)
@@ -261,7 +262,13 @@ def _search(study: Study, plan: Plan, ledger: Ledger, sandbox: Sandbox) -> None:
 
 
 def _evaluated(
-    study: Study, plan: Plan, sandbox: Sandbox, point: Point, phenotypes: Mapping[str, int], timeout: float
+    study: Study,
+    plan: Plan,
+    sandbox: Sandbox,
+    point: Point,
+    origin: Origin,
+    phenotypes: Mapping[str, int],
+    timeout: float,
 ) -> Individual:
     """One individual, measured or, if its phenotype was, with the measurement of its twin."""
     choices = to_json(plan.space.choices(point))
@@ -277,9 +284,12 @@ def _evaluated(
     seconds = outcome.seconds
     score = None if seconds is None else prod(plan.setup.extents) / seconds
     changes = ", ".join(f"{name} = {text}" for name, text in plan.space.changes(point).items())
-    birth = _UNIMPROVED if point == plan.space.start else "proposed"
+    birth = _UNIMPROVED if point == plan.space.start else origin.birth
+    numbers = {one.point: one.number for one in study.individuals}
+    parents = tuple(numbers[parent] for parent in origin.parents)
+    by = origin.strategy or plan.strategy
     number = len(study.individuals) + 1
-    return Individual(number, point, choices, changes, plan.strategy, birth, (), outcome, score, same_as, time.time())
+    return Individual(number, point, choices, changes, by, birth, parents, outcome, score, same_as, time.time())
 
 
 def _is_measured(one: Individual) -> bool:

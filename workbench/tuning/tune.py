@@ -38,7 +38,7 @@ class Wish:
 
     budget: object = "10 min"
     backend: str = "auto"
-    strategy: str = "sweep"
+    strategy: str = "portfolio"
     seed: int = 0
     path: str | Path | None = None
     start: tuple[Choices, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 from workbench.tuning.space import Point
@@ -15,6 +16,18 @@ Batches = Generator[tuple[Point, ...], Scores, None]
 
 What is sent may have other points, too, which another search has measured.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a point comes from: the kind of its birth, the points it was made of, and which search proposed it.
+
+    `strategy`: a name of the registry where several searches share the work, else "".
+    """
+
+    birth: str = "proposed"
+    parents: tuple[Point, ...] = ()
+    strategy: str = ""
 
 
 class Strategy(Protocol):
@@ -29,6 +42,10 @@ class Strategy(Protocol):
 
     def tell(self, point: Point, score: float | None) -> None:
         """The score of a point that was asked for; greater is better, None: it failed."""
+
+
+    def origin(self, point: Point) -> Origin:
+        """Where a point that was asked for comes from."""
 
 
 class BatchStrategy:
@@ -53,6 +70,10 @@ class BatchStrategy:
         self._missing.remove(point)
         if not self._missing:
             self._advance()
+
+    def origin(self, point: Point) -> Origin:
+        """Batches say nothing of where a point comes from."""
+        return Origin()
 
     def _advance(self, *, first: bool = False) -> None:
         try:

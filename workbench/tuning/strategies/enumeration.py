@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 
 from workbench.tuning.space import Point, Space
+from workbench.tuning.strategies.base import Origin
 
 
 class Exhaustive:
@@ -21,6 +22,10 @@ class Exhaustive:
     def tell(self, point: Point, score: float | None) -> None:
         """Scores change nothing."""
 
+    def origin(self, point: Point) -> Origin:
+        """An enumeration makes no point of others."""
+        return Origin()
+
 
 class Randomly:
     """Legal points drawn at random, none twice."""
@@ -34,6 +39,10 @@ class Randomly:
 
     def tell(self, point: Point, score: float | None) -> None:
         """Scores change nothing."""
+
+    def origin(self, point: Point) -> Origin:
+        """An enumeration makes no point of others."""
+        return Origin()
 
 
 _LISTED = 200_000  # points of a space that is shuffled as a list

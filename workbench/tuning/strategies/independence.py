@@ -19,7 +19,7 @@ from workbench.tuning.strategies.sweep import beginning, best_of, descents, orde
 from workbench.tuning.trees import VariableTree
 
 INTERACTION = 0.06  # of a sum of four logarithms: three standard deviations if each score has 1 % of noise
-_ENUMERATED = 512  # combinations of a group that was found; larger ones are swept only
+_ENUMERATED = 64  # combinations of a group that tests joined; larger ones are swept only
 _ROUNDS = 4  # of tests in a row that find nothing
 
 Axes = tuple[int, ...]

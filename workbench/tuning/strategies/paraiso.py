@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from workbench.tuning.space import Point, Space
+from workbench.tuning.strategies.base import Origin
 
-Birth = Literal["start", "random", "mutation", "crossover", "triangulation"]
+Birth = Literal["start", "random", "mutation", "crossover", "triangulation", "shared"]
 EQUAL_BIRTHS: Mapping[Birth, float] = {"mutation": 1.0, "crossover": 1.0, "triangulation": 1.0}
 NOISE = 0.01  # relative standard deviation of a score whose own is not known
 _HEATING = 1.2  # temperature after each genome that was there before
@@ -65,10 +66,14 @@ class Paraiso:
         return self._bred(passed)
 
     def tell(self, point: Point, score: float | None) -> None:
-        """The score of an individual; None leaves it out of breeding."""
-        one = self.population.get(point)
-        if one is not None:
-            self.population[point] = Individual(point, one.birth, one.parents, score)
+        """The score of an individual; None leaves it out of breeding. A point of another search joins the population."""
+        one = self.population.get(point) or Individual(point, "shared")
+        self.population[point] = Individual(point, one.birth, one.parents, score)
+
+    def origin(self, point: Point) -> Origin:
+        """The birth and the parents of an individual."""
+        one = self.population[point]
+        return Origin(one.birth, one.parents)
 
     def _born(self, one: Individual) -> Point:
         self.population[one.point] = one

@@ -9,7 +9,9 @@ from workbench.errors import TuningError
 from workbench.tuning.space import Point, Space
 from workbench.tuning.strategies.base import Strategy
 from workbench.tuning.strategies.enumeration import Exhaustive, Randomly
+from workbench.tuning.strategies.independence import Independence
 from workbench.tuning.strategies.paraiso import Paraiso
+from workbench.tuning.strategies.portfolio import Portfolio
 from workbench.tuning.strategies.sweep import Sweep
 
 
@@ -28,7 +30,9 @@ STRATEGIES: dict[str, Row] = {
         Row("exhaustive", "every legal point in order", Exhaustive),
         Row("random", "legal points at random, none twice", Randomly),
         Row("sweep", "one parameter at a time, again from perturbed best points", Sweep),
+        Row("independence", "groups of parameters, joined where tests find that they interact", Independence),
         Row("paraiso", "asynchronous genetic simulated annealing, as in the Paraiso paper", Paraiso),
+        Row("portfolio", "sweep, independence and paraiso in turn, by their results", Portfolio),
     )
 }
 

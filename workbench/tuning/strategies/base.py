@@ -43,7 +43,6 @@ class Strategy(Protocol):
     def tell(self, point: Point, score: float | None) -> None:
         """The score of a point that was asked for; greater is better, None: it failed."""
 
-
     def origin(self, point: Point) -> Origin:
         """Where a point that was asked for comes from."""
 

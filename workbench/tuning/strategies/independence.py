@@ -79,7 +79,7 @@ class _Search:
         self.groups = [self._axes(node) for node in nodes]
         self.nested = {self._axes(node): node for node in nodes if node.children}
         self.known: Known = {}
-        self.fair: list[tuple[frozenset[int], Point]] = []
+        self.fair: dict[tuple[frozenset[int], Point], None] = {}
         self.best: Point = ()
 
     def swept(self) -> Batches:
@@ -91,7 +91,9 @@ class _Search:
                 before = self.best
                 for axis in order(self.space, group, self.draw):
                     tried = self._tried(group)
-                    yield from self._measured([p for p in self.space.line(self.best, axis) if _of(p, group) not in tried])
+                    yield from self._measured(
+                        [p for p in self.space.line(self.best, axis) if _of(p, group) not in tried]
+                    )
                 improved = self.best != before and len(group) > 1
 
     def completed(self, declared: Container[Axes]) -> Batches:
@@ -130,16 +132,16 @@ class _Search:
     def _descended(self, node: VariableTree) -> Batches:
         """Spencer's search of a subtree from the best point."""
         names = node.flatten()
-        values = {
-            name: tuple(map(str, range(len(self.space.parameters[self.axis[name]].values)))) for name in names
-        }
+        values = {name: tuple(map(str, range(len(self.space.parameters[self.axis[name]].values)))) for name in names}
         asking = optimise(node, values, "max")
         base = self.best
         try:
             asked = next(asking)
             while True:
                 points = {
-                    valuation: _with(base, {self.axis[name]: int(at) for name, at in zip(names, valuation, strict=True)})
+                    valuation: _with(
+                        base, {self.axis[name]: int(at) for name, at in zip(names, valuation, strict=True)}
+                    )
                     for valuation in asked
                 }
                 yield from self._measured(points.values())
@@ -163,13 +165,14 @@ class _Search:
 
     def _measured(self, points: Iterable[Point]) -> Batches:
         base = self.best
-        asked = tuple(dict.fromkeys(p for p in points if p not in self.known and self.space.legal(p)))
-        if not asked:
-            return
-        self.known.update((yield asked))
-        for point in asked:
+        wanted = tuple(dict.fromkeys(filter(self.space.legal, points)))
+        asked = tuple(point for point in wanted if point not in self.known)
+        if asked:
+            self.known.update((yield asked))
+        for point in wanted:
             if self.known[point] is not None:
-                self.fair.append((frozenset(at for at, value in enumerate(point) if value != base[at]), point))
+                changed = frozenset(at for at, value in enumerate(point) if value != base[at])
+                self.fair[changed, point] = None
         best = best_of(self.known)
         if best is not None and rank(self.known, best) > rank(self.known, self.best):
             self.best = best

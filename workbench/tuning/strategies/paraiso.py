@@ -66,7 +66,7 @@ class Paraiso:
         return self._bred(passed)
 
     def tell(self, point: Point, score: float | None) -> None:
-        """The score of an individual; None leaves it out of breeding. A point of another search joins the population."""
+        """The score of an individual; None leaves it out of breeding. Points of other searches join the population."""
         one = self.population.get(point) or Individual(point, "shared")
         self.population[point] = Individual(point, one.birth, one.parents, score)
 

@@ -20,6 +20,7 @@ ENGINES: Mapping[str, Callable[[Space, tuple[Point, ...], int], Strategy]] = {
 }
 """The searches; the first one leads until a pass over all parameters gained nothing."""
 
+PATIENCE = 1.0  # passes over all parameters
 LEAST_SHARE = 0.1  # of the budget, for each search
 _FADING = 0.98  # of gains and evaluations, each evaluation
 _EXPECTED = 0.02  # gain of an evaluation, as a logarithm, before anything is known
@@ -104,7 +105,7 @@ class Portfolio:
             self._best = score
         self._unimproved = 0 if gain > 0 else self._unimproved + 1
         lead = next(iter(self._engines))
-        if self._led and self._unimproved > sum(len(one.values) - 1 for one in self.space.parameters):
+        if self._led and self._unimproved > PATIENCE * sum(len(one.values) - 1 for one in self.space.parameters):
             self._led = False
         name = self._asked.get(point)
         for engine in self._engines.values():

@@ -7,6 +7,7 @@ import pytest
 from workbench.tuning.replay import expected_evaluations, read_landscape
 from workbench.tuning.strategies.enumeration import Randomly
 from workbench.tuning.strategies.paraiso import Paraiso
+from workbench.tuning.strategies.portfolio import Portfolio
 from workbench.tuning.strategies.sweep import Sweep
 
 FOLDER = Path(__file__).parent / "landscapes"
@@ -47,6 +48,27 @@ def test_paraiso_needs_as_few_as_genetic_algorithms_do(landscape):
     evaluations, success = expected(landscape, Paraiso)
     assert evaluations <= {"jac3d": 50, "tt2d": 92}[landscape.name]
     assert success >= 0.95
+
+
+def test_portfolio_needs_few_evaluations(landscape):
+    evaluations, success = expected(landscape, Portfolio)
+    assert evaluations <= {"jac3d": 24, "tt2d": 36}[landscape.name]
+    assert success == 1.0
+    assert landscape.expected_of_random(0.05) / evaluations >= 5.0  # over exact random search
+
+
+@pytest.mark.proof
+def test_portfolio_needs_few_evaluations_with_other_seeds(landscape):
+    """Bounds that the mean of 200 seeds keeps, which were not looked at while it was written."""
+    runs = expected_evaluations(
+        lambda seed: Portfolio(landscape.space, (), 5000 + seed),
+        landscape.costs.__getitem__,
+        1.05 * landscape.best,
+        budget=BUDGET,
+        seeds=200,
+    )
+    assert runs[0] <= {"jac3d": 26, "tt2d": 40}[landscape.name]
+    assert runs[1] >= 0.95
 
 
 def test_random_search_takes_what_is_calculated(landscape):

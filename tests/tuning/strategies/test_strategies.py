@@ -7,10 +7,13 @@ import pytest
 from workbench.tuning.replay import replay
 from workbench.tuning.space import Parameter, Space
 from workbench.tuning.strategies.enumeration import Exhaustive, Randomly
+from workbench.tuning.strategies.independence import Independence
 from workbench.tuning.strategies.paraiso import Individual, Paraiso, _triangulated
+from workbench.tuning.strategies.portfolio import ENGINES, Portfolio
 from workbench.tuning.strategies.sweep import Sweep
 
-ALL = (Exhaustive, Randomly, Sweep, Paraiso)
+ALL = (Exhaustive, Randomly, Sweep, Paraiso, Independence, Portfolio)
+SEARCHES = (Sweep, Paraiso, Independence, Portfolio)
 SPACE = Space(tuple(Parameter(name, tuple("01234")) for name in "abcd"), lambda point: sum(point) % 7 != 0)
 POINTS = tuple(SPACE)
 
@@ -50,7 +53,7 @@ def test_it_begins_where_it_is_told(strategy):
     assert tuple(asked) == start
 
 
-@pytest.mark.parametrize("strategy", [Sweep, Paraiso])
+@pytest.mark.parametrize("strategy", SEARCHES)
 def test_optimum_of_an_additive_cost_is_found(strategy):
     for seed in range(5):
         run = replay(strategy(SPACE, (), seed), additive, 300, lambda cost: cost == 1.0)
@@ -76,7 +79,7 @@ def test_failures_do_not_end_a_search(strategy):
     assert sum(run.solved_after is not None for run in found) >= 4
 
 
-@pytest.mark.parametrize("strategy", [Sweep, Paraiso])
+@pytest.mark.parametrize("strategy", SEARCHES)
 def test_where_nothing_passes_there_is_no_result_and_no_loop(strategy):
     run = replay(strategy(SPACE), lambda point: None, 100)
     assert run.solved_after is None
@@ -139,3 +142,41 @@ def test_search_goes_on_from_what_is_known_as_if_never_ended(strategy):
             second.append(point)
         search.tell(point, 1 / additive(point))
     assert first + second == whole
+
+
+def test_portfolio_proposes_no_point_twice_and_says_whose_it_is():
+    strategy = Portfolio(SPACE, (), 3)
+    asked = []
+    for _ in range(200):
+        point = strategy.ask()
+        origin = strategy.origin(point)
+        assert origin.strategy in ENGINES
+        assert set(origin.parents) <= set(asked)
+        asked.append(point)
+        strategy.tell(point, 1 / additive(point))
+    assert len(set(asked)) == 200
+    assert {strategy.origin(point).strategy for point in asked} == set(ENGINES)
+    assert {"mutation", "crossover"} <= {strategy.origin(point).birth for point in asked}
+
+
+def test_portfolio_goes_on_while_scores_are_missing():
+    """Points of all searches are under way at once, and late scores reach each of them."""
+    strategy = Portfolio(SPACE, (POINTS[0],), 5)
+    strategy.tell(strategy.ask(), 1 / additive(POINTS[0]))
+    asked = []
+    for _ in range(40):
+        while (point := strategy.ask()) is not None and len(asked) < 40:
+            asked.append(point)
+        for point in reversed(asked):
+            strategy.tell(point, 1 / additive(point))
+    assert len(asked) == len(set(asked)) == 40
+
+
+def test_every_search_knows_what_others_measured():
+    """A point that another search has measured becomes a parent, and a sweep goes on from it."""
+    optimum = (3, 1, 4, 0)
+    breeding, sweep = Paraiso(SPACE, (), 1), Sweep(SPACE, (), 1)
+    for strategy in (breeding, sweep):
+        strategy.tell(optimum, 1.0)
+        replay(strategy, additive, 60)
+    assert any(optimum in one.parents for one in breeding.population.values())

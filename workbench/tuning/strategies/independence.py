@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Generator, Iterable, Mapping
 from itertools import combinations, product
 
 from workbench.errors import TuningError
 from workbench.tuning.independence import optimise
 from workbench.tuning.space import Point, Space
-from workbench.tuning.strategies.base import Batches, BatchStrategy, Known
+from workbench.tuning.strategies.base import Batches, BatchStrategy, Known, Scores
 from workbench.tuning.strategies.sweep import beginning, best_of, descents, order, rank
 from workbench.tuning.trees import VariableTree
 
@@ -58,9 +58,9 @@ def _search(space: Space, start: tuple[Point, ...], draw: random.Random, tree: V
     while nothing < _ROUNDS:
         yield from search.swept()
         yield from search.completed(declared)
-        before = len(search.groups)
+        before = search.groups
         yield from search.tested(tests)
-        nothing = nothing + 1 if len(search.groups) == before else 0
+        nothing = nothing + 1 if search.groups == before else 0
         tests += 1
     yield from descents(space, draw, search.known)
 
@@ -78,6 +78,7 @@ class _Search:
         nodes = (tree,) if tree.variables else tree.children
         self.groups = [self._axes(node) for node in nodes]
         self.nested = {self._axes(node): node for node in nodes if node.children}
+        self.trusted = True  # the declared groups
         self.known: Known = {}
         self.fair: dict[tuple[frozenset[int], Point], None] = {}
         self.best: Point = ()
@@ -110,24 +111,38 @@ class _Search:
     def tested(self, number: int) -> Batches:
         """Join groups of which two parameters interact: a second value of each, by itself and together.
 
-        `number` of tests before this one: each takes other second values.
+        `number` of tests before this one: each takes other second values. The first interaction between declared groups
+        refutes the tree: from then on the groups are what tests have joined.
         """
         base = self.best
         second = {axis: self._second(axis, number) for axis in range(len(base))}
         changed = {axis: _with(base, {axis: value}) for axis, value in second.items() if value is not None}
         yield from self._measured(changed.values())
-        pairs = {}
-        for one, other in combinations(changed, 2):
-            if self._group(one) != self._group(other):
-                pairs[one, other] = _with(base, {one: changed[one][one], other: changed[other][other]})
-        yield from self._measured(pairs.values())
-        for (one, other), both in pairs.items():
-            four = [self.known.get(point) for point in (base, both, changed[one], changed[other])]
-            if None in four:
-                continue
+        apart, together = [], []
+        for pair in combinations(changed, 2):
+            (together if self._group(pair[0]) == self._group(pair[1]) else apart).append(pair)
+        found = yield from self._interacting(base, changed, apart)
+        if found and self.trusted:
+            self.trusted = False
+            self.nested = {}
+            self.groups = [(axis,) for axis in range(len(base))]
+            found += yield from self._interacting(base, changed, together)
+        for one, other in found:
+            self._join(self._group(one), self._group(other))
+
+    def _interacting(
+        self, base: Point, changed: Mapping[int, Point], pairs: list[tuple[int, int]]
+    ) -> Generator[tuple[Point, ...], Scores, list[tuple[int, int]]]:
+        """Those of these pairs whose changes together do not act as the product of what each does."""
+        both = {(one, other): _with(changed[one], {other: changed[other][other]}) for one, other in pairs}
+        yield from self._measured(both.values())
+        found = []
+        for (one, other), point in both.items():
+            four = [self.known.get(each) for each in (base, point, changed[one], changed[other])]
             logs = [math.log(score) for score in four if score]
             if len(logs) == len(four) and abs(logs[0] + logs[1] - logs[2] - logs[3]) > INTERACTION:
-                self._join(self._group(one), self._group(other))
+                found.append((one, other))
+        return found
 
     def _descended(self, node: VariableTree) -> Batches:
         """Spencer's search of a subtree from the best point."""
@@ -207,8 +222,8 @@ class _Search:
 
     def _join(self, one: Axes, other: Axes) -> None:
         if one != other:
-            self.groups = [group for group in self.groups if group not in (one, other)]
-            self.groups.append(tuple(sorted((*one, *other))))
+            rest = [group for group in self.groups if group not in (one, other)]
+            self.groups = [*rest, tuple(sorted((*one, *other)))]
 
 
 def _of(point: Point, group: Axes) -> Point:

@@ -43,6 +43,25 @@ def test_study_measures_what_it_is_told(finished):
     assert all("threads" in one.changes or "tile" in one.changes for one in finished.individuals[1:])
 
 
+def test_individuals_say_who_proposed_them(finished):
+    """The default shares the work; the ledger names the search of each individual."""
+    assert finished.individuals[0].birth == "start"
+    assert {one.strategy for one in finished.individuals} <= {"sweep", "independence", "paraiso"}
+
+
+def test_births_and_parents_are_kept(mean, tmp_path):
+    """Parents are numbers of earlier individuals."""
+    study = mean.tune(
+        u=START, budget=8, strategy="paraiso", path=tmp_path / "s.sqlite", backend="openmp", only=["threads", "tile"]
+    ).wait(300)
+    assert {one.strategy for one in study.individuals} == {"paraiso"}
+    assert study.individuals[0].birth == "start"
+    bred = [one for one in Study.attach(study.path).individuals if one.birth not in ("start", "random")]
+    assert bred
+    assert {one.birth for one in bred} <= {"mutation", "crossover", "triangulation"}
+    assert all(one.parents and max(one.parents) < one.number for one in bred)
+
+
 def test_best_is_the_fastest_and_its_choices_give_the_same_bits(finished, mean):
     best = finished.best
     assert best.score == max(one.score for one in finished.individuals)

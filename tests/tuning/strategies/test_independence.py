@@ -10,8 +10,8 @@ from workbench.tuning.strategies.portfolio import Portfolio
 from workbench.tuning.trees import parse_tree
 
 SEEDS = range(20)
-PROOF = pytest.mark.proof(seeds=range(100), batch=100, sample=100)
-WRONG = ("{{A}, {B}, {C}, {D}, {E}, {F}}", "{{A, B}, {C, E}, {D, F}}")
+MANY = range(100)
+WRONG = {"{{A}, {B}, {C}, {D}, {E}, {F}}": 250, "{{A, C}, {B}, {D}, {E, F}}": 250, "{{A, B}, {C, E}, {D, F}}": 350}
 MISSED = 1_000_000  # evaluations, where the optimum was not found
 
 
@@ -55,20 +55,27 @@ def test_without_a_tree_groups_are_found():
     assert needed(SEEDS, undeclared)[18] <= 220
 
 
-@pytest.mark.parametrize("tree", WRONG)
-def test_wrong_tree_is_noticed_and_repaired(tree):
+@pytest.mark.parametrize(("tree", "most"), WRONG.items())
+def test_wrong_tree_is_noticed_and_repaired(tree, most):
     found = needed(SEEDS, lambda form, seed: Independence(form.space, (), seed, parse_tree(tree)))
-    assert found[18] <= 250
+    assert found[18] <= most
 
 
-@PROOF
-def test_right_tree_is_solved_in_every_seed(proof_seeds):
-    assert needed(proof_seeds, declared)[-1] <= 150
+@pytest.mark.proof
+def test_right_tree_is_solved_in_every_seed():
+    assert needed(MANY, declared)[-1] <= 150
 
 
-@PROOF
-def test_without_a_tree_95_of_100_are_solved(proof_seeds):
-    assert needed(proof_seeds, undeclared)[94] <= 220
+@pytest.mark.proof
+def test_without_a_tree_95_of_100_are_solved():
+    assert needed(MANY, undeclared)[94] <= 220
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(("tree", "most"), WRONG.items())
+def test_wrong_trees_are_repaired_in_95_of_100(tree, most):
+    found = needed(MANY, lambda form, seed: Independence(form.space, (), seed, parse_tree(tree)))
+    assert found[94] <= most
 
 
 def test_groups_that_interact_are_joined_and_others_are_not():

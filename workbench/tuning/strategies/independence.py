@@ -118,7 +118,8 @@ class _Search:
         second = {axis: self._second(axis, number) for axis in range(len(base))}
         changed = {axis: _with(base, {axis: value}) for axis, value in second.items() if value is not None}
         yield from self._measured(changed.values())
-        apart, together = [], []
+        apart: list[tuple[int, int]] = []
+        together: list[tuple[int, int]] = []
         for pair in combinations(changed, 2):
             (together if self._group(pair[0]) == self._group(pair[1]) else apart).append(pair)
         found = yield from self._interacting(base, changed, apart)

@@ -220,8 +220,8 @@ class Machine:
         strategy: "portfolio" (all searches in turn, by their results), "sweep", "independence", "paraiso", "random" or
         "exhaustive". path: the study's file, which a later call goes on with; by default one for each program in the
         user's data folder. start: choices or machines to begin with, after this machine's own. only, fixed: names of
-        `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling",
-        "build". Raises TuningError for what makes no sense, FieldError and ShapeError as `simulate`.
+        `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". Raises TuningError for what
+        makes no sense, FieldError and ShapeError as `simulate`.
         """
         from workbench.tuning.tune import Wish, tune  # loads sqlite3
 

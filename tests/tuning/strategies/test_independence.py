@@ -118,6 +118,6 @@ def test_tree_of_other_names_is_refused():
 
 
 def test_portfolio_shares_the_finding_of_groups():
-    """No search alone but independence solves it; sweeps solve one of three in 400."""
+    """Of these, sweeps alone solve 13, breeding alone 7."""
     found = needed(SEEDS, lambda form, seed: Portfolio(form.space, (), seed))
     assert sum(one <= 400 for one in found) >= 16

@@ -111,8 +111,9 @@ class _Search:
     def tested(self, number: int) -> Batches:
         """Join groups of which two parameters interact: a second value of each, by itself and together.
 
-        `number` of tests before this one: each takes other second values. The first interaction between declared groups
-        refutes the tree: from then on the groups are what tests have joined.
+        `number` of tests before this one: each takes other second values. Of very many pairs, as many as a sweep takes
+        points are drawn. The first interaction between declared groups refutes the tree:
+        from then on the groups are what tests have joined.
         """
         base = self.best
         second = {axis: self._second(axis, number) for axis in range(len(base))}
@@ -122,7 +123,10 @@ class _Search:
         together: list[tuple[int, int]] = []
         for pair in combinations(changed, 2):
             (together if self._group(pair[0]) == self._group(pair[1]) else apart).append(pair)
-        found = yield from self._interacting(base, changed, apart)
+        most = sum(len(parameter.values) for parameter in self.space.parameters)
+        found = yield from self._interacting(
+            base, changed, self.draw.sample(apart, most) if len(apart) > most else apart
+        )
         if found and self.trusted:
             self.trusted = False
             self.nested = {}

@@ -93,7 +93,7 @@ def test_groups_that_interact_are_joined_and_others_are_not():
 
 
 def test_nested_tree_is_searched_as_in_the_report():
-    """63 of 144 at most, where what is independent of what holds exactly."""
+    """At most 63 of 144 points, besides those of the sweep before it."""
     space = Space(
         tuple(Parameter(name, tuple("012"[:count])) for name, count in zip("ABCDEF", (3, 3, 2, 2, 2, 2), strict=True))
     )
@@ -109,7 +109,7 @@ def test_nested_tree_is_searched_as_in_the_report():
         tree = parse_tree("{A, B, {C, D}, {E, F}}")
         run = replay(Independence(space, (), seed, tree), cost, 144, lambda value, best=best: value == best)
         assert run.solved_after is not None
-        assert run.solved_after <= 63 + 14  # and the sweep before
+        assert run.solved_after <= 63 + 14
 
 
 def test_tree_of_other_names_is_refused():

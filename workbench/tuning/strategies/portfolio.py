@@ -56,8 +56,7 @@ class Portfolio:
     _engines: dict[str, _Engine] = field(init=False)
     _draw: random.Random = field(init=False)
     _known: Known = field(default_factory=dict)
-    _asked: dict[Point, str] = field(default_factory=dict)  # who proposed it
-    _origins: dict[Point, Origin] = field(default_factory=dict)
+    _origins: dict[Point, Origin] = field(default_factory=dict)  # of the points that were asked for
     _best: float = 0.0
     _unimproved: int = 0  # evaluations since the best score rose
     _led: bool = True
@@ -84,8 +83,7 @@ class Portfolio:
                 engine.waits = True
             elif point in self._known:
                 engine.search.tell(point, self._known[point])
-            elif point not in self._asked:  # else its score is told to all when it comes
-                self._asked[point] = name
+            elif point not in self._origins:  # else its score is told to all when it comes
                 origin = engine.search.origin(point)
                 self._origins[point] = Origin(origin.birth, origin.parents, name)
                 return point
@@ -104,16 +102,15 @@ class Portfolio:
             gain = math.log(score / self._best) if self._best > 0 else 0.0
             self._best = score
         self._unimproved = 0 if gain > 0 else self._unimproved + 1
-        lead = next(iter(self._engines))
         if self._led and self._unimproved > PATIENCE * sum(len(one.values) - 1 for one in self.space.parameters):
             self._led = False
-        name = self._asked.get(point)
+        origin = self._origins.get(point)
         for engine in self._engines.values():
             engine.evaluations *= _FADING
             engine.gain *= _FADING
-        if name is not None and not (self._led and name == lead):
-            self._engines[name].evaluations += 1
-            self._engines[name].gain += gain
+        if origin is not None and not self._led:  # what the lead gained first says nothing of the others
+            self._engines[origin.strategy].evaluations += 1
+            self._engines[origin.strategy].gain += gain
 
     def origin(self, point: Point) -> Origin:
         """Birth and parents as the search says that proposed it, and its name."""

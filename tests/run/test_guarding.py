@@ -8,6 +8,7 @@ import pytest
 import workbench as wb
 from tests.bits import assert_same_bits
 from tests.capabilities import backends_here
+from workbench.run import guarding
 from workbench.run.guarding import Guard
 from workbench.run.hooks import watch
 
@@ -106,15 +107,35 @@ def test_values_that_somebody_sets_meanwhile_are_no_steps(simulation):
     assert (error.step, simulation.steps) == (6, 6)
 
 
-def test_what_turns_bad_right_after_a_value_was_set_is_told(simulation):
+@pytest.mark.parametrize("memory", [None, 0])
+def test_what_turns_bad_right_after_a_value_was_set_is_told(simulation, monkeypatch, memory):
+    monkeypatch.setattr("workbench.run.guarding.bytes_available", lambda: memory)
     guard = Guard(simulation)
+    watch(simulation, lambda: None, 1 / 120).written = guard.written
     assert guard.look(False) is None
     simulation.run(3)
-    simulation.set(c=1.0)
+    simulation.set(c=1.0)  # u is 1.25 now, -0.75 after step 5, and step 6 takes its root
     simulation.run(20)
     error = guard.look(True)
-    assert (error.field, error.step) == ("u", 23)
-    assert "and was finite at step 0" in str(error)
+    if memory is None:
+        assert (error.field, error.step) == ("u", 6)
+        assert "first made by sqrt of -0.75 in root" in str(error)
+    else:
+        assert (error.field, error.step) == ("u", 23)
+        assert "and was finite at step 3" in str(error)
+
+
+def test_who_sets_a_value_again_and_again_makes_few_copies(simulation, monkeypatch):
+    copies = []
+    monkeypatch.setattr(guarding, "kept_state", lambda state: copies.append(state.steps) or time.sleep(0.002))
+    guard = Guard(simulation)
+    watch(simulation, lambda: None, 1 / 120).written = guard.written
+    assert guard.look(False) is None
+    begin = time.monotonic()
+    for _ in range(50):
+        simulation.set(c=1e-3)
+        simulation.run(1)
+    assert 2 <= len(copies) <= 3 + (time.monotonic() - begin) / 0.04
 
 
 def test_what_is_bad_from_the_start_is_meant(simulation):

@@ -2,11 +2,12 @@
 
 Who looks asks between frames. A copy of the state is kept now and then, if there is memory for it; from it the steps
 are repeated to the one that made the bad value, as a run with finite=True does. Without it all that is known is between
-which two looks that was.
+which two looks that was. A value that is set is followed by a copy at once: steps may turn bad before the next look.
 """
 
 from __future__ import annotations
 
+import contextlib
 import time
 
 from workbench.errors import NonFiniteError
@@ -44,7 +45,8 @@ class Guard:
         self._good = 0  # the step of the last look at which all was well
         self._kept: Kept | None = None
         self._ran: tuple[object, object] = (None, None)  # what made the kept state, and would repeat its steps
-        self._due = 0.0  # (monotonic) when a copy may be made again
+        self._due = 0.0  # (monotonic) when a look may make a copy again
+        self._due_written = 0.0  # when a value that is set may, so that one that is set every step costs little
 
     def look(self, bad: bool) -> NonFiniteError | None:
         """Look at all fields if what is drawn has turned `bad` or a copy is due; what is found, told once."""
@@ -54,6 +56,20 @@ class Guard:
 
     # --- in the thread that owns the state, between two steps ---------------------------------------------------------
 
+    def written(self) -> None:
+        """A value was just set: keep the state before the next step. Never raises."""
+        begin = time.monotonic()
+        if self._written < 0 or begin < self._due_written:
+            return
+        state = self._simulation._state
+        with contextlib.suppress(MemoryError):
+            if self._meant(state):
+                self._begin(state)
+            elif find_bad_now(state, self._fields) is None:  # else the next look tells it
+                self._written = state.written
+                self._keep(state)
+        self._due_written = time.monotonic() + (time.monotonic() - begin) / SHARE
+
     def _look(self) -> NonFiniteError | None:
         begin = time.monotonic()
         found = self._found(self._simulation._state)
@@ -62,11 +78,10 @@ class Guard:
 
     def _found(self, state: State) -> NonFiniteError | None:
         if state.written != self._written:
-            meant = self._written < 0 or not self._armed or state.steps <= self._good
-            self._written, self._kept = state.written, None  # repeated from the copy, the steps would be others
-            if meant:
+            if self._meant(state):
                 self._begin(state)
                 return None
+            self._written, self._kept = state.written, None  # repeated from the copy, the steps would be others
         if state.steps == self._good or not self._armed:
             return None
         if state.steps < self._good or self._ran != self._runs(state):  # set back by another, or planned anew
@@ -78,9 +93,13 @@ class Guard:
         self._armed = False
         return self._told(state, bad)
 
+    def _meant(self, state: State) -> bool:
+        """Whether what is bad now was set so: no step has been done since all was well, or since it was told."""
+        return self._written < 0 or not self._armed or state.steps <= self._good
+
     def _begin(self, state: State) -> None:
-        """Somebody has set a value: look anew."""
-        self._armed = True
+        """Look anew."""
+        self._written, self._kept, self._armed = state.written, None, True
         names = [static.name for static in state.graph.fields if static.type.is_float]
         self._fields = frozenset(name for name in names if find_bad_now(state, frozenset({name})) is None)
         self._keep(state)

@@ -109,9 +109,10 @@ class State:
         self.kernel_steps[request.kernel] = self.kernel_steps.get(request.kernel, 0) + result.steps
         if request.kernel == STEP:
             self._count(result, time.perf_counter() - begin)
+            self.watches.tell()
         else:
             self.written += 1
-        self.watches.tell()
+            self.watches.tell_written()
         return result
 
     def _count(self, result: MarchResult, seconds: float) -> None:
@@ -166,7 +167,7 @@ class State:
         for name, value in numbers.items():
             self.instance.write_global(name, value)
         self.written += 1
-        self.watches.tell()
+        self.watches.tell_written()
 
     def static(self, name: str) -> Static:
         """The field, scalar or param of this name. Raises FieldError with a guess."""

@@ -13,13 +13,15 @@ class Watch:
 
     `seconds` is the longest time between two whole steps at which others are served while a run goes on; `pace` the
     most steps per second that a run may do (None: as fast as it can); `scalars` that it follows scalars, so that those
-    of slow steps are computed, too. All may be set at any time, by any thread.
+    of slow steps are computed, too. `written` is called as `changed` is, where a value was set from outside: before the
+    next step. All may be set at any time, by any thread.
     """
 
     changed: Callable[[], None]
     seconds: float
     pace: float | None = None
     scalars: bool = False
+    written: Callable[[], None] | None = None
 
 
 @dataclass(slots=True)
@@ -43,6 +45,13 @@ class Watches:
         """The state has changed."""
         for watch in self._all:
             watch.changed()
+
+    def tell_written(self) -> None:
+        """Something else than the kernel step has changed the state; the watches hear of a change as well."""
+        for watch in self._all:
+            if watch.written is not None:
+                watch.written()
+        self.tell()
 
     def slice_seconds(self, longest: float) -> float:
         """How long a run may go on before it serves others: what the most eager watcher wants, at most `longest`."""

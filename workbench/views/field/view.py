@@ -208,6 +208,7 @@ class FieldView:
                 self._guard = Guard(self._simulation)
                 self._watch = watch(self._simulation, self._feeder.changed, SLICE_SECONDS)
                 self._watch.pace, self._watch.scalars = self._speed.pace, "scalars" in self._charts.groups
+                self._watch.written = self._guard.written
             self._feeder.post(self._open)
 
     def leave(self, seconds: float = 0.0) -> None:

@@ -12,6 +12,11 @@ from workbench.machine import Machine
 from workbench.notebook.magics import StencilMagics
 from workbench.views.field.summary import Look, plain_axes
 from workbench.views.field.view import FieldView
+from workbench.views.graph.view import GraphView
+from workbench.views.inspection.inspection import Inspection
+from workbench.views.launch.view import LaunchView
+from workbench.views.plan.view import PlanView
+from workbench.views.source.view import SourceView
 
 
 def test_a_cell_binds_its_name_and_nothing_else(loaded):
@@ -224,3 +229,36 @@ def test_simulations_of_the_program_before_say_so(loaded):
     loaded.run(HEAT)
     assert "program of before" not in repr(sim)
     view.close()
+
+
+def test_views_of_the_program_before_say_so(loaded):
+    loaded.run(HEAT)
+    heat = loaded.ip.user_ns["heat"]
+    inspection = Inspection(heat, backend="openmp")
+    ears = Ear(), Ear()
+    views = [
+        GraphView(inspection),
+        LaunchView(inspection),
+        PlanView(inspection, ears[0]),
+        SourceView(inspection, ears[1]),
+    ]
+    for ear in ears:
+        ear.listener.ready()
+        assert "program of before" not in ear.wait("status").content["text"]
+    loaded.run(HEAT + "# a comment\n")
+    assert "program of before" not in "".join(map(repr, views))
+    loaded.run(HEAT.replace("u[+1]", "2 * u[+1]"))
+    why = "heat was changed, and this view shows the program of before. Open a new one: "
+    for view in views:
+        assert repr(view).count(why) == 1
+    for ear in ears:
+        ear.wait("status", lambda m: why in m.content["text"])
+        ear.listener.ready()
+        ear.wait("status", lambda m, ear=ear: m is ear.of("status")[-1] and why in m.content["text"])
+    assert why in views[0].words()
+    assert why in views[1].words()
+    assert "program of before" not in repr(GraphView(Inspection(loaded.ip.user_ns["heat"])))
+    loaded.run(HEAT)
+    assert "program of before" not in "".join(map(repr, views))
+    for view in views:
+        view.close()

@@ -10,7 +10,7 @@ from workbench.errors import ShapeError
 from workbench.machine import Machine, trace
 from workbench.notebook.card import CardSummary
 from workbench.notebook.changes import captured_changes, genome_changes, graph_changes, plan_changes
-from workbench.notebook.outdating import outdate_simulations
+from workbench.notebook.outdating import outdate_program
 from workbench.notebook.summary import Reading, summarise
 from workbench.pipeline import Compiled, compile_graph, counters
 
@@ -53,7 +53,7 @@ def define(
         compiled_now = counters().compiled - before.compiled
         built = "compiled nothing" if compiled_now == 0 else "compiled anew"
         changed = (*changed, built) if changed else (f"nothing changed: {built}",)
-        changed += outdate_simulations(previous, machine, wishes.name, namespace)
+        changed += outdate_program(previous, machine, wishes.name, namespace)
     return machine, _summary(machine, compiled, wishes.name, wishes.extents, changed)
 
 

@@ -1,4 +1,4 @@
-"""Outdating: simulations go on with the program of before when a cell is changed, and say so, also in their views."""
+"""Outdating: simulations and views go on with the program of before when a cell is changed, and say so."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from workbench.pipeline import compile_graph
 from workbench.run import alive
 from workbench.run.hooks import outdate
 from workbench.run.simulation import Simulation
+from workbench.views.inspection.outdating import outdate_views
 
 
-def outdate_simulations(before: Machine, after: Machine, name: str, names: Mapping[str, object]) -> tuple[str, ...]:
-    """Tell simulations of the machine that `name` was before; a sentence for the card if there are any.
+def outdate_program(before: Machine, after: Machine, name: str, names: Mapping[str, object]) -> tuple[str, ...]:
+    """Tell simulations and views of the machine that `name` was before; a sentence for the card on simulations, if any.
 
     `names` is the notebook's namespace. Those of the program of now, which may have been told of another one, are up to
     date again.
     """
     old, new = _program(before), _program(after)
+    outdate_views(old, new, name)
     told = []
     for simulation in alive.simulations():
         if not isinstance(simulation, Simulation):

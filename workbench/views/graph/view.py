@@ -22,6 +22,7 @@ from workbench.views.graph.words import details_text, storage_text
 from workbench.views.inspection.following import inspect_machine
 from workbench.views.inspection.hints import hint_text
 from workbench.views.inspection.inspection import Inspection, Program
+from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.selection import SubkernelRef, ValueRef, values_of
 from workbench.views.page.live import still_entries
 from workbench.views.plan.summary import spread_text
@@ -90,6 +91,7 @@ class GraphView:
             inspection.on("selection", lambda _: self._reselect()),
             inspection.on("measured", lambda _: self._tell()),
             inspection.on("status", lambda _: self._tell()),
+            inspection.on("outdated", lambda _: self._tell()),
         )
 
     # --- what is to be seen -------------------------------------------------------------------------------------------
@@ -133,7 +135,7 @@ class GraphView:
             lines.append(self.trouble)
         else:
             lines.append(self._selected_words())
-        return "\n".join(lines)
+        return noted(self.inspection, "\n".join(lines))
 
     # --- what a reader may do; refusals become words ------------------------------------------------------------------
 
@@ -336,7 +338,7 @@ class GraphView:
         return to_svg(draw_graph(*self._drawn))
 
     def __repr__(self) -> str:
-        return describe_graph(self.summary)
+        return noted(self.inspection, describe_graph(self.summary))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
         """Live where the page has the extension, a picture elsewhere, and words."""

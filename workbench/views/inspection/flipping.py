@@ -123,3 +123,8 @@ def choose_storage(plan: Plan, wanted: Mapping[ValueRef, Storage]) -> Choices:
         (manifest if storage is Storage.MANIFEST else delayed).add(f"{value.kernel}/{key}")
     made = plan.choices.plan.changed(manifest=frozenset(manifest), delayed=frozenset(delayed))
     return replace(plan.choices, plan=made)
+
+
+def same_graph(first: Plan, second: Plan) -> bool:
+    """Whether two plans are of one program, of the same meaning."""
+    return [kernel.kernel.keys() for kernel in first.kernels] == [kernel.kernel.keys() for kernel in second.kernels]

@@ -17,14 +17,16 @@ from workbench.planning.choices import Choices
 from workbench.planning.cost import default_extents
 from workbench.planning.plan import Plan
 from workbench.run.simulation import Simulation
-from workbench.views.inspection.flipping import Side, flipped, refusal, with_sync
-from workbench.views.inspection.selection import Selection, SubkernelRef, ValueRef, find_subkernel, node_of, value_named
+from workbench.views.inspection.flipping import Side, flipped, refusal, same_graph, with_sync
+from workbench.views.inspection.outdating import remember
+from workbench.views.inspection.selection import Selection, SubkernelRef, ValueRef, find_subkernel, node_of, referred
 from workbench.views.page.faults import call_all, fault_text
 
-Topic = Literal["plan", "source", "selection", "comparison", "simulation", "status", "measured"]
+Topic = Literal["plan", "source", "selection", "comparison", "simulation", "status", "measured", "outdated"]
 """plan: choices and plan have changed (and with them the source). source: another language is shown, or another plan.
 selection: something else is selected. comparison: another plan to compare with. simulation: another one, or none.
-status: what is being built. measured: a plan was timed."""
+status: what is being built. measured: a plan was timed. outdated: the cell is of another program now, or again of this.
+"""
 
 TOPICS: tuple[Topic, ...] = get_args(Topic)
 _KEPT = 32  # changes and sources, of those made and looked at last
@@ -103,6 +105,8 @@ class Inspection:
         self._compared: Plan | None = None
         self._status = Status()
         self._measured: dict[tuple[Choices, str], Measurement] = {}
+        self.outdated = ""  # that the cell of the machine has since defined another program, and what to do
+        remember(self)
 
     # --- what is looked at --------------------------------------------------------------------------------------------
 
@@ -177,7 +181,7 @@ class Inspection:
     def refusal(self, value: ValueRef | str) -> str:
         """Why the value cannot be flipped, "" if it can."""
         plan = self._plan
-        return refusal(plan, _value(plan, value))
+        return refusal(plan, referred(plan, value))
 
     def flip(self, value: ValueRef | str) -> Plan:
         """Make a Manifest value Delayed or a Delayed one Manifest, and change no other.
@@ -185,7 +189,7 @@ class Inspection:
         value: where it is, or the name it has in the cell. Raises PlanError, saying why, if it is forced.
         """
         with self._lock:
-            plan = flipped(self._plan, _value(self._plan, value), self.target)
+            plan = flipped(self._plan, referred(self._plan, value), self.target)
             topics = self._take(plan)
         self._tell(*topics)
         return plan
@@ -193,7 +197,7 @@ class Inspection:
     def mark_sync(self, value: ValueRef | str, side: Side = "after") -> Plan:
         """Ask for a barrier at the sub-kernels that compute the value, or drop it if there is one."""
         with self._lock:
-            plan = with_sync(self._plan, _value(self._plan, value), side, self.target)
+            plan = with_sync(self._plan, referred(self._plan, value), side, self.target)
             topics = self._take(plan)
         self._tell(*topics)
         return plan
@@ -241,7 +245,7 @@ class Inspection:
 
     def select(self, selection: Selection | str | None) -> None:
         """Select a value (also by its name), a sub-kernel or a line of the cell, or nothing."""
-        chosen = value_named(self._plan, selection) if isinstance(selection, str) else selection
+        chosen = referred(self._plan, selection)
         if isinstance(chosen, ValueRef):
             node_of(self._plan, chosen)
         if chosen != self._selection:
@@ -259,7 +263,7 @@ class Inspection:
         Raises PlanError for a plan of another program.
         """
         plan = self._planned(other) if isinstance(other, Choices) else other
-        if plan is not None and _keys(plan) != _keys(self._plan):
+        if plan is not None and not same_graph(plan, self._plan):
             raise PlanError(
                 f"a plan of {plan.graph.name} cannot be compared with one of {self.name}",
                 advice="Compare plans of one machine, of the same meaning.",
@@ -309,6 +313,12 @@ class Inspection:
                 if known == choices and backend in ("", where):
                     return measurement
         return None
+
+    def outdate(self, why: str) -> None:
+        """The cell of the machine defines another program now: views say `why`; "": it does not, any more."""
+        if why != self.outdated:
+            self.outdated = why
+            self._tell("outdated")
 
     # --- listeners ----------------------------------------------------------------------------------------------------
 
@@ -381,11 +391,3 @@ class Inspection:
             topics = self._enter(self._planned(source.pop()))
         self._tell(*topics)
         return True
-
-
-def _value(plan: Plan, value: ValueRef | str) -> ValueRef:
-    return value_named(plan, value) if isinstance(value, str) else value
-
-
-def _keys(plan: Plan) -> list[tuple[str, ...]]:
-    return [kernel.kernel.keys() for kernel in plan.kernels]

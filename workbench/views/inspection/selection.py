@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from workbench.errors import PlanError
 from workbench.graph import Node, Store
@@ -33,6 +34,8 @@ class CellLine:
 
 
 Selection = ValueRef | SubkernelRef | CellLine
+
+Selected = TypeVar("Selected")
 
 
 def node_of(plan: Plan, value: ValueRef) -> Node:
@@ -101,3 +104,8 @@ def cell_lines_of(plan: Plan, selection: Selection | None) -> tuple[int, ...]:
         return (selection.line,)
     nodes = (node_of(plan, value) for value in values_of(plan, selection))
     return tuple(sorted({span.line for node in nodes for span in node.spans}))
+
+
+def referred(plan: Plan, what: Selected | str) -> Selected | ValueRef:
+    """What is given, or the value of that name in the cell."""
+    return value_named(plan, what) if isinstance(what, str) else what

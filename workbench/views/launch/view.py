@@ -18,6 +18,7 @@ from workbench.run.simulation import Simulation
 from workbench.views.drawing.shapes import to_png, to_svg
 from workbench.views.inspection.following import inspect_machine
 from workbench.views.inspection.inspection import Inspection, Program
+from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.selection import SubkernelRef
 from workbench.views.launch.drawing import draw_launch
 from workbench.views.launch.facts import Search, known_facts
@@ -70,6 +71,7 @@ class LaunchView:
             inspection.on("simulation", lambda _: self._changed()),
             inspection.on("selection", lambda _: self._select()),
             inspection.on("status", lambda _: self._tell()),
+            inspection.on("outdated", lambda _: self._tell()),
             inspection.on("measured", lambda _: self._tell()),
         )
         self._look_for_facts()
@@ -104,7 +106,8 @@ class LaunchView:
             if measured is None
             else f"{measured_text(measured.seconds, measured.spread)} a step on {measured.backend}"
         )
-        told = (self.trouble, status, found, advice_text(self.summary), searching if self.on_device else "")
+        searched = searching if self.on_device else ""
+        told = (self.trouble, status, found, advice_text(self.summary), searched, self.inspection.outdated)
         return "\n".join(text for text in told if text)
 
     @property
@@ -184,7 +187,7 @@ class LaunchView:
         return to_png(draw_launch(self.summary))
 
     def __repr__(self) -> str:
-        return describe_launch(self.summary)
+        return noted(self.inspection, describe_launch(self.summary))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
         """A live view where the page has the extension, a picture elsewhere, and words."""

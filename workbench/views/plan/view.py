@@ -18,6 +18,7 @@ from workbench.views.drawing.shapes import Drawing, to_png, to_svg
 from workbench.views.field.messages import Message
 from workbench.views.inspection.following import inspect_machine
 from workbench.views.inspection.inspection import Inspection, Program
+from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.selection import SubkernelRef, ValueRef, node_of, values_of
 from workbench.views.page.listing import Listing, ListingPage, listing_page
 from workbench.views.page.live import live_entries, still_entries
@@ -53,6 +54,7 @@ class PlanView:
         self._leave: tuple[Callable[[], None], ...] = (
             *(inspection.on(topic, lambda _: self._changed()) for topic in topics),  # type: ignore[arg-type]
             inspection.on("selection", lambda _: self._select()),
+            inspection.on("outdated", lambda _: self._listing.send(self._said)),
         )
 
     # --- for people ---------------------------------------------------------------------------------------------------
@@ -157,7 +159,10 @@ class PlanView:
         summary = self.summary
         steps = Choice("step", "step", str(summary.variant), tuple(Option(str(v), str(v)) for v in summary.variants))
         measure = Button("measure", "Measure host", "Measure this host's memory and arithmetic: about two seconds")
-        return (table_message(summary, (steps,), (measure,), self._values()), *self._selected())
+        return (table_message(summary, (steps,), (measure,), self._values()), *self._selected(), *self._said())
+
+    def _said(self, text: str = "") -> tuple[Message, ...]:
+        return (Message({"type": "status", "text": noted(self.inspection, text)}),)
 
     def _kernel(self) -> tuple[KernelPlan, Step]:
         variant = self.summary.variant
@@ -233,10 +238,10 @@ class PlanView:
                 "this host cannot be measured while a simulation runs",
                 advice="Call pause() or stop(), then press again.",
             )
-        self._listing.send(lambda: (Message({"type": "status", "text": "measuring this host"}),))
+        self._listing.send(lambda: self._said("measuring this host"))
         self._figures = measure_host()
         self._changed()
-        self._listing.send(lambda: (Message({"type": "status", "text": "This host is measured."}),))
+        self._listing.send(lambda: self._said("This host is measured."))
 
     def _answer(self, first: str, second: str) -> None:
         plan, one, two = self.inspection.plan, _read_key(first), _read_key(second)
@@ -248,7 +253,7 @@ class PlanView:
     # --- without a page -----------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return describe_plan(self.summary)
+        return noted(self.inspection, describe_plan(self.summary))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
         """Live where the page has the extension, a table with pictures elsewhere, and words."""

@@ -15,6 +15,7 @@ from workbench.planning.allocation import wishes_of
 from workbench.planning.plan import Plan, Storage
 from workbench.views.field.messages import Message
 from workbench.views.inspection.inspection import Inspection, Program
+from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.selection import CellLine, Selection, SubkernelRef, ValueRef, cell_lines_of
 from workbench.views.page.faults import fault_text
 from workbench.views.page.listing import Listing, ListingPage, listing_page
@@ -54,6 +55,7 @@ class SourceView:
             inspection.on("source", lambda _: self._listing.send(self._everything)),
             inspection.on("comparison", lambda _: self._listing.send(self._everything)),
             inspection.on("selection", lambda _: self._listing.send(self._selected)),
+            inspection.on("outdated", lambda _: self._listing.send(self._said)),
         )
 
     # --- for people ---------------------------------------------------------------------------------------------------
@@ -120,13 +122,17 @@ class SourceView:
 
     def _everything(self) -> tuple[Message, ...]:
         source = self.inspection.source
-        known = known_report(self.inspection.plan, source)
-        asked = known is None and len(source.text) <= LONG
-        if asked:
+        if known_report(self.inspection.plan, source) is None and len(source.text) <= LONG:
             self._ask_compiler()
-        said = f"Reports by {known.title}." if known else "The compiler is at work." if asked else ""
-        status = Message({"type": "status", "text": said})  # whatever was said belonged to another text
-        return (text_message(self.summary, self._choices(), self._buttons()), *self._selected(), status)
+        # Whatever was said belonged to another text.
+        return (text_message(self.summary, self._choices(), self._buttons()), *self._selected(), *self._said())
+
+    def _said(self) -> tuple[Message, ...]:
+        source = self.inspection.source
+        known = known_report(self.inspection.plan, source)
+        working = "The compiler is at work." if len(source.text) <= LONG else ""
+        said = f"Reports by {known.title}." if known else working
+        return (Message({"type": "status", "text": noted(self.inspection, said)}),)
 
     def _choices(self) -> tuple[Choice, ...]:
         return (
@@ -235,7 +241,7 @@ class SourceView:
     # --- without a page -----------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        return describe_source(self.summary)
+        return noted(self.inspection, describe_source(self.summary))
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
         """Live where the page has the extension, static HTML elsewhere, and words."""

@@ -1,6 +1,7 @@
 """The rule about skips, tried on a small suite of its own."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -53,3 +54,10 @@ def test_unexpected_skip_fails_in_ci_only(tmp_path, name):
     assert refused.returncode != 0
     assert "unexpected skip" in refused.stdout
     assert run_suite(tmp_path / "desk", [name, "test_known.py"], ci="").returncode == 0
+
+
+def test_no_test_hides_behind_a_library_that_make_test_installs():
+    called = re.compile(r"importorskip\(.([A-Za-z]+)")
+    hidden = {path.relative_to(HERE).as_posix(): called.findall(path.read_text()) for path in HERE.rglob("test_*.py")}
+    del hidden["test_skips.py"]
+    assert {name: found for name, found in hidden.items() if set(found) - {"jupyterlab"}} == {}

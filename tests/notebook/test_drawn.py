@@ -27,8 +27,6 @@ def test_machines_graphs_plans_and_texts_are_drawn_with_their_text(shell, twice,
 
 
 def test_they_are_live(shell, twice):
-    pytest.importorskip("bokeh", reason="bokeh is not installed")
-    pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
     for shown in values_of(twice)[:-1]:
         data, _ = shell.ip.display_formatter.format(shown)
         assert MIME in data

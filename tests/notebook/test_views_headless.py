@@ -1,11 +1,7 @@
 """Every view in a notebook that nobody looks at: it is executed without waiting and leaves words and a picture."""
 
 import nbformat
-import pytest
 from nbclient import NotebookClient
-
-pytest.importorskip("bokeh", reason="bokeh is not installed")
-pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
 
 SECONDS = 240  # for a cell; one that waits for a page would take for ever
 MACHINE = '''\

@@ -1,7 +1,6 @@
 """Source and plan in a notebook that nbconvert exports: seen without any kernel process, with widget state saved."""
 
 import nbformat
-import pytest
 from nbconvert import HTMLExporter
 
 from tests.views.ear import Ear
@@ -32,7 +31,6 @@ def test_a_live_source_is_exported_with_its_colours():
 
 
 def test_a_live_plan_is_exported_with_table_and_pictures():
-    pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
     view = trade_off("manifest").view("plan")
     page = exported(view._repr_mimebundle_())
     view.close()

@@ -6,10 +6,6 @@ import weakref
 
 import numpy as np
 import pytest
-
-pytest.importorskip("bokeh", reason="bokeh is not installed")
-pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
-
 from ipywidgets import Widget
 
 import workbench as wb

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import workbench as wb
 from tests.views.field.pictures import decode
@@ -146,11 +147,10 @@ def test_png_of_a_volume_holds_its_pictures_side_by_side():
 
 
 def test_gif_has_the_colours_of_the_view():
-    image_module = pytest.importorskip("PIL.Image", reason="pillow is not installed")
     recorder = Recorder()
     for step in range(3):
         recorder.append(summary_of(np.eye(300) * step, Look(limits=(0, 2)), step=step))
-    with image_module.open(io.BytesIO(recorder.gif())) as gif:
+    with Image.open(io.BytesIO(recorder.gif())) as gif:
         assert gif.n_frames == 3
         gif.seek(2)
         pixels = np.asarray(gif.convert("RGB"))
@@ -160,12 +160,11 @@ def test_gif_has_the_colours_of_the_view():
 
 
 def test_gif_of_a_volume_has_the_three_planes_side_by_side():
-    image_module = pytest.importorskip("PIL.Image", reason="pillow is not installed")
     values = np.zeros((256, 128, 64))
     values[255, 64, 32] = values[128, 127, 32] = values[128, 64, 63] = 1.0  # one at an end of each axis
     recorder = Recorder()
     recorder.append(summary_of(values, Look(volume=True)))
-    with image_module.open(io.BytesIO(recorder.gif())) as gif:
+    with Image.open(io.BytesIO(recorder.gif())) as gif:
         pixels = np.asarray(gif.convert("RGB"))
     table = np.frombuffer(colour_table("viridis"), np.uint8).reshape(-1, 3)
     name = 7 * len("y (cells)") + 4  # pixels for the name of the axis up
@@ -181,10 +180,9 @@ def test_gif_of_a_volume_has_the_three_planes_side_by_side():
 
 
 def test_gif_of_a_volume_names_the_axes():
-    image_module = pytest.importorskip("PIL.Image", reason="pillow is not installed")
     recorder = Recorder()
     recorder.append(summary_of(np.zeros((256, 128, 64)), Look(volume=True)))
-    with image_module.open(io.BytesIO(recorder.gif())) as gif:
+    with Image.open(io.BytesIO(recorder.gif())) as gif:
         black = np.asarray(gif.convert("RGB")).max(axis=2) < 0xFF
     left, name = 0, 7 * len("y (cells)")
     for (across, up), columns, rows in zip(("xy", "zy", "xz"), (256, 64, 256), (128, 128, 64), strict=True):
@@ -247,9 +245,8 @@ def test_view_writes_files_by_their_ending(view, tmp_path):
 
 
 def test_view_records_a_gif_while_it_runs(view, tmp_path):
-    image_module = pytest.importorskip("PIL.Image", reason="pillow is not installed")
     view.record(tmp_path / "u.gif", frames=4, every=2)
-    with image_module.open(tmp_path / "u.gif") as gif:
+    with Image.open(tmp_path / "u.gif") as gif:
         assert gif.n_frames >= 2  # equal pictures become one
 
 

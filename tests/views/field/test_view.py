@@ -232,7 +232,6 @@ def test_value_that_must_be_compiled_holds_up_neither_frames_nor_run(view, page,
 
 
 def test_recording_is_handed_over_when_another_value_is_chosen(view, page):
-    pytest.importorskip("PIL", reason="pillow is not installed")
     view.receive({"type": "record", "value": True})
     view.receive({"type": "step"})
     page.wait("frame", lambda m: m["step"] == 1)
@@ -276,7 +275,6 @@ def test_bundle_without_a_page_has_picture_words_and_advice(view):
 
 
 def test_sim_view_is_live_where_ipywidgets_is_installed(simulation):
-    pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
     view = simulation.view("u", palette="cividis", limits=(0.0, 2.0))
     bundle = view._repr_mimebundle_()
     assert bundle[MIME]["model_id"]

@@ -128,8 +128,6 @@ def test_words_say_that_a_step_is_being_measured():
 class TestOnAPage:
     @pytest.fixture
     def parts(self):
-        pytest.importorskip("bokeh", reason="bokeh is not installed")
-        pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
         view = open_graph_view(Inspection(trace(HELLO, name="hello")))
         ear = Ear(view.page._pane)
         ear.open()

@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from ipywidgets.widgets import widget
 
 from tests.views.cells import CHAIN, HELLO
 from workbench.errors import RunError
@@ -76,7 +77,6 @@ def test_view_that_cannot_be_opened_costs_itself_only(hello, monkeypatch):
 
 def test_it_is_live_where_ipywidgets_is_and_a_picture_elsewhere(hello, monkeypatch):
     monkeypatch.delenv("VSCODE_PID", raising=False)
-    pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
     inspector = hello.inspect()
     bundle = inspector._repr_mimebundle_()
     assert set(bundle) == {"text/plain", "text/html", "image/png", MIME}
@@ -97,7 +97,7 @@ def test_closed_inspector_says_how_to_get_another(hello):
 
 
 def test_closing_leaves_no_widget_behind(hello):
-    widgets = pytest.importorskip("ipywidgets.widgets.widget", reason="ipywidgets is not installed")._instances
+    widgets = widget._instances
     before = set(widgets)
     with hello.simulate(density=1.0, shape=8, backend="reference") as simulation:
         for running in (simulation, None):  # without one there are words in the place of the field

@@ -3,19 +3,16 @@
 import json
 import threading
 
+import bokeh
 import numpy as np
 import pytest
+from bokeh.models import ColumnDataSource, Range1d
+from bokeh.plotting import figure
 
-bokeh = pytest.importorskip("bokeh", reason="bokeh is not installed")
-pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
-
-from bokeh.models import ColumnDataSource, Range1d  # noqa: E402
-from bokeh.plotting import figure  # noqa: E402
-
-from tests.views.page.pane_ear import SECONDS, Ear  # noqa: E402
-from workbench.views.drawing.shapes import Drawing, rectangle  # noqa: E402
-from workbench.views.page.bokeh_pane import BokehPane, Tool, ToolState  # noqa: E402
-from workbench.views.page.live import MIME  # noqa: E402
+from tests.views.page.pane_ear import SECONDS, Ear
+from workbench.views.drawing.shapes import Drawing, rectangle
+from workbench.views.page.bokeh_pane import BokehPane, Tool, ToolState
+from workbench.views.page.live import MIME
 
 
 @pytest.fixture

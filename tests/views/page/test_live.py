@@ -1,8 +1,7 @@
 import pytest
+from IPython.core import getipython as ipython
 
 from workbench.views.page.live import MIME, WIDGET_MIME, live_entries
-
-ipython = pytest.importorskip("IPython.core.getipython", reason="IPython is not installed")
 
 
 class Shell:

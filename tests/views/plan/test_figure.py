@@ -4,9 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-pytest.importorskip("bokeh", reason="bokeh is not installed")
-pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
-
 from tests.views.machines import trade_off
 from tests.views.plan.summaries import summary_of
 from workbench.views.plan.drawing import bars_of, draw_plan, roofline_of

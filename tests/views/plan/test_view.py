@@ -153,7 +153,6 @@ def test_closing_frees_the_page_and_the_listeners(looked_at):
 
 
 def test_a_live_view_is_a_box_of_table_and_charts():
-    pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
     view = VIEWS["plan"].open(trade_off("manifest"))
     try:
         assert view._repr_mimebundle_()[MIME] == {"version": 1, "model_id": view.widget.model_id}

@@ -9,8 +9,6 @@ import weakref
 import numpy as np
 import pytest
 
-pytest.importorskip("ipywidgets", reason="ipywidgets is not installed")
-
 import workbench as wb
 from workbench import events
 from workbench.events import Measured, publish

@@ -20,8 +20,8 @@ from workbench.notebook.defining import Wishes, define, summary
 from workbench.notebook.living import living_text
 from workbench.notebook.options import ARITHMETICS, BACKENDS, OPTIONS
 from workbench.notebook.shown import ShownCard
-from workbench.notebook.slow_notice import SlowNotice
 from workbench.planning.checking import is_checking, set_checking
+from workbench.views.page.slow_notice import SlowNotice
 
 _HELP = {option.name: f"{option.help}" for option in OPTIONS}
 _FIRST_LINE = 2  # the body's first line as the user counts: the magic itself is line 1

@@ -1,13 +1,16 @@
 """The graph view without a page, and with one that only listens."""
 
 import json
+import re
 
 import pytest
+from ipywidgets.widgets import widget
 
 from tests.views.cells import HELLO
 from tests.views.page.pane_ear import Ear
 from workbench.machine import trace
 from workbench.planning.plan import Storage
+from workbench.views.graph.layout import lay_out_graph
 from workbench.views.graph.view import GraphView, open_graph_view
 from workbench.views.inspection.inspection import Inspection, Measurement, Status
 from workbench.views.page.live import LIVE_ADVICE, MIME
@@ -123,6 +126,82 @@ def test_words_say_that_a_step_is_being_measured():
         inspection.report_measured(Measurement(inspection.choices, "reference", (8,), 1.26e-3, (), 4e-5))
         assert view.words().splitlines()[0].endswith("; measured 1.3 ± 0.1 ms a step on reference")
         view.close()
+
+
+class Cell:
+    """What the cell that waits has shown."""
+
+    def __init__(self):
+        self.shown = []
+
+    def display(self, value, raw, display_id):
+        self.shown.append(value["text/plain"])
+        return self
+
+    def update(self, value, raw):
+        self.shown.append(value["text/plain"])
+
+
+class TestALargeGraph:
+    @pytest.fixture(autouse=True)
+    def cell(self, monkeypatch):
+        cell = Cell()
+        monkeypatch.setattr("workbench.views.graph.view.LARGE", 1)
+        monkeypatch.setattr("workbench.views.page.slow_notice.in_kernel", lambda: True)
+        monkeypatch.setattr("workbench.views.page.slow_notice.display", cell.display)
+        return cell
+
+    @pytest.mark.parametrize("inspected", [False, True])
+    def test_cell_says_at_once_that_it_is_laid_out_and_how_long_that_took(self, cell, inspected):
+        machine = trace(HELLO, name="hello")
+        open_graph_view(Inspection(machine) if inspected else machine).close()
+        before, after = cell.shown
+        assert re.fullmatch(
+            r"laying out the graph of hello, \d+ values \.\.\.\nTo stop: the ■ button, or Esc I I\.", before
+        )
+        assert re.fullmatch(r"the graph of hello, \d+ values, was laid out in \d+\.\d s", after)
+
+    @pytest.mark.parametrize("where", ["view.lay_out_graph", "figure.letterings"])
+    def test_stopped_it_leaves_nothing(self, cell, monkeypatch, where):
+        def stop(*_):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(f"workbench.views.graph.{where}", stop)
+        known = set(widget._instances)
+        inspection = Inspection(trace(HELLO, name="hello"))
+        with pytest.raises(KeyboardInterrupt):
+            open_graph_view(inspection)
+        assert cell.shown[0].startswith("laying out the graph of hello")
+        assert cell.shown[1:] == [""]
+        assert set(widget._instances) == known
+        assert not any(inspection._listeners.values())
+
+    def test_page_says_it_until_the_new_drawing_is_there(self, monkeypatch):
+        view = open_graph_view(Inspection(trace(HELLO, name="hello")))
+        ear = Ear(view.page._pane)
+        ear.open()
+        monkeypatch.setattr("workbench.views.graph.view.lay_out_graph", watched := Watched(lay_out_graph, ear))
+        for change in (lambda: view.flip(1), view.fold_all):
+            change()
+            assert watched.last_words.startswith("laying out the graph of hello, ")
+            with ear.more:
+                assert ear.more.wait_for(lambda: "laying out" not in said_last(ear), 10)
+        view.close()
+
+
+def said_last(ear):
+    return ear.of("status")[-1].content["text"]
+
+
+class Watched:
+    """What the page was told last when it was called last."""
+
+    def __init__(self, function, ear):
+        self.function, self.ear, self.last_words = function, ear, ""
+
+    def __call__(self, *arguments):
+        self.last_words = said_last(self.ear)
+        return self.function(*arguments)
 
 
 class TestOnAPage:

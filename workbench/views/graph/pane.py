@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from workbench.views.graph.comparisons import COMPARISONS
 from workbench.views.graph.drawing import draw_graph
 from workbench.views.graph.figure import GraphFigure
 from workbench.views.graph.marks import key, storage_label
 from workbench.views.graph.summary import describe_graph
-from workbench.views.graph.view import COMPARISONS, GraphView
+from workbench.views.graph.view import GraphView
 from workbench.views.graph.walk import Direction, hull_at, neighbour, node_at, search
 from workbench.views.page.bokeh_pane import BokehPane, Tool, ToolState
 
@@ -72,7 +73,11 @@ class GraphPane:
         self._pane.on_key(self._press)
         self._pane.on_tool(self._use)
         self._pane.on_theme(self._figure.ink)
-        self.refresh()
+        try:
+            self.refresh()
+        except BaseException:  # it was stopped
+            self._pane.close()
+            raise
 
     @property
     def widget(self) -> Any:  # noqa: ANN401  # an ipywidget
@@ -89,7 +94,11 @@ class GraphPane:
         view = self._view
         (summary, layout), selected = view.drawn, view.selected
         self._pane.patch(lambda: self._figure.show(summary, layout, selected))
-        self.tell()
+        self._pane.patch(self.tell)  # what was said meanwhile stands until it is drawn
+
+    def wait(self, text: str) -> None:
+        """Say it until the next `refresh` or `tell`."""
+        self._pane.say(text)
 
     def reselect(self) -> None:
         """Draw what is selected, and make sure that it can be seen."""

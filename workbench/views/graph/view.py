@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any, Protocol
 
 from workbench.errors import StencilError
 from workbench.frontend.cell import Traced
-from workbench.planning.choices import Choices, PlanChoices
 from workbench.planning.plan import Plan
 from workbench.run.hooks import is_closed
 from workbench.run.simulation import Simulation
 from workbench.views.drawing.shapes import to_png, to_svg
+from workbench.views.graph.comparisons import COMPARISONS, compared
 from workbench.views.graph.drawing import draw_graph
 from workbench.views.graph.layout import GraphLayout, default_folds, lay_out_graph
 from workbench.views.graph.summary import GraphSummary, describe_graph, plan_line, summarise_graph
@@ -48,18 +50,14 @@ class GraphPage(Protocol):
     def tell(self) -> None:
         """What is said about it has changed."""
 
+    def wait(self, text: str) -> None:
+        """Say `text` until the next `refresh` or `tell`."""
+
     def close(self) -> None:
         """Off the page."""
 
 
-COMPARISONS = (
-    "nothing",
-    "as it was opened",
-    "before the last change",
-    "all Delayed",
-    "all Manifest",
-    "decided by cost",
-)
+LARGE = 400  # values; more take a second or longer to lay out and to draw
 
 
 class GraphView:
@@ -206,7 +204,7 @@ class GraphView:
         """Compare with one of COMPARISONS."""
         self.trouble = ""
         self.comparison = comparison
-        self._attempt(lambda: self.inspection.compare(self._compared(comparison)))
+        self._attempt(lambda: self.inspection.compare(compared(comparison, self.inspection, self._opened)))
 
     def hints(self) -> str:
         """The choices of now as lines to paste at the end of the cell."""
@@ -224,23 +222,6 @@ class GraphView:
             page.close()
 
     # --- inside -------------------------------------------------------------------------------------------------------
-
-    def _compared(self, comparison: str) -> Plan | Choices | None:
-        plan = self.inspection.plan
-        meaning = plan.choices.meaning
-        match comparison:
-            case "as it was opened":
-                return self._opened
-            case "before the last change":
-                return self.inspection.previous or plan
-            case "all Delayed":
-                return Choices(meaning, PlanChoices().changed(preset="as_delayed"))
-            case "all Manifest":
-                return Choices(meaning, PlanChoices().changed(preset="as_manifest"))
-            case "decided by cost":
-                return Choices(meaning)
-            case _:
-                return None
 
     def _at_value(self, node: int | None, act: Callable[[ValueRef], object]) -> None:
         self.trouble = ""
@@ -265,7 +246,7 @@ class GraphView:
         return summarise_graph(inspection.plan, inspection.extents, self.kernel, inspection.compared)
 
     def _replan(self) -> None:
-        with self._lock:
+        with self._lock, self._laying_out():
             summary = self._summarise()
             names = frozenset(group.ref.name for group in summary.groups)
             self._folded = self._folded & names if self._opened_by_hand else default_folds(summary)
@@ -275,7 +256,20 @@ class GraphView:
         with self._lock:
             self._opened_by_hand = True
             self._folded = folded
-            self._draw(self.summary)
+            with self._laying_out():
+                self._draw(self.summary)
+
+    @contextlib.contextmanager
+    def _laying_out(self) -> Iterator[None]:
+        """A page says so meanwhile if it takes long."""
+        values = len(self.summary.nodes)
+        if self.page is not None and values > LARGE:
+            self.page.wait(laying_out_text(self.inspection.name, values))
+        try:
+            yield
+        except Exception:
+            self._tell()
+            raise
 
     def _draw(self, summary: GraphSummary) -> None:
         self._drawn = (summary, lay_out_graph(summary, self._folded, self.with_numbers))
@@ -360,9 +354,35 @@ def open_graph_view(
     kernel: the one to draw, "" for the main one. simulation: of this machine; it runs what is flipped.
     `view.inspection.machine` is the machine with the choices of now.
     """
+    graph = looked_at.plan.graph if isinstance(looked_at, Inspection) else looked_at.graph
+    values = max(len(each.nodes) for each in graph.kernels)
+    if values <= LARGE or find_spec("IPython") is None:
+        return _open(looked_at, kernel, simulation)
+    from workbench.views.page.slow_notice import SlowNotice, in_kernel
+
+    if not in_kernel():
+        return _open(looked_at, kernel, simulation)
+    begin = time.perf_counter()
+    with SlowNotice(f"{laying_out_text(graph.name, values)}\nTo stop: the ■ button, or Esc I I.", seconds=0) as notice:
+        view = _open(looked_at, kernel, simulation)
+        seconds = time.perf_counter() - begin
+        notice.leave(f"the graph of {graph.name}, {len(view.summary.nodes)} values, was laid out in {seconds:.1f} s")
+    return view
+
+
+def _open(looked_at: Program | Inspection, kernel: str, simulation: Simulation | None) -> GraphView:
     view = GraphView(inspect_machine(looked_at, simulation), kernel)
     if find_spec("bokeh") is not None and find_spec("ipywidgets") is not None:
         from workbench.views.graph.pane import GraphPane
 
-        view.page = GraphPane(view)
+        try:
+            view.page = GraphPane(view)
+        except BaseException:  # who stops it keeps nothing of it
+            view.close()
+            raise
     return view
+
+
+def laying_out_text(name: str, values: int) -> str:
+    """What is said while that takes long."""
+    return f"laying out the graph of {name}, {values} values ..."

@@ -1,19 +1,20 @@
-"""A notice in the place of a card for cells that take long: it says what is going on and gives way to the card."""
+"""A notice in a cell that takes long: it says what is going on, and gives way to what comes of it."""
 
 from __future__ import annotations
 
 import threading
 from typing import Any, Self
 
+from IPython.core.getipython import get_ipython
 from IPython.display import display
 
 SECONDS = 1.0  # shorter waits need no notice
 
 
 class SlowNotice:
-    """Shows `text` when its block lasts longer than `seconds`; `replace` puts the result there.
+    """Shows `text` when its block lasts longer than `seconds`, with 0 at once.
 
-    If the block raises, the notice becomes empty, and the error speaks.
+    `replace` puts the result there, `leave` a line. If the block raises, the notice becomes empty: the error speaks.
     """
 
     def __init__(self, text: str, seconds: float = SECONDS) -> None:
@@ -23,7 +24,10 @@ class SlowNotice:
         self._handle: Any = None
 
     def __enter__(self) -> Self:
-        self._timer.start()
+        if self._timer.interval:
+            self._timer.start()
+        else:
+            self._show()
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
@@ -39,10 +43,23 @@ class SlowNotice:
         else:
             self._handle.update(shown)
 
+    def leave(self, text: str) -> None:
+        """Let `text` stand where the notice is, if there is one."""
+        self._end()
+        if self._handle is not None:
+            self._handle.update({"text/plain": text}, raw=True)
+
     def _show(self) -> None:
         self._handle = display({"text/plain": self._text}, raw=True, display_id=True)
 
     def _end(self) -> None:
         """No notice from here on; one that is being shown is finished first."""
         self._timer.cancel()
-        self._timer.join()
+        if self._timer.ident is not None:
+            self._timer.join()
+
+
+def in_kernel() -> bool:
+    """Whether a cell of a notebook waits for the caller."""
+    shell = get_ipython()  # type: ignore[no-untyped-call, unused-ignore]
+    return getattr(shell, "kernel", None) is not None and threading.current_thread() is threading.main_thread()

@@ -2,8 +2,8 @@
 
 import pytest
 
-from workbench.notebook import slow_notice
-from workbench.notebook.slow_notice import SlowNotice
+from workbench.views.page import slow_notice
+from workbench.views.page.slow_notice import SlowNotice
 
 
 class Handle:
@@ -37,11 +37,20 @@ def test_a_quick_result_is_shown_alone(shown):
 
 
 def test_a_slow_result_replaces_the_notice(shown):
-    with SlowNotice("compiling", seconds=0) as notice:
+    with SlowNotice("compiling", seconds=1e-3) as notice:
         wait_for(notice)
         assert shown == [{"text/plain": "compiling"}]
         notice.replace("card")
     assert shown == ["card"]
+
+
+def test_a_line_is_left_where_the_notice_was(shown):
+    with SlowNotice("laying out", seconds=0) as notice:
+        assert shown == [{"text/plain": "laying out"}]
+        notice.leave("laid out")
+    with SlowNotice("laying out", seconds=1000) as notice:
+        notice.leave("laid out")
+    assert shown == [{"text/plain": "laid out"}]
 
 
 def test_an_error_leaves_no_notice(shown):
@@ -49,7 +58,7 @@ def test_an_error_leaves_no_notice(shown):
         wait_for(notice)
         raise ValueError("broken")
 
-    with pytest.raises(ValueError, match="broken"), SlowNotice("compiling", seconds=0) as notice:
+    with pytest.raises(ValueError, match="broken"), SlowNotice("compiling", seconds=1e-3) as notice:
         fail(notice)
     assert shown == [{"text/plain": ""}]
 

@@ -5,7 +5,7 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.browser.graph_page import SETUP, place_on_page, wait_graph
-from tests.browser.lab import NotebookPage, open_notebook, trust, write_notebook
+from tests.browser.lab import PATIENCE, NotebookPage, open_notebook, trust, write_notebook
 from tests.browser.programs import WAVE_1D
 from workbench.views.graph.layout import LETTER
 
@@ -130,3 +130,29 @@ def test_a_cell_that_ends_with_a_graph_draws_it_without_the_extension(lab, page,
     page.wait_for_timeout(500)
     notebook.picture(f"graph-plain-{theme.lower()}")
     notebook.theme("Light")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_large_graph_says_at_once_that_it_is_laid_out(lab, page, theme):
+    address, folder = lab
+    opening = "from workbench.solvers import hydro\nmachine = hydro.machine(3)"
+    write_notebook(folder / f"large-{theme}.ipynb", opening, "machine.view()")
+    notebook = NotebookPage(page, address, f"large-{theme}.ipynb")
+    notebook.theme(theme.capitalize())
+    notebook.run(0)
+    notebook.wait_idle()
+    notebook.run(1)
+    notebook.wait_text(".jp-Notebook", "laying out the graph of hydro")
+    notebook.picture(f"graph-large-waits-{theme}")
+    page.wait_for_selector('.swb-pane[data-opened="true"]', timeout=PATIENCE)
+    line = page.locator(".jp-OutputArea-output").filter(has_text="was laid out in")
+    line.wait_for()
+    assert "laying out" not in page.locator(".jp-Notebook").inner_text()
+    notebook.wait_text(".swb-pane-status", "10 sub-kernels")
+    page.wait_for_timeout(500)
+    notebook.picture(f"graph-large-{theme}")
+    page.get_by_role("button", name="Fold", exact=True).click()
+    notebook.wait_text(".swb-pane-status", "laying out the graph of hydro")
+    notebook.wait_text(".swb-pane-status", "10 sub-kernels")
+    page.wait_for_timeout(500)
+    notebook.picture(f"graph-large-unfolded-{theme}")

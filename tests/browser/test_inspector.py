@@ -10,6 +10,7 @@ from nbclient import NotebookClient
 from tests.browser.graph_page import HELLO_MACHINE as MACHINE
 from tests.browser.graph_page import place_on_page, wait_graph
 from tests.browser.lab import ARTEFACTS, open_notebook, write_notebook
+from tests.views.cells import HELLO
 
 pytestmark = pytest.mark.browser
 
@@ -94,3 +95,26 @@ def test_exported_page_has_every_part_in_a_fold(exported, page, theme, width):
     assert code.get_by_text("sweep_step_0").first.is_visible()
     assert parts.last.locator("svg").bounding_box()["height"] > 100
     page.screenshot(path=str(ARTEFACTS / f"inspect-exported-{theme}-{width}.png"), full_page=True)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_views_say_that_their_cell_was_changed(lab, page, theme):
+    page.set_viewport_size({"width": 1700, "height": 1300})
+    cell = f"%%stencil hello\n{HELLO}"
+    notebook = open_notebook(lab, page, f"changed-{theme}.ipynb", "%load_ext workbench", cell, "hello.inspect()", "0")
+    notebook.theme(theme.capitalize())
+    page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
+    wait_graph(page)
+    assert "program of before" not in page.locator(".jp-Notebook").inner_text()
+    page.locator(".jp-CodeCell .cm-content").nth(3).fill(cell.replace("x * x", "x * x * x"))
+    notebook.run(3)
+    why = "hello was changed, and this view shows the program of before."
+    notebook.wait_text(".swb-pane-status", why)
+    notebook.wait_text(".swb-listing", why)  # the source
+    page.locator(".swb-pane").first.scroll_into_view_if_needed()
+    notebook.picture(f"changed-graph-{theme}")
+    for title in ("Plan", "Launch"):
+        page.get_by_role("tab", name=title).click()
+        page.get_by_text(why).locator("visible=true").nth(1).wait_for()  # beside the source
+        page.wait_for_timeout(500)
+        notebook.picture(f"changed-{title.lower()}-{theme}")

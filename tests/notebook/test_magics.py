@@ -258,7 +258,9 @@ def test_views_of_the_program_before_say_so(loaded):
     assert why in views[0].words()
     assert why in views[1].words()
     assert "program of before" not in repr(GraphView(Inspection(loaded.ip.user_ns["heat"])))
-    loaded.run(HEAT)
+    inspection.on("outdated", lambda _: 1 / 0)
+    assert loaded.run(HEAT).error is None  # a view that fails costs no cell
+    assert inspection.status.problem
     assert "program of before" not in "".join(map(repr, views))
     for view in views:
         view.close()

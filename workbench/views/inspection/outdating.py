@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import weakref
 from typing import TYPE_CHECKING
@@ -28,13 +29,14 @@ def outdate_views(before: str, after: str, name: str) -> None:
         living = tuple(_inspections)
     for inspection in living:
         program = inspection.plan.graph.fingerprint()
-        if program == after:
-            inspection.outdate("")
-        elif program == before:
-            inspection.outdate(
-                f"{name} was changed, and this view shows the program of before. "
-                f"Open a new one: run the cell that made this view again, or {name}.inspect()."
-            )
+        with contextlib.suppress(Exception):  # a view failed, which the inspection has told; the cell goes on
+            if program == after:
+                inspection.outdate("")
+            elif program == before:
+                inspection.outdate(
+                    f"{name} was changed, and this view shows the program of before. "
+                    f"Open a new one: run the cell that made this view again, or {name}.inspect()."
+                )
 
 
 def noted(inspection: Inspection, text: str) -> str:

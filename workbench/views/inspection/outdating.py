@@ -5,16 +5,29 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from workbench.views.inspection.inspection import Inspection
+from workbench.planning.plan import Plan
 
-_inspections: weakref.WeakSet[Inspection] = weakref.WeakSet()
+
+class Shown(Protocol):
+    """An inspection, as far as it is told."""
+
+    outdated: str
+
+    @property
+    def plan(self) -> Plan:
+        """Of the program that its views show."""
+
+    def outdate(self, why: str) -> None:
+        """Its views say `why`."""
+
+
+_inspections: weakref.WeakSet[Shown] = weakref.WeakSet()
 _lock = threading.Lock()
 
 
-def remember(inspection: Inspection) -> None:
+def remember(inspection: Shown) -> None:
     """Tell its views, for as long as somebody holds it, when their cell is changed."""
     with _lock:
         _inspections.add(inspection)
@@ -39,6 +52,6 @@ def outdate_views(before: str, after: str, name: str) -> None:
                 )
 
 
-def noted(inspection: Inspection, text: str) -> str:
+def noted(inspection: Shown, text: str) -> str:
     """`text`, and below it that the cell was changed, if it was."""
     return f"{text}\n{inspection.outdated}" if inspection.outdated else text

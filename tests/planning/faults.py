@@ -87,10 +87,10 @@ def _extends_dropped_by_direct_use(graph):
 
 
 def _extended_values_delayed(allocation):
-    storage, forced = allocation
-    pairs = zip(storage, forced, strict=True)
+    found, forced = allocation
+    pairs = zip(found.storage, forced, strict=True)
     changed = (Storage.DELAYED if s is Storage.MANIFEST and "extend" in f else s for s, f in pairs)
-    return tuple(changed), forced
+    return replace(found, storage=tuple(changed)), forced
 
 
 def _use_as_if_same_cell(self, launch, subkernel=-1, same_cell=False):

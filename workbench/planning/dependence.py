@@ -1,0 +1,162 @@
+"""Dependence: which loops and fills of this step and of later ones must follow which, and at which cells.
+
+A step's phases are its fills and loops in launch order. A level is a launch of loops, counted through the step; a fill
+belongs to the level of the loops that follow it, because it prepares ghost cells for them. Reads, outputs, slots and
+rotation alone decide: an array that is used again for another value makes anti and output dependences.
+
+Only the nearest dependences are listed: from a write to the reads before the next write of the array (flow) and to that
+write (output), from a read to the next write (anti). All others follow from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from workbench.planning.plan import Box, Step
+
+DependenceKind = Literal["flow", "anti", "output"]
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """A fill or a loop: number `member` of the step's fills or sub-kernels."""
+
+    kind: Literal["fill", "loop"]
+    member: int
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Dependence:
+    """The sink must follow the source, `steps` steps and `gap` levels later.
+
+    box: the sink at cell x needs the source done at all cells x + o with o in the box; None where a boundary rule says
+    which cells belong together.
+    """
+
+    kind: DependenceKind
+    source: Phase
+    sink: Phase
+    steps: int
+    gap: int
+    slot: int  # of the array at the source, as numbered at the start of the source's step
+    box: Box | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dependences:
+    """All nearest dependences between the phases of a step and of the steps behind it; `levels` of one step."""
+
+    phases: tuple[Phase, ...]
+    levels: int
+    found: tuple[Dependence, ...]
+
+    def slopes(self, dim: int) -> tuple[int, ...]:
+        """Cells per level and axis by which the border of a tile must lean so that nothing outside is needed too early.
+
+        The largest of ceil(reach / gap), over all dependences between levels (both directions of an axis alike).
+        """
+        slopes = [0] * dim
+        for each in self.found:
+            if each.box is not None and each.gap > 0:
+                reach = [max(-least, largest) for least, largest in each.box]
+                slopes = [max(s, -(-r // each.gap)) for s, r in zip(slopes, reach, strict=True)]
+        return tuple(slopes)
+
+
+def dependences_of(step: Step, dim: int) -> Dependences:
+    """Return the dependences of a step that is repeated; loops run apart, not as chains."""
+    return _Search(step, dim).run()
+
+
+def orbit(rotation: Sequence[int], slot: int) -> tuple[int, ...]:
+    """Return where the array in `slot` lies at the start of each step, from this one on until it is back.
+
+    After a step slot s holds what was in slot rotation[s].
+    """
+    goes_to = {source: target for target, source in enumerate(rotation)}
+    slots = [slot]
+    while (following := goes_to[slots[-1]]) != slot:
+        slots.append(following)
+    return tuple(slots)
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """What a phase does with a slot: reads at the offsets of `box`, or writes all cells of the domain or outside."""
+
+    slot: int
+    writes: bool
+    box: Box | None
+    inside: bool = True  # whether cells of the domain are touched
+
+
+class _Search:
+    """The phases of a step, their uses of slots, and the walk from each use to those that must follow it."""
+
+    def __init__(self, step: Step, dim: int) -> None:
+        self.step, self.cell = step, ((0, 0),) * dim
+        self.phases: list[Phase] = []
+        self.uses: list[tuple[_Use, ...]] = []  # of each phase, reads first
+        self.levels = 0
+        for launch in step.launches:
+            for member in launch.members:
+                if launch.kind == "fill":
+                    self._add(Phase("fill", member, self.levels), self._fill_uses(member))
+                elif launch.kind == "subkernel":
+                    self._add(Phase("loop", member, self.levels), self._loop_uses(member))
+            self.levels += launch.kind == "subkernel"
+
+    def run(self) -> Dependences:
+        found = [each for number, uses in enumerate(self.uses) for use in uses for each in self._after(number, use)]
+        return Dependences(tuple(self.phases), self.levels, tuple(found))
+
+    def _add(self, phase: Phase, uses: tuple[_Use, ...]) -> None:
+        self.phases.append(phase)
+        self.uses.append(uses)
+
+    def _loop_uses(self, member: int) -> tuple[_Use, ...]:
+        loop = self.step.subkernels[member]
+        reads = [_Use(read.slot, False, read.box) for read in loop.reads]
+        return (*reads, *(_Use(home.slot, True, self.cell) for home in loop.outputs))
+
+    def _fill_uses(self, member: int) -> tuple[_Use, ...]:
+        fill = self.step.fills[member]
+        by_rule = _Use(fill.source, False, None)
+        if fill.source == fill.target:
+            return by_rule, _Use(fill.target, True, None, inside=False)
+        return by_rule, _Use(fill.source, False, self.cell), _Use(fill.target, True, self.cell)
+
+    def _after(self, number: int, source: _Use) -> Iterator[Dependence]:
+        """The dependences that start at one use, up to the next write of the array's domain."""
+        slots = orbit(self.step.rotation, source.slot)
+        for steps in range(len(slots) + 1):
+            slot = slots[steps % len(slots)]
+            for other in range(len(self.phases)):
+                if steps == 0 and other < number:
+                    continue
+                for sink in self.uses[other]:
+                    if sink.slot != slot or (steps, other) == (0, number):
+                        continue
+                    if source.writes or sink.writes:
+                        yield self._dependence(number, source, other, sink, steps)
+                if (steps, other) == (0, number) and source.writes:
+                    continue  # its own write is no later one
+                if any(use.slot == slot and use.writes and use.inside for use in self.uses[other]):
+                    return
+
+    def _dependence(self, number: int, source: _Use, other: int, sink: _Use, steps: int) -> Dependence:
+        first, second = self.phases[number], self.phases[other]
+        gap = steps * self.levels + second.level - first.level
+        if source.writes and sink.writes:
+            kind: DependenceKind = "output"
+            box = None if source.box is None or sink.box is None else self.cell
+        elif source.writes:
+            kind = "flow"
+            box = None if source.box is None else sink.box
+        else:
+            kind = "anti"
+            box = None if source.box is None or sink.box is None else tuple((-high, -low) for low, high in source.box)
+        return Dependence(kind, first, second, steps, gap, source.slot, box)

@@ -196,8 +196,15 @@ class Machine:
                     source.__getitem__, lambda n, c, node=node: self.formula(kernel, {}, node.operands[n], c, True),
                 )  # fmt: skip
 
-    def subkernel(self, kernel, step, members):
-        work = [(m, cell) for m in members for cell in domain_of(self.extents, step.subkernels[m].margins)]
+    def subkernel(self, kernel, step, members, box=None):
+        """Loops of a launch over their grown domains, or over a box: (first, end) of each axis."""
+
+        def cells_of(member):
+            if box is not None:
+                return itertools.product(*(range(*pair) for pair in box))
+            return domain_of(self.extents, step.subkernels[member].margins)
+
+        work = [(m, cell) for m in members for cell in cells_of(m)]
         self.rng.shuffle(work)
         partial = {}
         for member, cell in work:

@@ -219,13 +219,30 @@ class Step:
         raise KeyError(node)
 
 
+Role = Literal["diamond", "wave", "whole"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """How several plain steps run together in tiles, for any extents (`workbench.planning.schedules.tiling`).
+
+    slopes: cells for each level by which tiles lean along each axis. roles: what is done along each axis: cut into
+    diamonds, swept in chunks that lag with the level, or taken whole.
+    """
+
+    schedule: str
+    slopes: tuple[int, ...]
+    roles: tuple[Role, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class KernelPlan:
     """One kernel: per node its storage, why that is forced ("" if it is free), and how far outside it is needed.
 
     `margins[node]` is how many cells beyond the domain some reader needs the node; for a Load the ghost width is on
     its Extend. `observed` is `plain` itself when the kernel has no diagnostic scalars. search_ended: the budget ended
-    the search for the storage, so that a better one may not have been tried.
+    the search for the storage, so that a better one may not have been tried. tiling: how plain steps run together,
+    None for one after the other.
     """
 
     kernel: Kernel
@@ -235,6 +252,7 @@ class KernelPlan:
     plain: Step
     observed: Step
     search_ended: bool = field(default=False, compare=False)  # how it was found; a genome gives the same plan
+    tiling: Tiling | None = None
 
     @property
     def has_diagnostics(self) -> bool:

@@ -1,0 +1,181 @@
+"""Tiles of several steps: which machines have them and why others do not, and that tiles give what steps give."""
+
+import random
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import workbench
+from tests.planning.random_tileable import HEAT, TURNING, WAVE, random_cell
+from tests.planning.symbolic_tiles import TiledMachine
+from workbench import solvers
+from workbench.errors import PlanError
+from workbench.frontend.cell import trace_cell
+from workbench.planning import plan_graph
+from workbench.planning.schedules.diamond import lattice, wave
+from workbench.planning.schedules.tiling import refusal, roles_of, tile
+
+ROOT = Path(workbench.__file__).parents[1]
+BATCHES, BATCH = 4, 30
+
+
+def planned(text, dim):
+    return plan_graph(trace_cell(text, name="cell", dim=dim).graph)
+
+
+def refused(text, dim=1):
+    plan = planned(text, dim)
+    return refusal(plan.main.kernel, plan.main.plain, dim)
+
+
+def tiling_of(plan):
+    return tile(plan.main.kernel, plan.main.plain, plan.graph.dim, "diamond")
+
+
+# ---- refusals
+
+
+OF_SOLVERS = {
+    "advection": (False, "the scalar time changes in each step"),
+    "burgers": (True, "dt needs the maximum of ((absolute(u) * (1 / dx0)) + (absolute(u) * (1 / dx1))) over all cells"),
+    "gray_scott": (False, "the scalar time changes in each step"),
+    "heat": (False, "the scalar time changes in each step"),
+    "hydro": (True, "dt needs the maximum of rate over all cells"),
+    "life": (False, "alive has the boundary rule 'periodic' along x"),
+    "maxwell": (False, "the scalar time changes in each step"),
+    "shallow_water": (True, "dt needs the maximum of ((absolute("),
+    "wave": (False, "the scalar time changes in each step"),
+}
+
+
+def test_every_solver_is_listed():
+    assert set(OF_SOLVERS) == {n for n in solvers.NAMES if hasattr(import_module(f"workbench.solvers.{n}"), "machine")}
+
+
+@pytest.mark.parametrize("name", OF_SOLVERS)
+def test_solvers_are_refused_with_the_value_and_its_line(name):
+    graph = import_module(f"workbench.solvers.{name}").machine().graph
+    main = plan_graph(graph).main
+    found = refusal(main.kernel, main.plain, graph.dim)
+    by_meaning, why = OF_SOLVERS[name]
+    assert found.by_meaning == by_meaning
+    assert found.why.startswith(why)
+    assert ("not built yet" in found.why) == (not by_meaning)
+    with pytest.raises(PlanError, match=r'Choose schedule="stepwise"\.') as caught:
+        tile(main.kernel, main.plain, graph.dim, "diamond")
+    line = caught.value.line
+    assert line == found.line
+    told = (ROOT / graph.origin).read_text(encoding="utf-8").split("\n")[line - 1]
+    assert {"burgers": "courant_step(", "hydro": "max(", "shallow_water": "courant_step("}.get(name, "") in told
+
+
+def test_a_refusal_names_the_line_of_the_cell():
+    text = 'u = field("u", boundary=constant(0.0))\nv = u[+1] - u\ntop = reduce_max(v)\nu.next = u + 0.1 * top * v\n'
+    assert str(refused(text)) == "top needs the maximum of v over all cells, line 3"
+
+
+def test_a_diagnostic_scalar_is_no_obstacle():
+    text = 'u = field("u", boundary=constant(0.0))\ns = scalar("s")\nu.next = u[+1]\ns.next = reduce_max(u)\n'
+    assert refused(text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ('u = field("u", boundary="outflow")\nu.next = u[+1]\n', "u has the boundary rule 'outflow' along x"),
+        ('u = field("u", boundary=fixed(1.0))\nu.next = u[+1]\n', "u has the boundary rule 'fixed' along x"),
+        ('u = field("u", boundary=neumann(1.0, 1.0))\nu.next = u[+1]\n', "u has the boundary rule 'neumann' along x"),
+        (
+            'u = field("u", boundary=constant(0.0))\nh = extend(u + u[+1], constant(0.0))\nu.next = h[+1] + u\n',
+            "a step has 2 loops one after the other",
+        ),
+        ('u, w = fields("u w", boundary=constant(0.0))\nu.next = w\nw.next = u\n', "a step has no loop"),
+    ],
+)
+def test_what_is_not_built_is_refused(text, why):
+    assert refused(text).why == f"{why}, for which tiles of several steps are not built yet"
+
+
+def test_ghost_cells_that_would_have_to_change_are_refused():
+    text = (
+        'a, b = field("a", boundary=constant(0.0)), field("b", boundary=constant(1.0))\n'
+        "a.next = a[+1] + b[+1]\nb.next = a\n"
+    )
+    assert "a and b have different ghost cells in arrays that change places" in refused(text).why
+    assert refused(text.replace("constant(1.0)", "constant(0.0)")) is None
+
+
+# ---- the lattice
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_each_row_of_each_level_belongs_to_one_tile(seed):
+    rng = random.Random(seed)
+    rows, slope, width, depth = rng.randint(2, 60), rng.randint(1, 4), rng.randint(1, 40), rng.randint(1, 25)
+    tiles = lattice(rows, slope, width, depth)
+    assert (tiles is None) == (rows < 2 * slope)
+    if tiles is None:
+        return
+    for level in range(depth):
+        owner = {}
+        for band in tiles.bands():
+            first, last = tiles.levels(band)
+            for number in range(tiles.tiles(band)) if first <= level < last else ():
+                for row in range(*tiles.rows_of(band, number, level)):
+                    assert owner.setdefault(row, (band, number)) == (band, number)
+        assert sorted(owner) == list(range(rows))
+        assert len({owner[row] for row in range(slope)}) == len({owner[rows - 1 - row] for row in range(slope)}) == 1
+
+
+def test_widths_are_those_asked_for_where_there_is_room():
+    assert lattice(384, 1, 32, 20).height == 16
+    assert lattice(384, 1, 32, 20).spaces == 12
+    assert lattice(5, 2, 32, 20).height == 1
+
+
+def test_chunks_of_a_wave_lag_by_the_skew():
+    assert list(wave(5, 1, 2, (3, 5))) == [
+        (3, (0, 2)), (4, (0, 1)),
+        (3, (2, 4)), (4, (1, 3)),
+        (3, (4, 5)), (4, (3, 5)),
+    ]  # fmt: skip
+
+
+def test_roles():
+    assert roles_of(1) == ("diamond",)
+    assert roles_of(2) == ("diamond", "wave")
+    assert roles_of(3) == ("wave", "diamond", "whole")
+
+
+# ---- the proof
+
+
+def run_tiles(plan, seed):
+    """Several tiles of random depth and widths after another; how many there were."""
+    rng = random.Random(seed)
+    largest = {1: 14, 2: 9, 3: 6}[plan.graph.dim]
+    machine = TiledMachine(plan, tuple(rng.randint(1, largest) for _ in range(plan.graph.dim)), rng)
+    tiling, count = tiling_of(plan), 0
+    for _ in range(2):
+        depth, width, chunk = rng.randint(1, 6), rng.randint(1, 9), rng.randint(1, 4)
+        count += machine.run_tiles(plan.main.kernel.name, tiling, depth, width, chunk)
+        machine.step(plan.main.kernel.name, rng.random() < 0.5)
+    return count
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+@pytest.mark.parametrize("text", [WAVE, HEAT, TURNING], ids=["wave", "heat", "turning"])
+def test_tiles_give_what_steps_give(text, dim):
+    assert sum(run_tiles(planned(text, dim), seed) for seed in range(8 if dim < 3 else 4)) > 0
+
+
+@pytest.mark.parametrize("batch", range(BATCHES))
+def test_tiles_of_random_machines_give_what_steps_give(batch):
+    tiled = 0
+    for seed in range(batch * BATCH, (batch + 1) * BATCH):
+        dim = random.Random(seed).choice((1, 1, 2))
+        plan = planned(random_cell(seed, dim), dim)
+        if refusal(plan.main.kernel, plan.main.plain, dim) is None:
+            tiled += run_tiles(plan, seed) > 0
+    assert tiled >= BATCH // 3

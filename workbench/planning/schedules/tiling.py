@@ -1,0 +1,146 @@
+"""Tiling: whether several steps of a kernel may run together in tiles, why not, and how tiles lean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+
+from workbench.errors import PlanError
+from workbench.graph import Extend, Kernel, SideRule, Store, Undefined, Value
+from workbench.graph.instructions import rule_name
+from workbench.graph.naming import formula, own_name, value_name
+from workbench.graph.spaces import axis_name
+from workbench.planning.dependence import dependences_of, orbit
+from workbench.planning.plan import Fill, Role, Step, Tiling
+from workbench.planning.reach import no_margins
+
+_REDUCTIONS = {"max": "maximum", "min": "minimum"}
+_MOST_TURNS = 64  # steps after which all arrays are back in their slots
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why the steps of a kernel cannot run together. `by_meaning`: no schedule of several steps can exist at all."""
+
+    why: str
+    line: int | None
+    by_meaning: bool
+
+    def __str__(self) -> str:
+        return self.why if self.line is None else f"{self.why}, line {self.line}"
+
+
+def tile(kernel: Kernel, step: Step, dim: int, schedule: str) -> Tiling:
+    """Return how plain steps of a kernel run together in diamonds. PlanError says why they cannot."""
+    found = refusal(kernel, step, dim)
+    if found is None:
+        return Tiling(schedule, dependences_of(step, dim).slopes(dim), roles_of(dim))
+    error = PlanError(
+        f"schedule {schedule!r} cannot run several steps together: {found.why}",
+        advice='Choose schedule="stepwise".',
+    )
+    raise error if found.line is None else error.located(found.line)
+
+
+def roles_of(dim: int) -> tuple[Role, ...]:
+    """Return what is done along each axis: rows of the last one stay whole from three axes on."""
+    known: dict[int, tuple[Role, ...]] = {1: ("diamond",), 2: ("diamond", "wave")}
+    whole: Role = "whole"
+    return known.get(dim, ("wave", "diamond", *[whole] * (dim - 2)))
+
+
+def refusal(kernel: Kernel, step: Step, dim: int) -> Refusal | None:
+    """Return the first reason why plain steps of a kernel cannot run together, None if they can.
+
+    What the values mean comes first, then what is not built yet.
+    """
+    return next(_reductions(kernel, step), None) or next(_not_built(kernel, step, dim), None)
+
+
+def _reductions(kernel: Kernel, step: Step) -> Iterator[Refusal]:
+    """Sums over all cells that each step needs: no cell of the next step can begin before all cells of this one."""
+    for finisher in step.finishers:
+        over = formula(kernel, finisher.node)
+        first, _, rest = over.partition(" ")
+        what = f"the {_REDUCTIONS.get(first, first)} {rest}"
+        yield Refusal(f"{_needs(kernel, finisher.node)} needs {what}", _line(kernel, finisher.node), by_meaning=True)
+
+
+def _needs(kernel: Kernel, reduction: int) -> str:
+    """The nearest value with a name that is computed from a reduction; a scalar's name where it becomes one."""
+    above, stored = [reduction], {value: name for name, value in kernel.stores()}
+    for index in range(reduction, len(kernel.nodes)):
+        if index == reduction or any(operand in above for operand in kernel.nodes[index].operands):
+            name = stored.get(index) or own_name(kernel, index)
+            if name:
+                return name
+            above.append(index)
+    return "each step"
+
+
+def _not_built(kernel: Kernel, step: Step, dim: int) -> Iterator[Refusal]:
+    """What tiles cannot do so far."""
+    for store in step.scalar_stores:
+        name = next(n for n, value in kernel.stores() if value == store.node)
+        index = next(i for i, n in enumerate(kernel.nodes) if n.instruction == Store(name))
+        yield _later(f"the scalar {name} changes in each step", _line(kernel, index) or _line(kernel, store.node))
+    for fill in step.fills:
+        yield from _unbuilt_fill(kernel, fill)
+    found = dependences_of(step, dim)
+    if found.levels != 1:
+        loops = f"{found.levels} loops one after the other" if found.levels else "no loop"
+        yield _later(f"a step has {loops}", None)
+    for loop in step.subkernels:
+        if loop.margins != no_margins(dim):
+            name = value_name(kernel, loop.outputs[0].node)
+            yield _later(f"{name} is computed outside the domain too", _line(kernel, loop.outputs[0].node))
+    yield from _unlike_ghosts(kernel, step)
+    if any(len(orbit(step.rotation, slot)) > _MOST_TURNS for slot in range(len(step.rotation))):
+        yield _later("arrays change places in too many ways", None)
+
+
+def _unbuilt_fill(kernel: Kernel, fill: Fill) -> Iterator[Refusal]:
+    name, line = value_name(kernel, fill.node), _line(kernel, fill.node)
+    for axis, rules in enumerate(_sides(kernel, fill.node)):
+        for rule in rules:
+            if not isinstance(rule, Value | Undefined):
+                yield _later(f"{name} has the boundary rule {rule_name(rule)!r} along {axis_name(axis)}", line)
+    if fill.source != fill.target:
+        yield _later(f"{name} is extended in two ways", line)
+
+
+def _unlike_ghosts(kernel: Kernel, step: Step) -> Iterator[Refusal]:
+    """Two fills with different ghost cells whose arrays change places: the ghost cells would have to change too."""
+    arrays = [(fill, set(orbit(step.rotation, fill.target))) for fill in step.fills]
+    for (one, first), (other, second) in combinations(arrays, 2):
+        if first & second and _ghosts(kernel, one) != _ghosts(kernel, other):
+            names = f"{value_name(kernel, one.node)} and {value_name(kernel, other.node)}"
+            yield _later(f"{names} have different ghost cells in arrays that change places", _line(kernel, other.node))
+
+
+def _ghosts(kernel: Kernel, fill: Fill) -> object:
+    """What decides the ghost cells of a fill by value rules."""
+    operands = tuple(kernel.keys()[operand] for operand in kernel.nodes[fill.node].operands[1:])
+    return _sides(kernel, fill.node), operands, fill.margins
+
+
+def _sides(kernel: Kernel, node: int) -> tuple[tuple[SideRule, SideRule], ...]:
+    instruction = kernel.nodes[node].instruction
+    assert isinstance(instruction, Extend)
+    return instruction.sides
+
+
+def _later(why: str, line: int | None) -> Refusal:
+    return Refusal(f"{why}, for which tiles of several steps are not built yet", line, by_meaning=False)
+
+
+def _line(kernel: Kernel, index: int) -> int | None:
+    """The first line of the cell that wrote a value, or an operand of it."""
+    waiting = [index]
+    for node in waiting:
+        lines = [span.line for span in kernel.nodes[node].spans if span.line]
+        if lines:
+            return min(lines)
+        waiting.extend(o for o in kernel.nodes[node].operands if o not in waiting)
+    return None

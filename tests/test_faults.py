@@ -10,14 +10,15 @@ from tests.fault import check, installed
 from tests.faults import OF_PASSES, OF_THE_REST
 from tests.faults_by_brute_force import OF_BRUTE_FORCE
 from tests.faults_in_code import OF_CODE, OF_DEVICE_CODE
+from tests.faults_of_tiles import OF_TILES
 from tests.optimised import COMPARED
 from tests.planning.faults import FAULTS as OF_PLANS
 from workbench.planning import PASSES
 
-TABLE = (*OF_PASSES, *OF_BRUTE_FORCE, *OF_THE_REST, *OF_CODE, *OF_DEVICE_CODE)
+TABLE = (*OF_PASSES, *OF_TILES, *OF_BRUTE_FORCE, *OF_THE_REST, *OF_CODE, *OF_DEVICE_CODE)
 ROOMS = (
     *("retype", "simplify", "allocation", "reach", "grouping", "variants", "memory", "cost", "launch order"),
-    *("rolling", "genome"),
+    *("rolling", "genome", "tiles"),
     *("spelling", "expressions", "fills", "reductions", "rotation", "uniform values", "march", "sharing", "line map"),
     *("promotion", "boundaries", "naming", "interpreter", "build cache"),
 )

@@ -21,10 +21,10 @@ from workbench.graph import Graph
 from workbench.graph.shown import Bundle, bundle_of, set_drawer
 from workbench.pipeline import plan_for, planned_backend, render, simplify
 from workbench.planning.annotation import annotated
-from workbench.planning.choices import Choices
+from workbench.planning.choices import Choices, Schedule
 from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
-from workbench.planning.tunables import TUNABLES, Tunable, set_by_name, tunables_of
+from workbench.planning.tunables import TUNABLES, Tunable, scheduled, set_by_name, tunables_of
 from workbench.run import alive, viewing
 from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
@@ -163,19 +163,21 @@ class Machine:
         choices: Choices | None = None,
         threads: int = 0,
         arithmetic: str = "ieee",
-        schedule: str = "stepwise",
+        schedule: Schedule | None = None,
         **values: object,
     ) -> Simulation:
         """Make a simulation: fields as arrays (their shape is the machine's) or numbers, scalars and params as numbers.
 
-        Arrays are copied. A field that is not given must be set by the kernel `init`, which runs first. Raises
-        FieldError or ShapeError naming the field, BackendError if the backend cannot run here.
+        Arrays are copied. A field that is not given must be set by the kernel `init`, which runs first. schedule: how
+        steps follow each other, short for `choices.plan.tiling.schedule`: "stepwise" (the default), or "diamond",
+        several steps in tiles while cells are in the cache, with the same bits. Raises FieldError or ShapeError naming
+        the field, BackendError if the backend cannot run here, PlanError with the line that stands in a schedule's way.
         """
         _only("arithmetic", arithmetic, "ieee")
-        _only("schedule", schedule, "stepwise")
+        chosen = choices or self.choices if schedule is None else scheduled(choices or self.choices, schedule)
         self._warn_of_changed_names()
         simulation = create_simulation(
-            self.graph, choices or self.choices, values, shape, backend=backend or self.backend, threads=threads
+            self.graph, chosen, values, shape, backend=backend or self.backend, threads=threads
         )
         simulation._made_by = self._at_work
         return simulation

@@ -26,7 +26,7 @@ from workbench.backends.registry import (
     select_backend,
 )
 from workbench.codegen.source import Source
-from workbench.errors import BackendError, StencilError
+from workbench.errors import BackendError, PlanError, StencilError
 from workbench.forking import forkable_lock
 from workbench.frontend.cell import Traced, trace_cell
 from workbench.graph import Graph
@@ -136,8 +136,16 @@ def build(plan: Plan, selection: Selection, cancel: threading.Event | None = Non
 
 
 def plan_for(graph: Graph, choices: Choices, backend: str) -> Plan:
-    """Plan for one backend. One that runs all launches one by one gets no chains, for which fewer arrays will do."""
-    return plan_graph(graph, choices, follows_chains=row_of(backend).follows_chains)
+    """Plan for one backend. One that runs all launches one by one gets no chains, for which fewer arrays will do.
+
+    PlanError if it does not have the schedule; an interpreter, which follows no plan, takes any.
+    """
+    row, schedule = row_of(backend), choices.plan.tiling.schedule
+    if schedule != "stepwise" and row.runs_on != "nothing" and schedule not in row.tilings:
+        raise PlanError(
+            f"backend {backend!r} has no schedule {schedule!r}", advice='Choose schedule="stepwise" or another backend.'
+        )
+    return plan_graph(graph, choices, follows_chains=row.follows_chains)
 
 
 def planned_backend(name: str) -> str:

@@ -65,3 +65,10 @@ def test_numbers_of_a_loop_count_if_the_plan_has_it(device):
 
     assert with_loop(key, block=32) != device.phenotype(plan) == with_loop("0" * 16, block=32)
     assert with_loop(key, grid=0) == device.phenotype(plan)
+
+
+def test_sizes_of_tiles_count_where_there_are_tiles():
+    cell = 'u = field("u", boundary=constant(0.0))\nu.next = u[+1]\n'
+    keys = [OPENMP.phenotype(cell_plan(cell, 1, schedule="diamond", depth=depth)) for depth in (4, 8)]
+    assert len({*keys, key_of(OPENMP)}) == 3
+    assert OPENMP.phenotype(cell_plan(cell, 1)) == OPENMP.phenotype(cell_plan(cell, 1, depth=8))

@@ -8,6 +8,7 @@ import pytest
 from tests.planning.programs import hello, wave
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import GenomeError, PlanError
+from workbench.frontend.cell import trace_cell
 from workbench.graph.keys_1 import program_key_1
 from workbench.planning import Choices, Meaning, PlanChoices, plan_graph
 from workbench.planning.choices import BarrierChoices, CpuChoices, DeviceChoices, ValueChoices
@@ -65,6 +66,18 @@ def test_genome_and_choices_round_trip():
         again = plan_graph(plan.graph, choices)
         assert genome_of(again) == genome
         assert (again.kernels, again.slots) == (plan.kernels, plan.slots)
+
+
+def test_sizes_of_tiles_round_trip():
+    graph = trace_cell('u = field("u", boundary=constant(0.0))\nu.next = u[+1]', name="cell", dim=1).graph
+    chosen = PlanChoices().changed(schedule="diamond", depth=8, widths=(0, 32))
+    plan = plan_graph(graph, Choices(plan=chosen))
+    genome = genome_of(plan)
+    assert genome.endswith("/T=schedule:diamond,depth:8,widths:0+32")
+    assert choices_of(genome, plan.graph).plan.tiling == chosen.tiling
+    assert from_json(to_json(plan.choices)) == plan.choices
+    with pytest.raises(GenomeError, match=r"widths is '0\+x'"):
+        choices_of(genome.replace("0+32", "0+x"), plan.graph)
 
 
 def test_plans_that_differ_in_any_choice_have_different_genomes():
@@ -139,7 +152,7 @@ def test_a_genome_fits_every_size_but_no_other_program():
         (lambda g: g + "/B=flags:-ffast-math", "flags is .'-ffast-math'"),
         (lambda g: g + "/B=flag:-O2", "sets 'flag'"),
         (lambda g: g + "/B=vector_width:" + "9" * 5000, "vector_width is '999"),
-        (lambda g: g + "/T=depth:4", "the genome says: depth is 4"),
+        (lambda g: g + "/T=depth:65536", "the genome says: depth is 65536"),
         (lambda g: g + "/L=ab.block:0", "block of loop ab is 0"),
         (lambda g: g + "/L=ab.tile:1", "sets 'ab.tile'"),
         (lambda g: g + "/L=", "no damage"),
@@ -206,8 +219,12 @@ def test_json_of_format_1_is_read():
         ('{"format": 2, "plan": {"device": {"block": 1025}}}', "block is 1025\nUse a number from 1 to 1024"),
         ('{"format": 2, "plan": {"build": {"flags": ["-ffast-math"]}}}', "flags is .'-ffast-math'"),
         ('{"format": 2, "plan": {"build": {"flags": [[]]}}}', "flags is"),
-        ('{"format": 2, "plan": {"tiling": {"depth": 4}}}', 'depth is 4\nLeave it at 1: the schedule "stepwise"'),
-        ('{"format": 2, "plan": {"tiling": {"schedule": "diamond"}}}', "schedule is 'diamond'\nLeave it at stepwise"),
+        ('{"format": 2, "plan": {"tiling": {"depth": -4}}}', "depth is -4\nUse a number from 0 to 65535"),
+        ('{"format": 2, "plan": {"tiling": {"widths": [4, "x"]}}}', "Give a list of numbers from 0 to 65535"),
+        (
+            '{"format": 2, "plan": {"tiling": {"schedule": "torre"}}}',
+            "schedule is 'torre'\nUse one of stepwise, diamond",
+        ),
         ('{"format": 2, "plan": {"loops": {"ab": {"block": 0}}}}', "block of loop ab is 0"),
         ('{"format": 2, "plan": {"loops": {"ab": {"tile": 1}}}}', "'tile' is no choice of ab"),
         ('{"format": 1, "plan": {"block_size": 2048}}', "block is 2048"),

@@ -29,7 +29,7 @@ from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
 from workbench.backends.loaded_library import load_library
 from workbench.backends.march_rule import diagnostic_scalars, watches
-from workbench.backends.processor import available_threads
+from workbench.backends.processor import available_threads, cache_bytes
 from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.teams import usable_threads
 from workbench.codegen.render import openmp_headers, render_openmp
@@ -40,6 +40,7 @@ from workbench.graph.operators import cast
 from workbench.graph.types import TYPES
 from workbench.planning.layout import ALIGNMENT, Layout, lay_out_on_host
 from workbench.planning.plan import GlobalSlot, KernelPlan, Plan
+from workbench.planning.schedules.locality import TileSizes, tile_sizes
 
 _SMALL = 1 << 20  # weighted operations a step below which one thread is faster than waiting for a second
 _CHUNK = 1024  # as in stencil_rows.h
@@ -53,9 +54,10 @@ class _March(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_int64) for name in ("kernel", "steps", "first_step", "observe_every", "observe_last")),
         *((name, ctypes.c_int64) for name in ("always_observe", "threads", "tile")),
+        *((name, ctypes.c_int64) for name in ("depth", "height", "spaces", "chunk")),
         *((name, ctypes.c_int64) for name in ("conditions", "scalars", "scratch_stride", "sample", "lap_stride")),
         *((name, ctypes.c_void_p) for name in ("condition_rows", "condition_values", "scalar_slots", "stop")),
-        ("seconds", ctypes.c_double),
+        *((name, ctypes.c_double) for name in ("seconds", "pace")),
         *((name, ctypes.c_void_p) for name in ("shape", "slots", "tags", "globals", "scratch")),
         *((name, ctypes.c_int64) for name in ("done", "ended", "current", "observed")),
         *((name, ctypes.c_void_p) for name in ("observed_steps", "observed_values", "laps", "timed")),
@@ -84,7 +86,9 @@ class OpenmpBackend(HostBackend[Source, "OpenmpProgram"]):
 
     def _launch_text(self, plan: Plan, text: Source) -> str:
         del text
-        return f"{plan.choices.plan.cpu.threads} {plan.choices.plan.cpu.tile}"
+        cpu, tiling = plan.choices.plan.cpu, plan.choices.plan.tiling
+        tiles = "" if plan.main.tiling is None else f" {tiling.depth} {tiling.widths}"
+        return f"{cpu.threads} {cpu.tile}{tiles}"
 
     def _program(self, plan: Plan, text: Source, built: Built, compiler: Compiler) -> OpenmpProgram:
         del compiler
@@ -182,6 +186,8 @@ class OpenmpInstance:
         self._scratch_stride = rows * -(-self.extents[-1] // _CHUNK) * 8
         self._scratch = self._allocate(max(reductions * self._scratch_stride, 8))
         self._stopwatch = Stopwatch(plan, self.threads)
+        self.tiles = tuple(self._tile_sizes(kernel) for kernel in plan.kernels)
+        self._paces = [0.0] * len(plan.kernels)  # seconds that a plain step takes, 0 as long as none was seen
         self._shape: Array = self._shape_words()
         self._scalar_slots: Array = np.array([plan.global_slot(s.name).index for s in plan.graph.scalars], np.int64)
         for static in (*plan.graph.params, *plan.graph.scalars):
@@ -261,6 +267,7 @@ class OpenmpInstance:
         )
         values: Array = np.array([c.value for c in request.until], np.float64)
         march_kernel = names.index(request.kernel)
+        tiles = None if request.until else self.tiles[march_kernel]  # conditions are looked at after each step
         march = _March(
             kernel=march_kernel,
             steps=steps,
@@ -270,6 +277,10 @@ class OpenmpInstance:
             always_observe=int(watches(request, diagnostic_scalars(self.plan, kernel))),
             threads=usable_threads(self.threads),
             tile=self.plan.choices.plan.cpu.tile,
+            depth=1 if tiles is None else tiles.depth,
+            height=1 if tiles is None else tiles.height,
+            spaces=1 if tiles is None else tiles.spaces,
+            chunk=1 if tiles is None else tiles.chunk,
             conditions=len(request.until),
             scalars=len(scalars),
             scratch_stride=self._scratch_stride,
@@ -280,6 +291,7 @@ class OpenmpInstance:
             scalar_slots=self._scalar_slots.ctypes.data,
             stop=request.stop.word.ctypes.data,
             seconds=request.seconds,
+            pace=self._paces[march_kernel],
             shape=self._shape.ctypes.data,
             slots=self._slots.ctypes.data,
             tags=self._tags.ctypes.data,
@@ -292,6 +304,7 @@ class OpenmpInstance:
         )
         begin = time.perf_counter()
         status = self._program.entry(ctypes.byref(march))
+        self._paces[march_kernel] = march.pace
         self._stopwatch.choose_sample(march.done, time.perf_counter() - begin)
         if status != 0:
             raise BackendError("there is no memory left for the threads of a march", advice="Use fewer threads.")
@@ -303,6 +316,10 @@ class OpenmpInstance:
         return MarchResult(
             march.done, _ENDINGS[march.ended], bool(march.current), observed_steps[:count].copy(), recorded
         )
+
+    def _tile_sizes(self, kernel: KernelPlan) -> TileSizes | None:
+        """How many steps of a kernel run together here, in tiles of which size."""
+        return tile_sizes(kernel, self.extents, self.plan.choices.plan.tiling, self.threads, cache_bytes())
 
     # ---- memory
 

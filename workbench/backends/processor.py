@@ -4,7 +4,10 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
+
+from workbench.planning.schedules.locality import CACHE_BYTES
 
 # Lines of /proc/cpuinfo that say what a compiler may use; clock rates and the like change from look to look.
 _TELLING = (
@@ -49,6 +52,20 @@ def _darwin_processor() -> str:
     except (OSError, subprocess.SubprocessError):
         return platform.machine()
     return f"{platform.machine()} {' '.join(done.stdout.split())}"
+
+
+@cache
+def cache_bytes() -> int:
+    """Bytes of a core's second cache, CACHE_BYTES where the system does not say."""
+    found = [CACHE_BYTES]
+    for folder in Path("/sys/devices/system/cpu/cpu0/cache").glob("index[0-9]*"):
+        try:
+            kind, level, size = ((folder / name).read_text().strip() for name in ("type", "level", "size"))
+        except OSError:
+            continue
+        if kind != "Instruction" and level == "2" and size.endswith("K") and size[:-1].isdigit():
+            found = [int(size[:-1]) << 10]
+    return found[-1]
 
 
 def available_threads() -> int:

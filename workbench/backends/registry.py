@@ -10,6 +10,7 @@ from typing import Literal
 
 from workbench.backends.base import Availability, Backend
 from workbench.errors import BackendError
+from workbench.planning.choices import Schedule
 
 RunsOn = Literal["threads", "blocks", "nothing"]
 
@@ -22,6 +23,7 @@ class Row:
     that writes its text, as "module:function", because templates are imported when asked for; "" if it has no text.
     `runs_on` is what its loops are spread over, and so which choices count (`workbench.planning.tunables`); "nothing"
     for an interpreter, which follows the graph alone. `follows_chains`: whether it runs the loops of a chain together.
+    `tilings`: the schedules of several steps that it has.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Row:
     renderer: str = ""
     runs_on: RunsOn = "nothing"
     follows_chains: bool = False
+    tilings: tuple[Schedule, ...] = ()
 
 
 _CPU_TEXT, _CUDA_TEXT = "workbench.codegen.render:render_openmp", "workbench.codegen.render_cuda:render_cuda"
@@ -46,6 +49,7 @@ BACKENDS: tuple[Row, ...] = (
         _CPU_TEXT,
         runs_on="threads",
         follows_chains=True,
+        tilings=("diamond",),
     ),
     Row(
         "cuda",

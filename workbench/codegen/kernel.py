@@ -21,6 +21,7 @@ from workbench.codegen.loops import (
     StepCode,
     Sweep,
     SweepCall,
+    TileCode,
 )
 from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.rows import beyond_domain, lost_tags, passed_array, row_element
@@ -28,6 +29,7 @@ from workbench.codegen.rules import is_steady
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import Target, type_name
 from workbench.codegen.statement import Statement
+from workbench.codegen.tiles import tile_code
 from workbench.codegen.writer import KernelWriter
 from workbench.planning.plan import Chain, Fill, KernelPlan, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins, union
@@ -72,7 +74,9 @@ class _HostWriter(KernelWriter):
             steps.append(self._step(self.kernel.observed, self.functions.claim(f"run_{prefix}_observed")))
         begin, renews = self._begin()
         steps = [replace(code, renews=renews) for code in steps]
-        members = max((len(p.fills) + len(p.sweeps) + len(p.chains) for s in steps for p in s.phases), default=1)
+        tiles = self._tiles(steps[0])
+        shared = [len(p.fills) + len(p.sweeps) + len(p.chains) for s in steps for p in s.phases]
+        members = max([*shared, *(len(t.fills) for t in tiles)], default=1)
         return KernelCode(
             self.kernel.kernel.name,
             tuple(self.combines.values()),
@@ -86,6 +90,7 @@ class _HostWriter(KernelWriter):
             tuple(self.uniforms.records),
             tuple(self.table.words.values()),
             begin,
+            tiles,
         )
 
     def _step(self, step: Step, name: str) -> StepCode:
@@ -127,6 +132,11 @@ class _HostWriter(KernelWriter):
             phase = finished[stage - 1]
             phases[phase] = replace(phases[phase], uniforms=(uniforms, *phases[phase].uniforms))
         return StepCode(name, tuple(phases) or (Phase((), (), ()),), self._scalars(step), step.rotation)
+
+    def _tiles(self, code: StepCode) -> tuple[TileCode, ...]:
+        """The plain step, of which several run together."""
+        tiling = self.kernel.tiling
+        return () if tiling is None else (tile_code(tiling, code, self.functions.claim(f"tile_{code.name}")),)
 
     def _lap(self, step: Step, launch: int, member: int | None = None) -> int:
         """The number under which a launch or one of its members is timed, -1 if it is not."""

@@ -188,6 +188,29 @@ class StepCode:
 
 
 @dataclass(frozen=True, slots=True)
+class TileCode:
+    """Several steps in tiles: fills of all arrays whose ghost cells are read, then sweeps whose arguments name `level`.
+
+    turns: for each step until the arrays are back in their slots, which slot each slot's array was in before the first.
+    diamond and wave: axes, -1 for no wave; tiles lean by `slope` and `skew` cells a level along them. rotation: the
+    name of the step's. lap, fill_lap and member_laps as in Phase.
+    """
+
+    name: str
+    fills: tuple[FillCall, ...]
+    sweeps: tuple[SweepCall, ...]
+    turns: tuple[tuple[int, ...], ...]
+    diamond: int
+    wave: int
+    slope: int
+    skew: int
+    rotation: str
+    lap: int
+    fill_lap: int
+    member_laps: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Combine:
     """A reduction's operator given as a region."""
 
@@ -203,7 +226,7 @@ class KernelCode:
     """All text of one kernel; `observed` is the name of the plain step when the two are one.
 
     words: what the kernel keeps behind the slots of the Globals block; `begin` is the function that computes those that
-    no step changes, "" if there are none.
+    no step changes, "" if there are none. tiles: how several plain steps run together, one or none.
     """
 
     name: str
@@ -218,3 +241,4 @@ class KernelCode:
     uniforms: tuple[Uniforms, ...] = ()
     words: tuple[UniformWord, ...] = ()
     begin: str = ""
+    tiles: tuple[TileCode, ...] = ()

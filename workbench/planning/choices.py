@@ -20,6 +20,7 @@ from typing import Any, Literal
 AllocationChoice = Literal["manifest", "delayed"]
 Preset = Literal["cost", "as_delayed", "as_manifest"]
 Loops = Literal["together", "apart"]
+Schedule = Literal["stepwise", "diamond"]
 CompilerKind = Literal["", "gcc", "clang"]
 
 
@@ -89,10 +90,13 @@ class BuildChoices:
 
 @dataclass(frozen=True, slots=True)
 class TilingChoices:
-    """How steps follow each other: the schedule, steps a tile, cells a tile along each axis (empty: automatic)."""
+    """How steps follow each other; what is 0 or missing is chosen from extents and caches.
 
-    schedule: Literal["stepwise"] = "stepwise"
-    depth: int = 1
+    depth: steps that run together at most. widths: cells of a tile along each axis.
+    """
+
+    schedule: Schedule = "stepwise"
+    depth: int = 0
     widths: tuple[int, ...] = ()
 
 

@@ -25,7 +25,7 @@ from workbench.planning.genome_version_1 import from_version_1, version_1_key
 from workbench.planning.letters import bits_of, letters_of
 from workbench.planning.plan import Plan, Storage
 from workbench.planning.sites import Site, barrier_sites, storage_sites
-from workbench.planning.tunables import TUNABLES, Numbers, Setting, Tunable, Words, loop_tunables
+from workbench.planning.tunables import TUNABLES, Numbers, Setting, Tunable, Tuples, Words, loop_tunables
 
 VERSION = 2
 _NUMBER_BITS = 16
@@ -193,10 +193,17 @@ def _text(value: Setting) -> str:
 
 
 def _parsed(row: Tunable, text: str) -> Setting:
+    if isinstance(row.legal, Tuples):
+        numbers = [_number(part) for part in text.split("+")] if text else []
+        return tuple(number for number in numbers if number is not None) if None not in numbers else text
     if isinstance(row.default, tuple):
         return tuple(text.split("+")) if text else ()
-    is_number = isinstance(row.legal, Numbers) or type(row.default) is int
-    return int(text) if is_number and text.isascii() and text.isdigit() and len(text) < _DIGITS else text
+    number = _number(text) if isinstance(row.legal, Numbers) or type(row.default) is int else None
+    return text if number is None else number
+
+
+def _number(text: str) -> int | None:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < _DIGITS else None
 
 
 # --- text

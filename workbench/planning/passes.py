@@ -27,6 +27,7 @@ from workbench.planning.plan import (
     Step,
     Storage,
     Subkernel,
+    Tiling,
 )
 from workbench.planning.reach import check_reach, find_margins, no_margins, union
 from workbench.planning.reads import reads_of
@@ -34,10 +35,12 @@ from workbench.planning.rerolling import Rolled, reroll
 from workbench.planning.retype import retype
 from workbench.planning.rolling import find_chains
 from workbench.planning.schedules.stepwise import order_launches
+from workbench.planning.schedules.tiling import tile
 from workbench.planning.simplify import simplify
 from workbench.planning.tunables import check_choices
 from workbench.planning.variants import live_nodes, plain_nodes
 
+_REPEATED = "step"  # the kernel that runs call again and again
 _LONGEST_WORDS = 30  # characters of what a sub-kernel makes, in its name; the others are counted
 
 
@@ -80,7 +83,8 @@ def plan_graph(
         for index, storage in enumerate(kernel.storage):
             if storage in (Storage.EXISTING, Storage.MANIFEST):
                 halo = union(halo, kernel.margins[index])
-    plan = Plan(draft.graph, draft.choices, halo, draft.slots, draft.global_slots, draft.planned)
+    schedule = draft.choices.plan.tiling.schedule
+    plan = Plan(draft.graph, draft.choices, halo, draft.slots, draft.global_slots, draft.planned, schedule)
     if checking:
         check_plan(plan)
     return plan
@@ -219,12 +223,23 @@ def _memory(draft: Draft) -> Draft:
         if observed is not None:
             second = _step(draft, each, each.observed, observed, pool, global_slots, "observed_")
         margins = each.observed.margins
-        planned.append(KernelPlan(each.kernel, each.storage, each.forced, margins, first, second, each.search_ended))
+        tiling = _tiling(draft, each.kernel, first)
+        planned.append(
+            KernelPlan(each.kernel, each.storage, each.forced, margins, first, second, each.search_ended, tiling)
+        )
     slots = tuple(
         Slot(i, t.itemsize, pool.fields[i] if i < len(pool.fields) else "", ", ".join(pool.labels[i]))
         for i, t in enumerate(pool.types)
     )
     return replace(draft, slots=slots, global_slots=global_slots, planned=tuple(planned))
+
+
+def _tiling(draft: Draft, kernel: Kernel, step: Step) -> Tiling | None:
+    """How plain steps run together, if the choices ask for it: those of the kernel that runs repeat."""
+    schedule = draft.choices.plan.tiling.schedule
+    return (
+        tile(kernel, step, draft.graph.dim, schedule) if schedule != "stepwise" and kernel.name == _REPEATED else None
+    )
 
 
 PASSES: tuple[Pass, ...] = (

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from workbench.graph import Kernel, value_name, value_names
+from workbench.graph.spaces import axis_name
 from workbench.planning.allocation import wishes_of
-from workbench.planning.choices import ValueChoices
+from workbench.planning.choices import PlanChoices, TilingChoices
 from workbench.planning.cost import default_extents, ghost_percent, halo_bytes
-from workbench.planning.plan import KernelPlan, Launch, Margins, Plan, Step, Subkernel
+from workbench.planning.plan import KernelPlan, Launch, Margins, Plan, Step, Subkernel, Tiling
 from workbench.planning.reach import no_margins
+from workbench.planning.schedules.locality import locality_text, tile_sizes
 
 SEARCH_ENDED = "The search for what to store ended at its budget, so a faster plan may exist."
 """What plans and cards say of a kernel whose search did not try all that it would."""
@@ -21,13 +25,13 @@ def plan_text(plan: Plan) -> str:
     for number in plan.global_slots:
         lines.append(f"global {number.index}: {number.type} {number.role} {number.name}")
     for kernel in plan.kernels:
-        lines += _kernel_lines(kernel, plan.choices.plan.values, default_extents(plan.graph.dim))
+        lines += _kernel_lines(kernel, plan.choices.plan, default_extents(plan.graph.dim))
     return "\n".join(lines) + "\n"
 
 
-def _kernel_lines(kernel: KernelPlan, choices: ValueChoices, extents: tuple[int, ...]) -> list[str]:
+def _kernel_lines(kernel: KernelPlan, choices: PlanChoices, extents: tuple[int, ...]) -> list[str]:
     lines, names = [f"kernel {kernel.kernel.name}"], value_names(kernel.kernel)
-    wishes = wishes_of(kernel.kernel, choices, kernel.storage)
+    wishes = wishes_of(kernel.kernel, choices.values, kernel.storage)
     for index, node in enumerate(kernel.kernel.nodes):
         if node.is_local:
             margins = kernel.margins[index]
@@ -41,7 +45,22 @@ def _kernel_lines(kernel: KernelPlan, choices: ValueChoices, extents: tuple[int,
     lines += _step_lines(kernel, kernel.plain, "plain" if kernel.has_diagnostics else "every", extents)
     if kernel.has_diagnostics:
         lines += _step_lines(kernel, kernel.observed, "observed", extents)
+    if kernel.tiling is not None:
+        lines += _tiling_lines(kernel, kernel.tiling, choices.tiling, extents)
     return lines
+
+
+def _tiling_lines(
+    kernel: KernelPlan, tiling: Tiling, choices: TilingChoices, extents: tuple[int, ...]
+) -> Iterator[str]:
+    """How plain steps run together, and what that spares."""
+    axes = (
+        f"{axis_name(k)} {role}{f' leaning by {slope}' if slope else ''}"
+        for k, (role, slope) in enumerate(zip(tiling.roles, tiling.slopes, strict=True))
+    )
+    yield f"  several plain steps in tiles: {', '.join(axes)}"
+    table = locality_text(kernel, extents, tile_sizes(kernel, extents, choices))
+    yield from (f"    {line}" for line in table.split("\n"))
 
 
 def _step_lines(kernel: KernelPlan, step: Step, variant: str, extents: tuple[int, ...]) -> list[str]:

@@ -19,7 +19,7 @@ from typing import Any, Literal, get_args
 
 from workbench.errors import PlanError
 from workbench.graph import Graph
-from workbench.planning.choices import CompilerKind, LoopChoices, Loops, PlanChoices, Preset
+from workbench.planning.choices import Choices, CompilerKind, LoopChoices, Loops, PlanChoices, Preset, Schedule
 from workbench.planning.loop_keys import loop_names
 from workbench.planning.plan import Plan
 from workbench.planning.sites import barrier_sites, storage_sites
@@ -94,24 +94,23 @@ class Flags:
 
 
 @dataclass(frozen=True, slots=True)
-class Only:
-    """The default alone, because nothing reads another value so far; `why` says what is missing."""
+class Tuples:
+    """Any number of whole numbers from `least` to `most`."""
 
-    value: Setting
-    why: str
+    least: int
+    most: int
 
     def holds(self, value: object) -> bool:
         """Whether a value is legal."""
-        return type(value) is type(self.value) and value == self.value
+        return isinstance(value, tuple) and all(Numbers(self.least, self.most).holds(number) for number in value)
 
     @property
     def advice(self) -> str:
         """What to give instead."""
-        written = list(self.value) if isinstance(self.value, tuple) else self.value
-        return f"Leave it at {written}: {self.why}."
+        return f"Give a list of numbers from {self.least} to {self.most}."
 
 
-Legal = Numbers | Words | Flags | Only
+Legal = Numbers | Words | Flags | Tuples
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +198,6 @@ _GRIDS = (0, 1, 16, 66, 132, 264, 528, 1056)
 _FLAG_RULE = Flags(_FLAGS)
 # -O3 is what the workbench asks for anyway.
 _TRIED_FLAGS = tuple(flags for flags in _FLAG_RULE.combinations() if "-O3" not in flags)
-_STEPWISE = 'the schedule "stepwise", the only one that is built, does one step after the other'
 
 TUNABLES: tuple[Tunable, ...] = (
     _row("", "any", "values.preset", _D.values.preset, Words(get_args(Preset)), get_args(Preset)),
@@ -209,9 +207,9 @@ TUNABLES: tuple[Tunable, ...] = (
     _row("C", "threads", "cpu.loops", _D.cpu.loops, Words(get_args(Loops)), get_args(Loops)),
     _row("G", "blocks", "device.grid", _D.device.grid, Numbers(0, MOST), _GRIDS),
     _row("G", "blocks", "device.block", _D.device.block, Numbers(1, MOST_THREADS), _BLOCKS),
-    _row("T", "any", "tiling.schedule", _D.tiling.schedule, Only(_D.tiling.schedule, _STEPWISE)),
-    _row("T", "any", "tiling.depth", _D.tiling.depth, Only(_D.tiling.depth, _STEPWISE)),
-    _row("T", "any", "tiling.widths", _D.tiling.widths, Only(_D.tiling.widths, _STEPWISE)),
+    _row("T", "any", "tiling.schedule", _D.tiling.schedule, Words(get_args(Schedule))),
+    _row("T", "any", "tiling.depth", _D.tiling.depth, Numbers(0, MOST)),
+    _row("T", "any", "tiling.widths", _D.tiling.widths, Tuples(0, MOST)),
     _row("B", "threads", "build.flags", _D.build.flags, _FLAG_RULE, _TRIED_FLAGS),
     _row("B", "threads", "build.compiler", _D.build.compiler, Words(get_args(CompilerKind)), ("",)),
     _row("B", "threads", "build.vector_width", _D.build.vector_width, Words((0, 128, 256, 512)), (0, 128, 256, 512)),
@@ -272,6 +270,14 @@ def set_by_name(plan: PlanChoices, known: Iterable[Tunable], named: Mapping[str,
             raise _unknown(name, rows)
         plan = rows[name].write(plan, value)
     return plan
+
+
+def scheduled(choices: Choices, schedule: str) -> Choices:
+    """A copy with a schedule. PlanError if the choices name another one, or if there is none of this name."""
+    known = choices.plan.tiling.schedule
+    if known not in (_D.tiling.schedule, schedule):
+        raise PlanError(f"schedule={schedule!r} is given, and the choices say {known!r}", advice="Give one of the two.")
+    return replace(choices, plan=tunable("schedule").write(choices.plan, schedule))
 
 
 def _unknown(name: str, known: Iterable[str]) -> PlanError:

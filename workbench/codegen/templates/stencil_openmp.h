@@ -6,6 +6,7 @@
 #include "stencil_rolling.h"
 #include "stencil_sums.h"
 #include "stencil_team.h"
+#include "stencil_tiles.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,12 +23,14 @@ enum Ending { DONE, UNTIL, STOPPED, TIME };
 // What the caller asks for and gets back; the layout is known to the Python side (workbench/backends/openmp.py).
 struct March {
     int64_t kernel, steps, first_step, observe_every, observe_last, always_observe, threads, tile;
+    int64_t depth, height, spaces, chunk;  // steps that may run in tiles, 1 for none; the lattice; planes of a wave
     int64_t conditions, scalars, scratch_stride, sample, lap_stride;
     const int64_t* condition_rows;  // slot, storage type, comparison
     const double* condition_values;
     const int64_t* scalar_slots;
     const volatile int32_t* stop;
     double seconds;
+    double pace;  // seconds that a plain step takes, 0 as long as none was seen; from march to march
     const int64_t* shape;
     void** slots;
     int64_t* tags;  // for each slot which lasting ghost cells its array holds, 0 for none
@@ -47,6 +50,8 @@ template <int D> struct Run {
     double begin;
     bool observed, listed, running, timed;
     double lap_begin;
+    int64_t levels;  // steps that run together now
+    double stretch_begin;
     char* buffers;  // of all threads, for values that roll
     int64_t buffer_stride;
 
@@ -55,6 +60,14 @@ template <int D> struct Run {
         return reinterpret_cast<T*>(march.scratch + reduction * march.scratch_stride);
     }
     char* buffer(int rank) const { return buffers + rank * buffer_stride; }
+};
+
+// The arrays of one of the steps that run together: slot s holds what is in slot slots[s] before the first of them.
+template <int D> struct Level {
+    const Run<D>& run;
+    const int* slots;
+
+    template <class T> T* array(int slot) const { return run.template array<T>(slots[slot]); }
 };
 
 inline double monotonic_seconds() {
@@ -131,16 +144,30 @@ template <int D> struct Turn {
     }
 };
 
-// This and end_step follow workbench/backends/march_rule.py.
+constexpr double LONGEST_STRETCH = 0.2;  // seconds after which a march looks whether it shall stop
+
+// How many plain steps follow each other without anybody looking, at most as many as shall run in tiles. The first one
+// runs alone, because nobody knows yet how long it takes.
+STENCIL_PROCEDURE int64_t steps_together(const March& march) {
+    if (march.depth < 2 || march.pace <= 0.0) return 1;
+    const int64_t number = march.first_step + march.done + 1;
+    int64_t most = at_most(march.depth, march.steps - march.done - (march.observe_last ? 1 : 0));
+    if (march.observe_every > 0) most = at_most(most, march.observe_every - number % march.observe_every);
+    if (march.pace * double(most) > LONGEST_STRETCH) most = int64_t(LONGEST_STRETCH / march.pace);
+    return at_least(most, 1);
+}
+
+// This, steps_together and end_step follow workbench/backends/march_rule.py.
 template <int D> STENCIL_PROCEDURE void begin_step(Run<D>& run) {
     March& march = run.march;
     const int64_t number = march.first_step + march.done + 1;
     run.listed = march.observe_every > 0 && number % march.observe_every == 0;
     run.observed = run.listed || march.always_observe || (march.observe_last && march.done + 1 == march.steps);
+    run.levels = run.observed ? 1 : steps_together(march);
     // The last of each `sample` steps: the first one of a march has to wake the threads.
-    run.timed = march.sample > 0 && (march.done + 1) % march.sample == 0;
+    run.timed = march.sample > 0 && (march.done + run.levels) / march.sample > march.done / march.sample;
     if (run.timed) {
-        ++march.timed[run.observed];
+        march.timed[run.observed] += run.levels;
         run.lap_begin = monotonic_seconds();
     }
 }
@@ -156,20 +183,25 @@ template <int D> STENCIL_PROCEDURE void record(Run<D>& run) {
     ++march.observed;
 }
 
-// After a whole step, by one thread: let the slots take what rotation says, record, and see whether to go on.
+// After whole steps, by one thread: let the slots take what rotation says, record, and see whether to go on.
 template <int D, std::size_t N> STENCIL_PROCEDURE void end_step(Run<D>& run, const std::array<int, N>& rotation) {
     March& march = run.march;
     std::array<void*, N> before;  // of no length in a program without fields
     std::array<int64_t, N> tags;
-    for (std::size_t s = 0; s < N; ++s) {
-        before[s] = march.slots[s];
-        tags[s] = march.tags[s];
+    for (int64_t level = 0; level < run.levels; ++level) {
+        for (std::size_t s = 0; s < N; ++s) {
+            before[s] = march.slots[s];
+            tags[s] = march.tags[s];
+        }
+        for (std::size_t s = 0; s < N; ++s) {
+            march.slots[s] = before[rotation[s]];
+            march.tags[s] = tags[rotation[s]];
+        }
     }
-    for (std::size_t s = 0; s < N; ++s) {
-        march.slots[s] = before[rotation[s]];
-        march.tags[s] = tags[rotation[s]];
-    }
-    ++march.done;
+    march.done += run.levels;
+    const double now = monotonic_seconds();
+    if (!run.observed) march.pace = (now - run.stretch_begin) / double(run.levels);
+    run.stretch_begin = now;
     march.current = run.observed;
     if (run.listed) record(run);
     bool met = march.conditions > 0;
@@ -184,7 +216,7 @@ template <int D, std::size_t N> STENCIL_PROCEDURE void end_step(Run<D>& run, con
         march.ended = DONE;
     } else if (*march.stop) {
         march.ended = STOPPED;
-    } else if (monotonic_seconds() - run.begin >= march.seconds) {
+    } else if (now - run.begin >= march.seconds) {
         march.ended = TIME;
     } else {
         run.running = true;
@@ -245,7 +277,8 @@ inline int32_t run_march(
     if (memory == nullptr) return 1;
     team.counters = reinterpret_cast<Counter*>(memory);
     for (int k = 0; k < members * threads; ++k) team.counters[k].next = 0;
-    Run<D> run = {shape, march, team, monotonic_seconds(), false, false, true, false, 0.0, memory + counts, stride};
+    const double now = monotonic_seconds();
+    Run<D> run = {shape, march, team, now, false, false, true, false, 0.0, 1, now, memory + counts, stride};
     start(run.shape, march.globals);
     begin_step(run);
     if (threads == 1) {

@@ -1,0 +1,151 @@
+"""schedule="diamond": several steps in tiles have the bits of one step after the other."""
+
+import random
+import time
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.planning.random_tileable import ANALYTIC, HEAT, TURNING, WATCHED, WAVE
+from workbench.backends.base import MarchRequest
+from workbench.backends.openmp import OpenmpBackend
+from workbench.errors import PlanError
+from workbench.pipeline import plan_for
+from workbench.planning.choices import TilingChoices
+from workbench.planning.schedules.locality import tile_sizes
+
+EXTENTS = {1: ((2,), (7,), (64,), (201,)), 2: ((3, 5), (16, 40), (37, 23)), 3: ((5, 4, 6), (6, 17, 9), (12, 24, 10))}
+CASES = [(text, dim) for text in (WAVE, HEAT, TURNING) for dim in (1, 2, 3)]
+
+
+def machine(text, dim):
+    return wb.trace(text, name="cell", dim=dim)
+
+
+def program(text, dim):
+    made = machine(text, dim)
+    plan = made.choices.plan.changed(schedule="diamond")
+    return OpenmpBackend().compile(plan_for(made.graph, replace(made.choices, plan=plan), "openmp"))
+
+
+def start_of(instance, rng):
+    for static in instance.plan.graph.fields:
+        instance.write_field(static.name, rng.random(instance.extents).astype(static.type.numpy))
+
+
+def state_of(instance):
+    values = [instance.read_field(s.name).view(f"u{s.type.itemsize}") for s in instance.plan.graph.fields]
+    return [*values, *(np.float64(instance.read_global(s.name)).view("u8") for s in instance.plan.graph.scalars)]
+
+
+def tiled(instance, choices):
+    """The instance with tiles of other sizes, chosen when it runs."""
+    kernel = instance.plan.main
+    number = instance.plan.kernels.index(kernel)
+    sizes = list(instance.tiles)
+    sizes[number] = choices
+    instance.tiles = tuple(sizes)
+
+
+def sizes_of(instance, rng):
+    widths = tuple(rng.choice((0, 1, 3, 8, 21)) for _ in instance.extents)
+    choices = TilingChoices("diamond", rng.choice((2, 3, 5, 8, 13, 40)), widths)
+    return tile_sizes(instance.plan.main, instance.extents, choices, instance.threads)
+
+
+@pytest.mark.parametrize(("text", "dim"), [*CASES, (WATCHED, 2), (ANALYTIC, 2)])
+def test_tiles_have_the_bits_of_steps(text, dim):
+    """One library for all: extents, threads, depths and widths are numbers that it is given."""
+    compiled, rng, ran = program(text, dim), random.Random(dim), 0
+    for extents in EXTENTS[dim]:
+        for threads in (1, 2, 3):
+            one, other = (compiled.instantiate(extents, threads) for _ in range(2))
+            for instance in (one, other):
+                start_of(instance, np.random.default_rng(7))
+            tiled(one, None)
+            for steps in (1, 2, 9, 30):
+                sizes = sizes_of(other, rng)
+                tiled(other, sizes)
+                request = MarchRequest(
+                    other.plan.main.kernel.name, steps, observe_every=rng.choice((0, 0, 4)), observe_last=steps > 2
+                )
+                results = []
+                for instance in (one, other):
+                    for param in instance.plan.graph.params:
+                        instance.write_global(param.name, 1 / (steps + 3))
+                    results.append(instance.march(request))
+                assert [result.steps for result in results] == [steps, steps]
+                assert results[0].observed_steps.tolist() == results[1].observed_steps.tolist()
+                assert all(np.array_equal(a, b) for a, b in zip(state_of(one), state_of(other), strict=True))
+                ran += sizes is not None
+    assert ran > 20
+
+
+def test_a_simulation_runs_in_tiles_and_stops_at_what_is_observed():
+    u, w = np.random.default_rng(3).random((40, 30)), np.ones((40, 30), np.float32)
+    runs = []
+    for schedule in ("stepwise", "diamond"):
+        sim = machine(WATCHED, 2).simulate(u=u, w=w, backend="openmp", threads=2, schedule=schedule)
+        record = sim.record("total", every=7)
+        sim.run(50)
+        sim.set(edge=0.25)
+        sim.run(20)
+        runs.append((np.array(sim.u), np.array(sim.w), sim.total, np.array(record.values)))
+    for a, b in zip(*runs, strict=True):
+        assert np.array_equal(a, b)
+
+
+def test_a_march_in_tiles_ends_when_its_time_is_over():
+    instance = program(HEAT, 2).instantiate((64, 64), 2)
+    start_of(instance, np.random.default_rng(1))
+    request = MarchRequest("step", 10_000_000, seconds=0.05)
+    began = time.perf_counter()
+    result = instance.march(request)
+    assert result.ended == "time"
+    assert 0 < result.steps < request.steps
+    assert time.perf_counter() - began < 10  # busy machines
+    other = program(HEAT, 2).instantiate((64, 64), 1)
+    start_of(other, np.random.default_rng(1))
+    tiled(other, None)
+    other.march(MarchRequest("step", result.steps))
+    assert all(np.array_equal(a, b) for a, b in zip(state_of(instance), state_of(other), strict=True))
+
+
+def test_schedule_is_short_for_a_choice():
+    heat = machine(HEAT, 1)
+    chosen = heat.with_choices(schedule="diamond")
+    for sim in (
+        heat.simulate(u=np.ones(64), backend="openmp", schedule="diamond"),
+        chosen.simulate(u=np.ones(64), backend="openmp"),
+        chosen.simulate(u=np.ones(64), backend="openmp", schedule="diamond"),
+    ):
+        assert sim._state.compiled.plan.schedule == "diamond"
+    assert heat.simulate(u=np.ones(64), backend="openmp")._state.compiled.plan.schedule == "stepwise"
+    with pytest.raises(PlanError, match="is given, and the choices say 'diamond'"):
+        chosen.simulate(u=np.ones(64), backend="openmp", schedule="stepwise")
+    with pytest.raises(PlanError, match=r"schedule is 'diagonal'\nUse one of stepwise, diamond"):
+        heat.simulate(u=np.ones(64), backend="openmp", schedule="diagonal")
+
+
+def test_a_schedule_that_cannot_be_is_refused_with_the_line():
+    text = 'u = field("u", boundary=constant(0.0))\ntop = reduce_max(u)\nu.next = u[+1] / top\n'
+    with pytest.raises(PlanError, match=r"(?s)line 2: .*top needs the maximum of u over all cells.*stepwise") as caught:
+        machine(text, 1).simulate(u=np.ones(8), backend="openmp", schedule="diamond")
+    assert caught.value.line == 2
+    with pytest.raises(PlanError, match="backend 'cuda-sim' has no schedule 'diamond'"):
+        machine(HEAT, 1).simulate(u=np.ones(8), backend="cuda-sim", schedule="diamond")
+
+
+def test_the_interpreter_takes_any_schedule():
+    sim = machine(HEAT, 1).simulate(u=np.ones(8), backend="reference", schedule="diamond")
+    sim.run(3)
+    assert sim.steps == 3
+
+
+def test_a_plan_prints_its_locality():
+    text = str(machine(HEAT, 2).with_choices(schedule="diamond").plan())
+    assert "several plain steps in tiles: x diamond leaning by 1, y wave leaning by 1" in text
+    assert "updates per value moved" in text
+    assert "locality" not in str(machine(HEAT, 2).plan())

@@ -1,0 +1,160 @@
+"""Locality: how much of what tiles compute stays in the cache, and the sizes of tiles that follow from it.
+
+A shape of the dependency graph, vertices (updates of a cell) against edges (values that cross its border), says how
+much must be moved for each update (the DiamondTorre paper). A tile of w rows and h levels of height updates w h cells
+for each cell of its first level and moves each array once over w rows and the slopes beside them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from workbench.planning.choices import TilingChoices
+from workbench.planning.plan import KernelPlan, Tiling
+from workbench.planning.reads import emission_in
+from workbench.planning.schedules.diamond import lattice
+
+CACHE_BYTES = 1 << 20
+"""A core's own cache, where nobody knows better."""
+
+_SHARE = 0.6  # of the cache that a tile of planes may fill
+_SHARE_OF_ROWS = 0.3  # that a tile of pieces of rows may fill: measured, they gain nothing from more
+_TALLEST = 16  # levels; beyond it memory is no limit any more and tiles only get fewer
+_DEPTH = 64  # steps; a march looks at the clock between them
+_LEAST_CELLS = 512  # of a row that is cut: shorter rows cost more than they save
+_PLANES = 4  # of a wave of planes
+
+
+@dataclass(frozen=True, slots=True)
+class TileSizes:
+    """Steps that may run together, height of the lattice, spaces between centres, planes or cells of a wave."""
+
+    depth: int
+    height: int
+    spaces: int
+    chunk: int
+
+
+@dataclass(frozen=True, slots=True)
+class Locality:
+    """One shape: updates for each value that crosses its border, and bytes moved to and from memory an update."""
+
+    shape: str
+    vertices_per_edge: float
+    bytes_per_update: float
+
+
+def tile_sizes(
+    kernel: KernelPlan,
+    extents: tuple[int, ...],
+    choices: TilingChoices,
+    threads: int = 1,
+    cache_bytes: int = CACHE_BYTES,
+) -> TileSizes | None:
+    """Return the sizes of tiles of these extents, None where a kernel or its extents have no room for any.
+
+    What the choices say counts; what they leave open (0, no widths) is chosen so that what a tile works on at a time
+    fits into the cache, and that each thread has tiles enough.
+    """
+    tiling = kernel.tiling
+    depth = choices.depth or _DEPTH
+    if tiling is None or depth < 2:
+        return None
+    axis = tiling.roles.index("diamond")
+    swept = tiling.roles.index("wave") if "wave" in tiling.roles else None
+    given = (*choices.widths, *[0 for _ in extents])
+    slope = max(tiling.slopes[axis], 1)
+    chunk = (given[swept] if swept is not None else 0) or _chunk(kernel, tiling, extents, cache_bytes)
+    width = given[axis] or 2 * slope * _height(kernel, tiling, extents, threads, cache_bytes, chunk)
+    found = lattice(extents[axis], slope, width, depth)
+    return None if found is None else TileSizes(depth, found.height, found.spaces, chunk)
+
+
+def _chunk(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], cache_bytes: int) -> int:
+    """Planes of a wave in three dimensions, cells of a row in two."""
+    if "wave" not in tiling.roles:
+        return 1
+    if len(extents) > 2:
+        return _PLANES
+    lag = 2 * _TALLEST * tiling.slopes[1]
+    rows = 2 * max(tiling.slopes[0], 1) * (_TALLEST + 1)
+    cells = int(_SHARE_OF_ROWS * cache_bytes / (rows * _cell_bytes(kernel))) - lag
+    return extents[1] + lag if cells >= extents[1] + lag else max(cells, _LEAST_CELLS)
+
+
+def _height(
+    kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], threads: int, cache_bytes: int, chunk: int
+) -> int:
+    """The tallest tile whose rows in use at a time fit into the cache, with at least two tiles a thread."""
+    axis = tiling.roles.index("diamond")
+    slope = max(tiling.slopes[axis], 1)
+    enough = max(extents[axis] // (4 * slope * threads), 1) if threads > 1 else _TALLEST
+    for height in range(min(_TALLEST, enough), 1, -1):
+        if _bytes_in_use(kernel, tiling, extents, height, chunk) <= _SHARE * cache_bytes:
+            return height
+    return 1
+
+
+def _bytes_in_use(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], height: int, chunk: int) -> int:
+    """Bytes of all arrays that the levels of one chunk of a tile touch."""
+    cells = 1
+    for extent, slope, role in zip(extents, tiling.slopes, tiling.roles, strict=True):
+        match role:
+            case "diamond":
+                cells *= min(max(slope, 1) * (height + 1), extent)  # on average over the levels
+            case "wave":
+                cells *= min(chunk + 2 * height * slope, extent)
+            case "whole":
+                cells *= extent
+    return cells * _cell_bytes(kernel)
+
+
+def _cell_bytes(kernel: KernelPlan) -> int:
+    """Bytes of a cell of all arrays that a step uses."""
+    nodes = kernel.kernel.nodes
+    sizes: dict[int, int] = {}
+    for loop in kernel.plain.subkernels:
+        sizes |= {read.slot: nodes[read.node].value_type.itemsize for read in loop.reads}
+        sizes |= {home.slot: nodes[home.node].value_type.itemsize for home in loop.outputs}
+    return max(sum(sizes.values()), 1)
+
+
+def locality_table(kernel: KernelPlan, extents: tuple[int, ...], sizes: TileSizes | None) -> tuple[Locality, ...]:
+    """Return the shapes from the smallest to what runs: a cell, a row along the last axis, a step, a tile."""
+    step = kernel.plain
+    reads = [emission_in(kernel, step, loop).reads for loop in step.subkernels]
+    outputs = sum(len(loop.outputs) for loop in step.subkernels)
+    bytes_moved = sum(loop.cost.bytes_moved for loop in step.subkernels)
+    edges = {
+        "cell": sum(len(each) for each in reads),
+        "row": sum(len({(node, offset[:-1]) for node, offset in each}) for each in reads),
+        "step": sum(len({node for node, _ in each}) for each in reads),
+    }
+    least = edges["step"] + outputs
+    table = [Locality(name, 1 / (n + outputs), bytes_moved * (n + outputs) / least) for name, n in edges.items()]
+    if sizes is not None and kernel.tiling is not None:
+        gain = updates_per_move(kernel.tiling, extents, sizes)
+        table.append(Locality("tile", gain / least, bytes_moved / gain))
+    return tuple(table)
+
+
+def updates_per_move(tiling: Tiling, extents: tuple[int, ...], sizes: TileSizes) -> float:
+    """Return how often a cell is updated for each time that its values are moved to the cache and back."""
+    axis = tiling.roles.index("diamond")
+    width = extents[axis] / sizes.spaces
+    height = min(sizes.height, sizes.depth)
+    return max(height * width / (width + 2 * tiling.slopes[axis]), 1.0)
+
+
+def locality_text(kernel: KernelPlan, extents: tuple[int, ...], sizes: TileSizes | None) -> str:
+    """Return the table as lines of text."""
+    lines = [f"locality at {' x '.join(map(str, extents))} cells, {prod(extents)} in all"]
+    if sizes is not None:
+        lines[0] += (
+            f"; tiles of {sizes.depth} steps, {sizes.height} high, {sizes.spaces} spaces, waves of {sizes.chunk}"
+        )
+    lines.append(f"  {'shape':<6} {'updates per value moved':>24} {'bytes per update':>18}")
+    for row in locality_table(kernel, extents, sizes):
+        lines.append(f"  {row.shape:<6} {row.vertices_per_edge:>24.3f} {row.bytes_per_update:>18.2f}")
+    return "\n".join(lines)

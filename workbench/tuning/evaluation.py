@@ -30,7 +30,6 @@ from workbench.run.verification import distance, random_fields
 from workbench.tuning.trials import Outcome
 
 KERNEL = "step"
-_CHECK_STEPS = 3
 _CLOSE = {4: 1e-3, 8: 1e-8}  # relative, by bytes of a float, where operators have a bound in ulp only
 _SAMPLE_SECONDS = 0.03  # of one measurement, at least
 _HOPELESS = 1.3  # times the best, after two samples
@@ -43,13 +42,14 @@ Announce = Callable[[str], bool]
 class Setup:
     """What all evaluations of a study share; `folder` holds the graph, the values and the expected state.
 
-    extents: of the timed run. check_extents: of the run that is compared. threads as in `simulate`.
+    extents: of the timed run. check_extents, check_steps: of the run that is compared. threads as in `simulate`.
     """
 
     folder: str
     backend: str
     extents: tuple[int, ...]
     check_extents: tuple[int, ...]
+    check_steps: int
     threads: int = 0
 
     def graph(self) -> Graph:
@@ -137,7 +137,7 @@ def _state_after(graph: Graph, choices: Choices, backend: str, setup: Setup) -> 
     instance = allocate(compiled, opening.extents, setup.threads)
     try:
         open_state(compiled.graph, opening, instance)
-        instance.march(MarchRequest(KERNEL, _CHECK_STEPS))
+        instance.march(MarchRequest(KERNEL, setup.check_steps))
         state: dict[str, Array | Number] = {s.name: instance.read_field(s.name) for s in graph.fields}
         return state | {s.name: instance.read_global(s.name) for s in graph.scalars}
     finally:
@@ -156,7 +156,8 @@ def _deviation(graph: Graph, choices: Choices, setup: Setup) -> str:
         else:
             same = np.allclose(found, wanted, rtol=_CLOSE[wanted.dtype.itemsize], atol=0.0, equal_nan=True)
         if not same:
-            return f"{static.name} differs from the reference after {_CHECK_STEPS} steps on {setup.check_extents} cells"
+            where = f"{setup.check_steps} steps on {setup.check_extents} cells"
+            return f"{static.name} differs from the reference after {where}"
     return ""
 
 

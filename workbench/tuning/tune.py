@@ -29,6 +29,8 @@ from workbench.tuning.study import Plan, Study, begin_study
 
 _CHECKED = {1: (2051,), 2: (517, 37), 3: (131, 19, 37)}  # no multiples of a vector, more than two of most tiles
 _CHECKED_SIMULATED = {1: (1031,), 2: (37, 41), 3: (11, 13, 37)}  # a simulated thread takes 1000 times longer
+_CHECK_STEPS = 3
+_CHECK_STEPS_OF_TILES = 40  # the first runs alone, and so does the last, which is observed
 TIMEOUT_FLOOR = 60.0  # seconds of one evaluation
 
 
@@ -60,7 +62,9 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     path = Path(wish.path) if wish.path is not None else default_folder() / f"{key}.sqlite"
     folder = tempfile.mkdtemp(prefix="stencil-workbench-study-")
     checked = (_CHECKED_SIMULATED if backend == "cuda-sim" else _CHECKED).get(graph.dim, (5,) * graph.dim)
-    setup = Setup(folder, backend, opening.extents, checked, wish.threads)
+    stepwise = space.base.plan.tiling.schedule == "stepwise"
+    steps = _CHECK_STEPS if stepwise else _CHECK_STEPS_OF_TILES
+    setup = Setup(folder, backend, opening.extents, checked, steps, wish.threads)
     try:
         fields = {name: whole(array, opening.extents) for name, array in opening.fields.items()}
         write_setup(setup, to_text(space.graph), fields, opening.numbers)

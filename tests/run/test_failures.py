@@ -61,7 +61,13 @@ CREATION = {
     "many threads": ("wave", {"u": U, "v": U, "threads": 100_000}, "threads=100000 is more than the", "Pass 0 for all"),
     "threads in words": ("wave", {"u": U, "v": U, "threads": "all"}, "threads='all' is no number", "0 for all"),
     "arithmetic": ("wave", {"u": U, "v": U, "arithmetic": "fast"}, "arithmetic='fast' is unknown", "only one"),
-    "schedule": ("wave", {"u": U, "v": U, "schedule": "diamond"}, "schedule='diamond' is unknown", "only one"),
+    "schedule": (
+        "wave",
+        {"u": U, "v": U, "schedule": "spiral"},
+        "schedule is 'spiral'",
+        "Use one of stepwise, diamond.",
+    ),
+    "tiles": ("wave", {"u": U, "v": U, "schedule": "diamond"}, "rule 'periodic' along x", "stepwise"),
 }
 
 

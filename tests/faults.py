@@ -96,7 +96,7 @@ OF_PASSES = (
           "margins[root] if is_manifest else no_margins(dim)",
           "margins[root] if is_manifest else ((1, 1),) * dim", PLANS, (0,)),
     Fault("values with other margins share a loop", "grouping", "planning.grouping",
-          "if groups[g].margins == own and", "if True and", PLANS, (0,)),
+          "if outside[g] == own and", "if True and", PLANS, (0,)),
     Fault("reductions are computed in groups of their own", "grouping", "planning.grouping",
           "        first = earliest(root)\n", "        first = earliest(root) if is_manifest else len(groups)\n",
           "planning.test_grouping:test_a_reduction_joins_the_loop_of_a_store"),

@@ -50,7 +50,7 @@ OF_CODE = (
     Fault("value rules do not win over maps", "fills", "templates",
           "const bool by_value = rules[k][s].kind >= VALUE;", "const bool by_value = false;", SMALL, HOST),
     Fault("reflections forget their sign", "fills", "templates",
-          "if (reflected && rule.sign < 0) kind = NEGATE;", "", SMALL, HOST),
+          "if (reflected && rule.sign < 0) add_negation(walk);", "", SMALL, HOST),
     Fault("periodic turns round below", "fills", "templates",
           "return rest < 0 ? rest + n : rest;", "return rest < 0 ? -rest - 1 : rest;", SMALL, HOST),
     Fault("mirror repeats the last cell", "fills", "templates",

@@ -23,9 +23,9 @@ BUSY = """() => new Promise(done => {
 def test_field_moves_while_the_page_is_busy(direct_lab, page):
     sockets = {}
     page.on("websocket", lambda socket: listen(sockets.setdefault(socket.url.partition("?")[0], []), socket))
-    notebook = open_notebook(direct_lab, page, "direct.ipynb", WAVE, 'sim.view("u")')
+    # Unpaced: at the pace of Play the wave has no details yet, and its pictures pack into 4 kB.
+    notebook = open_notebook(direct_lab, page, "direct.ipynb", WAVE, 'sim.view("u")', "sim.start();")
     notebook.wait_drawn(1, before=0)
-    page.get_by_role("button", name="Play").click()
     notebook.wait_drawn(10)
     assert page.evaluate(BUSY) >= 3  # nobody answers frames, so there are at most twelve in a second
     page.get_by_role("button", name="Pause").click()
@@ -33,7 +33,7 @@ def test_field_moves_while_the_page_is_busy(direct_lab, page):
     assert notebook.drawers() == 1
     (frames,) = [sizes for url, sizes in sockets.items() if url.endswith("/frames")]
     assert len(frames) > 10
-    assert max(frames) > 10_000
+    assert max(frames) > 5_000  # pictures; the words of a frame go to the page
 
 
 def listen(sizes, socket):

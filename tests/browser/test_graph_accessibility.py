@@ -22,10 +22,10 @@ def test_axe_finds_nothing_and_the_keyboard_reaches_all(lab, page):
     assert not complaints(page)
     names = []
     page.get_by_role("button", name="Fold", exact=True).focus()
-    for _ in range(9):
+    for _ in range(10):
         page.keyboard.press("Tab")
         names.append(page.evaluate("document.activeElement.dataset.tool ?? document.activeElement.className"))
-    assert names[:7] == ["numbers", "closer", "farther", "fit", "find", "compare", "save-svg"]
+    assert names[:8] == ["numbers", "closer", "farther", "fit", "find", "compare", "hints", "save-svg"]
     assert "swb-drawing" in names
     page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
     page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")

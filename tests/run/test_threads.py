@@ -11,40 +11,15 @@ import pytest
 
 import workbench as wb
 from tests.capabilities import backends_here
+from tests.run.counting import MACHINE, assert_whole
+from tests.waiting import PATIENCE, wait_for
 from workbench.errors import RunError
-
-# After every step all cells hold the step's number: any torn or miscounted state shows.
-TEXT = """\
-u = field("u")
-n = scalar("n", dtype="i64")
-top = scalar("top")
-u.next = u + 1
-n.next = n + 1
-top.next = reduce_max(u) + 1
-"""
-MACHINE = wb.trace(TEXT, name="count")
-PATIENCE = 60
 
 
 @pytest.fixture(params=backends_here())
 def counting(request):
     with MACHINE.simulate(u=np.zeros(500), backend=request.param) as simulation:
         yield simulation
-
-
-def assert_whole(simulation):
-    state = simulation.to_dict()
-    assert state["u"].min() == state["u"].max() == state["n"] == state["top"]
-    return state["n"]
-
-
-def wait_for(condition):
-    pause = threading.Event()
-    for _ in range(PATIENCE * 100):
-        if condition():
-            return
-        pause.wait(0.01)
-    raise AssertionError("it never happened")
 
 
 def test_background_run_ends_by_itself(counting):
@@ -152,7 +127,7 @@ def test_stop_and_wait_without_a_run_do_nothing(counting):
 
 INTERRUPTED = """
 import sys, time, signal, numpy as np, workbench as wb
-from tests.run.test_threads import MACHINE, assert_whole
+from tests.run.counting import MACHINE, assert_whole
 simulation = MACHINE.simulate(u=np.zeros(500), backend=sys.argv[1])
 print("ready", flush=True)
 try:
@@ -189,7 +164,7 @@ def test_interrupt_ends_a_run_at_a_whole_step(backend):
 
 
 def test_interpreter_ends_while_a_simulation_runs():
-    code = "from tests.run.test_threads import MACHINE; s = MACHINE.simulate(u=0.0, shape=500).start(); print('out')"
+    code = "from tests.run.counting import MACHINE; s = MACHINE.simulate(u=0.0, shape=500).start(); print('out')"
     root = Path(__file__).resolve().parents[2]
     done = subprocess.run([sys.executable, "-c", code], cwd=root, capture_output=True, text=True, timeout=PATIENCE)
     assert (done.returncode, done.stdout, done.stderr) == (0, "out\n", "")

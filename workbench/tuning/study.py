@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 State = Literal["running", "paused", "done", "stopped", "failed", "watching"]
 _TIMEOUT_FACTOR = 3.0  # times the longest evaluation that passed
 _MOST_REPEATS = 20_000  # proposals in a row of points that are known, until a search has ended
-_UNIMPROVED = "start"
+_AT_START = "start"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Plan:
     start: tuple[Point, ...] = ()
     samples: int = 7
     memory_bytes: int = 0
-    timeout_floor: float = inf
+    timeout_floor: float = 60.0
 
 
 class Study:
@@ -114,7 +114,7 @@ class Study:
         if not passed:
             return None
         one = max(passed, key=lambda individual: individual.score or 0.0)
-        first = next((i.score for i in passed if i.birth == _UNIMPROVED), None) or passed[0].score or 1.0
+        first = next((i.score for i in passed if i.birth == _AT_START), None) or passed[0].score or 1.0
         return Best(one, from_json(one.choices), one.score or 0.0, (one.score or 0.0) / first)
 
     @property
@@ -284,7 +284,7 @@ def _evaluated(
     seconds = outcome.seconds
     score = None if seconds is None else prod(plan.setup.extents) / seconds
     changes = ", ".join(f"{name} = {text}" for name, text in plan.space.changes(point).items())
-    birth = _UNIMPROVED if point == plan.space.start else origin.birth
+    birth = _AT_START if point == plan.space.start else origin.birth
     numbers = {one.point: one.number for one in study.individuals}
     parents = tuple(numbers[parent] for parent in origin.parents)
     by = origin.strategy or plan.strategy

@@ -104,7 +104,7 @@ spread.next = reduce_max(mean) - reduce_min(mean)
 
 
 def test_folds_meet_values_of_more_axes():
-    graph = trace_cell(AXES, dim=3, name="axes").graph
+    graph = trace_cell(AXES, dim=3, name="axes", namespace={"np": np}).graph
     verify(graph)
     assert parse(to_text(graph)) == graph
     draw = np.random.default_rng(3)

@@ -73,7 +73,7 @@ def field(name: str, dtype: object = None, boundary: object = None, unit: str = 
     ("face", axis), which puts value i on the lower face of cell i.
     """
     trace = current_trace("field")
-    _check_name(name, "field")
+    check_name(name, "field")
     return _declare_field(trace, name, dtype, boundary, unit, location)
 
 
@@ -88,6 +88,10 @@ def _declare_field(
     component: Index = (),
 ) -> Value:
     what = f"field {name!r}"
+    if any(axis.kind == "array" for axis in trace.space.axes):
+        raise TraceError(
+            f"{what} stands in a cell of targets and sources", advice="Declare it with targets(...) or sources(...)."
+        )
     type_ = trace.float_type if dtype is None else parse_type(dtype)
     span = trace.here()
     face_axes = _parse_location(trace, location, what)
@@ -157,7 +161,7 @@ def _declare_tensor(
     name: str, rank: int, symmetric: bool, dtype: object, boundary: object, unit: str, location: object
 ) -> Tensor:
     trace = current_trace("tensor")
-    _check_name(name, "vector" if rank == 1 else "tensor")
+    check_name(name, "vector" if rank == 1 else "tensor")
     if isinstance(rank, bool) or not isinstance(rank, int) or not 1 <= rank <= 8:
         raise TraceError(f"tensor {name!r}: no tensor has rank {rank!r}", advice="Use rank 1 to 8, or field(name).")
     if trace.dim**rank > MOST_COMPONENTS:
@@ -265,7 +269,7 @@ def _declare_global(
 ) -> Value:
     trace = current_trace(role)
     type_ = parse_type(dtype)
-    _check_name(name, role)
+    check_name(name, role)
     if not isinstance(default, bool | int | float | Value | np.generic):
         raise TraceError(
             f"the default of {role} {name!r} is {default!r}, which is no number", advice=f'Write {role}("{name}", 1.0).'
@@ -299,7 +303,8 @@ def _exact_default(trace: Trace, given: Number, type_: StorageType) -> Number:
     return value
 
 
-def _check_name(name: object, role: str) -> None:
+def check_name(name: object, role: str) -> None:
+    """Raise TraceError unless a variable of the cell may have the name."""
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         several = isinstance(name, str) and len(name.replace(",", " ").split()) > 1 and role == "field"
         raise TraceError(

@@ -14,6 +14,7 @@ from workbench.frontend.declarations import extend, field, fields, kernel, param
 from workbench.frontend.finite_differences import coefficients
 from workbench.frontend.hints import delayed, manifest, named, need_local, rolling, sync
 from workbench.frontend.operations import parse_type, reduce_value, whole_number
+from workbench.frontend.pairs import sources, targets, totals
 from workbench.frontend.random_numbers import random
 from workbench.frontend.tensor_algebra import compose, contract, delta, dot, einsum, outer
 from workbench.frontend.tensors import components
@@ -337,13 +338,16 @@ __all__ = [
     "sin",
     "sinh",
     "size",
+    "sources",
     "sqrt",
     "ssp_rk2",
     "ssp_rk3",
     "sync",
     "tan",
     "tanh",
+    "targets",
     "tensor",
+    "totals",
     "trunc",
     "vector",
     "where",

@@ -69,6 +69,15 @@ class KernelState:
     stores: dict[str, tuple[Term, Span]] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class TotalState:
+    """A total of pairs: how contributions are reduced, where it was declared, and what one pair contributes."""
+
+    reduce: str
+    span: Span
+    contributions: list[Term] = field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class CoordinateState:
     """A coordinate as declared."""
@@ -101,6 +110,7 @@ class Trace:
         self.kernels: list[KernelState] = [KernelState("step", Span(source.first_line))]
         self.kernel = self.kernels[0]
         self.coordinates: list[CoordinateState] = []
+        self.totals: dict[str, TotalState] = {}
         self.promotions: dict[str, None] = {}
         self.warnings: dict[str, None] = {}
         self._turns = 0
@@ -122,6 +132,12 @@ class Trace:
             for made in range(min(before, index), len(self.pool)) if index >= before else (index,):
                 self.pool.annotate(made, span=span)
         return Term(self, index)
+
+    def begin_pairs(self, space: Space) -> None:
+        """Let the cell be one of pairs, whose axes are no grid's and which runs once a call; no Local stands above."""
+        self.space, self.dim, self.fixed = space, space.rank, True
+        self.pool.space = space
+        self.kernel.name = "main"
 
     def here(self) -> Span:
         """Where the cell is, Span(0) outside it."""

@@ -18,6 +18,7 @@ from workbench.errors import TraceError
 from workbench.frontend.examples.calculus import CALCULUS, HINTS, TENSORS, TIME
 from workbench.frontend.examples.declarations import BOUNDARIES, DECLARATIONS, GRID, READING
 from workbench.frontend.examples.functions import FUNCTIONS, FUNCTIONS_OF_VALUES, NUMBERS, REDUCTIONS
+from workbench.frontend.examples.pairs import PAIRS
 from workbench.frontend.value import Value
 
 _MARK = "\n\nExample::\n\n"
@@ -109,6 +110,12 @@ _GROUPS = (
         TENSORS,
     ),
     ("Steps in time", "One step of an equation whose right side is a function of yours.", TIME),
+    (
+        "Pairs",
+        "Sums over pairs of elements, as of particles. Such a cell has no grid and no steps: the machine is called, "
+        "as in `gravity(x=x, m=m)`, and returns its totals.",
+        PAIRS,
+    ),
     ("Numbers", "Constants, and random numbers.", NUMBERS),
     ("Hints", "What is stored and what is recomputed. Hints change the speed, never the result.", HINTS),
 )

@@ -1,0 +1,149 @@
+"""Machines of pairs, called with arrays: results on every backend, two sets, bad input, memory."""
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.bits import assert_same_bits
+from workbench.errors import FieldError, RunError, ShapeError
+from workbench.run import calling
+
+GRAVITY = """
+xi, yi, zi, e2 = targets("x y z e2")
+xj, yj, zj, m = sources("x y z m")
+ax, ay, az = totals("ax ay az")
+k = param("k", 1.0, above=0)
+dx, dy, dz = xj - xi, yj - yi, zj - zi
+r2 = dx**2 + dy**2 + dz**2 + e2
+r1i = 1 / sqrt(r2)
+w = k * m * r1i**3
+ax += w * dx
+ay += w * dy
+az += w * dz
+"""
+BACKENDS = ["reference", "openmp", "cuda-sim"]
+
+
+def gravity():
+    return wb.trace(GRAVITY, name="gravity")
+
+
+def particles(n, seed=0):
+    draw = np.random.default_rng(seed)
+    return {name: draw.normal(size=n) for name in "xyz"} | {"m": draw.random(n), "e2": 1e-2}
+
+
+def in_numpy(p, k=1.0):
+    d = [p[name][None, :] - p[name][:, None] for name in "xyz"]
+    w = k * p["m"] * (sum(a * a for a in d) + p["e2"]) ** -1.5
+    return [np.sum(w * a, axis=1) for a in d]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_gravity_is_that_of_numpy_and_of_the_reference(backend):
+    p = particles(1100 if backend == "openmp" else 37)
+    found = gravity()(backend=backend, **p)
+    assert list(found) == ["ax", "ay", "az"]
+    expected = gravity()(backend="reference", **p)
+    for (name, values), exact in zip(found.items(), in_numpy(p), strict=True):
+        assert_same_bits(values, expected[name], name)
+        np.testing.assert_allclose(values, exact, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 1023, 1024, 1025, 2049])
+@pytest.mark.parametrize("reduce", ["sum", "max", "product"])
+def test_bits_do_not_depend_on_backend_or_threads(n, reduce):
+    cell = f"""
+xi, = targets("x")
+xj, mj = sources("x m")
+t, = totals("t", reduce="{reduce}")
+t.include(0.999 * where(xi < mj, xj - xi, 1.0625))
+"""
+    machine, draw = wb.trace(cell, name="bits"), np.random.default_rng(n)
+    sides = {"targets": {"x": draw.normal(size=5)}, "sources": {"x": draw.normal(size=n), "m": draw.normal(size=n)}}
+    expected = machine(backend="reference", **sides)["t"]
+    for threads in (1, 2, 3):
+        assert_same_bits(machine(backend="openmp", threads=threads, **sides)["t"], expected, f"{threads} threads")
+    if n < 1100:
+        assert_same_bits(machine(backend="cuda-sim", **sides)["t"], expected, "cuda-sim")
+
+
+def test_two_sets_have_their_own_lengths_and_names():
+    p, q = particles(4, 1), particles(6, 2)
+    targets = {name: p[name] for name in ("x", "y", "z", "e2")}
+    sources = {name: q[name] for name in ("x", "y", "z", "m")}
+    found = gravity()(targets=targets, sources=sources, k=0.5, backend="reference")
+    d = [q[name][None, :] - p[name][:, None] for name in "xyz"]
+    w = 0.5 * q["m"] * (sum(a * a for a in d) + p["e2"]) ** -1.5
+    np.testing.assert_allclose(found["ay"], np.sum(w * d[1], axis=1), rtol=1e-12)
+
+
+def test_empty_sets():
+    sides = {"targets": {"x": np.zeros(3), "y": 0.0, "z": 0.0, "e2": 1.0}, "sources": particles(0)}
+    sides["sources"].pop("e2")
+    assert_same_bits(gravity()(backend="reference", **sides)["ax"], np.zeros(3))
+    assert gravity()(backend="reference", **particles(0))["az"].shape == (0,)
+
+
+def test_totals_of_other_types():
+    cell = """
+xi, = targets("x", dtype="i32")
+xj, = sources("x", dtype="i32")
+count, = totals("count", dtype="i64")
+touched, = totals("touched", reduce="any")
+count += where(xj > xi, 1, 0)
+touched.include((xj == xi + 1) & (index(0) != index(1)))
+"""
+    x = np.array([3, 1, 2, 7], np.int32)
+    found = wb.trace(cell, name="order")(x=x, backend="openmp")
+    assert found["count"].dtype == np.int64
+    assert found["count"].tolist() == [1, 3, 2, 0]
+    assert found["touched"].tolist() == [False, True, True, False]
+
+
+def test_params_go_back_to_their_defaults():
+    machine, p = gravity(), particles(5)
+    first = machine(backend="reference", **p)["ax"]
+    np.testing.assert_allclose(machine(backend="reference", k=2.0, **p)["ax"], 2 * first, rtol=1e-14)
+    assert_same_bits(machine(backend="reference", **p)["ax"], first)
+
+
+def test_memory_is_kept_for_equal_extents_and_bounded():
+    machine = gravity()
+    for n in (3, 4, 3, 5, 6, 7, 8, 3):
+        machine(backend="reference", **particles(n))
+    assert len(calling._instances) <= calling._KEPT
+    assert any(graph is machine.graph for graph, _, _ in calling._instances.values())
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "what"),
+    [
+        ({"x": np.zeros(3)}, FieldError, "gravity needs y"),
+        (particles(3) | {"y": np.zeros(4)}, ShapeError, "y has 4 elements, x has 3"),
+        (particles(3) | {"q": 1.0}, FieldError, "gravity has no 'q'"),
+        (particles(3) | {"k": -1.0}, FieldError, "k is -1.0, but must be above 0"),
+        (particles(3) | {"x": np.zeros((3, 1))}, ShapeError, "x was given 2 axes"),
+        ({"x": 0.0, "y": 0.0, "z": 0.0, "m": 1.0, "e2": 1.0}, ShapeError, "no array was given"),
+        ({"targets": {}}, FieldError, "no sources="),
+        ({"targets": {"x": 1.0}, "sources": {"x": 1.0, "w": 2.0}}, FieldError, "no 'w' among its sources"),
+        ({"targets": {"x": np.zeros(2)}, "sources": particles(2)}, FieldError, "no 'e2' among its sources"),
+        ({"targets": {"x": np.zeros(2)}, "sources": {}}, FieldError, "needs y of the targets"),
+        (particles(3) | {"x": np.zeros(3, complex)}, FieldError, "complex"),
+        (particles(3) | {"threads": 10**6}, RunError, "threads"),
+    ],
+)
+def test_bad_input_is_refused_by_name(given, error, what):
+    with pytest.raises(error, match=what):
+        gravity()(backend="reference", **given)
+
+
+@pytest.mark.parametrize("use", ["simulate", "verify", "tune"])
+def test_a_machine_of_pairs_has_no_steps(use):
+    with pytest.raises(RunError, match=r"gravity has no steps.*\n.*gravity\(x=, y=, z=, e2=, m=\)"):
+        getattr(gravity(), use)()
+
+
+def test_a_machine_with_steps_is_not_called():
+    with pytest.raises(RunError, match="runs in steps and has no results"):
+        wb.trace('u = field("u")\nu.next = 2 * u', name="twice")(u=np.zeros(3))

@@ -307,13 +307,8 @@ def check_storable(trace: Trace, name: str, target: StorageType, given: StorageT
     place = written or f"{name}.next"
     same_kind = target.is_float == given.is_float and (target == BOOL) == (given == BOOL)
     if not same_kind and not (target.is_float and given.is_integer):
-        raise TraceError(
-            f"{name} is {target}, but {place} is given {given}",
-            advice=f'Cast it: astype(value, "{target}").'
-            if written
-            else f'Cast it: {name}.next = astype(value, "{target}").'
-            if target != BOOL
-            else f"Compare: {name}.next = value > 0.",
-        )
+        begin = "" if written else f"{place} = "
+        advice = f"Compare: {begin}value > 0." if target == BOOL else f'Cast it: {begin}astype(value, "{target}").'
+        raise TraceError(f"{name} is {target}, but {place} is given {given}", advice=advice)
     if given.is_float and target.is_float and target.bits < given.bits:
         trace.note_promotion(f"{place} rounds {given} to {target}")

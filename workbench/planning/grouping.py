@@ -14,7 +14,7 @@ from workbench.planning.emission import (
     emit,
     reductions_below,
 )
-from workbench.planning.plan import Margins, Storage
+from workbench.planning.plan import Axes, Margins, Storage
 from workbench.planning.reach import no_margins
 
 
@@ -22,13 +22,16 @@ from workbench.planning.reach import no_margins
 class Group:
     """Values computed in one loop nest over the domain grown by `margins`.
 
-    manifest: Manifest nodes. copies: Loads whose value another field takes. reductions: Reduce nodes.
+    manifest: Manifest nodes. copies: Loads whose value another field takes. reductions: Reduce nodes. axes and reduced:
+    as in a Subkernel; with reduced axes all that the group makes are Folds, listed as Manifest.
     """
 
     margins: Margins
     manifest: tuple[int, ...] = ()
     copies: tuple[int, ...] = ()
     reductions: tuple[int, ...] = ()
+    axes: Axes = ()
+    reduced: Axes = ()
 
     @property
     def roots(self) -> tuple[int, ...]:

@@ -18,15 +18,16 @@ def named_global(graph: Graph, name: str) -> Static:
     return _named(graph, name, ("scalar", "param"), "scalar or param")
 
 
-def checked_cells(static: Static, extents: tuple[int, ...], values: Array) -> Array:
-    """The values, fit for the whole domain of a field; FieldError or ShapeError if dtype or shape differ."""
+def checked_cells(graph: Graph, static: Static, extents: tuple[int, ...], values: Array) -> Array:
+    """The values, fit for a field of a program of these extents; FieldError or ShapeError if dtype or shape differ."""
+    shape = static.space.extents_in(graph.space, extents)
     if values.dtype != static.type.numpy:
         raise FieldError(
             f"{static.name} is {static.type}, the array is {values.dtype}", advice="Convert the array first."
         )
-    if values.shape != extents:
+    if values.shape != shape:
         raise ShapeError(
-            f"{static.name} has shape {extents}, the array {values.shape}", advice="Give an array of that shape."
+            f"{static.name} has shape {shape}, the array {values.shape}", advice="Give an array of that shape."
         )
     return values
 

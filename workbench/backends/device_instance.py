@@ -114,7 +114,7 @@ class DeviceInstance(ABC):
 
     def write_field(self, name: str, values: Array) -> None:
         """Copy `values` into the field's domain; FieldError or ShapeError if dtype or shape differ."""
-        checked = checked_cells(named_field(self.plan.graph, name), self.extents, values)
+        checked = checked_cells(self.plan.graph, named_field(self.plan.graph, name), self.extents, values)
         with self._on_device():
             self._from_host(self._domain(name), checked)
 

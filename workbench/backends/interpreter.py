@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise, product
+from math import prod
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from workbench.graph import (
     Broadcast,
     Extend,
     Fixed,
+    Fold,
     Graph,
     Imm,
     Kernel,
@@ -30,6 +32,8 @@ from workbench.graph import (
     Periodic,
     Reduce,
     Reflect,
+    Region,
+    Replicate,
     Shift,
     SideRule,
     StorageType,
@@ -41,15 +45,16 @@ from workbench.graph import (
 from workbench.graph.arithmetic import apply, constant
 from workbench.graph.instructions import VALUE_RULES
 from workbench.graph.operators import Array
-from workbench.graph.reduction import reduce_canonically
-from workbench.graph.spaces import axis_name
+from workbench.graph.reduction import fold_canonically, reduce_canonically
 
 Interval = tuple[int, int]
 """Cells low <= i < high along one axis."""
 Box = tuple[Interval, ...]
 """An interval for each axis."""
 State = Mapping[str, Array]
-"""Every static by name: fields as arrays of the extents' shape, scalars and params 0-d; exact dtypes."""
+"""Every static by name: fields as arrays of their space's extents, scalars and params 0-d; exact dtypes."""
+_SLAB = 1 << 22
+"""Cells of a fold's operand that are evaluated at a time: it may have many more than any array of the program."""
 
 
 def interpret(graph: Graph, kernel: str, extents: tuple[int, ...], state: State, steps: int = 1) -> dict[str, Array]:
@@ -73,19 +78,18 @@ class KernelInterpreter:
     def step(self, state: State, without: frozenset[str] = frozenset()) -> dict[str, Array]:
         """Return what the kernel stores, as fresh arrays, but for the statics in `without`; writes nothing itself."""
         evaluation = Evaluation(self.kernel, self.extents, state, self._requests.get(without))
-        domain = evaluation.domain
         stored: dict[str, Array] = {}
         for name, value in self.kernel.stores():
             if name not in without:
                 is_local = self.kernel.nodes[value].is_local
-                result = evaluation.local(value, domain) if is_local else evaluation.number(value)
+                result = evaluation.on_domain(value) if is_local else evaluation.number(value)
                 stored[name] = np.array(result, order="C")
         self._requests[without] = evaluation.requests
         return stored
 
 
 class Evaluation:
-    """Values of one kernel's nodes in one step: `local` on any box, `number` for Globals.
+    """Values of one kernel's nodes in one step: `local` on any box of the node's space, `number` for Globals.
 
     `expected` (from an earlier step of the same kernel) says how often each array will be asked for; it is forgotten
     after the last time. Without it everything is kept.
@@ -101,11 +105,21 @@ class Evaluation:
         self.nodes = kernel.nodes
         self.extents = extents
         self.state = state
-        self.domain: Box = tuple((0, n) for n in extents)
         self.requests: Counter[tuple[int, Box]] = Counter()
         self._expected = expected
+        self._space = kernel.space
         self._locals: dict[tuple[int, Box], Array] = {}
         self._numbers: dict[int, Array] = {}
+
+    def on_domain(self, index: int) -> Array:
+        """The Local's values on the whole domain, an array that must not be written to."""
+        return self.local(index, tuple((0, n) for n in self.extents_of(index)))
+
+    def extents_of(self, index: int) -> tuple[int, ...]:
+        """The extents along the axes of a Local."""
+        space = self.nodes[index].space
+        assert space is not None, f"node {index} has no value"
+        return space.extents_in(self._space, self.extents)
 
     def number(self, index: int) -> Array:
         """The Global's value, 0-d."""
@@ -135,8 +149,8 @@ class Evaluation:
             case Arith(operator):
                 return apply(operator, [self.number(i) for i in node.operands], node.value_type)
             case Reduce(operator):
-                return reduce_canonically(operator, self.local(node.operands[0], self.domain), node.value_type)
-            case Store() | Broadcast() | Shift() | LoadIndex() | Extend():
+                return reduce_canonically(operator, self.on_domain(node.operands[0]), node.value_type)
+            case Store() | Broadcast() | Fold() | Replicate() | Shift() | LoadIndex() | Extend():
                 raise GraphError(f"{node.instruction} as a Global", advice="Verify the graph before running it.")
 
     def _local(self, index: int, box: Box) -> Array:
@@ -146,8 +160,16 @@ class Evaluation:
                 return np.broadcast_to(constant(value, node.value_type), _shape(box))
             case Broadcast():
                 return np.broadcast_to(self.number(node.operands[0]), _shape(box))
+            case Replicate(space):
+                inner = self.nodes[node.operands[0]].space
+                positions = (None if inner is None else inner.positions_in(space)) or ()
+                found = self.local(node.operands[0], tuple(box[p] for p in positions))
+                spread = np.expand_dims(found, tuple(a for a in range(len(box)) if a not in positions))
+                return np.broadcast_to(spread, _shape(box))
+            case Fold(operator, axes):
+                return self._fold(node, operator, axes, box)
             case Load(name):
-                return self.state[name][self._inside(name, box)]
+                return self.state[name][self._inside(index, name, box)]
             case LoadIndex(axis):
                 return np.broadcast_to(_along(np.arange(*box[axis], dtype=np.int64), axis, len(box)), _shape(box))
             case Shift(offset):
@@ -160,8 +182,27 @@ class Evaluation:
             case Store() | Reduce() | LoadSize():
                 raise GraphError(f"{node.instruction} as a Local", advice="Verify the graph before running it.")
 
-    def _inside(self, name: str, box: Box) -> tuple[slice, ...]:
-        if any(low < 0 or high > n for (low, high), n in zip(box, self.extents, strict=True)):
+    def _fold(self, node: Node, operator: str | Region, axes: tuple[int, ...], box: Box) -> Array:
+        """In slabs along the first axis that is kept, which change no bit."""
+        operand = node.operands[0]
+        extents, kept = self.extents_of(operand), iter(box)
+        whole = tuple((0, n) if axis in axes else next(kept) for axis, n in enumerate(extents))
+        first = next(axis for axis in range(len(extents)) if axis not in axes)
+        low, high = whole[first]
+        thick = max(1, _SLAB * max(high - low, 1) // max(prod(_shape(whole)), 1))
+        slabs = [
+            fold_canonically(
+                operator,
+                self.local(operand, _replaced(whole, first, (begin, min(begin + thick, high)))),
+                axes,
+                node.value_type,
+            )
+            for begin in range(low, high, thick)
+        ]
+        return slabs[0] if len(slabs) == 1 else np.concatenate(slabs, axis=0)
+
+    def _inside(self, index: int, name: str, box: Box) -> tuple[slice, ...]:
+        if any(low < 0 or high > n for (low, high), n in zip(box, self.extents_of(index), strict=True)):
             raise GraphError(f"{name} is read at {box}, outside its domain", advice="Put an Extend above the Load.")
         return tuple(slice(low, high) for low, high in box)
 
@@ -169,7 +210,7 @@ class Evaluation:
         """Cut the box where the domain ends; each part then lies wholly inside or wholly outside along each axis."""
         node = self.nodes[index]
         assert isinstance(node.instruction, Extend)
-        cuts = [_cut(box[a], n, node.instruction.sides[a][1]) for a, n in enumerate(self.extents)]
+        cuts = [_cut(box[a], n, node.instruction.sides[a][1]) for a, n in enumerate(self.extents_of(index))]
         if all(len(parts) == 1 for parts in cuts):
             return self._uniform(index, box, node.instruction.sides)
         result = np.empty(_shape(box), node.value_type.numpy)
@@ -185,21 +226,20 @@ class Evaluation:
         evaluated, so that no number of reflections is too many.
         """
         passed: list[tuple[Box, int, SideRule]] = []
+        extents = self.extents_of(index)
         while True:
-            outside = [
-                (a, sides[a][0 if box[a][0] < 0 else 1]) for a, n in enumerate(self.extents) if _beyond(box[a], n)
-            ]
+            outside = [(a, sides[a][0 if box[a][0] < 0 else 1]) for a, n in enumerate(extents) if _beyond(box[a], n)]
             if not outside:
-                values = self.local(self.nodes[index].operands[0], self.domain)[tuple(slice(*i) for i in box)]
+                values = self.on_domain(self.nodes[index].operands[0])[tuple(slice(*i) for i in box)]
                 break
             axis, rule = next(((a, r) for a, r in outside if isinstance(r, VALUE_RULES)), outside[0])
-            if not _reflects(rule, box[axis], self.extents[axis]):
+            if not _reflects(rule, box[axis], extents[axis]):
                 values = self._outside(index, box, axis, rule)
                 break
-            box = _replaced(box, axis, _nearer(sides[axis], box[axis], self.extents[axis]))
+            box = _replaced(box, axis, _nearer(sides[axis], box[axis], extents[axis]))
             passed.append((box, axis, rule))
-            box = _replaced(box, axis, _image(rule, box[axis], self.extents[axis]))
-            if any(len(_cut(box[a], n, sides[a][1])) > 1 for a, n in enumerate(self.extents)):
+            box = _replaced(box, axis, _image(rule, box[axis], extents[axis]))
+            if any(len(_cut(box[a], n, sides[a][1])) > 1 for a, n in enumerate(extents)):
                 values = self.local(index, box)
                 break
         for ghosts, axis, rule in reversed(passed):
@@ -219,7 +259,7 @@ class Evaluation:
                 raise AssertionError(f"{rule} reflects nothing")
 
     def _outside(self, index: int, box: Box, axis: int, rule: SideRule) -> Array:
-        node, type_, n = self.nodes[index], self.nodes[index].value_type, self.extents[axis]
+        node, type_, n = self.nodes[index], self.nodes[index].value_type, self.extents_of(index)[axis]
         low, high = box[axis]
         below = low < 0
         match rule:
@@ -250,7 +290,8 @@ class Evaluation:
     def _taken(self, index: int, box: Box, axis: int, rule: SideRule) -> Array:
         """The values of the cells to which the rule maps those of the box along the axis."""
         low, high = box[axis]
-        cells = np.array([source_cell(rule, i, self.extents[axis]) for i in range(low, high)])
+        n = self.extents_of(index)[axis]
+        cells = np.array([source_cell(rule, i, n) for i in range(low, high)])
         first = int(cells.min())
         found = self.local(index, _replaced(box, axis, (first, int(cells.max()) + 1)))
         return np.take(found, cells - first, axis=axis)
@@ -259,7 +300,8 @@ class Evaluation:
         operand = self.nodes[node.operands[0]]
         loaded = operand.instruction.name if isinstance(operand.instruction, Load) else ""
         name = loaded or next(iter(node.names or operand.names), "a value")
-        side = f"{axis_name(axis)}{'-' if below else '+'}"
+        axes = () if node.space is None else node.space.axes
+        side = f"{axes[axis].name}{'-' if below else '+'}"
         line = node.spans[0].line if node.spans else None
         what = f"{name} is read outside the domain at side {side}, where it has no boundary rule"
         return FieldError(what, advice=f"Give {name} a boundary rule at {side}.", line=line)

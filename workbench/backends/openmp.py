@@ -211,7 +211,7 @@ class OpenmpInstance:
 
     def write_field(self, name: str, values: Array) -> None:
         """Copy `values` into the field's domain; FieldError or ShapeError if dtype or shape differ."""
-        self._view(name)[...] = checked_cells(named_field(self.plan.graph, name), self.extents, values)
+        self._view(name)[...] = checked_cells(self.plan.graph, named_field(self.plan.graph, name), self.extents, values)
 
     def read_global(self, name: str) -> Number:
         """The value of a param or scalar."""

@@ -96,7 +96,7 @@ class ReferenceInstance:
         self.extents = checked_extents(graph, extents)
         self._state: dict[str, Array] = {}
         for static in graph.statics:
-            shape = self.extents if static.role == "field" else ()
+            shape = static.space.extents_in(graph.space, self.extents)
             self._state[static.name] = np.full(shape, cast(np.asarray(static.default or 0), static.type))
         self._interpreters: dict[str, KernelInterpreter] = {}
 
@@ -115,7 +115,7 @@ class ReferenceInstance:
 
     def write_field(self, name: str, values: Array) -> None:
         """Copy `values` into the field; FieldError or ShapeError if dtype or shape differ."""
-        checked = checked_cells(named_field(self.graph, name), self.extents, values)
+        checked = checked_cells(self.graph, named_field(self.graph, name), self.extents, values)
         self._state[name] = np.array(checked, order="C")
 
     def read_global(self, name: str) -> Number:

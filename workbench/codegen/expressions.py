@@ -14,12 +14,14 @@ from workbench.graph import (
     Arith,
     Broadcast,
     Extend,
+    Fold,
     Imm,
     Load,
     LoadIndex,
     LoadSize,
     Node,
     Reduce,
+    Replicate,
     Shift,
     StorageType,
     Store,
@@ -313,7 +315,7 @@ class _Writer:
                 type_ = self.scope.nodes[node.operands[-1]].value_type
                 texts = tuple(self.texts[o] for o in operands)
                 return spell(operator, texts, type_, node.value_type, self.scope.target)
-            case Store() | Extend() | Load():
+            case Store() | Extend() | Load() | Fold() | Replicate():
                 raise self._unstored(index)
 
     def _assign(self, key: Key) -> None:

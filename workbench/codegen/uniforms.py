@@ -20,6 +20,7 @@ from workbench.graph import (
     Arith,
     Broadcast,
     Extend,
+    Fold,
     Imm,
     Kernel,
     Load,
@@ -27,6 +28,7 @@ from workbench.graph import (
     LoadSize,
     Node,
     Reduce,
+    Replicate,
     Shift,
     StorageType,
     Store,
@@ -93,7 +95,7 @@ class UniformTable:
                 return frozenset().union(*(n for n in needed if n is not None)) if None not in needed else None
             case Imm():
                 return frozenset()
-            case Load() | LoadIndex() | LoadSize() | Extend() | Store():
+            case Load() | LoadIndex() | LoadSize() | Fold() | Replicate() | Extend() | Store():
                 return frozenset() if node.is_global else None
 
     def _changing(self) -> frozenset[int]:

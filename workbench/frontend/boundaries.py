@@ -230,7 +230,7 @@ def extend_term(trace: Trace, term: Term, sides: Sides, face_axes: tuple[int, ..
     values: dict[int, int] = {}  # pool index of a boundary value -> its operand number in the Extend
 
     def number(rule: Rule) -> int:
-        return values.setdefault(_boundary_value(trace, rule, term.type).index, len(values) + 1)
+        return values.setdefault(_boundary_value(trace, rule, term).index, len(values) + 1)
 
     def side(rule: Rule, axis: int) -> SideRule:
         _check_type(rule, term.type)
@@ -264,12 +264,12 @@ def _check_type(rule: Rule, type_: StorageType) -> None:
         raise TraceError(f"{rule} computes with the cells, which are bool", advice="Use constant(v) or an index map.")
 
 
-def _boundary_value(trace: Trace, rule: Rule, type_: StorageType) -> Term:
-    value = rule.value
+def _boundary_value(trace: Trace, rule: Rule, extended: Term) -> Term:
+    value, type_, space = rule.value, extended.type, extended.space
     if rule.kind == "analytic":
         assert callable(value)
-        _check_arity(trace, value, str(rule))
-        indices = [Value(trace.emit(partial(KernelBuilder.index, axis=axis))) for axis in range(trace.dim)]
+        _check_arity(trace, value, str(rule), space.rank)
+        indices = [Value(trace.emit(partial(KernelBuilder.index, axis=k, space=space))) for k in range(space.rank)]
         given = operand(value(*indices))
         _check_analytic(given, str(rule))
     else:
@@ -280,11 +280,11 @@ def _boundary_value(trace: Trace, rule: Rule, type_: StorageType) -> Term:
         raise TraceError(
             f"{rule} gives {given.type}, but the field is {type_}", advice=f'Cast it: astype(value, "{type_}").'
         )
-    return convert(trace, given, type_, local=True)
+    return convert(trace, given, type_, space)
 
 
-def _check_arity(trace: Trace, function: Callable[..., object], text: str) -> None:
-    """The function must take an index per axis; while the dimension is a guess, its arguments may correct it."""
+def _check_arity(trace: Trace, function: Callable[..., object], text: str, rank: int) -> None:
+    """The function must take `rank` indices; while the dimension is a guess, its arguments may correct it."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # some builtins have none
@@ -297,14 +297,14 @@ def _check_arity(trace: Trace, function: Callable[..., object], text: str) -> No
             return False
         return True
 
-    if takes(trace.dim):
+    if takes(rank):
         return
     larger = next((k for k in (2, 3) if k > trace.dim and takes(k)), None)
     if larger is not None and not trace.fixed:
         raise DimensionFoundError(larger, fixed=False)
-    indices = ", ".join("ijk"[: trace.dim]) if trace.dim <= 3 else "*indices"
+    indices = ", ".join("ijk"[:rank]) if rank <= 3 else "*indices"
     raise TraceError(
-        f"the function of {text} does not take one index for each of the {trace.dim} axes",
+        f"the function of {text} does not take one index for each of the {rank} axes",
         advice=f"Write analytic(lambda {indices}: ...).",
     )
 
@@ -331,6 +331,13 @@ def _check_analytic(given: Operand, text: str) -> None:
         waiting += node.operands
 
 
+def _sides_of(trace: Trace, value: Term, sides: Sides) -> Sides:
+    """The sides of the axes that the value has."""
+    positions = value.space.positions_in(trace.space)
+    assert positions is not None, f"a value along {value.space.axis_names}"
+    return tuple(sides[position] for position in positions)
+
+
 def extend_value(
     trace: Trace, value: object, rule: object, component: tuple[int, ...] = (), face_axes: tuple[int, ...] = ()
 ) -> Value:
@@ -338,6 +345,6 @@ def extend_value(
     given = operand(value)
     if not isinstance(given, Term) or not given.is_local:
         raise TraceError("extend needs a value per cell; one number is the same everywhere", advice="Leave it out.")
-    sides = parse_sides(trace, rule, "extend", component)
+    sides = _sides_of(trace, given, parse_sides(trace, rule, "extend", component))
     extended: Value = wrap(extend_term(trace, given, sides, face_axes))
     return extended

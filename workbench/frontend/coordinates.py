@@ -69,7 +69,7 @@ def _each_axis(trace: Trace, given: object, what: str) -> tuple[object, ...]:
 
 def _label(trace: Trace, axis: int, expression: object, name: str, unit: str) -> Value:
     given = operand(expression)
-    term = spread(given) if isinstance(given, Term) else constant(trace, given, F64, local=True)
+    term = spread(given, trace.space) if isinstance(given, Term) else constant(trace, given, F64, trace.space)
     if any(c.axis == axis or c.name == name for c in trace.coordinates):
         raise TraceError(
             f"coordinate {name!r} of axis {axis}: axis or name has one already", advice="Give one per axis and name."

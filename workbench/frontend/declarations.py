@@ -294,7 +294,7 @@ def _exact_default(trace: Trace, given: Number, type_: StorageType) -> Number:
         given = bool(given)
     if isinstance(given, bool) and type_ != BOOL:
         given = int(given)
-    instruction = constant(trace, given, type_, local=False).node.instruction
+    instruction = constant(trace, given, type_, GLOBAL).node.instruction
     value: Number = getattr(instruction, "value")  # noqa: B009  # constant always makes an Imm
     return value
 

@@ -130,44 +130,48 @@ def astype(value: object, dtype: object) -> Value:
 
 
 @componentwise
-def reduce_sum(value: object) -> Value:
-    """Sum over all cells, in the canonical order; of floats it is f64."""
-    return _reduce("sum", value)
+def reduce_sum(value: object, axis: object = None) -> Value:
+    """Sum over all cells, in the canonical order; of floats it is f64.
+
+    With `axis`, a number or several, over these axes alone: one value for each cell along the others, of the same type.
+    It meets values of more axes as it is: u - reduce_sum(u, axis=1) / size(1).
+    """
+    return _reduce("sum", value, axis)
 
 
 @componentwise
-def reduce_product(value: object) -> Value:
-    """Product over all cells, in the canonical order; of floats it is f64."""
-    return _reduce("product", value)
+def reduce_product(value: object, axis: object = None) -> Value:
+    """Product over all cells, in the canonical order; of floats it is f64. `axis` as in reduce_sum."""
+    return _reduce("product", value, axis)
 
 
 @componentwise
-def reduce_min(value: object) -> Value:
-    """Smallest cell; NaN if any cell is NaN."""
-    return _reduce("min", value)
+def reduce_min(value: object, axis: object = None) -> Value:
+    """Smallest cell; NaN if any cell is NaN. `axis` as in reduce_sum."""
+    return _reduce("min", value, axis)
 
 
 @componentwise
-def reduce_max(value: object) -> Value:
-    """Largest cell; NaN if any cell is NaN."""
-    return _reduce("max", value)
+def reduce_max(value: object, axis: object = None) -> Value:
+    """Largest cell; NaN if any cell is NaN. `axis` as in reduce_sum."""
+    return _reduce("max", value, axis)
 
 
 @componentwise
-def reduce_any(value: object) -> Value:
-    """Whether the condition holds in some cell."""
-    return _reduce("any", value)
+def reduce_any(value: object, axis: object = None) -> Value:
+    """Whether the condition holds in some cell. `axis` as in reduce_sum."""
+    return _reduce("any", value, axis)
 
 
 @componentwise
-def reduce_all(value: object) -> Value:
-    """Whether the condition holds in every cell."""
-    return _reduce("all", value)
+def reduce_all(value: object, axis: object = None) -> Value:
+    """Whether the condition holds in every cell. `axis` as in reduce_sum."""
+    return _reduce("all", value, axis)
 
 
-def _reduce(name: str, value: object) -> Value:
+def _reduce(name: str, value: object, axis: object) -> Value:
     current_trace(f"reduce_{name}")
-    return wrap(reduce_value(name, operand(value)))
+    return wrap(reduce_value(name, operand(value), axis))
 
 
 @componentwise

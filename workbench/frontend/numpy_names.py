@@ -92,16 +92,16 @@ def call_ufunc(name: str, method: str, operands: Sequence[Operand], extra: Seque
     return function(*operands)
 
 
-def call_function(name: str, operands: Sequence[Operand], extra: Sequence[str]) -> Operand:
-    """What np.<name>(*operands) means for functions that are no ufuncs."""
+def call_function(name: str, operands: Sequence[Operand], extra: Sequence[str], axis: object = None) -> Operand:
+    """What np.<name>(*operands, axis=axis) means for functions that are no ufuncs."""
     if name not in _COMPONENTWISE:
         raise TraceError(
             f"np.{name} has no meaning in a cell", advice=_INSTEAD.get(name, "Write the formula for one cell.")
         )
+    if axis is not None and name not in _REDUCTIONS:
+        extra = ["axis", *extra]
     if extra:
-        raise TraceError(
-            f"np.{name}: {', '.join(extra)}= has no meaning in a cell", advice="Leave it out: all axes are meant."
-        )
+        raise TraceError(f"np.{name}: {', '.join(extra)}= has no meaning in a cell", advice="Leave it out.")
     match name, len(operands):
         case "where", 3:
             return where(*operands)
@@ -114,6 +114,6 @@ def call_function(name: str, operands: Sequence[Operand], extra: Sequence[str]) 
         case (("where" | "clip"), count):
             raise TraceError(f"np.{name} takes 3 operands here, not {count}", advice=f"Write np.{name}(a, b, c).")
         case _, 1:
-            return reduce_value(_REDUCTIONS[name], operands[0])
+            return reduce_value(_REDUCTIONS[name], operands[0], axis)
         case _:
-            raise TraceError(f"np.{name} of a traced value means all axes", advice=f"Write np.{name}(u).")
+            raise TraceError(f"np.{name} of a traced value takes one value", advice=f"Write np.{name}(u, axis=0).")

@@ -10,9 +10,9 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.misuse import no_offset, no_power, note_power
-from workbench.frontend.promotion import cast_term, common_type, convert, show_number, spread, unify
+from workbench.frontend.promotion import cast_term, common_type, convert, meeting_space, show_number, unify
 from workbench.frontend.trace import Number, Operand, Term, Trace, current_trace
-from workbench.graph import OPERATORS, REDUCTIONS, StorageType, storage_type
+from workbench.graph import OPERATORS, REDUCTIONS, Space, StorageType, storage_type
 from workbench.graph.operators import accepts
 from workbench.graph.types import BOOL, F64, I64
 
@@ -97,7 +97,7 @@ def power(base: Operand, exponent: Operand) -> Operand:
     if not isinstance(exponent, int) or isinstance(exponent, bool) or not isinstance(base, Term):
         return apply("power", base, exponent)
     if exponent == 0:
-        return convert(base.trace, 1, base.type, base.is_local)
+        return convert(base.trace, 1, base.type, base.space)
     if abs(exponent) > 4096:
         raise TraceError(
             f"the exponent {show_number(exponent)} is too large", advice="Write a float exponent or exp and log."
@@ -123,13 +123,16 @@ def where(condition: Operand, yes: Operand, no: Operand) -> Operand:
             advice="Compare first: where(u > 0, a, b).",
         )
     type_ = common_type(trace, (yes, no))
-    local = any(isinstance(o, Term) and o.is_local for o in (condition, yes, no))
-    chosen = [convert(trace, condition, BOOL, local), *(convert(trace, o, type_, local) for o in (yes, no))]
+    space = meeting_space(trace, (condition, yes, no))
+    chosen = [convert(trace, condition, BOOL, space), *(convert(trace, o, type_, space) for o in (yes, no))]
     return trace.emit(lambda pool: pool.arith("select", *(t.index for t in chosen)))
 
 
-def reduce_value(name: str, operand: Operand) -> Operand:
+def reduce_value(name: str, operand: Operand, axis: object = None) -> Operand:
     """Reduce a Local over all cells of the domain to a Global; of floats it is f64 (semantics §2).
+
+    With `axis`, a number of the machine's axes or several, over these alone: a Local of the axes left and of the same
+    type, or over all its axes a Global as without.
 
     Sums and products of f32 are cast first, so that they are accumulated in f64, and those of integers below 64 bits
     in i64, so that counting cells does not wrap. Minimum and maximum keep an integer's type; of f32 the result is cast.
@@ -148,6 +151,10 @@ def reduce_value(name: str, operand: Operand) -> Operand:
             if row.kinds == "bool"
             else 'Count cells with reduce_sum(astype(condition, "i64")).',
         )
+    over = _folded_axes(trace, operand, axis, f"reduce_{name}")
+    if len(over) < operand.space.rank:
+        inner = operand.index
+        return trace.emit(lambda pool: pool.fold(name, inner, over))
     if name in ("sum", "product"):
         operand = cast_term(operand, F64 if operand.type.is_float else _wide_integer(operand.type))
     source = operand.index
@@ -155,12 +162,31 @@ def reduce_value(name: str, operand: Operand) -> Operand:
     return cast_term(result, F64) if result.type.is_float else result
 
 
+def _folded_axes(trace: Trace, operand: Term, axis: object, what: str) -> tuple[int, ...]:
+    """The numbers, among the operand's own axes, of those that `axis` names; all of them if it is None."""
+    if axis is None:
+        return tuple(range(operand.space.rank))
+    named = axis if isinstance(axis, tuple | list) else (axis,)
+    over: list[int] = []
+    for each in named:
+        wanted = trace.space.axes[trace.need_axis(each, what)]
+        if wanted not in operand.space.axes:
+            raise TraceError(
+                f"{what} over axis {each}, but the value has the axes {operand.space.axis_names} alone",
+                advice="Name an axis that the value has; axis 0 is x.",
+            )
+        over.append(operand.space.axes.index(wanted))
+    if not over or len(set(over)) < len(over):
+        raise TraceError(f"{what} over the axes {axis!r}", advice="Name each axis once, or leave axis out for all.")
+    return tuple(sorted(over))
+
+
 def _wide_integer(type_: StorageType) -> StorageType:
     return type_ if type_.bits == 64 else I64
 
 
-def offsets_of(trace: Trace, key: object) -> tuple[int, ...]:
-    """The offsets of a subscript as whole numbers, one per axis."""
+def offsets_of(trace: Trace, key: object, space: Space | None = None) -> tuple[int, ...]:
+    """The offsets of a subscript as whole numbers, one per axis of `space`, the machine's own if None."""
     parts = key if isinstance(key, tuple) else (key,)
     text = trace.text_here("this read")
     if any(isinstance(p, slice) for p in parts):
@@ -169,8 +195,20 @@ def offsets_of(trace: Trace, key: object) -> tuple[int, ...]:
             advice="Write u[+1] for the next cell and u[-1] for the one before.",
         )
     offsets = tuple(whole_number(p, f"{text}: an offset") for p in parts)
-    trace.need_offsets(len(offsets), text)
+    if space is None or space == trace.space:
+        trace.need_offsets(len(offsets), text)
+    else:
+        need_own_offsets(space, len(offsets), text)
     return offsets
+
+
+def need_own_offsets(space: Space, count: int, text: str) -> None:
+    """Refuse another number of offsets than a value of some of the machine's axes takes."""
+    if count != space.rank:
+        raise TraceError(
+            f"{text} has {count} offset{'s' * (count != 1)}, but the value has the axes {space.axis_names} alone",
+            advice=f"Write {space.rank}, one for each of them, or .at(+1, axis) to name the axis.",
+        )
 
 
 def whole_or_none(value: object) -> int | None:
@@ -206,6 +244,7 @@ def read(operand: Term, offsets: tuple[int, ...]) -> Term:
             f"{operand.trace.text_here()} reads a neighbour, but the value is one number for the whole grid",
             advice="Leave the offset out.",
         )
+    need_own_offsets(operand.space, len(offsets), operand.trace.text_here("this read"))
     return operand.trace.emit(lambda pool: pool.shift(operand.index, tuple(-o for o in offsets)))
 
 
@@ -244,13 +283,18 @@ def storable(trace: Trace, name: str, operand: Operand) -> Term:
                 f"{name} is one number, but {name}.next is given a value per cell",
                 advice="Reduce it first: reduce_sum(...), reduce_max(...).",
             )
+        if operand.space.positions_in(static.space) is None:
+            raise TraceError(
+                f"{name} has the axes {static.space.axis_names}, but {name}.next is given a value along "
+                f"{operand.space.axis_names}",
+                advice="Reduce it over the axes that are too many: reduce_sum(value, axis=1).",
+            )
         check_storable(trace, static.name, static.type, operand.type)
     elif (isinstance(operand, float) and static.type.is_integer) or (static.type == BOOL) != isinstance(operand, bool):
         raise TraceError(
             f"{name} is {static.type}, but {name}.next is given {operand!r}", advice="Write a number of that type."
         )
-    term = convert(trace, operand, static.type, local)
-    return spread(term) if local else term
+    return convert(trace, operand, static.type, static.space)
 
 
 def check_storable(trace: Trace, name: str, target: StorageType, given: StorageType) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.trace import Number, Operand, Term, Trace
-from workbench.graph import GLOBAL, StorageType, storage_type
+from workbench.graph import GLOBAL, Space, StorageType, storage_type
 from workbench.graph.types import BOOL, F64, I64
 
 
@@ -19,12 +19,20 @@ def cast_term(term: Term, type_: StorageType) -> Term:
     return term if term.type == type_ else term.trace.emit(lambda pool: pool.cast(term.index, type_))
 
 
-def spread(term: Term) -> Term:
-    """The term in every cell."""
-    return term if term.is_local else term.trace.emit(lambda pool: pool.broadcast(term.index))
+def spread(term: Term, space: Space) -> Term:
+    """The term in every cell of `space`, which has all axes of a Local."""
+    if term.is_local:
+        return term.trace.emit(lambda pool: pool.replicate(term.index, space)) if term.space != space else term
+    return term.trace.emit(lambda pool: pool.broadcast(term.index, space))
 
 
-def constant(trace: Trace, value: Number, type_: StorageType, local: bool) -> Term:
+def meeting_space(trace: Trace, operands: Sequence[Operand]) -> Space:
+    """The space in which the operands meet: all axes of the Locals in the machine's order; without Locals, Global."""
+    used = {axis for o in operands if isinstance(o, Term) for axis in o.space.axes}
+    return Space(tuple(axis for axis in trace.space.axes if axis in used)) if used else GLOBAL
+
+
+def constant(trace: Trace, value: Number, type_: StorageType, space: Space) -> Term:
     """A Python number as a constant of this type. Floats round to it; integers must fit."""
     if type_ == BOOL:
         if not isinstance(value, bool):
@@ -40,7 +48,7 @@ def constant(trace: Trace, value: Number, type_: StorageType, local: bool) -> Te
     else:
         value = _rounded(value, type_)
     exact = value
-    return trace.emit(lambda pool: pool.imm(exact, type_, trace.space if local else GLOBAL))
+    return trace.emit(lambda pool: pool.imm(exact, type_, space))
 
 
 def show_number(value: Number) -> str:
@@ -125,17 +133,17 @@ def _type_of_numbers(trace: Trace, numbers: Sequence[Number]) -> StorageType:
     return trace.float_type if any(isinstance(n, float) for n in numbers) else I64
 
 
-def convert(trace: Trace, operand: Operand, type_: StorageType, local: bool) -> Term:
-    """The operand in this type and space; a Global is cast first and then broadcast, so it is rounded once."""
+def convert(trace: Trace, operand: Operand, type_: StorageType, space: Space) -> Term:
+    """The operand in this type and space; what has fewer axes is cast before it is spread, so it is rounded once."""
     if not isinstance(operand, Term):
         if isinstance(operand, bool) and type_ != BOOL:
             operand = int(operand)
-        return constant(trace, operand, type_, local)
+        return constant(trace, operand, type_, space)
     term = cast_term(operand, type_)
-    return spread(term) if local else term
+    return term if space.is_global else spread(term, space)
 
 
 def unify(trace: Trace, operands: Sequence[Operand], type_: StorageType) -> list[Term]:
-    """All operands in `type_`, and Local if one of them is."""
-    local = any(isinstance(o, Term) and o.is_local for o in operands)
-    return [convert(trace, o, type_, local) for o in operands]
+    """All operands in `type_`, in the space where they meet."""
+    space = meeting_space(trace, operands)
+    return [convert(trace, o, type_, space) for o in operands]

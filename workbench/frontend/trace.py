@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from workbench.errors import TraceError
 from workbench.frontend.source import Place, Source
-from workbench.graph import Hint, KernelBuilder, Node, Span, Static, StorageType, grid_space
+from workbench.graph import Hint, KernelBuilder, Node, Space, Span, Static, StorageType, grid_space
 from workbench.graph.instructions import NO_HINT
 
 MOST_NODES = 200_000  # beyond any program that a compiler takes; a body that makes more never ends
@@ -42,6 +42,13 @@ class Term:
     def type(self) -> StorageType:
         """Storage type."""
         return self.node.value_type
+
+    @property
+    def space(self) -> Space:
+        """The axes along which it varies; none for a Global."""
+        space = self.node.space
+        assert space is not None, "a Store is no value"
+        return space
 
     @property
     def is_local(self) -> bool:

@@ -86,7 +86,13 @@ class Value:
         trace = term.trace
         axis = trace.need_axis(axis, trace.text_here())
         offset = whole_number(offset, f"{trace.text_here()}: an offset")
-        return Value(read(term, tuple(offset if k == axis else 0 for k in range(trace.dim))))
+        wanted = trace.space.axes[axis]
+        if term.is_local and wanted not in term.space.axes:
+            raise TraceError(
+                f"{trace.text_here()}: the value has the axes {term.space.axis_names} alone",
+                advice="Leave .at out: along another axis the value is the same everywhere.",
+            )
+        return Value(read(term, tuple(offset if own == wanted else 0 for own in term.space.axes)))
 
     def astype(self, dtype: object) -> Value:
         """The value in another storage type."""
@@ -105,7 +111,7 @@ class Value:
                 f"{term.trace.text_here()}: the value is one number for the whole grid and has no neighbours",
                 advice="Leave the offset out.",
             )
-        return Value(read(term, offsets_of(term.trace, key)))
+        return Value(read(term, offsets_of(term.trace, key, term.space)))
 
     def __setitem__(self, key: object, value: object) -> None:
         raise TraceError(
@@ -310,9 +316,10 @@ class Value:
         if any(answers(a, "*") for a in arguments):
             return cast(Value, NotImplemented)
         name = getattr(function, "__name__", str(function))
+        axis = options.pop("axis", None)
         given = [operand(a) for a in arguments if isinstance(a, Value | int | float | np.generic | np.ndarray)]
         extra = [*sorted(options), *(repr(a) for a in arguments if isinstance(a, tuple | list | str))]
-        return wrap(call_function(name, given, extra))
+        return wrap(call_function(name, given, extra, axis))
 
 
 def _not_stored(text: str) -> TraceError:

@@ -12,6 +12,7 @@ from workbench.graph.instructions import (
     Arith,
     Broadcast,
     Extend,
+    Fold,
     Hint,
     Imm,
     Instruction,
@@ -21,6 +22,7 @@ from workbench.graph.instructions import (
     Node,
     Reduce,
     Region,
+    Replicate,
     Shift,
     SideRule,
     Span,
@@ -84,47 +86,76 @@ class KernelBuilder:
         return len(self._nodes) - 1
 
     def reduce(self, operator: str | Region, value: int) -> int:
-        """Reduce a Local over all axes to a Global of the same type."""
+        """Reduce a Local over all its axes to a Global of the same type."""
         node = self._local(value, "Reduce")
-        if isinstance(operator, str):
-            if operator not in REDUCTIONS:
-                raise GraphError(f"unknown reduction {operator!r}", advice=f"Use one of {', '.join(REDUCTIONS)}.")
-            if not accepts(OPERATORS[REDUCTIONS[operator].operator], node.value_type):
-                raise GraphError(f"reduction {operator!r} does not take {node.type}", advice="Cast the value first.")
-        return self._add(Reduce(operator, tuple(range(self.space.rank))), (value,), node.type, GLOBAL)
+        self._check_reduction(operator, node)
+        return self._add(Reduce(operator, tuple(range(_space(node).rank))), (value,), node.type, GLOBAL)
 
-    def broadcast(self, value: int) -> int:
-        """A Global in every cell. A broadcast constant becomes a Local constant."""
+    def fold(self, operator: str | Region, value: int, axes: Sequence[int]) -> int:
+        """Reduce a Local over some of its axes to a Local of those left; over all of them it is `reduce`."""
+        node = self._local(value, "Fold")
+        space, over = _space(node), tuple(sorted(set(axes)))
+        if not over or not set(over) <= set(range(space.rank)):
+            raise GraphError(f"Fold over {tuple(axes)} of {space.rank} axes", advice="Name axes that the value has.")
+        if len(over) == space.rank:
+            return self.reduce(operator, value)
+        self._check_reduction(operator, node)
+        return self._add(Fold(operator, over), (value,), node.type, space.without(over))
+
+    def broadcast(self, value: int, space: Space | None = None) -> int:
+        """A Global in every cell of `space`, the kernel's own if not given. A constant becomes a Local constant."""
         node = self._nodes[value]
+        target = self.space if space is None else space
         if not node.is_global:
             raise GraphError("Broadcast needs a Global", advice="Pass a Global value.")
         if isinstance(node.instruction, Imm):
-            return self._add(node.instruction, (), node.type, self.space)
-        return self._add(Broadcast(self.space), (value,), node.type, self.space)
+            return self._add(node.instruction, (), node.type, target)
+        return self._add(Broadcast(target), (value,), node.type, target)
+
+    def replicate(self, value: int, space: Space) -> int:
+        """A Local along further axes; what is the same in every cell is made anew, in its own space it stays itself."""
+        node = self._local(value, "Replicate")
+        if node.space == space:
+            return value
+        if _space(node).positions_in(space) is None:
+            raise GraphError(
+                f"Replicate of a value along {_space(node).axis_names} to {space.axis_names}",
+                advice="Give the target all axes of the value, in their order.",
+            )
+        match node.instruction:
+            case Imm():
+                return self._add(node.instruction, (), node.type, space)
+            case Broadcast():
+                return self.broadcast(node.operands[0], space)
+            case Replicate():
+                return self.replicate(node.operands[0], space)
+            case _:
+                return self._add(Replicate(space), (value,), node.type, space)
 
     def shift(self, value: int, offset: Sequence[int]) -> int:
         """Move cells: result[i] = value[i - offset]. Shifts of shifts and zero shifts collapse."""
         node = self._local(value, "Shift")
         offset = tuple(int(o) for o in offset)
-        if len(offset) != self.space.rank:
+        if len(offset) != _space(node).rank:
             raise GraphError(
-                f"Shift by {offset} in a space of rank {self.space.rank}", advice="Give one offset per axis."
+                f"Shift by {offset} in a space of rank {_space(node).rank}", advice="Give one offset per axis."
             )
         if not any(offset):
             return value
         if isinstance(node.instruction, Shift):
             inner = node.instruction.offset
             return self.shift(node.operands[0], [a + b for a, b in zip(inner, offset, strict=True)])
-        return self._add(Shift(offset), (value,), node.type, self.space)
+        return self._add(Shift(offset), (value,), node.type, node.space)
 
-    def index(self, axis: int) -> int:
-        """The cell's index along `axis`, i64."""
-        self._axis(axis)
-        return self._add(LoadIndex(axis), (), I64, self.space)
+    def index(self, axis: int, space: Space | None = None) -> int:
+        """The cell's index along `axis` of `space`, the kernel's own if not given; i64."""
+        target = self.space if space is None else space
+        _check_axis(axis, target)
+        return self._add(LoadIndex(axis), (), I64, target)
 
     def size(self, axis: int) -> int:
-        """The extent along `axis`, an i64 Global."""
-        self._axis(axis)
+        """The extent along `axis` of the kernel's space, an i64 Global."""
+        _check_axis(axis, self.space)
         return self._add(LoadSize(axis), (), I64, GLOBAL)
 
     def arith(self, operator: str, *operands: int) -> int:
@@ -145,7 +176,10 @@ class KernelBuilder:
                 f"{operator} does not take {', '.join(map(str, types))}", advice="Cast the operands to one legal type."
             )
         if len({n.space for n in nodes}) != 1:
-            raise GraphError(f"{operator} mixes a Global and a Local", advice="Broadcast the Global first.")
+            raise GraphError(
+                f"{operator} mixes spaces: {', '.join(_words(n) for n in nodes)}",
+                advice="Broadcast a Global and replicate a Local of fewer axes first.",
+            )
         result = BOOL if row.rule == "bool" else types[0]
         return self._add(Arith(operator), operands, result, nodes[0].space)
 
@@ -159,14 +193,14 @@ class KernelBuilder:
     def extend(self, value: int, sides: Sequence[tuple[SideRule, SideRule]], operands: Sequence[int] = ()) -> int:
         """Give the value an outside; `operands` are what value rules name as operand 1, 2, ..."""
         node = self._local(value, "Extend")
-        if len(sides) != self.space.rank:
-            raise GraphError(f"Extend has {len(sides)} axes of {self.space.rank}", advice="Give a pair per axis.")
+        if len(sides) != _space(node).rank:
+            raise GraphError(f"Extend has {len(sides)} axes of {_space(node).rank}", advice="Give a pair per axis.")
         for operand in operands:
-            if self._nodes[operand].type != node.type or not self._nodes[operand].is_local:
-                raise GraphError("a boundary value has another type than the field", advice="Cast it.")
+            if (self._nodes[operand].type, self._nodes[operand].space) != (node.type, node.space):
+                raise GraphError("a boundary value has another type or space than the field", advice="Cast it.")
         if isinstance(node.instruction, Extend):  # only the operand's domain counts, and that is the inner operand's
             value = node.operands[0]
-        return self._add(Extend(tuple(sides)), (value, *operands), node.type, self.space)
+        return self._add(Extend(tuple(sides)), (value, *operands), node.type, node.space)
 
     def annotate(
         self, index: int, *, name: str | None = None, span: Span | None = None, hint: Hint | None = None
@@ -213,8 +247,25 @@ class KernelBuilder:
             raise GraphError(f"{what} needs a Local value", advice="Pass a value that has one number per cell.")
         return node
 
-    def _axis(self, axis: int) -> None:
-        if not 0 <= axis < self.space.rank:
-            raise GraphError(
-                f"axis {axis} of a space of rank {self.space.rank}", advice="Use an axis from 0 to rank-1."
-            )
+    def _check_reduction(self, operator: str | Region, node: Node) -> None:
+        if isinstance(operator, Region):
+            return
+        if operator not in REDUCTIONS:
+            raise GraphError(f"unknown reduction {operator!r}", advice=f"Use one of {', '.join(REDUCTIONS)}.")
+        if not accepts(OPERATORS[REDUCTIONS[operator].operator], node.value_type):
+            raise GraphError(f"reduction {operator!r} does not take {node.type}", advice="Cast the value first.")
+
+
+def _space(node: Node) -> Space:
+    assert node.space is not None
+    return node.space
+
+
+def _words(node: Node) -> str:
+    """A value's space in words."""
+    return "a Global" if node.is_global else f"a Local along {_space(node).axis_names}"
+
+
+def _check_axis(axis: int, space: Space) -> None:
+    if not 0 <= axis < space.rank:
+        raise GraphError(f"axis {axis} of a space of rank {space.rank}", advice="Use an axis from 0 to rank-1.")

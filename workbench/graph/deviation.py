@@ -10,12 +10,14 @@ from workbench.graph.instructions import (
     Broadcast,
     Extend,
     Fixed,
+    Fold,
     Instruction,
     Load,
     Neumann,
     Node,
     Reduce,
     Region,
+    Replicate,
     Shift,
     Store,
 )
@@ -24,7 +26,7 @@ from workbench.graph.operators import OPERATORS
 Bound = int | None
 """Units in the last place; 0 if the bits are equal, None if nothing is promised."""
 
-_COPIES: tuple[type[Instruction], ...] = (Shift, Broadcast, Store, Extend)
+_COPIES: tuple[type[Instruction], ...] = (Shift, Broadcast, Replicate, Store, Extend)
 _KEEPS_DISTANCE = ("negative", "absolute")
 
 
@@ -74,7 +76,7 @@ def _of_exact_operands(instruction: Instruction) -> Bound:
     match instruction:
         case Arith(operator):
             return OPERATORS[operator].ulp
-        case Reduce(operator=Region() as region):
+        case Reduce(operator=Region() as region) | Fold(operator=Region() as region):
             return 0 if _all_exact(region.nodes) else None
         case _:
             return 0
@@ -91,7 +93,9 @@ def _all_exact(nodes: Sequence[Node]) -> bool:
         match node.instruction:
             case Arith(operator) if OPERATORS[operator].ulp:
                 return False
-            case Reduce(operator=Region() as region) if not _all_exact(region.nodes):
+            case Reduce(operator=Region() as region) | Fold(operator=Region() as region) if not _all_exact(
+                region.nodes
+            ):
                 return False
             case _:
                 pass

@@ -22,7 +22,10 @@ class Printer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Static:
-    """A named variable that outlives a kernel call: a field (Local), a scalar (Global state) or a param (input)."""
+    """A named variable that outlives a kernel call: a field (Local), a scalar (Global state) or a param (input).
+
+    A field has the graph's space or some of its axes.
+    """
 
     name: str
     role: Literal["field", "scalar", "param"]
@@ -96,6 +99,8 @@ class Kernel:
 class Graph:
     """A program for the Orthotope Machine: its space, statics and kernels (Paraiso §2; semantics §2).
 
+    `space` has all axes of the program; a value may have some of them only.
+
     `origin`: the file whose lines the spans count, where that is not the user's cell. No part of the text.
     """
 
@@ -110,6 +115,13 @@ class Graph:
     def dim(self) -> int:
         """Number of axes."""
         return self.space.rank
+
+    @property
+    def spaces(self) -> tuple[Space, ...]:
+        """The spaces of all Locals: the graph's own first, then those of some of its axes in order of appearance."""
+        found = dict.fromkeys((self.space, *(s.space for s in self.statics)))
+        found.update(dict.fromkeys(n.space for k in self.kernels for n in k.nodes if n.space is not None))
+        return tuple(space for space in found if not space.is_global)
 
     def static(self, name: str) -> Static:
         """The static called `name`; KeyError if there is none."""

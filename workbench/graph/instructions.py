@@ -57,6 +57,25 @@ class Broadcast:
 
 
 @dataclass(frozen=True, slots=True)
+class Fold:
+    """All cells along some axes to one, for each cell along the others, in the canonical order of semantics §3.
+
+    `axes` are numbers of the operand's axes, ascending, not all of them. Along them only the domain is looked at; along
+    the axes that are kept the result is a function of every cell, as its operand is.
+    """
+
+    operator: str | Region
+    axes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Replicate:
+    """A Local in every cell of `space`, which has its axes, in their order, and further ones: the same along those."""
+
+    space: Space
+
+
+@dataclass(frozen=True, slots=True)
 class Shift:
     """Moves cells: result[i] = operand[i - offset]. The relative read u[+1] is Shift((-1,))."""
 
@@ -65,14 +84,14 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class LoadIndex:
-    """The cell's global index along `axis`, i64; simply continues outside the domain."""
+    """The cell's global index along `axis` of the value's own space, i64; simply continues outside the domain."""
 
     axis: int
 
 
 @dataclass(frozen=True, slots=True)
 class LoadSize:
-    """The global extent along `axis`, an i64 Global."""
+    """The global extent along `axis` of the graph's space, an i64 Global."""
 
     axis: int
 
@@ -184,7 +203,7 @@ class Extend:
     sides: tuple[tuple[SideRule, SideRule], ...]
 
 
-Instruction = Imm | Load | Store | Reduce | Broadcast | Shift | LoadIndex | LoadSize | Arith | Extend
+Instruction = Imm | Load | Store | Reduce | Broadcast | Fold | Replicate | Shift | LoadIndex | LoadSize | Arith | Extend
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +278,7 @@ class Parameter:
 class Region:
     """A closed scalar graph used as an operator; all nodes are Globals, the last node is the result.
 
-    For Reduce: two parameters (accumulator, cell) and `identity`, the value that leaves the other unchanged.
+    For Reduce and Fold: two parameters (accumulator, cell) and `identity`, the value that leaves the other unchanged.
     """
 
     parameters: tuple[Parameter, ...]
@@ -273,7 +292,8 @@ class Traits:
 
     word: what the text form calls it; "" for an Arith, which goes by its operator.
     arity: number of operands; None: an Arith has those of its operator, an Extend at least one.
-    reads: which cells of its operands a cell of the result depends on; "none" also where they are numbers.
+    reads: which cells of its operands a cell of the result depends on; "none" also where they are numbers,
+    "projection": the one with the same indices along the operand's axes, "all": all along some axes, or along all.
     result: whether it is a Local or a Global, either (as the operands, the static or the constant are), or none.
     evaluated_in: "cells": by formula wherever a loop or a fill needs a cell of it, or ahead of the loop if it is a
     Global; "fill": by a fill; "launch": it is given to launches or taken from them (statics, sizes, sums).
@@ -284,7 +304,7 @@ class Traits:
 
     word: str
     arity: int | None
-    reads: Literal["cell", "neighbour", "all", "none"]
+    reads: Literal["cell", "neighbour", "projection", "all", "none"]
     result: Literal["local", "global", "either", "none"]
     evaluated_in: Literal["cells", "fill", "launch"]
     on_domain: bool = False
@@ -308,6 +328,8 @@ TRAITS: dict[type, Traits] = {
     Store: Traits("store", 1, "cell", "none", "launch", on_domain=True),
     Reduce: Traits("reduce", 1, "all", "global", "launch", on_domain=True),
     Broadcast: Traits("broadcast", 1, "none", "local", "cells", uniform=True),
+    Fold: Traits("fold", 1, "all", "local", "launch"),
+    Replicate: Traits("replicate", 1, "projection", "local", "cells"),
     Shift: Traits("shift", 1, "neighbour", "local", "cells"),
     LoadIndex: Traits("index", 0, "none", "local", "cells", type=I64),
     LoadSize: Traits("size", 0, "none", "global", "launch", type=I64),

@@ -16,12 +16,14 @@ from workbench.graph.instructions import (
     Arith,
     Broadcast,
     Extend,
+    Fold,
     Imm,
     Load,
     LoadIndex,
     LoadSize,
     Node,
     Reduce,
+    Replicate,
     Shift,
     Store,
     traits_of,
@@ -85,7 +87,7 @@ def _meant(kernel: Kernel) -> list[int]:
         match node.instruction:
             case Imm(value):
                 meant.append(numbers.setdefault(value, index))
-            case Broadcast() | Store():
+            case Broadcast() | Replicate() | Store():
                 meant.append(meant[node.operands[0]])
             case Extend() if _is_called_as_its_operand(kernel, node):
                 meant.append(meant[node.operands[0]])
@@ -138,7 +140,7 @@ def _called(kernel: Kernel, index: int, takers: dict[int, str]) -> tuple[str, bo
         return name, True
     if index in takers:
         return f"{takers[index]}.next", True
-    if isinstance(node.instruction, Broadcast):
+    if isinstance(node.instruction, Broadcast | Replicate):
         return _called(kernel, node.operands[0], takers)
     text = _short_formula(kernel, index)
     return text, isinstance(node.instruction, _PLAIN) and "…" not in text
@@ -147,6 +149,11 @@ def _called(kernel: Kernel, index: int, takers: dict[int, str]) -> tuple[str, bo
 def _is_called_as_its_operand(kernel: Kernel, node: Node) -> bool:
     """Whether ghost cells have no name of their own; those of a field have none."""
     return not node.names or isinstance(_operand_of(kernel, node), Load)
+
+
+def _axes_of_operand(kernel: Kernel, node: Node, axes: tuple[int, ...]) -> str:
+    space = kernel.nodes[node.operands[0]].space
+    return ", ".join(space.axes[axis].name for axis in axes) if space is not None else ""
 
 
 def _operand_of(kernel: Kernel, node: Node) -> object:
@@ -191,7 +198,10 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
         case Reduce(operator):
             named = operator if isinstance(operator, str) else "fold"
             return f"{named} of {_operand(kernel, node, 0, depth)} over all cells"
-        case Broadcast():
+        case Fold(operator, axes):
+            named = operator if isinstance(operator, str) else "fold"
+            return f"{named} of {_operand(kernel, node, 0, depth)} over {_axes_of_operand(kernel, node, axes)}"
+        case Broadcast() | Replicate():
             return _operand(kernel, node, 0, depth)
         case Extend():
             inner = _operand(kernel, node, 0, depth)

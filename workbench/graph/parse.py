@@ -16,6 +16,7 @@ from workbench.graph.instructions import (
     Arith,
     Broadcast,
     Extend,
+    Fold,
     Hint,
     Imm,
     Instruction,
@@ -24,6 +25,7 @@ from workbench.graph.instructions import (
     Parameter,
     Reduce,
     Region,
+    Replicate,
     SideRule,
     Span,
     Store,
@@ -217,7 +219,7 @@ class _Parser:
         if line.accept("global"):
             return GLOBAL
         if line.accept("local"):
-            return self.local
+            return self._some_axes(line) if line.peek() == "(" else self.local
         line.take("space")
         line.take("(")
         axes = [self._axis(line)]
@@ -225,6 +227,19 @@ class _Parser:
             axes.append(self._axis(line))
         line.take(")")
         return Space(tuple(axes))
+
+    def _some_axes(self, line: _Line) -> Space:
+        """The space of some of the graph's axes, by name."""
+        known = {axis.name: axis for axis in self.local.axes}
+        line.take("(")
+        found: list[Axis] = []
+        while not found or line.accept(","):
+            name = line.name()
+            if name not in known:
+                raise line.error(f"one of the axes {', '.join(known)} expected, found {name}")
+            found.append(known[name])
+        line.take(")")
+        return Space(tuple(found))
 
     def _static(self, line: _Line) -> Static:
         name, role = line.name(), line.take()
@@ -318,15 +333,17 @@ class _Parser:
                 return Load(line.name())
             case "store":
                 return Store(line.name())
-            case "reduce":
+            case "reduce" | "fold":
                 key = line.take()
                 if key.startswith("@") and key not in self.regions:
                     raise line.error(f"no region {key} stands above")
                 line.take("over")
-                return Reduce(self.regions.get(key, key), line.integers())
-            case "broadcast":
+                operator, axes = self.regions.get(key, key), line.integers()
+                return Reduce(operator, axes) if word == "reduce" else Fold(operator, axes)
+            case "broadcast" | "replicate":
                 line.take("to")
-                return Broadcast(self._space(line))
+                space = self._space(line)
+                return Broadcast(space) if word == "broadcast" else Replicate(space)
             case "extend":
                 sides: list[tuple[SideRule, SideRule]] = []
                 while line.accept("("):

@@ -4,6 +4,10 @@ A row (last axis) is cut by global index into chunks of 1024 cells. A chunk has 
 index is l modulo 16, in index order, starting from the identity. Then trees: over the 16 lanes of a chunk, over the
 chunks of a row, and over each further axis from the last but one to the first (rows of a plane, planes, ...). Minimum
 and maximum keep the order too, because NaN and the sign of zero depend on it.
+
+A fold over some axes takes, for each cell along the others, the last of these axes in chunks of 1024 cells by global
+index; a chunk is one lane, in index order, starting from the identity. Then trees: over the chunks, and over each
+further axis from the last to the first.
 """
 
 from __future__ import annotations
@@ -24,6 +28,34 @@ def reduce_canonically(operator: str | Region, values: Array, type_: StorageType
     """Reduce `values` (rank >= 1, dtype of `type_`) over all axes; returns a 0-d array of the same dtype."""
     combine, start = _operator(operator, type_)
     return reduce_in_order(combine, start, values)
+
+
+def fold_canonically(operator: str | Region, values: Array, axes: tuple[int, ...], type_: StorageType) -> Array:
+    """Fold `values` (dtype of `type_`) over some of their axes; returns an array over the others, of the same dtype."""
+    combine, start = _operator(operator, type_)
+    return fold_in_order(combine, start, values, axes)
+
+
+def fold_in_order(combine: Combine, start: Array, values: Array, axes: tuple[int, ...]) -> Array:
+    """Fold with any binary operator; `start` is its identity, 0-d of the dtype of `values`."""
+    moved = np.moveaxis(values, axes, range(-len(axes), 0))
+    length = moved.shape[-1]
+    whole = length - length % CHUNK
+    result = _lane(combine, start, moved[..., :whole].reshape(*moved.shape[:-1], whole // CHUNK, CHUNK))
+    if whole < length:
+        rest = _lane(combine, start, moved[..., None, whole:])
+        result = np.concatenate([result, rest], axis=-1)
+    for _ in axes:
+        result = tree(combine, result)
+    return result
+
+
+def _lane(combine: Combine, start: Array, chunks: Array) -> Array:
+    """(..., cells of a chunk) -> (...): all in index order."""
+    lane = np.full(chunks.shape[:-1], start)
+    for cell in range(chunks.shape[-1]):
+        lane = combine(lane, chunks[..., cell])
+    return lane
 
 
 def reduce_in_order(combine: Combine, start: Array, values: Array) -> Array:

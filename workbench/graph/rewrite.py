@@ -12,6 +12,7 @@ from workbench.graph.instructions import (
     Arith,
     Broadcast,
     Extend,
+    Fold,
     Hint,
     Imm,
     Load,
@@ -19,6 +20,7 @@ from workbench.graph.instructions import (
     LoadSize,
     Node,
     Reduce,
+    Replicate,
     Shift,
     Store,
 )
@@ -43,12 +45,16 @@ def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
             return builder.store(name, operands[0])
         case Reduce(operator):
             return builder.reduce(operator, operands[0])
-        case Broadcast():
-            return builder.broadcast(operands[0])
+        case Fold(operator, axes):
+            return builder.fold(operator, operands[0], axes)
+        case Broadcast(space):
+            return builder.broadcast(operands[0], space)
+        case Replicate(space):
+            return builder.replicate(operands[0], space)
         case Shift(offset):
             return builder.shift(operands[0], offset)
         case LoadIndex(axis):
-            return builder.index(axis)
+            return builder.index(axis, node.space)
         case LoadSize(axis):
             return builder.size(axis)
         case Arith("cast"):

@@ -65,6 +65,30 @@ class Space:
         """Whether a value of this space is one number."""
         return not self.axes
 
+    @property
+    def axis_names(self) -> str:
+        """The names of the axes, for messages: "x, y"."""
+        return ", ".join(axis.name for axis in self.axes)
+
+    def extents_in(self, other: Space, extents: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the extents along these axes, given those along the other's, which must have all of these."""
+        if self == other:
+            return extents
+        positions = self.positions_in(other)
+        assert positions is not None, f"axes {self.axis_names} among {other.axis_names}"
+        return tuple(extents[position] for position in positions)
+
+    def without(self, axes: tuple[int, ...]) -> Space:
+        """Return the space of the axes that are left when those of these numbers are taken away."""
+        return Space(tuple(axis for number, axis in enumerate(self.axes) if number not in axes))
+
+    def positions_in(self, other: Space) -> tuple[int, ...] | None:
+        """Return the numbers of these axes among the other's; None if one is missing or the order differs."""
+        if not set(self.axes) <= set(other.axes):
+            return None
+        positions = tuple(other.axes.index(axis) for axis in self.axes)
+        return positions if positions == tuple(sorted(positions)) else None
+
 
 GLOBAL = Space(())
 

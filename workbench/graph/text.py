@@ -14,6 +14,7 @@ from workbench.graph.instructions import (
     Arith,
     Broadcast,
     Extend,
+    Fold,
     Hint,
     Imm,
     Instruction,
@@ -23,6 +24,7 @@ from workbench.graph.instructions import (
     Reduce,
     Reflect,
     Region,
+    Replicate,
     SideRule,
     Span,
     Store,
@@ -110,11 +112,13 @@ def span_text(span: Span) -> str:
 
 
 def space_text(space: Space, local: Space) -> str:
-    """Return "global", "local" for the graph's own space, or the axes."""
+    """Return "global", "local" for the graph's own space, "local(x, z)" for some of its axes, or the axes in full."""
     if space.is_global:
         return "global"
     if space == local:
         return "local"
+    if space.positions_in(local) is not None:
+        return f"local({', '.join(name_text(a.name) for a in space.axes)})"
     return "space(" + ", ".join(f"{name_text(a.name)} {a.kind} {extent_text(a.extent)}" for a in space.axes) + ")"
 
 
@@ -154,7 +158,7 @@ def _regions(graph: Graph) -> dict[Region, int]:
     blocks = [k.nodes for k in graph.kernels] + [c.nodes for c in graph.coordinates]
     for nodes in blocks:
         for node in nodes:
-            if isinstance(node.instruction, Reduce) and isinstance(node.instruction.operator, Region):
+            if isinstance(node.instruction, Reduce | Fold) and isinstance(node.instruction.operator, Region):
                 found.setdefault(node.instruction.operator, len(found))
     return found
 
@@ -190,11 +194,11 @@ def _instruction_words(instruction: Instruction, local: Space, region_text: Call
             return ["load", name_text(name)]
         case Store(name):
             return ["store", name_text(name)]
-        case Reduce(operator, axes):
+        case Reduce(operator, axes) | Fold(operator, axes):
             spelled = region_text(operator) if isinstance(operator, Region) else operator
-            return ["reduce", spelled, "over", _tuple_text(axes)]
-        case Broadcast(space):
-            return ["broadcast", "to", space_text(space, local)]
+            return [traits_of(instruction).word, spelled, "over", _tuple_text(axes)]
+        case Broadcast(space) | Replicate(space):
+            return [traits_of(instruction).word, "to", space_text(space, local)]
         case Arith(operator):
             return [operator]
         case Extend(sides):

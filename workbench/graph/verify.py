@@ -10,6 +10,7 @@ from workbench.graph.instructions import (
     Arith,
     Broadcast,
     Extend,
+    Fold,
     Imm,
     Load,
     LoadIndex,
@@ -17,6 +18,7 @@ from workbench.graph.instructions import (
     Node,
     Reduce,
     Region,
+    Replicate,
     Shift,
     Store,
     traits_of,
@@ -24,7 +26,7 @@ from workbench.graph.instructions import (
 from workbench.graph.operators import OPERATORS, REDUCTIONS, accepts
 from workbench.graph.place import Place, places
 from workbench.graph.region import check_region, represents
-from workbench.graph.spaces import GLOBAL, AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent
+from workbench.graph.spaces import AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent, Space
 from workbench.graph.types import BOOL
 from workbench.graph.verify_outside import (
     loads_stay_inside,
@@ -78,11 +80,11 @@ def names_are_unique(graph: Graph) -> None:
 def statics_fit_their_roles(graph: Graph) -> None:
     """Fields are Local and have no default; scalars and params are Global with a default that the type holds."""
     for static in graph.statics:
-        space = graph.space if static.role == "field" else GLOBAL
-        if static.space != space:
+        if static.space.is_global == (static.role == "field") or not _is_of(graph, static.space):
             raise GraphError(
-                f"{static.role} {static.name} has rank {static.space.rank}, not {space.rank}",
-                advice="Give it the space of its role.",
+                f"{static.role} {static.name} has the axes ({static.space.axis_names}), "
+                f"{graph.name} has ({graph.space.axis_names})",
+                advice="Give a field axes of the graph in their order, and a scalar or param none.",
             )
         if static.role == "field" and static.default is not None:
             raise GraphError(f"field {static.name} has a default", advice="Initialise it in the kernel init.")
@@ -90,8 +92,13 @@ def statics_fit_their_roles(graph: Graph) -> None:
             raise GraphError(
                 f"{static.name} is {static.type} and cannot default to {static.default!r}", advice="Change one of them."
             )
-        if any(not 0 <= axis < graph.dim for axis in static.face_axes):
+        if any(not 0 <= axis < static.space.rank for axis in static.face_axes):
             raise GraphError(f"{static.name} sits on faces of axes {static.face_axes}", advice="Use existing axes.")
+
+
+def _is_of(graph: Graph, space: Space) -> bool:
+    """Whether it has some or all of the graph's axes, in their order, or none."""
+    return space.positions_in(graph.space) is not None
 
 
 def kernels_are_of_the_graph(graph: Graph) -> None:
@@ -124,7 +131,7 @@ def operands_are_earlier(graph: Graph) -> None:
 
 
 def values_have_type_and_space(graph: Graph) -> None:
-    """Only a Store has neither; a space is Global or the graph's own, and both are what the instruction gives."""
+    """Only a Store has neither; a space has axes of the graph or none, and both are what the instruction gives."""
     for place in places(graph):
         node, traits = place.node, traits_of(place.node.instruction)
         if traits.result == "none":
@@ -132,8 +139,11 @@ def values_have_type_and_space(graph: Graph) -> None:
                 place.fail("a Store with a type or space", "Leave both out.")
         elif node.type is None or node.space is None:
             place.fail("a value without type or space", "Give both.")
-        elif node.space not in (GLOBAL, graph.space):
-            place.fail(f"a space of rank {node.space.rank} that is not the graph's", "Use the graph's space.")
+        elif not _is_of(graph, node.space):
+            place.fail(
+                f"the axes ({node.space.axis_names}) of a graph with ({graph.space.axis_names})",
+                "Use axes of the graph, in their order.",
+            )
         elif traits.result != "either" and node.is_local != (traits.result == "local"):
             place.fail(f"{_kind(node)} is a {traits.result.capitalize()}", "Correct its space.")
         elif traits.type is not None and node.type != traits.type:
@@ -154,7 +164,7 @@ def arithmetic_follows_the_table(graph: Graph) -> None:
         operands = [place.nodes[i] for i in node.operands]
         types = [n.value_type for n in operands]
         if any(n.space != node.space for n in operands):
-            place.fail(f"{row.name} mixes spaces", "Broadcast the Global first.")
+            place.fail(f"{row.name} mixes spaces", "Broadcast a Global and replicate a Local of fewer axes first.")
         if row.rule == "select":
             if types[0] != BOOL:
                 place.fail(f"select by {types[0]}", "Select by a bool.")
@@ -167,25 +177,34 @@ def arithmetic_follows_the_table(graph: Graph) -> None:
 
 
 def movements_keep_type_and_space(graph: Graph) -> None:
-    """Shift, Extend and Broadcast: Local or Global as each needs, ranks right."""
+    """Shift, Extend, Broadcast and Replicate: Local or Global as each needs, ranks right."""
     for place in places(graph):
-        node = place.node
+        node, rank = place.node, _rank(place.node)
         match node.instruction:
             case Shift(offset):
                 _same(place, place.operand(0), "Shift")
-                if len(offset) != graph.dim:
-                    place.fail(f"Shift by {offset} in {graph.dim} axes", "Give one offset per axis.")
+                if len(offset) != rank:
+                    place.fail(f"Shift by {offset} in {rank} axes", "Give one offset per axis.")
             case Extend(sides):
                 for number in range(len(node.operands)):
                     _same(place, place.operand(number), "Extend")
-                if len(sides) != graph.dim:
-                    place.fail(f"Extend has {len(sides)} pairs of sides for {graph.dim} axes", "Give a pair per axis.")
+                if len(sides) != rank:
+                    place.fail(f"Extend has {len(sides)} pairs of sides for {rank} axes", "Give a pair per axis.")
             case Broadcast(space):
                 source = place.operand(0)
-                if not source.is_global or space != graph.space or node.space != space or node.type != source.type:
-                    place.fail("Broadcast takes a Global to the graph's space and keeps its type", "Correct it.")
+                if not source.is_global or node.space != space or node.type != source.type:
+                    place.fail("Broadcast takes a Global to a space and keeps its type", "Correct it.")
+            case Replicate(space):
+                source = place.operand(0)
+                inside = source.space is not None and source.is_local and source.space.positions_in(space) is not None
+                if not inside or source.space == space or node.space != space or node.type != source.type:
+                    place.fail("Replicate takes a Local to further axes and keeps its type", "Correct it.")
             case _:
                 pass
+
+
+def _rank(node: Node) -> int:
+    return 0 if node.space is None else node.space.rank
 
 
 def _same(place: Place, operand: Node, what: str) -> None:
@@ -198,8 +217,9 @@ def indices_name_axes(graph: Graph) -> None:
     """LoadIndex and LoadSize are of an axis that exists."""
     for place in places(graph):
         instruction = place.node.instruction
-        if isinstance(instruction, LoadIndex | LoadSize) and not 0 <= instruction.axis < graph.dim:
-            place.fail(f"{_kind(place.node)} of axis {instruction.axis} in {graph.dim} axes", "Correct the axis.")
+        rank = graph.dim if isinstance(instruction, LoadSize) else _rank(place.node)
+        if isinstance(instruction, LoadIndex | LoadSize) and not 0 <= instruction.axis < rank:
+            place.fail(f"{_kind(place.node)} of axis {instruction.axis} in {rank} axes", "Correct the axis.")
 
 
 def constants_are_representable(graph: Graph) -> None:
@@ -241,16 +261,23 @@ def kernels_store_something(graph: Graph) -> None:
 
 
 def reductions_are_closed(graph: Graph) -> None:
-    """Reduce takes a Local over all axes by a known reduction or a region that is a binary operator."""
+    """Reduce takes a Local over all its axes, Fold over some, by a known reduction or a binary operator as a region."""
     for place in places(graph):
         node, instruction = place.node, place.node.instruction
-        if not isinstance(instruction, Reduce):
+        if not isinstance(instruction, Reduce | Fold):
             continue
-        operand = place.operand(0)
-        if not operand.is_local or not node.is_global or node.type != operand.type:
-            place.fail("Reduce takes a Local to a Global of its type", "Correct operand, type or space.")
-        if instruction.axes != tuple(range(graph.dim)):
-            place.fail(f"Reduce over axes {instruction.axes}", "Reduce over all axes.")
+        operand, axes = place.operand(0), instruction.axes
+        if not operand.is_local or node.type != operand.type or operand.space is None:
+            place.fail(f"{_kind(node)} takes a Local and keeps its type", "Correct operand or type.")
+        every = tuple(range(operand.space.rank))
+        if isinstance(instruction, Reduce) and axes != every:
+            place.fail(f"Reduce over axes {axes} of {len(every)}", "Reduce over all axes, or fold over some.")
+        if isinstance(instruction, Fold) and (
+            not axes or axes == every or list(axes) != sorted(set(axes) & set(every))
+        ):
+            place.fail(f"Fold over axes {axes} of {len(every)}", "Name some of the operand's axes, ascending.")
+        if isinstance(instruction, Fold) and node.space != operand.space.without(axes):
+            place.fail(f"Fold over axes {axes} gives another space", "Give it the axes that are left.")
         if isinstance(instruction.operator, Region):
             trouble = check_region(instruction.operator, node.value_type)
             if trouble:
@@ -266,7 +293,7 @@ def coordinates_are_local(graph: Graph) -> None:
     roles = {s.name: s.role for s in graph.statics}
     for coordinate in graph.coordinates:
         used = {n.instruction.name for n in coordinate.nodes if isinstance(n.instruction, Load)}
-        stores = any(isinstance(n.instruction, Store | Reduce) for n in coordinate.nodes)
+        stores = any(isinstance(n.instruction, Store | Reduce | Fold) for n in coordinate.nodes)
         local = bool(coordinate.nodes) and coordinate.nodes[-1].is_local
         if not 0 <= coordinate.axis < graph.dim or stores or not local or any(roles[n] != "param" for n in used):
             raise GraphError(

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from workbench.graph.graph import Graph
 from workbench.graph.instructions import (
     Extend,
+    Fold,
     Load,
     Node,
     Periodic,
+    Replicate,
     Shift,
     SideRule,
     Value,
@@ -19,6 +21,29 @@ from workbench.graph.instructions import (
 from workbench.graph.place import Place, places
 from workbench.graph.spaces import axis_name
 from workbench.graph.types import BOOL
+
+_Offsets = tuple[tuple[int, int], ...]
+"""Least and largest offset along each axis."""
+
+
+def _rank(node: Node) -> int:
+    return 0 if node.space is None else node.space.rank
+
+
+def _offsets_of_operand(nodes: tuple[Node, ...], node: Node, operand: int, own: _Offsets) -> _Offsets:
+    """At which offsets the operand is needed where the node is at `own`."""
+    space, inner = node.space, nodes[operand].space
+    match node.instruction:
+        case Shift(offset):
+            return tuple((low - o, high - o) for (low, high), o in zip(own, offset, strict=True))
+        case Replicate():
+            positions = (inner.positions_in(space) if inner is not None and space is not None else None) or ()
+            return tuple(own[p] for p in positions)
+        case Fold(_, axes):
+            kept = iter(own)
+            return tuple((0, 0) if axis in axes else next(kept) for axis in range(_rank(nodes[operand])))
+        case _:
+            return own
 
 
 def _rules(graph: Graph) -> Iterator[tuple[Place, int, tuple[SideRule, SideRule]]]:
@@ -83,25 +108,21 @@ def _field_below(nodes: tuple[Node, ...], index: int) -> str:
 
 def loads_stay_inside(graph: Graph) -> None:
     """A field is read outside its domain only through an Extend."""
-    zero = tuple((0, 0) for _ in range(graph.dim))
     for kernel in graph.kernels:
-        reach: list[tuple[tuple[int, int], ...] | None] = [None] * len(kernel.nodes)  # offsets at which it is needed
+        reach: list[_Offsets | None] = [None] * len(kernel.nodes)  # offsets at which it is needed
         for index in range(len(kernel.nodes) - 1, -1, -1):
             node, own = kernel.nodes[index], reach[index]
             instruction = node.instruction
-            if isinstance(instruction, Load) and node.is_local and own not in (None, zero):
+            if isinstance(instruction, Load) and node.is_local and own is not None and any(map(any, own)):
                 Place(f"kernel {kernel.name}", kernel.nodes, index).fail(
                     f"{instruction.name} is read outside its domain without a boundary rule", "Put an Extend above it."
                 )
             for number, operand in enumerate(node.operands):
                 if number == 0 and traits_of(instruction).on_domain:
-                    needed = zero
+                    needed = ((0, 0),) * _rank(kernel.nodes[operand])
                 elif own is None:
                     continue
-                elif isinstance(instruction, Shift):
-                    pairs = zip(own, instruction.offset, strict=True)
-                    needed = tuple((low - o, high - o) for (low, high), o in pairs)
                 else:
-                    needed = own
+                    needed = _offsets_of_operand(kernel.nodes, node, operand, own)
                 other = reach[operand] or needed
                 reach[operand] = tuple((min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(needed, other, strict=True))

@@ -19,12 +19,14 @@ from workbench.errors import NonFiniteError
 from workbench.graph import (
     Arith,
     Extend,
+    Fold,
     Graph,
     Imm,
     Kernel,
     Load,
     Node,
     Reduce,
+    Replicate,
     Shift,
     SideRule,
     Value,
@@ -223,7 +225,7 @@ class Origin:
 def trace_back(graph: Graph, extents: Cell, values: dict[str, Array], field: str, cell: Cell) -> Origin | None:
     """Follow bad operands from a field's next value to the node that made the first; None if it is good."""
     kernel = graph.kernel(STEP)
-    at = _Place(kernel.nodes, Evaluation(kernel, extents, values), extents)
+    at = _Place(kernel.nodes, Evaluation(kernel, extents, values))
     index, place, named = dict(kernel.stores())[field], cell, ""
     value = at.value(index, place)
     if np.isfinite(value):
@@ -241,8 +243,8 @@ def trace_back(graph: Graph, extents: Cell, values: dict[str, Array], field: str
 class _Place:
     """Values of single nodes in single cells, by the reference's interpreter."""
 
-    def __init__(self, nodes: tuple[Node, ...], evaluation: Evaluation, extents: Cell) -> None:
-        self.nodes, self.evaluation, self.extents = nodes, evaluation, extents
+    def __init__(self, nodes: tuple[Node, ...], evaluation: Evaluation) -> None:
+        self.nodes, self.evaluation = nodes, evaluation
 
     def value(self, index: int, cell: Cell) -> float:
         """The node's value in a cell, or as a Global."""
@@ -270,22 +272,38 @@ class _Place:
             case Shift(offset):
                 return [(node.operands[0], tuple(i - o for i, o in zip(cell, offset, strict=True)))]
             case Reduce():
-                values = self.evaluation.local(node.operands[0], self.evaluation.domain)
+                values = self.evaluation.on_domain(node.operands[0])
                 bad = first_bad(values) if values.dtype.kind == "f" else None
                 return [(node.operands[0], bad or (0,) * values.ndim)]
+            case Fold(_, axes):
+                return [(node.operands[0], self._folded(node.operands[0], axes, cell))]
+            case Replicate(space):
+                inner = self.nodes[node.operands[0]].space
+                positions = (None if inner is None else inner.positions_in(space)) or ()
+                return [(node.operands[0], tuple(cell[p] for p in positions))]
             case Extend(sides):
-                return self._extended(node, sides, cell)
+                return self._extended(index, sides, cell)
             case _:
                 where = () if traits_of(node.instruction).reads == "none" else cell  # operands that are numbers, if any
                 return [(i, where) for i in node.operands]
 
-    def _extended(self, node: Node, sides: tuple[tuple[SideRule, SideRule], ...], cell: Cell) -> list[tuple[int, Cell]]:
+    def _folded(self, operand: int, axes: tuple[int, ...], cell: Cell) -> Cell:
+        """The cell of a fold's operand that is not finite, of those that the fold looks at; else the first of them."""
+        kept = iter(cell)
+        extents = self.evaluation.extents_of(operand)
+        places = [(0, n) if k in axes else (place := next(kept), place + 1) for k, n in enumerate(extents)]
+        values = self.evaluation.local(operand, tuple(places))
+        bad = first_bad(values) if values.dtype.kind == "f" else None
+        return tuple(low + i for (low, _), i in zip(places, bad or (0,) * values.ndim, strict=True))
+
+    def _extended(self, index: int, sides: tuple[tuple[SideRule, SideRule], ...], cell: Cell) -> list[tuple[int, Cell]]:
         """What a ghost cell is made of: boundary values, and the cell of the domain that it mirrors."""
+        node, extents = self.nodes[index], self.evaluation.extents_of(index)
         found: list[tuple[int, Cell]] = []
         while True:
             outside = [
                 (axis, sides[axis][0 if i < 0 else 1])
-                for axis, (i, n) in enumerate(zip(cell, self.extents, strict=True))
+                for axis, (i, n) in enumerate(zip(cell, extents, strict=True))
                 if not 0 <= i < n
             ]
             if not outside:
@@ -295,7 +313,7 @@ class _Place:
                 found.append((node.operands[rule.operand], cell))
             if isinstance(rule, Value):
                 return found
-            cell = (*cell[:axis], source_cell(rule, cell[axis], self.extents[axis]), *cell[axis + 1 :])
+            cell = (*cell[:axis], source_cell(rule, cell[axis], extents[axis]), *cell[axis + 1 :])
 
 
 def _described(kernel: Kernel, origin: Origin) -> str:
@@ -308,7 +326,7 @@ def _described(kernel: Kernel, origin: Origin) -> str:
             doing = f"{name}, which is {origin.value:g}"
         case Imm(value):
             doing = f"the number {value}"
-        case Reduce(operator):
+        case Reduce(operator) | Fold(operator):
             doing = f"reduce_{operator}" if isinstance(operator, str) else "a reduction"
         case _:
             doing = type(node.instruction).__name__.lower()

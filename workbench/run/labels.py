@@ -63,7 +63,7 @@ def evaluate_coordinate(
     if axes <= {coordinate.axis}:
         line = tuple((0, n) if axis == coordinate.axis else (0, 1) for axis, n in enumerate(extents))
         return (coordinate.axis,), evaluation.local(len(coordinate.nodes) - 1, line).flatten()
-    labels = evaluation.local(len(coordinate.nodes) - 1, evaluation.domain)
+    labels = evaluation.on_domain(len(coordinate.nodes) - 1)
     line_labels = np.moveaxis(labels, coordinate.axis, 0).reshape(extents[coordinate.axis], -1)
     if np.array_equal(line_labels, line_labels[:, :1].repeat(line_labels.shape[1], axis=1), equal_nan=True):
         return (coordinate.axis,), line_labels[:, 0].copy()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from workbench.graph import (
     OPERATORS,
     Arith,
+    Fold,
     Imm,
     Kernel,
     Load,
@@ -21,7 +22,7 @@ _SYMBOLS = {
     "select": "where", "multiply": "×", "divide": "/", "negative": "−", "minimum": "min", "maximum": "max",
     "absolute": "abs", "copysign": "csign", "isfinite": "finite",
 }  # fmt: skip
-_WORDS = {"store": "=", "broadcast": "all", "extend": "…"}
+_WORDS = {"store": "=", "broadcast": "all", "replicate": "all", "extend": "…"}
 
 
 def symbol(kernel: Kernel, index: int) -> str:
@@ -36,10 +37,10 @@ def symbol(kernel: Kernel, index: int) -> str:
             text = _SYMBOLS.get(operator, OPERATORS[operator].symbol or operator)
         case Shift(offset):
             text = offset_text(offset) if len(offset) == 1 else offset_text(offset)[1:-1].replace(" ", "")
-        case Reduce(operator):
+        case Reduce(operator) | Fold(operator):
             text = _SYMBOLS.get(operator, operator) if isinstance(operator, str) else "fold"
         case LoadIndex(axis):
-            text = f"i {axis_name(axis)}"
+            text = f"i {node.space.axes[axis].name}" if node.space is not None else "i"
         case LoadSize(axis):
             text = f"n {axis_name(axis)}"
         case _:

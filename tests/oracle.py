@@ -15,6 +15,7 @@ from workbench.graph import (
     Broadcast,
     Extend,
     Fixed,
+    Fold,
     Imm,
     Load,
     LoadIndex,
@@ -26,6 +27,7 @@ from workbench.graph import (
     Reduce,
     Reflect,
     Region,
+    Replicate,
     Shift,
     Undefined,
     Value,
@@ -203,6 +205,32 @@ def reduce_all(combine, start, values, extents):
     return below(())
 
 
+def fold_some(combine, start, values, extents, axes):
+    """`values` maps a whole index to a number; fixed: the part of the index along the axes that are kept."""
+
+    def lane(cells):
+        total = start
+        for value in cells:
+            total = combine(total, value)
+        return total
+
+    def at(fixed):
+        def below(prefix):
+            n = extents[axes[len(prefix)]]
+            if len(prefix) < len(axes) - 1:
+                return fold_pairs(combine, [below((*prefix, i)) for i in range(n)])
+            cells = [values(whole((*prefix, i))) for i in range(n)]
+            return fold_pairs(combine, [lane(cells[c : c + 1024]) for c in range(0, n, 1024)])
+
+        def whole(folded):
+            kept, over = iter(fixed), dict(zip(axes, folded, strict=True))
+            return tuple(over[axis] if axis in over else next(kept) for axis in range(len(extents)))
+
+        return below(())
+
+    return at
+
+
 def region_value(region, a, b):
     values = []
     for node in region.nodes:
@@ -225,7 +253,11 @@ class Oracle:
 
     def __init__(self, kernel, extents, state):
         self.nodes, self.extents, self.state = kernel.nodes, extents, state
+        self.names = [axis.name for axis in kernel.space.axes]
         self.at = cache(self.compute)  # (node, index) -> number; index () for a Global
+
+    def extents_of(self, node):
+        return tuple(self.extents[self.names.index(axis.name)] for axis in node.space.axes)
 
     def compute(self, number, index):
         node = self.nodes[number]
@@ -233,7 +265,7 @@ class Oracle:
             case Imm(value):
                 return value
             case Load(name):
-                assert all(0 <= i < n for i, n in zip(index, self.extents, strict=False)), f"{name} at {index}"
+                assert all(0 <= i < n for i, n in zip(index, self.extents_of(node), strict=True)), f"{name} at {index}"
                 return self.state[name][index].item()
             case LoadIndex(axis):
                 return index[axis]
@@ -241,18 +273,32 @@ class Oracle:
                 return self.extents[axis]
             case Broadcast():
                 return self.at(node.operands[0], ())
+            case Replicate(space):
+                there = dict(zip((axis.name for axis in space.axes), index, strict=True))
+                kept = tuple(there[axis.name] for axis in self.nodes[node.operands[0]].space.axes)
+                return self.at(node.operands[0], kept)
             case Shift(offset):
                 return self.at(node.operands[0], tuple(i - o for i, o in zip(index, offset, strict=True)))
             case Arith(operator):
                 types = [self.nodes[o].type for o in node.operands]
                 return operate(operator, [self.at(o, index) for o in node.operands], types, node.type)
             case Reduce(operator):
-                return self.reduce(operator, node)
+                combine, start = self.operator(operator, node)
+                return reduce_all(
+                    combine,
+                    start,
+                    lambda i: self.at(node.operands[0], i),
+                    self.extents_of(self.nodes[node.operands[0]]),
+                )
+            case Fold(operator, axes):
+                combine, start = self.operator(operator, node)
+                extents = self.extents_of(self.nodes[node.operands[0]])
+                return fold_some(combine, start, lambda i: self.at(node.operands[0], i), extents, axes)(index)
             case Extend(sides):
                 return self.extended(node, sides, index)
         raise AssertionError(node)
 
-    def reduce(self, operator, node):
+    def operator(self, operator, node):
         if isinstance(operator, Region):
             start, combine = operator.identity, lambda a, b: region_value(operator, a, b)
         else:
@@ -261,12 +307,12 @@ class Oracle:
             def combine(a, b):
                 return operate(COMBINED_BY[operator], [a, b], [node.type, node.type], node.type)
 
-        return reduce_all(combine, start, lambda index: self.at(node.operands[0], index), self.extents)
+        return combine, start
 
     def extended(self, node, sides, index):
         """Extend's docstring, word for word."""
         outside = []
-        for axis, (i, n) in enumerate(zip(index, self.extents, strict=True)):
+        for axis, (i, n) in enumerate(zip(index, self.extents_of(node), strict=True)):
             if not 0 <= i < n:
                 outside.append((axis, sides[axis][0 if i < 0 else 1]))
         if not outside:
@@ -278,7 +324,7 @@ class Oracle:
         return self.by_map(node, sides, index, axis, rule)
 
     def by_value(self, node, sides, index, axis, rule):
-        i, n, type_ = index[axis], self.extents[axis], node.type
+        i, n, type_ = index[axis], self.extents_of(node)[axis], node.type
         given = self.at(node.operands[rule.operand], index)
 
         def moved(target):
@@ -294,7 +340,7 @@ class Oracle:
         return operate("add", [moved(last), rise], [type_] * 2, type_)
 
     def by_map(self, node, sides, index, axis, rule):
-        i, n = index[axis], self.extents[axis]
+        i, n = index[axis], self.extents_of(node)[axis]
         sign = getattr(rule, "sign", 1)
         match rule:
             case Undefined():
@@ -325,8 +371,9 @@ def oracle_step(graph, kernel, extents, state):
     for name, number in graph.kernel(kernel).stores():
         static = graph.static(name)
         if static.role == "field":
-            values = np.empty(extents, static.type.numpy)
-            for index in np.ndindex(*extents):
+            shape = oracle.extents_of(static)
+            values = np.empty(shape, static.type.numpy)
+            for index in np.ndindex(*shape):
                 values[index] = oracle.at(number, index)
         else:
             values = np.asarray(static.type.numpy.type(oracle.at(number, ())))

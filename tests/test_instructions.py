@@ -1,5 +1,6 @@
 """The union of instructions: each has a row of traits that is true, and everything that asks for kinds knows it."""
 
+import math
 from typing import get_args
 
 import numpy as np
@@ -36,25 +37,27 @@ from workbench.planning.verify import verify_plan
 from workbench.views.graph.symbols import numbers, symbol
 
 KINDS = get_args(Instruction)
-LINE = grid_space(1)
+PLANE = grid_space(2)
+LINE = PLANE.without((1,))
 STATICS = (
-    Static("u", "field", F64, LINE),
+    Static("u", "field", F64, PLANE),
     Static("total", "scalar", F64, GLOBAL, 0.0),
     Static("c", "param", F64, GLOBAL, 2.0),
 )
-CELLS = 7
+EXTENTS = (4, 3)
 
 
 def program():
     """A program with every kind of instruction; a new one is added here."""
-    b = KernelBuilder(LINE, STATICS)
-    u = b.extend(b.load("u"), [(Outflow(), Outflow())])
-    moved = b.arith("add", b.shift(u, (2,)), b.cast(b.index(0), F64))
+    b = KernelBuilder(PLANE, STATICS)
+    u = b.extend(b.load("u"), [(Outflow(), Outflow())] * 2)
+    rows = b.replicate(b.fold("sum", b.load("u"), (1,)), PLANE)
+    moved = b.arith("add", b.shift(u, (2, 0)), b.arith("add", rows, b.cast(b.index(0), F64)))
     scaled = b.arith("multiply", moved, b.broadcast(b.arith("multiply", b.load("c"), b.cast(b.size(0), F64))))
-    again = b.extend(scaled, [(Outflow(), Outflow())])
-    b.store("u", b.arith("add", b.shift(again, (-1,)), b.imm(0.5, F64, LINE)))
+    again = b.extend(scaled, [(Outflow(), Outflow())] * 2)
+    b.store("u", b.arith("add", b.shift(again, (-1, 0)), b.imm(0.5, F64, PLANE)))
     b.store("total", b.reduce("sum", scaled))
-    return Graph("every", LINE, STATICS, (b.finish("step"),))
+    return Graph("every", PLANE, STATICS, (b.finish("step"),))
 
 
 GRAPH = program()
@@ -84,11 +87,11 @@ def test_operands_and_result_are_as_the_row_says(kind):
 
 
 def evaluation(changed=None):
-    u = np.linspace(1.0, 2.0, CELLS)
+    u = np.linspace(1.0, 2.0, math.prod(EXTENTS)).reshape(EXTENTS)
     if changed is not None:
         u[changed] += 1.0
     state = {"u": u, "total": np.asarray(0.0), "c": np.asarray(2.0)}
-    return Evaluation(GRAPH.kernels[0], (CELLS,), state)
+    return Evaluation(GRAPH.kernels[0], EXTENTS, state)
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if TRAITS[k].result != "none"], ids=lambda kind: kind.__name__)
@@ -96,26 +99,34 @@ def test_cells_that_decide_a_result_are_those_of_the_row(kind):
     """Changes one cell of u at a time; what changes in the operand and in the result tells what the kind reads."""
     row = TRAITS[kind]
     index = OF_KIND[kind]
-    box = ((0, CELLS),)
+    rank = NODES[index].space.rank
 
     def values(found, node):
-        return found.local(node, box) if NODES[node].is_local else found.number(node)
+        return found.on_domain(node) if NODES[node].is_local else found.number(node)
+
+    def changed(before, after, node):
+        return set(map(tuple, np.argwhere(values(before, node) != values(after, node))))
 
     before, moves = evaluation(), set()
-    for cell in range(CELLS):
+    for cell in np.ndindex(*EXTENTS):
         after = evaluation(cell)
-        operands = [np.flatnonzero(values(before, o) != values(after, o)) for o in NODES[index].operands]
-        result = np.flatnonzero(values(before, index) != values(after, index))
-        local = [changed for o, changed in zip(NODES[index].operands, operands, strict=True) if NODES[o].is_local]
-        touched = set().union(*map(set, local)) if local else set()
-        if touched:
-            moves.add("all" if NODES[index].is_global else "cell" if set(result) == touched else "neighbour")
-        elif not operands:
-            assert kind is Load or not result.size
+        local = [o for o in NODES[index].operands if NODES[o].is_local]
+        touched = set().union(*(changed(before, after, o) for o in local))
+        result = changed(before, after, index)
+        if not touched:
+            assert kind is Load or NODES[index].operands or not result
+        elif rank == NODES[local[0]].space.rank:
+            moves.add("cell" if result == touched else "neighbour")
+        elif rank < NODES[local[0]].space.rank:
+            assert result == {place[:rank] for place in touched}  # axes are folded from the last
+            moves.add("all")
+        else:
+            assert result == {(*place, i) for place in touched for i in range(EXTENTS[-1])}
+            moves.add("projection")
     if kind is Extend:  # on the domain it is its operand; its ghost cells read others
         assert moves == {"cell"}
-        ghosts = ((-1, 0),)
-        assert evaluation(0).local(index, ghosts) != before.local(index, ghosts)
+        ghost = ((-1, 0), (0, 1))
+        assert evaluation((0, 0)).local(index, ghost) != before.local(index, ghost)
     else:
         assert moves == (set() if row.reads == "none" else {row.reads})
 
@@ -125,7 +136,7 @@ def test_uniform_kinds_are_one_number(kind):
     found = evaluation()
     local = [i for i, n in enumerate(NODES) if type(n.instruction) is kind and n.is_local]
     assert local
-    assert all(len(set(found.local(i, ((0, CELLS),)))) == 1 for i in local)
+    assert all(len(np.unique(found.on_domain(i))) == 1 for i in local)
 
 
 def test_kinds_that_look_at_the_domain_only_ask_for_no_margins():

@@ -88,3 +88,40 @@ def test_value_rules_hold_at_their_sides():
     result = step("walls", (3,), a=a, b=a)
     assert (result["a"] == [2.0 + 2.0, 1.0 + 4.0, 2.0 + (2 * 3.0 - 4.0)]).all()
     assert (result["b"] == [(1.0 - 0.5 * 2.0) + 2.0, 1.0 + 4.0, 2.0 + 300.0]).all()
+
+
+AXES = """
+u = field("u", boundary="periodic")
+w = field("w", dtype="f32", boundary="outflow")
+mean = reduce_sum(u, axis=1) / size(1)
+top = np.max(w, axis=(0, 2))
+ends = extend(mean, {"x": "outflow"})
+u.next = u - mean[+1, 0] + mean.at(-1, 2) * top - ends[-1, 0]
+w.next = where(mean > 0, w, top)
+spread = scalar("spread", 0.0)
+spread.next = reduce_max(mean) - reduce_min(mean)
+"""
+
+
+def test_folds_meet_values_of_more_axes():
+    graph = trace_cell(AXES, dim=3, name="axes", namespace={"np": np}).graph
+    verify(graph)
+    assert parse(to_text(graph)) == graph
+    draw = np.random.default_rng(3)
+    u, w = draw.integers(-9, 9, (4, 5, 3)).astype(float), draw.integers(-9, 9, (4, 5, 3)).astype(np.float32)
+    state = {"u": u, "w": w, "spread": np.asarray(0.0)}
+    found = interpret(graph, "step", u.shape, state)
+    mean, top = u.sum(axis=1) / 5, w.max(axis=(0, 2))
+    before, after = np.concatenate([mean[:1], mean[:-1]]), np.roll(mean, -1, 0)
+    across = np.roll(mean, 1, 1)
+    expected = u - after[:, None] + across[:, None] * top[None, :, None].astype(float) - before[:, None]
+    np.testing.assert_array_equal(found["u"], expected)
+    np.testing.assert_array_equal(found["w"], np.where(mean[:, None] > 0, w, top[None, :, None]))
+    assert found["spread"] == mean.max() - mean.min()
+
+
+def test_a_fold_keeps_the_element_type_and_over_all_axes_it_is_a_reduction():
+    graph = trace_cell('w = field("w", dtype="f32")\nw.next = w - reduce_sum(w, axis=1)', name="typed").graph
+    assert "fold sum over (1) %0 : f32 local(x)" in str(graph)
+    graph = trace_cell('w = field("w", dtype="f32")\nw.next = w - reduce_sum(w, axis=0)', name="typed").graph
+    assert "reduce sum over (0)" in str(graph)

@@ -176,9 +176,11 @@ class KernelBuilder:
                 f"{operator} does not take {', '.join(map(str, types))}", advice="Cast the operands to one legal type."
             )
         if len({n.space for n in nodes}) != 1:
+            if any(n.is_global for n in nodes):
+                raise GraphError(f"{operator} mixes a Global and a Local", advice="Broadcast the Global first.")
             raise GraphError(
-                f"{operator} mixes spaces: {', '.join(_words(n) for n in nodes)}",
-                advice="Broadcast a Global and replicate a Local of fewer axes first.",
+                f"{operator} mixes Locals along {' and along '.join(_space(n).axis_names for n in nodes)}",
+                advice="Replicate what has fewer axes first.",
             )
         result = BOOL if row.rule == "bool" else types[0]
         return self._add(Arith(operator), operands, result, nodes[0].space)
@@ -259,11 +261,6 @@ class KernelBuilder:
 def _space(node: Node) -> Space:
     assert node.space is not None
     return node.space
-
-
-def _words(node: Node) -> str:
-    """A value's space in words."""
-    return "a Global" if node.is_global else f"a Local along {_space(node).axis_names}"
 
 
 def _check_axis(axis: int, space: Space) -> None:

@@ -36,16 +36,11 @@ def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
     Types and spaces are found anew from the operands, so a rule that changes a Load's type changes all below it.
     """
     match node.instruction:
-        case Imm(value):
-            assert node.space is not None
-            return builder.imm(value, node.value_type, node.space)
-        case Load(name):
-            return builder.load(name)
+        case Imm() | Load() | LoadIndex() | LoadSize() as leaf:
+            return _leaf(builder, node, leaf)
         case Store(name):
             return builder.store(name, operands[0])
-        case Reduce(operator):
-            return builder.reduce(operator, operands[0])
-        case Fold(operator, axes):
+        case Reduce(operator, axes) | Fold(operator, axes):
             return builder.fold(operator, operands[0], axes)
         case Broadcast(space):
             return builder.broadcast(operands[0], space)
@@ -53,16 +48,25 @@ def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
             return builder.replicate(operands[0], space)
         case Shift(offset):
             return builder.shift(operands[0], offset)
-        case LoadIndex(axis):
-            return builder.index(axis, node.space)
-        case LoadSize(axis):
-            return builder.size(axis)
         case Arith("cast"):
             return builder.cast(operands[0], node.value_type)
         case Arith(operator):
             return builder.arith(operator, *operands)
         case Extend(sides):
             return builder.extend(operands[0], sides, operands[1:])
+
+
+def _leaf(builder: KernelBuilder, node: Node, instruction: Imm | Load | LoadIndex | LoadSize) -> int:
+    match instruction:
+        case Imm(value):
+            assert node.space is not None
+            return builder.imm(value, node.value_type, node.space)
+        case Load(name):
+            return builder.load(name)
+        case LoadIndex(axis):
+            return builder.index(axis, node.space)
+        case LoadSize(axis):
+            return builder.size(axis)
 
 
 def rewrite(graph: Graph, rule: Rule, statics: Sequence[Static] | None = None) -> Graph:

@@ -118,6 +118,8 @@ def loads_stay_inside(graph: Graph) -> None:
                     f"{instruction.name} is read outside its domain without a boundary rule", "Put an Extend above it."
                 )
             for number, operand in enumerate(node.operands):
+                if kernel.nodes[operand].is_global:
+                    continue
                 if number == 0 and traits_of(instruction).on_domain:
                     needed = ((0, 0),) * _rank(kernel.nodes[operand])
                 elif own is None:

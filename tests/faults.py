@@ -139,7 +139,7 @@ OF_PASSES = (
           "if work < _FLOPS_A_BYTE * moved else now", "if True else now",
           "planning.test_rerolling:test_what_is_dearer_than_memory_is_read"),
     Fault("a loop that reduces waits for what it computes anew", "rolling", "planning.rerolling",
-          "emit(kernel, storage, len(group.margins), (), used, _MOST)", "emissions[groups.index(group)]",
+          "emit(kernel, storage, (), used, _MOST)", "emissions[groups.index(group)]",
           "planning.test_rerolling:test_a_loop_that_only_reduces_computes_anew_what_rolls_then"),
     # -- cost
     Fault("a value read at several offsets counts once", "cost", "planning.cost",

@@ -146,7 +146,7 @@ def _live_names(kernel):
 def _halo(kernel, dim, field):
     """How far outside the field's ghost cells are needed."""
     live = frozenset(range(len(kernel.nodes)))
-    margins = find_margins(kernel, dim, live)
+    margins = find_margins(kernel, live)
     found = no_margins(dim)
     load = dict(kernel.loads()).get(field)
     for index, node in enumerate(kernel.nodes):

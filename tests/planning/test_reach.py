@@ -62,7 +62,7 @@ def test_margins_are_the_union_over_all_paths():
     for seed in range(80):
         graph = random_graph(seed)
         for kernel in graph.kernels:
-            margins = find_margins(kernel, graph.dim, live_nodes(kernel))
+            margins = find_margins(kernel, live_nodes(kernel))
             assert margins == margins_by_paths(kernel, graph.dim)
             reaching += sum(m != ((0, 0),) * graph.dim for m in margins)
     print(f"{reaching} values are needed outside the domain")
@@ -79,7 +79,7 @@ def shifted_twice():
 
 def test_reach_adds_up_along_a_chain():
     graph, u, inner = shifted_twice()
-    margins = find_margins(graph.kernels[0], 1, live_nodes(graph.kernels[0]))
+    margins = find_margins(graph.kernels[0], live_nodes(graph.kernels[0]))
     assert margins[inner] == ((1, 0),)
     assert margins[u] == ((1, 2),)
 

@@ -33,13 +33,16 @@ from workbench.backends.processor import available_threads, cache_bytes
 from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.teams import usable_threads
 from workbench.codegen.render import openmp_headers, render_openmp
+from workbench.codegen.shapes import array_shapes
 from workbench.codegen.source import Source
 from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
 from workbench.graph.operators import cast
 from workbench.graph.types import TYPES
+from workbench.planning.axes import along
+from workbench.planning.cost import step_cost
 from workbench.planning.layout import ALIGNMENT, Layout, lay_out_on_host
-from workbench.planning.plan import GlobalSlot, KernelPlan, Plan
+from workbench.planning.plan import Axes, GlobalSlot, KernelPlan, Plan
 from workbench.planning.schedules.locality import TileSizes, tile_sizes
 
 _SMALL = 1 << 20  # weighted operations a step below which one thread is faster than waiting for a second
@@ -172,10 +175,11 @@ class OpenmpInstance:
         wanted = threads or plan.choices.plan.cpu.threads
         self.threads = usable_threads(wanted or (1 if cells * _operations(plan) < _SMALL else available_threads()))
         self._program = program
-        self.layout: Layout = lay_out_on_host(self.extents, plan.halo, min((s.itemsize for s in plan.slots), default=8))
+        self._shapes = array_shapes(plan)
+        self._layouts = {axes: self._lay_out(axes) for axes in ((), *(shape.axes for shape in self._shapes))}
         used = frozenset(slot.index for slot in plan.array_slots)
-        size = self.layout.elements
-        self._blocks = [self._allocate(size * s.itemsize if s.index in used else 0) for s in plan.slots]
+        sizes = [self._layouts[s.axes].elements * s.itemsize if s.index in used else 0 for s in plan.slots]
+        self._blocks = [self._allocate(size) for size in sizes]
         addresses = [block.cells.ctypes.data for block in self._blocks]
         self._by_address = dict(zip(addresses, self._blocks, strict=True))
         self._slots: Array = np.array(addresses or [0], np.uintp)
@@ -331,10 +335,19 @@ class OpenmpInstance:
         self._program.zero(cells.ctypes.data, size, self.threads)
         return _Block(owner, cells)
 
+    def _lay_out(self, axes: Axes) -> Layout:
+        smallest = min((slot.itemsize for slot in self.plan.slots), default=8)
+        return lay_out_on_host(along(self.extents, axes), along(self.plan.halo, axes), smallest)
+
     def _shape_words(self) -> Array:
-        """Words of `Shape` in the order in which read_shape takes them. The whole domain is here: no neighbours."""
-        layout, dim = self.layout, len(self.extents)
-        words = (*self.extents, *layout.strides, *([0] * dim), *self.extents, *([1] * (2 * dim)), layout.start)
+        """Words of a `Shape` for each kind of array, in the order in which read_shape takes them.
+
+        The whole domain is here: no neighbours.
+        """
+        words: list[int] = []
+        for layout in self._layouts.values():
+            extents, dim = layout.extents, len(layout.extents)
+            words += (*extents, *layout.strides, *([0] * dim), *extents, *([1] * (2 * dim)), layout.start)
         return np.array(words, np.int64)
 
     def _view(self, name: str) -> Array:
@@ -343,9 +356,9 @@ class OpenmpInstance:
         slot = next(s for s in self.plan.slots if s.field == name)
         item = static.type.itemsize
         cells = self._by_address[int(self._slots[slot.index])].cells
-        first = self.layout.start * item
-        strides = tuple(s * item for s in self.layout.strides)
-        return np.ndarray(self.extents, static.type.numpy, cells.data, first, strides)
+        layout = self._layouts[slot.axes]
+        strides = tuple(s * item for s in layout.strides)
+        return np.ndarray(layout.extents, static.type.numpy, cells.data, layout.start * item, strides)
 
     def _global(self, name: str) -> GlobalSlot:
         return self.plan.global_slot(named_global(self.plan.graph, name).name)
@@ -354,7 +367,7 @@ class OpenmpInstance:
 def _operations(plan: Plan) -> float:
     """Weighted operations a cell in the largest step; at least 8, because moving a cell costs as much."""
     steps = (step for kernel in plan.kernels for step in (kernel.plain, kernel.observed))
-    return max([sum(s.cost.flops for s in step.subkernels) for step in steps] + [8.0])
+    return max([step_cost(step).flops for step in steps] + [8.0])
 
 
 def _reductions(kernel: KernelPlan) -> int:

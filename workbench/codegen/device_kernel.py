@@ -132,7 +132,7 @@ class _DeviceWriter(KernelWriter):
         arrays = self._arrays(subkernel, names, numbered)
         cells = [names.claim(f"{self.value_name(r, numbered)}_lane") for r in subkernel.reductions]
         sums = [names.claim(f"{self.value_name(r, numbered)}_partials") for r in subkernel.reductions]
-        partials = tuple(self._partial(r, c, a) for r, c, a in zip(subkernel.reductions, cells, sums, strict=True))
+        partials = tuple(self.partial(r, c, a) for r, c, a in zip(subkernel.reductions, cells, sums, strict=True))
         outputs = tuple(h.node for h in subkernel.outputs)
         reduced = tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
         roots = dict.fromkeys((*outputs, *reduced))
@@ -192,7 +192,7 @@ class _DeviceWriter(KernelWriter):
         for slot, nodes in by_slot.items():
             is_read = slot in read_slots
             wish = self.value_name(nodes[0], numbered) if is_read else ""
-            wish = wish or f"out_{self._output_name(Home(nodes[0], slot), numbered)}"
+            wish = wish or f"out_{self.output_name(Home(nodes[0], slot), numbered)}"
             type_ = self.nodes[nodes[0]].value_type
             array = found[slot] = names.claim(f"{wish}_array")
             operands.append(ArrayOperand(array, "slot", slot, type_))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from workbench.codegen.names import NameBook, offset_suffix
+from workbench.codegen.shapes import element_text
 from workbench.codegen.spelling import SUM, Target, Text, literal, spell, type_name
 from workbench.codegen.statement import Statement
 from workbench.errors import GraphError
@@ -27,7 +28,9 @@ from workbench.graph import (
     Store,
 )
 from workbench.graph.instructions import traits_of
-from workbench.graph.spaces import axis_name
+from workbench.graph.spaces import Space, axis_name
+from workbench.planning.axes import axes_of, listed
+from workbench.planning.plan import Axes
 
 Offset = tuple[int, ...]
 Key = tuple[int, Offset]
@@ -41,12 +44,16 @@ _LONGEST = 88  # characters of an expression before a part of it gets a name of 
 
 @dataclass(frozen=True, slots=True)
 class RowPointer:
-    """`name` points to cell 0 of the row at `offset` (last axis 0) of the array that holds `node`."""
+    """`name` points to cell 0 of the row at `offset` of the array that holds `node`, along the axis that `i` counts.
+
+    move: what to add to the array, "" where the loop's own rows say that.
+    """
 
     name: str
     array: str
     node: int
     offset: Offset
+    move: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +79,8 @@ class CellCode:
     """What one loop nest needs, in order: `uniform` ahead of everything, `row` in each row, `cell` in each cell.
 
     `arrays` are in order of appearance.
-    The cell's index along the last axis is `i`, counted from the domain's first cell.
+    The cell's index along the last axis is `i`, counted from the domain's first cell; in a loop that folds, along the
+    last axis that it keeps. `at` has those along the other axes.
     """
 
     arrays: tuple[ArrayName, ...]
@@ -100,6 +108,9 @@ class Scope:
     `stored`: nodes read from arrays. `statics`: Globals block slots of params and scalars; `reductions`: those of
     Reduce nodes. With `places`, the arrays of stored nodes by name, cells are read by linear index, which is `cell` at
     the cell itself, each into a variable. `words`: what is not computed here but read from the Globals block.
+
+    `frame` has all axes of the program and `axes` are those of the loop among them, () for all; `shapes` names the
+    shapes of arrays with other axes. `folds`: which of the loop's axes are folded, for whose cells no row is known.
     """
 
     dim: int
@@ -110,6 +121,35 @@ class Scope:
     target: Target
     places: Mapping[int, str] = field(default_factory=dict)
     words: Words | None = None
+    frame: Space | None = None
+    axes: Axes = ()
+    shapes: Mapping[Axes, str] = field(default_factory=dict)
+    folds: Axes = ()
+
+    def axes_of(self, index: int) -> Axes:
+        """Which of the program's axes a Local has, one by one."""
+        frame = self.frame
+        if frame is None:
+            return tuple(range(self.dim))
+        return listed(axes_of(self.nodes[index].space, frame), frame.rank)
+
+    @property
+    def loop_axes(self) -> Axes:
+        """Which of the program's axes the loop has, one by one."""
+        return self.axes or tuple(range(self.dim))
+
+    @property
+    def inner(self) -> int:
+        """The axis of the program that `i` counts."""
+        return next(axis for axis in reversed(self.loop_axes) if axis not in self.folds)
+
+    def index(self, axis: int) -> str:
+        """The cell's local index along one of the program's axes."""
+        return "i" if axis == self.inner else f"at[{self.loop_axes.index(axis)}]"
+
+    def shape_of(self, axes: Axes) -> str:
+        """The name of the shape of arrays with these axes."""
+        return "shape" if axes == self.loop_axes else self.shapes[axes]
 
 
 def emit_cell(
@@ -178,9 +218,8 @@ class _Writer:
     fixed: frozenset[Key] = frozenset()
 
     def write(self, computed: tuple[int, ...], read: tuple[int, ...], *, local: bool) -> CellCode:
-        zero = (0,) * self.scope.dim
-        self.fixed = frozenset((root, zero) for root in computed)
-        keys = [(root, zero) for root in (*computed, *read)]
+        self.fixed = frozenset((root, self._here(root)) for root in computed)
+        keys = [(root, self._here(root)) for root in (*computed, *read)]
         for key in self._order(keys):
             self._finish(key)
         for key in keys if local else ():
@@ -198,6 +237,11 @@ class _Writer:
             tuple(cell),
             results,
         )
+
+    def _here(self, index: int) -> Offset:
+        """The offset of the cell itself along the axes of a value."""
+        node = self.scope.nodes[index]
+        return (0,) * (node.space.rank if node.is_local and node.space is not None else self.scope.dim)
 
     def _is_read(self, key: Key) -> bool:
         return key[0] in self.scope.stored and key not in self.fixed
@@ -233,8 +277,8 @@ class _Writer:
         if self._is_word(index):
             return ()
         traits = traits_of(node.instruction)
-        if isinstance(node.instruction, Shift):
-            offset = tuple(a - b for a, b in zip(offset, node.instruction.offset, strict=True))
+        if isinstance(node.instruction, Shift | Replicate):
+            offset = self._below(node, offset)
         elif isinstance(node.instruction, Reduce):  # its finisher has left a number in its slot
             return ()
         elif traits.evaluated_in != "cells" and not traits.is_leaf:
@@ -242,19 +286,31 @@ class _Writer:
         return tuple(self._key(i, offset) for i in node.operands)
 
     def _key(self, index: int, offset: Offset) -> Key:
-        """The value that is meant, past Broadcasts and Shifts; what is the same in every cell is known at offset 0."""
+        """The value that is meant, past what only moves it; what is the same in every cell is known at offset 0."""
         passed: list[int] = []
         node = self.scope.nodes[index]
-        while index not in self.scope.stored and isinstance(node.instruction, Broadcast | Shift):
+        while index not in self.scope.stored and isinstance(node.instruction, Broadcast | Shift | Replicate):
             passed.append(index)
-            if isinstance(node.instruction, Shift):
-                offset = tuple(a - b for a, b in zip(offset, node.instruction.offset, strict=True))
+            offset = self._below(node, offset)
             index = node.operands[0]
             node = self.scope.nodes[index]
         same = index not in self.scope.stored and (_is_same_everywhere(node) or self._is_word(index))
         key = (index, (0,) * self.scope.dim if same else offset)
         self.passed.setdefault(key, set()).update(passed)
         return key
+
+    def _below(self, node: Node, offset: Offset) -> Offset:
+        """Where the operand of a movement is needed for the value at an offset."""
+        match node.instruction:
+            case Shift(distance):
+                return tuple(a - b for a, b in zip(offset, distance, strict=True))
+            case Replicate():
+                inner = self.scope.nodes[node.operands[0]].space
+                positions = inner.positions_in(node.space) if inner is not None and node.space is not None else None
+                assert positions is not None
+                return tuple(offset[axis] for axis in positions)
+            case _:
+                return offset
 
     def _unstored(self, index: int) -> GraphError:
         node = self.scope.nodes[index]
@@ -270,8 +326,9 @@ class _Writer:
         if self._is_read(key):
             extended = node.operands[:1] if isinstance(node.instruction, Extend) else ()
             inside = tuple(sorted({index, *extended, *self.passed.get(key, ())}))
-            self.texts[key], self.levels[key], self.inside[key] = self._read(key), CELL, inside
-            if index in self.scope.places:
+            self.texts[key], self.levels[key] = self._read(key)
+            self.inside[key] = inside
+            if index in self.scope.places or self.levels[key] == ROW:
                 self._assign(key)
             return
         operands = self._operands(key)
@@ -284,7 +341,7 @@ class _Writer:
         inside = tuple(sorted({index, *self.passed.get(key, ()), *(n for o in operands for n in self.inside[o])}))
         text = self._text(key, operands)
         if isinstance(node.instruction, LoadIndex):
-            level = self._index_level(node.instruction.axis)
+            level = self._index_level(self.scope.axes_of(index)[node.instruction.axis])
         self.texts[key], self.levels[key], self.inside[key] = text, level, inside
         if isinstance(node.instruction, Imm | LoadIndex):
             return
@@ -308,22 +365,23 @@ class _Writer:
             case LoadSize(axis):
                 return Text(f"shape.global_extents[{axis}]")
             case LoadIndex(axis):
-                return self._index(axis, offset[axis])
-            case Broadcast() | Shift():
+                return self._index(self.scope.axes_of(index)[axis], offset[axis])
+            case Broadcast() | Shift() | Replicate():
                 return self.texts[operands[0]]
             case Arith(operator):
                 type_ = self.scope.nodes[node.operands[-1]].value_type
                 texts = tuple(self.texts[o] for o in operands)
                 return spell(operator, texts, type_, node.value_type, self.scope.target)
-            case Store() | Extend() | Load() | Fold() | Replicate():
+            case Store() | Extend() | Load() | Fold():
                 raise self._unstored(index)
 
     def _assign(self, key: Key) -> None:
         index, offset = key
         node = self.scope.nodes[index]
         self.unnamed.discard(key)
-        is_pointer = self._is_read(key) and index not in self.scope.places  # its row already has the plain name
-        suffix = "_here" if is_pointer else offset_suffix(offset)
+        # Its row already has the plain name.
+        is_pointer = self._is_read(key) and index not in self.scope.places and self.levels[key] == CELL
+        suffix = "_here" if is_pointer else offset_suffix(offset, self._axes_of_local(index))
         name = self.names.claim(self._wish(index) + suffix)
         text = f"const {type_name(node.value_type)} {name} = {self.texts[key].text};"
         self.statements[self.levels[key]].append(Statement(text, self.inside[key]))
@@ -336,37 +394,56 @@ class _Writer:
     def _global_slot(self, slot: int, type_: StorageType) -> Text:
         return Text(f"read_global<{type_name(type_)}>(globals, {slot})")
 
+    def _axes_of_local(self, index: int) -> Axes:
+        return self.scope.axes_of(index) if self.scope.nodes[index].is_local else ()
+
     def _index_level(self, axis: int) -> int:
-        return CELL if axis == self.scope.dim - 1 else ROW
+        return CELL if axis == self.scope.inner else ROW
 
     def _index(self, axis: int, offset: int) -> Text:
-        """The global index: of the row along outer axes, of the cell along the last."""
+        """The global index along an axis of the program: of the cell along that which `i` counts, else of the row."""
         level = self._index_level(axis)
         name = f"index_{axis_name(axis)}"
         if axis not in self.indices:
             self.indices.add(axis)
-            local = "i" if level == CELL else f"at[{axis}]"
-            text = f"const int64_t {name} = shape.origin[{axis}] + {local};"
+            origin = f"shape.origin[{self.scope.loop_axes.index(axis)}]"
+            text = f"const int64_t {name} = {origin} + {self.scope.index(axis)};"
             self.statements[level].append(Statement(text, ()))
         return _plus(name, offset)
 
-    def _read(self, key: Key) -> Text:
-        """A stored value: row pointers for each offset along outer axes, a constant added to i along the last."""
+    def _read(self, key: Key) -> tuple[Text, int]:
+        """A stored value: row pointers for each offset along outer axes, a constant added to i along its own."""
         index, offset = key
-        nodes = self.scope.nodes
+        nodes, axes = self.scope.nodes, self.scope.axes_of(index)
+        level = CELL if self.scope.inner in axes else ROW
         if index in self.scope.places:
             array = self.scope.places[index]
             self.arrays.setdefault(index, ArrayName(array, index, nodes[index].value_type))
-            return self._read_place(array, offset)
-        row = (index, (*offset[:-1], 0))
+            if axes == self.scope.loop_axes:
+                return self._read_place(array, offset), CELL
+            return Text(f"{array}[{self._element(axes, offset)}]"), level
         if index not in self.arrays:
             self.wishes[index] = self._wish(index)
             name = self.names.claim(f"{self.wishes[index]}_array")
             self.arrays[index] = ArrayName(name, index, nodes[index].value_type)
+        if level == ROW:
+            return Text(f"{self.arrays[index].name}[{self._element(axes, offset)}]"), ROW
+        along = axes.index(self.scope.inner)
+        row = (index, (*offset[:along], 0, *offset[along + 1 :]))
         if row not in self.pointers:
-            name = self.names.claim(self.wishes[index] + offset_suffix(row[1]))
-            self.pointers[row] = RowPointer(name, self.arrays[index].name, index, row[1])
-        return Text(f"{self.pointers[row].name}[{_plus('i', offset[-1]).text}]")
+            name = self.names.claim(self.wishes[index] + offset_suffix(row[1], axes))
+            in_row = axes == self.scope.loop_axes and not self.scope.folds
+            move = "" if in_row else self._element(axes, row[1], without=self.scope.inner)
+            self.pointers[row] = RowPointer(name, self.arrays[index].name, index, row[1], move)
+        place = _plus("i", offset[along]).text
+        if along < len(axes) - 1:
+            place = f"{f'({place})' if offset[along] else place} * {self.scope.shape_of(axes)}.strides[{along}]"
+        return Text(f"{self.pointers[row].name}[{place}]"), CELL
+
+    def _element(self, axes: Axes, offset: Offset, without: int = -1) -> str:
+        """Where a cell lies in an array with these axes, or its row along one of them."""
+        indices = ["" if axis == without else self.scope.index(axis) for axis in axes]
+        return element_text(self.scope.shape_of(axes), indices, offset)
 
     def _read_place(self, array: str, offset: Offset) -> Text:
         """A stored value by linear index; the index of a row away has a name, the same for all arrays."""

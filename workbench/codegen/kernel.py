@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from workbench.codegen.expressions import CellCode, emit_cell
+from workbench.codegen.folds import fold_sweep
 from workbench.codegen.laps import Lap, number_laps
 from workbench.codegen.loops import (
     Array,
@@ -26,6 +27,7 @@ from workbench.codegen.loops import (
 from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.rows import beyond_domain, lost_tags, passed_array, row_element
 from workbench.codegen.rules import is_steady
+from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import Target, type_name
 from workbench.codegen.statement import Statement
@@ -131,7 +133,16 @@ class _HostWriter(KernelWriter):
         for stage, uniforms in self._later(step).items():
             phase = finished[stage - 1]
             phases[phase] = replace(phases[phase], uniforms=(uniforms, *phases[phase].uniforms))
-        return StepCode(name, tuple(phases) or (Phase((), (), ()),), self._scalars(step), step.rotation)
+        shapes = self._shapes_of(step, phases)
+        made = tuple(phases) or (Phase((), (), ()),)
+        return StepCode(name, made, self._scalars(step), step.rotation, shapes=shapes)
+
+    def _shapes_of(self, step: Step, phases: Sequence[Phase]) -> tuple[ArrayShape, ...]:
+        """Those that the calls of a step name."""
+        used = {name for p in phases for sweep in p.sweeps for name in (*sweep.shapes, sweep.over)}
+        used |= {fill.shape for p in phases for fill in p.fills}
+        used |= {self.shape_name(self.axes_of(self.nodes[f.node].operands[0])) for f in step.finishers}
+        return tuple(shape for shape in self.shapes if shape.name in used)
 
     def _tiles(self, code: StepCode) -> tuple[TileCode, ...]:
         """The plain step, of which several run together."""
@@ -147,12 +158,25 @@ class _HostWriter(KernelWriter):
     # ---- sweeps
 
     def _sweep(self, subkernel: Subkernel, buffers: dict[int, int]) -> SweepCall:
+        if subkernel.reduced:
+            return self._fold(subkernel)
         sweep, _, own = self._loop(subkernel)
         passed = [passed_array(a) for a in (*sweep.reads, *sweep.writes)]
         passed += [
             f"run.partials<{p.type}>({buffers[r]})" for p, r in zip(sweep.partials, subkernel.reductions, strict=True)
         ]
-        return SweepCall(self._shared_sweep(sweep, own), tuple(passed), subkernel.margins)
+        over = self.shape_name(subkernel.axes)
+        shapes = (over, *(shape.name for shape in sweep.shapes))
+        name = self._shared_sweep(sweep, own)
+        return SweepCall(name, tuple(passed), subkernel.margins, shapes, over, sweep.rank)
+
+    def _fold(self, subkernel: Subkernel) -> SweepCall:
+        sweep, own = fold_sweep(self, subkernel)
+        assert sweep.folding is not None
+        passed = tuple(passed_array(a) for a in (*sweep.reads, *sweep.writes))
+        shapes = (self.shape_name(subkernel.axes), *(shape.name for shape in sweep.shapes))
+        over, rank, lanes = sweep.folding.shape, len(sweep.folding.kept), sweep.folding.lanes
+        return SweepCall(self._shared_sweep(sweep, own), passed, subkernel.margins, shapes, over, rank, lanes)
 
     def _chain_phase(self, step: Step, chain: Chain) -> Phase:
         """Its sweeps and the function that runs them together."""
@@ -165,6 +189,7 @@ class _HostWriter(KernelWriter):
             buffers[node] = Buffer(names.claim(self.value_name(node, numbered)), type_name(type_), size)
             size += planes[node] * type_.itemsize
         calls = []
+        used: dict[ArrayShape, None] = {}
         launch_of = {m: n for n, x in enumerate(step.launches) if x.kind == "subkernel" for m in x.members}
         for member in chain.members:
             launch = launch_of[member.subkernel]
@@ -173,7 +198,9 @@ class _HostWriter(KernelWriter):
             arrays = (*sweep.reads, *sweep.writes)
             passed = [buffers[n].name if n in buffers else passed_array(a) for n, a in zip(nodes, arrays, strict=True)]
             name = self._shared_sweep(sweep, own)
-            calls.append(MemberCall(name, tuple(passed), member.grown, member.ahead, *laps))
+            shapes = ("shape", *(shape.name for shape in sweep.shapes))
+            used.update(dict.fromkeys(sweep.shapes))
+            calls.append(MemberCall(name, tuple(passed), member.grown, member.ahead, *laps, shapes))
         spread = no_margins(self.dim)
         for member in chain.members:
             spread = union(spread, member.grown)
@@ -186,6 +213,7 @@ class _HostWriter(KernelWriter):
             max(m.grown[0][1] - m.ahead for m in chain.members),
             tuple(buffers.values()),
             tuple(calls),
+            tuple(used),
         )
         wish = f"together_{identifier(self.kernel.kernel.name)}_{len(self.chains.records)}"
         name = self.chains.wanted(code, "", lambda c: replace(c, name=self.functions.claim(wish))).name
@@ -200,16 +228,16 @@ class _HostWriter(KernelWriter):
         With `planes` as a member of a chain, where these roll.
         """
         slots = {h.node: h.slot for h in subkernel.reads}
-        names, numbered = NameBook(RESERVED), dict[int, str]()
+        names, numbered = NameBook(self.reserved()), dict[int, str]()
         outputs = tuple(h.node for h in subkernel.outputs)
         reduced = tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
-        targets = [names.claim(f"out_{self._output_name(h, numbered)}") for h in subkernel.outputs]
+        targets = [names.claim(f"out_{self.output_name(h, numbered)}") for h in subkernel.outputs]
         cells = [names.claim(f"{self.value_name(r, numbered)}_cells") for r in subkernel.reductions]
         arguments = [names.claim(f"{self.value_name(r, numbered)}_partials") for r in subkernel.reductions]
         roots = dict.fromkeys((*outputs, *reduced))
         read = tuple(r for r in roots if r in slots and (r not in outputs or self._exists(r)))
         computed = tuple(r for r in roots if r not in read)
-        code = emit_cell(self.scope(frozenset(slots)), computed, read, names, numbered)
+        code = emit_cell(self.scope(frozenset(slots), subkernel.axes), computed, read, names, numbered)
         values = {r.node: (r.text, r.nodes) for r in code.results}
         statements = list(code.cell)
         reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in code.arrays]
@@ -222,14 +250,15 @@ class _HostWriter(KernelWriter):
             Array(f"{out}_array", f"{type_name(self.nodes[h.node].value_type)}*", h.slot)
             for h, out in zip(subkernel.outputs, targets, strict=True)
         ]
-        origin = (0,) * self.dim
+        rank = len(subkernel.axes) or self.dim
+        origin = (0,) * rank
         out_rows = [
             Pointer(
                 out, f"{type_name(self.nodes[h.node].value_type)}*", f"{out}_array", row_element(h.node, origin, planes)
             )
             for h, out in zip(subkernel.outputs, targets, strict=True)
         ]
-        partials = tuple(self._partial(r, c, a) for r, c, a in zip(subkernel.reductions, cells, arguments, strict=True))
+        partials = tuple(self.partial(r, c, a) for r, c, a in zip(subkernel.reductions, cells, arguments, strict=True))
         sweep = Sweep(
             "",
             subkernel.name,
@@ -241,13 +270,16 @@ class _HostWriter(KernelWriter):
             code.row,
             tuple(statements),
             planes is not None,
+            rank,
+            self.shapes_in((a.node for a in code.arrays), subkernel.axes),
         )
         own = {name: f"out {k}" for k, out in enumerate(targets) for name in (out, f"{out}_array")}
         return sweep, (*(a.node for a in code.arrays), *outputs), own
 
     def _shared_sweep(self, sweep: Sweep, own: dict[str, str]) -> str:
         """The name of an equal sweep or of this one, now noted."""
-        wish = f"sweep_{sweep.label or len(self.sweeps.records)}"
+        kind = "sweep" if sweep.folding is None else "fold"
+        wish = f"{kind}_{sweep.label or len(self.sweeps.records)}"
         found = self.sweeps.wanted(sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own)
         return found.name
 
@@ -257,16 +289,18 @@ class _HostWriter(KernelWriter):
                 p.name,
                 f"const {type_name(self.nodes[p.node].value_type)}*",
                 p.array,
-                row_element(p.node, p.offset, planes),
+                p.move or row_element(p.node, p.offset, planes),
             )
             for p in code.pointers
         )
 
     def _finisher(self, node: int, slot: int, buffers: dict[int, int]) -> FinisherCall:
         type_ = type_name(self.nodes[node].value_type)
+        axes = self.axes_of(self.nodes[node].operands[0])
+        partials = f"run.partials<{type_}>({buffers[node]})"
         text = (
-            f"write_global(globals, {slot}, reduce_partials(shape, run.partials<{type_}>({buffers[node]}), "
-            f"{self._combine(node)}()));"
+            f"write_global(globals, {slot}, "
+            f"reduce_partials({self.shape_name(axes)}, {partials}, {self._combine(node)}()));"
         )
         return FinisherCall(buffers[node], type_, self._combine(node), slot, Statement(text, (node,)))
 
@@ -278,4 +312,5 @@ class _HostWriter(KernelWriter):
         rules = self.rules.wanted(fresh, "", lambda r: replace(r, name=self.functions.claim(wish)))
         steady = fill.source == fill.target and is_steady(self.nodes, self.nodes[fill.node])
         tag = 1 + self.first_tag + self.rules.records.index(rules) if steady else 0
-        return FillCall(rules.name, rules.type, fill.source, fill.target, tag)
+        shape = self.shape_name(self.axes_of(fill.node))
+        return FillCall(rules.name, rules.type, fill.source, fill.target, tag, shape, rules.rank)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import Uniforms, UniformWord
 from workbench.planning.plan import Margins
@@ -40,10 +41,38 @@ class Partial:
 
 
 @dataclass(frozen=True, slots=True)
+class FoldedValue:
+    """A Fold inside a loop: its trees, the lane of each kept cell, how two values combine, and where results go."""
+
+    trees: str
+    cells: str
+    type: str
+    combine: str
+    identity: str
+    target: str
+    array: str
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """How a loop folds: over the cells of `shape`, `lanes` of the last kept axis side by side.
+
+    kept and folded: numbers of the loop's axes.
+    """
+
+    shape: str
+    kept: tuple[int, ...]
+    folded: tuple[int, ...]
+    lanes: int
+    values: tuple[FoldedValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Sweep:
     """The loop nest of sub-kernels over a box of cells; `rolls`: as a member of a chain, which says where tiles are.
 
-    `label` is the first one's name. Equal sweeps have equal text.
+    `label` is the first one's name. Equal sweeps have equal text. rank: number of the loop's axes. shapes: of arrays
+    with other axes. folding: only of a loop that folds, whose box is of the cells that are kept.
     """
 
     name: str = field(compare=False)
@@ -56,6 +85,9 @@ class Sweep:
     row: tuple[Statement, ...]
     cell: tuple[Statement, ...]
     rolls: bool = False
+    rank: int = 0
+    shapes: tuple[ArrayShape, ...] = ()
+    folding: Folding | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,25 +112,40 @@ class Rules:
     most_steps: int
     operands: tuple[Operand, ...]
 
+    @property
+    def rank(self) -> int:
+        """Number of axes of what is extended."""
+        return len(self.table)
+
 
 @dataclass(frozen=True, slots=True)
 class FillCall:
-    """Rules applied to arrays. `tag` other than 0: an array with this tag holds the very same ghost cells already."""
+    """Rules applied to arrays of a shape. `tag` other than 0: an array with this tag has these ghost cells already."""
 
     rules: str
     type: str
     source: int
     target: int
     tag: int = 0
+    shape: str = "shape"
+    rank: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class SweepCall:
-    """A sweep applied to arrays over the domain grown by `grown`: the arguments behind globals and box."""
+    """A sweep applied to arrays over the domain grown by `grown`: the arguments behind globals and box.
+
+    shapes: its arguments before globals, the loop's own first. over: the shape of the cells that tasks share out, with
+    `rank` axes; lanes: as in Folding, 0 where nothing is folded.
+    """
 
     sweep: str
     arguments: tuple[str, ...]
     grown: Margins
+    shapes: tuple[str, ...] = ("shape",)
+    over: str = "shape"
+    rank: int = 0
+    lanes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +170,7 @@ class MemberCall:
     ahead: int
     lap: int
     launch_lap: int
+    shapes: tuple[str, ...] = ("shape",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +188,7 @@ class ChainCode:
     last: int
     buffers: tuple[Buffer, ...]
     members: tuple[MemberCall, ...]
+    shapes: tuple[ArrayShape, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +227,7 @@ class StepCode:
     """One step of one kernel. `scalars` computes all new scalars, then writes them.
 
     `renews`: the function that computes anew what is the same in all cells and changes with scalars, "" for none.
+    shapes: those of arrays with some axes only.
     """
 
     name: str
@@ -185,6 +235,7 @@ class StepCode:
     scalars: tuple[Statement, ...]
     rotation: tuple[int, ...]
     renews: str = ""
+    shapes: tuple[ArrayShape, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,9 +60,10 @@ def _ascii(sign: str) -> str:
     return last if "CAPITAL" in words and last.isalnum() else last.lower()
 
 
-def offset_suffix(offset: tuple[int, ...]) -> str:
-    """What tells a value at another cell: "" for the cell itself, "_xp1_ym2" for (+1, -2)."""
-    parts = [f"_{axis_name(k)}{'p' if o > 0 else 'm'}{abs(o)}" for k, o in enumerate(offset) if o]
+def offset_suffix(offset: tuple[int, ...], axes: tuple[int, ...] = ()) -> str:
+    """What tells a value at another cell: "" for the cell itself, "_xp1_ym2" for (+1, -2); axes: () for all."""
+    pairs = zip(axes or range(len(offset)), offset, strict=True)
+    parts = [f"_{axis_name(k)}{'p' if o > 0 else 'm'}{abs(o)}" for k, o in pairs if o]
     return "".join(parts)
 
 

@@ -90,12 +90,12 @@ class UniformTable:
         match node.instruction:
             case Reduce():
                 return frozenset({index})
-            case Arith() | Broadcast() | Shift():
+            case Arith() | Broadcast() | Replicate() | Shift():
                 needed = [self._after[operand] for operand in node.operands]
                 return frozenset().union(*(n for n in needed if n is not None)) if None not in needed else None
             case Imm():
                 return frozenset()
-            case Load() | LoadIndex() | LoadSize() | Fold() | Replicate() | Extend() | Store():
+            case Load() | LoadIndex() | LoadSize() | Fold() | Extend() | Store():
                 return frozenset() if node.is_global else None
 
     def _changing(self) -> frozenset[int]:
@@ -131,13 +131,15 @@ class UniformTable:
 
 @dataclass(frozen=True, slots=True)
 class LoopWords:
-    """What loops and rules take from the table: all that takes arithmetic."""
+    """What loops and rules take from the table: all that takes arithmetic; `sizes`: sizes too, for other shapes."""
 
     table: UniformTable
+    sizes: bool = False
 
     def holds(self, index: int) -> bool:
         """Whether the value is read from its word."""
-        return index in self.table.computed
+        is_size = self.sizes and isinstance(self.table.kernel.nodes[index].instruction, LoadSize)
+        return index in self.table.computed or is_size
 
     def word(self, index: int) -> int:
         """Its word."""

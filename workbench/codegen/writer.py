@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from workbench.codegen.expressions import Scope, display_name, emit_cell, emit_globals, numbered_name
@@ -13,14 +14,16 @@ from workbench.codegen.loops import (
 )
 from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.rules import most_steps, region_body, rule_row
+from workbench.codegen.shapes import ArrayShape, array_shapes
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import Target, literal, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import LoopWords, Uniforms, UniformTable, later_uniforms, march_uniforms, step_uniforms
 from workbench.errors import GraphError
-from workbench.graph import OPERATORS, REDUCTIONS, Extend, Load, Node, Reduce, Region, StorageType
+from workbench.graph import OPERATORS, REDUCTIONS, Extend, Fold, Load, Node, Reduce, Region, StorageType
 from workbench.graph.operators import identity
-from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step
+from workbench.planning.axes import axes_of
+from workbench.planning.plan import Axes, Fill, Home, KernelPlan, Plan, Step
 
 
 class KernelWriter:
@@ -33,6 +36,7 @@ class KernelWriter:
         self.target = target
         self.functions = functions
         self.dim = plan.graph.dim
+        self.shapes = array_shapes(plan)
         self.statics = {s.name: s.index for s in plan.global_slots if s.role != "reduction"}
         name = kernel.kernel.name
         self.reductions = {s.node: s.index for s in plan.global_slots if s.role == "reduction" and s.kernel == name}
@@ -40,11 +44,41 @@ class KernelWriter:
         self.table = UniformTable(kernel.kernel, len(plan.global_slots))
         self.uniforms = Shared[Uniforms]()
 
-    def scope(self, stored: frozenset[int]) -> Scope:
-        """Where this kernel's expressions stand when `stored` nodes are read from arrays."""
+    def scope(self, stored: frozenset[int], axes: Axes = (), folds: Axes = ()) -> Scope:
+        """Where this kernel's expressions stand when `stored` nodes are read from arrays.
+
+        axes: those of the loop, () for all; folds: which of them are folded.
+        """
         return Scope(
-            self.dim, self.nodes, stored, self.statics, self.reductions, self.target, words=LoopWords(self.table)
+            len(axes) or self.dim,
+            self.nodes,
+            stored,
+            self.statics,
+            self.reductions,
+            self.target,
+            words=LoopWords(self.table, sizes=bool(axes)),
+            frame=self.kernel.kernel.space,
+            axes=axes,
+            shapes={shape.axes: shape.name for shape in self.shapes},
+            folds=folds,
         )
+
+    def axes_of(self, node: int) -> Axes:
+        """Which of the program's axes a value has, () for all."""
+        return axes_of(self.nodes[node].space, self.kernel.kernel.space)
+
+    def shape_name(self, axes: Axes) -> str:
+        """What the shape of arrays with these axes is called in a step."""
+        return next((shape.name for shape in self.shapes if shape.axes == axes), "shape")
+
+    def shapes_in(self, nodes: Iterable[int], axes: Axes) -> tuple[ArrayShape, ...]:
+        """The shapes that a loop over `axes` is given for the arrays of these nodes, beside its own."""
+        others = {self.axes_of(node) for node in nodes} - {axes}
+        return tuple(shape for shape in self.shapes if shape.axes in others)
+
+    def reserved(self) -> frozenset[str]:
+        """Names that no value may have in a text of this kernel."""
+        return RESERVED | {shape.name for shape in self.shapes} if self.shapes else RESERVED
 
     # ---- what is the same in all cells
 
@@ -82,7 +116,7 @@ class KernelWriter:
         """Whether the node's value is in an array before the sweep, so that no formula computes it."""
         return isinstance(self.nodes[node].instruction, Load | Extend)
 
-    def _output_name(self, home: Home, numbered: dict[int, str]) -> str:
+    def output_name(self, home: Home, numbered: dict[int, str]) -> str:
         """The field whose array the slot becomes, else the value's own name."""
         field = next((f for f, value in self.kernel.kernel.stores() if value == home.node), "")
         return field or self.value_name(home.node, numbered)
@@ -99,7 +133,8 @@ class KernelWriter:
 
     # ---- reductions
 
-    def _partial(self, node: int, cells: str, argument: str) -> Partial:
+    def partial(self, node: int, cells: str, argument: str) -> Partial:
+        """How a Reduce or a Fold combines values, with names for its cells and for what it makes of them."""
         instruction, type_ = self._reduce(node)
         start = (
             identity(instruction.operator, type_)
@@ -107,12 +142,12 @@ class KernelWriter:
             else instruction.operator.identity
         )
         if start is None:
-            raise GraphError("a region without identity in Reduce", advice="Give the region an identity.")
+            raise GraphError("a region without identity in a reduction", advice="Give the region an identity.")
         return Partial(argument, cells, type_name(type_), self._combine(node), literal(start, type_).text)
 
-    def _reduce(self, node: int) -> tuple[Reduce, StorageType]:
+    def _reduce(self, node: int) -> tuple[Reduce | Fold, StorageType]:
         instruction = self.nodes[node].instruction
-        assert isinstance(instruction, Reduce)
+        assert isinstance(instruction, Reduce | Fold)
         return instruction, self.nodes[node].value_type
 
     def _combine(self, node: int) -> str:
@@ -170,7 +205,7 @@ class KernelWriter:
 
     def _operand(self, node: Node, number: int) -> Operand:
         root = node.operands[number]
-        code = emit_cell(self.scope(frozenset()), (root,), (), NameBook(RESERVED))
+        code = emit_cell(self.scope(frozenset(), self.axes_of(root)), (root,), (), NameBook(self.reserved()))
         (result,) = code.results
         last = Statement(f"return {result.text};", tuple(sorted({root, *result.nodes})))
         body = (*code.row, *code.cell, last)

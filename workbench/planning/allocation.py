@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from workbench.errors import PlanError
 from workbench.graph import (
     Extend,
+    Fold,
     Kernel,
     Load,
     Store,
@@ -41,6 +42,8 @@ def forced_storage(kernel: Kernel) -> tuple[tuple[Storage | None, str], ...]:
             forced.append((Storage.MANIFEST, f"its array becomes field {stored[index]}"))
         elif index in extended:
             forced.append((Storage.MANIFEST, "extend() fills ghost cells from its array"))
+        elif isinstance(node.instruction, Fold):
+            forced.append((Storage.MANIFEST, "a fold over some axes is stored"))
         elif index not in evaluated:
             forced.append((Storage.DELAYED, "only boundary rules use it, in ghost cells"))
         else:

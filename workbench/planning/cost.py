@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 
 from workbench.graph import Kernel
+from workbench.planning.axes import along, axes_of, loop_extents, loop_margins
 from workbench.planning.emission import Emission
 from workbench.planning.layout import lay_out_on_host
-from workbench.planning.plan import Cost, Home, Plan, Read, Step
+from workbench.planning.plan import Axes, Cost, Home, Plan, Read, Step
 from workbench.planning.reach import recomputed_percent
 
 _CELLS = 1 << 20  # of a plan's figures when nobody says how many there are
@@ -54,19 +56,30 @@ ESTIMATE = HostFigures(20e9, 20e9, "estimate for a desktop CPU, not measured")
 """Used until somebody measures this host."""
 
 
-def loop_cost(kernel: Kernel, emission: Emission, reads: Iterable[Read], outputs: Iterable[Home]) -> Cost:
-    """Return what one cell of a loop costs: each of these arrays moved once, every read counted.
+def loop_cost(
+    kernel: Kernel, emission: Emission, reads: Iterable[Read], outputs: Iterable[Home], axes: Axes = ()
+) -> Cost:
+    """Return what one cell of a loop over `axes` costs: each of these arrays moved once, every read counted.
 
-    Caches are taken to be perfect, so the bytes are the least that must be moved; rolling values are not passed.
+    Caches are taken to be perfect, so the bytes are the least that must be moved; rolling values are not passed, and
+    arrays with fewer axes than the loop move nothing.
     """
-    moved = {read.slot: kernel.nodes[read.node].value_type.itemsize for read in reads}
-    written = sum(kernel.nodes[home.node].value_type.itemsize for home in outputs)
+
+    def size(node: int) -> int:
+        node_ = kernel.nodes[node]
+        return node_.value_type.itemsize if axes_of(node_.space, kernel.space) == axes else 0
+
+    moved = {read.slot: size(read.node) for read in reads}
+    written = sum(size(home.node) for home in outputs)
     return Cost(float(sum(moved.values()) + written), emission.flops(kernel), float(len(emission.reads)))
 
 
 def step_cost(step: Step) -> Cost:
-    """Return the sum over the sub-kernels of a step; fills are left out because they touch surfaces only."""
-    costs = [s.cost for s in step.subkernels]
+    """Return the sum over the sub-kernels of a step that run over all axes.
+
+    Fills are left out because they touch surfaces only, loops over some axes because they have few cells.
+    """
+    costs = [s.cost for s in step.subkernels if not s.axes]
     return Cost(sum(c.bytes_moved for c in costs), sum(c.flops for c in costs), sum(c.loads for c in costs))
 
 
@@ -74,9 +87,7 @@ def bound_seconds(step: Step, extents: tuple[int, ...], figures: HostFigures = E
     """Return the roofline bound: seconds that a step takes at least at these extents."""
     total = 0.0
     for subkernel in step.subkernels:
-        cells = 1
-        for (below, above), extent in zip(subkernel.margins, extents, strict=True):
-            cells *= below + extent + above
+        cells = prod(loop_extents(subkernel, extents))
         bandwidth = figures.bandwidth_of(round(cells * subkernel.cost.bytes_moved))
         total += cells * max(subkernel.cost.bytes_moved / bandwidth, subkernel.cost.flops / figures.flops)
     return total
@@ -88,13 +99,17 @@ def memory_bytes(plan: Plan, extents: tuple[int, ...]) -> int:
     The Globals block is not counted, nor the few rows that a thread keeps of rolling values.
     """
     smallest = min((slot.itemsize for slot in plan.slots), default=1)
-    elements = lay_out_on_host(extents, plan.halo, smallest).elements
-    return sum(slot.itemsize * elements for slot in plan.array_slots)
+    elements = {
+        axes: lay_out_on_host(along(extents, axes), along(plan.halo, axes), smallest).elements
+        for axes in {slot.axes for slot in plan.array_slots}
+    }
+    return sum(slot.itemsize * elements[slot.axes] for slot in plan.array_slots)
 
 
 def ghost_percent(step: Step, extents: tuple[int, ...]) -> float:
     """Return the cells that the sub-kernels of a step compute beyond the domain, in percent of the domain."""
-    return recomputed_percent(tuple(s.margins for s in step.subkernels), extents)
+    dim = len(extents)
+    return recomputed_percent(tuple(loop_margins(s, dim) for s in step.subkernels if not s.axes), extents)
 
 
 def halo_bytes(step: Step, kernel: Kernel, extents: tuple[int, ...]) -> int:
@@ -102,7 +117,8 @@ def halo_bytes(step: Step, kernel: Kernel, extents: tuple[int, ...]) -> int:
     total = 0
     for fill in step.fills:
         domain = volume = 1
-        for (below, above), extent in zip(fill.margins, extents, strict=True):
+        sizes = along(extents, axes_of(kernel.nodes[fill.node].space, kernel.space))
+        for (below, above), extent in zip(fill.margins, sizes, strict=True):
             domain *= extent
             volume *= below + extent + above
         total += (volume - domain) * kernel.nodes[fill.node].value_type.itemsize

@@ -21,7 +21,7 @@ from workbench.graph.instructions import NO_HINT, Node, needs_array, traits_of
 from workbench.graph.rewrite import copy, drop_dead, merged_hint
 from workbench.graph.spaces import Space
 from workbench.graph.types import StorageType
-from workbench.planning.reach import Offset
+from workbench.planning.reach import Offset, rank_of
 
 _Class = int  # a formula; values of one class differ in nothing but the cell that they belong to
 _Place = tuple[_Class, Offset | None]  # value[i] = formula at cell i - offset; None: the same in every cell
@@ -53,7 +53,7 @@ class _Formulas:
 
 
 def _shared(graph: Graph, kernel: Kernel) -> Kernel:
-    formulas = _find_formulas(kernel, graph.dim)
+    formulas = _find_formulas(kernel)
     instead: dict[int, int] = {}
     for shared, members in formulas.members.items():
         if len(members) > 1:
@@ -66,10 +66,13 @@ def _distance(place: _Place) -> int:
     return sum(map(abs, place[1] or ()))
 
 
-def _find_formulas(kernel: Kernel, dim: int) -> _Formulas:
+def _find_formulas(kernel: Kernel) -> _Formulas:
     found, alone = _Formulas(), _left_alone(kernel)
     for index, node in enumerate(kernel.nodes):
-        place: _Place = (index, (0,) * dim)  # a formula of its own, called by the number of its first node
+        place: _Place = (
+            index,
+            (0,) * rank_of(kernel, index),
+        )  # a formula of its own, called by the number of its first node
         instruction = node.instruction
         if traits_of(instruction).uniform:
             place = (index, None)

@@ -12,11 +12,12 @@ from workbench.graph import (
     Kernel,
     Load,
     Reduce,
+    Replicate,
     Shift,
 )
 from workbench.graph.instructions import traits_of
 from workbench.planning.plan import Storage
-from workbench.planning.reach import Offset
+from workbench.planning.reach import Offset, projection, rank_of
 
 EMISSION_LIMIT = 50_000
 """Operations that one sub-kernel may hold: beyond it compilers take minutes (Paraiso's 2-D hydro had 13,058 lines)."""
@@ -26,7 +27,10 @@ STORED = (Storage.EXISTING, Storage.MANIFEST)
 
 @dataclass(frozen=True, slots=True)
 class Emission:
-    """What the cell at offset zero needs: arithmetic and reads of arrays as (node, offset), and Globals."""
+    """What the cell at offset zero needs: arithmetic and reads of arrays as (node, offset), and Globals.
+
+    Offsets count each node's own axes.
+    """
 
     operations: frozenset[tuple[int, Offset]]
     reads: frozenset[tuple[int, Offset]]
@@ -46,21 +50,22 @@ def operator_weight(kernel: Kernel, index: int) -> float:
 def emit(
     kernel: Kernel,
     storage: Sequence[Storage],
-    dim: int,
     computed: Iterable[int],
     used: Iterable[int] = (),
     limit: int = EMISSION_LIMIT,
 ) -> Emission:
     """Return what it takes to compute the nodes `computed` by their formulas and to have the values of `used`.
 
+    A Fold has a loop of its own; what that takes are the values of its operand.
+
     Stops soon after `limit` operations; whoever sees more than `limit` in the result must not take it for complete.
     """
-    origin = (0,) * dim
     operations: set[tuple[int, Offset]] = set()
     reads: set[tuple[int, Offset]] = set()
     numbers: set[int] = set()
     seen: set[tuple[int, Offset, bool]] = set()
-    waiting = [(n, origin, False) for n in used] + [(n, origin, True) for n in computed]
+    waiting = [(n, (0,) * rank_of(kernel, n), False) for n in used]
+    waiting += [(n, (0,) * rank_of(kernel, n), True) for n in computed]
     while waiting and len(operations) <= limit:
         entry = waiting.pop()
         if entry in seen:
@@ -77,6 +82,9 @@ def emit(
         elif isinstance(node.instruction, Shift):
             here = tuple(a - b for a, b in zip(offset, node.instruction.offset, strict=True))
             waiting.append((node.operands[0], here, False))
+        elif isinstance(node.instruction, Replicate):
+            there = tuple(offset[axis] for axis in projection(kernel, index))
+            waiting.append((node.operands[0], there, False))
         elif traits.evaluated_in != "cells":
             raise AssertionError(f"node {index} has no formula for a cell")
         elif traits.is_elementwise:

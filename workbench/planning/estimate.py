@@ -2,7 +2,8 @@
 
 The loops are those that the later passes make: grouped, in chains where they may run together. What differs from a
 plan's `Cost` is that values in chains are counted as traffic of caches, that tiles compute their seams twice, that
-loops and launches cost something by themselves, and that division has its own price.
+loops and launches cost something by themselves, and that division has its own price. Values without the last axis cost
+nothing in loops over all axes, because rows compute them once; loops over some axes cost a launch only.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ from workbench.graph import (
     Arith,
     Broadcast,
     Extend,
+    Fold,
     Kernel,
     Reduce,
+    Replicate,
     Shift,
 )
 from workbench.graph.instructions import traits_of
+from workbench.planning.axes import axes_of, in_frame, listed
 from workbench.planning.cost import default_extents
 from workbench.planning.emission import STORED, Emission
-from workbench.planning.grouping import Group, reductions_below_locals
-from workbench.planning.plan import Chain, Launch, Margins, Storage
+from workbench.planning.grouping import Group, loop_of, reductions_below_locals
+from workbench.planning.plan import Axes, Chain, Launch, Margins, Storage
 from workbench.planning.reach import Offset, no_margins
 from workbench.planning.rolling import find_chains
 from workbench.planning.schedules.stepwise import order_launches
@@ -107,7 +111,11 @@ class Estimate:
             tuple(copies),
             together,
         )
-        self.dim = len(margins[0])
+        self.dim = kernel.space.rank
+        self.axes = [axes_of(n.space, kernel.space) for n in kernel.nodes]
+        if any(self.axes):
+            margins = [in_frame(m, axes, self.dim) for m, axes in zip(margins, self.axes, strict=True)]
+            self.margins = margins
         self.order = sorted(live)
         self.fed = reductions_below_locals(kernel, live)
         self.filled = [
@@ -128,17 +136,40 @@ class Estimate:
         self.is_work = [isinstance(n.instruction, Arith) for n in kernel.nodes]
         self.deciding = self._deciding()
         self.weights = [self._weight(i) for i in range(len(kernel.nodes))]
-        self.sizes = [0 if n.type is None else n.type.itemsize for n in kernel.nodes]
-        self.traffic = [BOOL if size == 1 else size / 8 for size in self.sizes]
+        sizes = [0 if n.type is None else n.type.itemsize for n in kernel.nodes]
+        self.sizes = [0 if axes else size for size, axes in zip(sizes, self.axes, strict=True)]
+        self.traffic = [BOOL if size == 1 else size / 8 for size in sizes]
+        for i in self._of_rows():
+            self.weights[i] = self.traffic[i] = 0.0
+        self._loops_known: dict[tuple[Margins, Axes, Axes], int] = {}
+        self.loop_of = [self._loop_of(i) for i in range(len(kernel.nodes))]
         self.offsets: dict[int, tuple[Offset, ...]] = {}
         self.placing = _CHAINING if together and self.dim > 1 else _ORDERING
         self.effort = 0
 
-    def _below(self, index: int) -> tuple[tuple[int, ...], int]:
-        """The operands that a cell evaluates for the node, and how far the bits of its offsets move on the way."""
+    def _of_rows(self) -> list[int]:
+        """The values that are the same in all cells of a row."""
+        return [i for i, axes in enumerate(self.axes) if axes and self.dim - 1 not in axes]
+
+    def _loop_of(self, root: int) -> int:
+        """A number for the margins and axes of a root's loop, the same for all roots that may share one."""
+        node = self.kernel.nodes[root]
+        axes, reduced = loop_of(self.kernel, root)
+        copied = not (node.is_local and traits_of(node.instruction).evaluated_in == "cells") and not reduced
+        own = no_margins(self.dim) if copied else self.margins[root]
+        return self._loops_known.setdefault((own, axes, reduced), len(self._loops_known))
+
+    def _below(self, index: int) -> tuple[tuple[int, ...], int | None]:
+        """The operands that a cell evaluates for the node, and how far the bits of its offsets move on the way.
+
+        None: they become that of the cell alone, which is not exact for a value with fewer axes but enough.
+        """
         node = self.kernel.nodes[index]
         if isinstance(node.instruction, Shift):
-            return node.operands, sum(d * s for d, s in zip(node.instruction.offset, self.strides, strict=True))
+            strides = [self.strides[axis] for axis in listed(self.axes[index], self.dim)]
+            return node.operands, sum(d * s for d, s in zip(node.instruction.offset, strides, strict=True))
+        if isinstance(node.instruction, Replicate):
+            return node.operands, None
         return (node.operands if traits_of(node.instruction).is_elementwise else ()), 0
 
     def _weight(self, index: int) -> float:
@@ -162,7 +193,8 @@ class Estimate:
             instruction = nodes[i].instruction
             waits = tuple(dict.fromkeys(w for o in nodes[i].operands for w in through[o]))
             reduces = isinstance(instruction, Reduce)
-            if reduces or i in held or (nodes[i].is_local and traits_of(instruction).is_elementwise):
+            elementwise = nodes[i].is_local and traits_of(instruction).is_elementwise
+            if reduces or i in held or elementwise or isinstance(instruction, Fold):
                 found.append((i, waits, reduces))
                 waits = (i,)
             through[i] = waits
@@ -185,18 +217,18 @@ class Estimate:
 
     def _groups(self, storage: Sequence[Storage]) -> tuple[Group, ...]:
         """What group_writes finds, without its bound on operations."""
-        nothing = no_margins(self.dim)
         made = [-1] * len(self.kernel.nodes)
-        margins: list[Margins] = []
+        loops: list[int] = []
         roots: list[tuple[list[int], list[int], list[int]]] = []
+        loop_of = self.loop_of
 
-        def place(own: Margins, earliest: int) -> int:
-            for g in range(earliest, len(margins)):
-                if margins[g] == own:
+        def place(own: int, earliest: int) -> int:
+            for g in range(earliest, len(loops)):
+                if loops[g] == own:
                     return g
-            margins.append(own)
+            loops.append(own)
             roots.append(([], [], []))
-            return len(margins) - 1
+            return len(loops) - 1
 
         last = []
         for i, waits, reduces in self.deciding:
@@ -205,30 +237,36 @@ class Estimate:
                 if made[other] > needed:
                     needed = made[other]
             if storage[i] is Storage.MANIFEST:
-                needed = place(self.margins[i], needed + 1)
+                needed = place(loop_of[i], needed + 1)
                 roots[needed][0].append(i)
             elif reduces:
                 if i in self.fed:
-                    needed = place(nothing, needed + 1)
+                    needed = place(loop_of[i], needed + 1)
                     roots[needed][2].append(i)
                 else:
                     last.append(i)
             made[i] = needed
         for i in dict.fromkeys(self.copies):
-            roots[place(nothing, 0)][1].append(i)
+            roots[place(loop_of[i], 0)][1].append(i)
         for i in last:
-            roots[place(nothing, made[i] + 1)][2].append(i)
-        return tuple(Group(m, tuple(a), tuple(b), tuple(c)) for m, (a, b, c) in zip(margins, roots, strict=True))
+            roots[place(loop_of[i], made[i] + 1)][2].append(i)
+        known = tuple(self._loops_known)
+        return tuple(
+            Group(known[own][0], tuple(a), tuple(b), tuple(c), *known[own][1:])
+            for own, (a, b, c) in zip(loops, roots, strict=True)
+        )
 
     def _body(self, storage: Sequence[Storage], group: Group) -> _Body:
         below, weights, is_work = self.below, self.weights, self.is_work
         here = 1 << self.origin
-        bits: dict[int, int] = {self.kernel.nodes[r].operands[0]: here for r in group.reductions}
+        manifest = () if group.reduced else group.manifest
+        taken = (*group.reductions, *group.manifest) if group.reduced else group.reductions
+        bits: dict[int, int] = {self.kernel.nodes[r].operands[0]: here for r in taken}
         reads = dict.fromkeys(group.copies, here)
         numbers: set[int] = set()
         work, count = 0.0, 0
         waiting: list[int] = []
-        evaluated = [(root, here) for root in group.manifest]
+        evaluated = [(root, here) for root in manifest]
         # Roots by their formulas, then what they need, consumers first: a node's uses are known when it is its turn.
         for index in bits:
             heappush(waiting, -index)
@@ -242,7 +280,7 @@ class Estimate:
                     reads[index] = reads.get(index, 0) | where
                     continue
             operands, move = below[index]
-            moved = where >> move if move >= 0 else where << -move
+            moved = here if move is None else where >> move if move >= 0 else where << -move
             for operand in operands:
                 known = bits.get(operand)
                 if known is None:
@@ -258,7 +296,7 @@ class Estimate:
                 numbers.update(self.numbers[index])
         read = frozenset((n, o) for n, places in reads.items() for o in self._places(places))
         arrays = frozenset(reads).union(group.manifest, group.copies)
-        work += KEEP * sum(self.traffic[n] for n in group.manifest)
+        work += KEEP * sum(self.traffic[n] for n in manifest)
         work += LOAD * sum(places.bit_count() * self.traffic[n] for n, places in reads.items())
         return _Body(
             work,
@@ -295,7 +333,7 @@ class Estimate:
     def _cost(self, groups: Sequence[Group], bodies: Sequence[_Body]) -> float:
         launches, chains = self._loops(groups, bodies)
         waits = len(launches) - sum(c.launches[1] - c.launches[0] - 1 for c in chains)
-        cells = [1.0] * len(groups)
+        cells = [0.0 if group.axes else 1.0 for group in groups]
         moved = sum(body.moved for body in bodies)  # bytes to or from memory, once for each loop or chain
         for chain in chains:
             arrays: set[int] = set()
@@ -304,7 +342,7 @@ class Estimate:
                 moved -= bodies[member.subkernel].moved
                 arrays |= bodies[member.subkernel].arrays
             moved += sum(self.sizes[n] for n in arrays - {value.node for value in chain.rolling})
-        total = LAUNCH * waits + LOOP * len(groups) + BYTE * moved
+        total = LAUNCH * waits + LOOP * sum(not group.axes for group in groups) + BYTE * moved
         for body, each in zip(bodies, cells, strict=True):
             total += each * body.work * body.crowding
         return total

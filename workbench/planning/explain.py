@@ -8,11 +8,12 @@ from typing import Literal
 
 from workbench.errors import PlanError
 from workbench.graph import Extend, Load, Reduce, Store, value_name
+from workbench.planning.axes import axes_text
 from workbench.planning.emission import EMISSION_LIMIT, direct_needs
 from workbench.planning.plan import KernelPlan, Margins, Plan, Step, Storage, Subkernel
 from workbench.planning.rerolling import seen_by
 
-Reason = Literal["together", "needs", "margins", "waits", "length", "kernels", "nowhere"]
+Reason = Literal["together", "needs", "axes", "margins", "waits", "length", "kernels", "nowhere"]
 Role = Literal["made", "recomputed", "read", "ahead"]
 
 _ROLES: dict[Role, str] = {
@@ -36,10 +37,10 @@ class Place:
 class Explanation:
     """Why two nodes share a sub-kernel or not, of the observed step.
 
-    reason: "together"; "needs" (`path`: the later value, the stored values between, the earlier value), "margins",
-    "waits" (`path`: the later value and what it waits for), "length" (the two sub-kernels are too long for one),
-    "kernels" (they belong to two kernels), "nowhere" (one of them is in no sub-kernel). `subkernels`: the pair
-    compared, or the one that they share.
+    reason: "together"; "needs" (`path`: the later value, the stored values between, the earlier value), "axes" and
+    "margins" (loops of two kinds or sizes), "waits" (`path`: the later value and what it waits for), "length" (the
+    two sub-kernels are too long for one), "kernels" (they belong to two kernels), "nowhere" (one of them is in no
+    sub-kernel). `subkernels`: the pair compared, or the one that they share.
     """
 
     reason: Reason
@@ -183,7 +184,7 @@ class _Pair:
             for x in self._roots(early)
             for y in self._roots(late)
         ]
-        order: tuple[Reason, ...] = ("needs", "margins", "waits", "length")
+        order: tuple[Reason, ...] = ("needs", "axes", "margins", "waits", "length")
         return min(candidates, key=lambda found: (order.index(found.reason), len(found.path)))
 
     def _apart(self, early: int, late: int, roots: tuple[int, int], names: tuple[str, str], about: str) -> Explanation:
@@ -195,6 +196,12 @@ class _Pair:
             text = f"{about}{names[1]} is in a later sub-kernel than {names[0]}, because it needs {names[0]}{through}."
             return Explanation("needs", text, (roots[1], *path, roots[0]), pair)
         one, two = self.step.subkernels[early], self.step.subkernels[late]
+        if (one.axes, one.reduced) != (two.axes, two.reduced):
+            text = (
+                f"{about}{names[0]} is made by a loop over {self._axes(one)} and {names[1]} by one over "
+                f"{self._axes(two)}: a sub-kernel has one kind of loop."
+            )
+            return Explanation("axes", text, (), pair)
         if one.margins != two.margins:
             text = (
                 f"{about}{names[0]} is needed {_box(one.margins)} cells outside the domain and {names[1]} "
@@ -222,6 +229,11 @@ class _Pair:
 
     def _name(self, subkernel: int) -> str:
         return self.step.subkernels[subkernel].name
+
+    def _axes(self, subkernel: Subkernel) -> str:
+        frame = self.kernel.kernel.space
+        folds = f" that folds {axes_text(frame, subkernel.reduced)}" if subkernel.reduced else ""
+        return axes_text(frame, subkernel.axes) + folds
 
     def _value(self, node: int) -> str:
         return value_name(self.kernel.kernel, node)

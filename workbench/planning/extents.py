@@ -18,7 +18,8 @@ from workbench.graph import (
     Wall,
     value_name,
 )
-from workbench.graph.spaces import axis_name
+from workbench.graph.spaces import Axis
+from workbench.planning.axes import along, axes_of
 from workbench.planning.plan import Fill, KernelPlan, Plan
 
 MOST_REFLECTIONS = 64
@@ -41,7 +42,9 @@ def check_extents(plan: Plan, extents: tuple[int, ...]) -> None:
 def _check_fill(kernel: KernelPlan, fill: Fill, extents: tuple[int, ...]) -> None:
     node = kernel.kernel.nodes[fill.node]
     assert isinstance(node.instruction, Extend)
-    for axis, (rules, reach, cells) in enumerate(zip(node.instruction.sides, fill.margins, extents, strict=True)):
+    assert node.space is not None
+    sizes = along(extents, axes_of(node.space, kernel.kernel.space))
+    for axis, rules, reach, cells in zip(node.space.axes, node.instruction.sides, fill.margins, sizes, strict=True):
         for side in (0, 1):
             needed = cells_needed(rules[side], reach[side], side)
             is_own_image = isinstance(rules[side], Mirror) and cells == 1
@@ -69,8 +72,8 @@ def cells_needed(rule: SideRule, reach: int, side: int) -> int:
             return 0
 
 
-def _error(kernel: KernelPlan, node: Node, axis: int, side: int, reach: int, numbers: tuple[int, int]) -> ShapeError:
-    name, axis_text = value_name(kernel.kernel, node.operands[0]), axis_name(axis)
+def _error(kernel: KernelPlan, node: Node, axis: Axis, side: int, reach: int, numbers: tuple[int, int]) -> ShapeError:
+    name, axis_text = value_name(kernel.kernel, node.operands[0]), axis.name
     here, there = (f"{axis_text}{'-+'[s]}" for s in (side, 1 - side))
     error = ShapeError(
         f"{name} is read {reach} cells outside at side {here}, where it is reflected; with {numbers[0]} "
@@ -81,8 +84,8 @@ def _error(kernel: KernelPlan, node: Node, axis: int, side: int, reach: int, num
     return _located(error, node)
 
 
-def _too_far(kernel: KernelPlan, node: Node, axis: int, side: int, reach: int, cells: int) -> ShapeError:
-    name, axis_text = value_name(kernel.kernel, node.operands[0]), axis_name(axis)
+def _too_far(kernel: KernelPlan, node: Node, axis: Axis, side: int, reach: int, cells: int) -> ShapeError:
+    name, axis_text = value_name(kernel.kernel, node.operands[0]), axis.name
     enough = next(n for n in range(cells, reach + 2) if _reflections(reach, n) <= MOST_REFLECTIONS)
     error = ShapeError(
         f"{name} is read {reach} cells outside at side {axis_text}{'-+'[side]}, and along {axis_text} it has a fixed "

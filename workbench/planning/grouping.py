@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench.errors import PlanError
-from workbench.graph import Broadcast, Extend, Kernel, Load, Reduce, value_name
+from workbench.graph import Broadcast, Extend, Fold, Kernel, Load, Reduce, value_name
+from workbench.planning.axes import axes_of, listed
 from workbench.planning.emission import (
     EMISSION_LIMIT,
     Emission,
@@ -14,21 +15,24 @@ from workbench.planning.emission import (
     emit,
     reductions_below,
 )
-from workbench.planning.plan import Margins, Storage
-from workbench.planning.reach import no_margins
+from workbench.planning.plan import Axes, Margins, Storage
+from workbench.planning.reach import no_margins, rank_of
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
     """Values computed in one loop nest over the domain grown by `margins`.
 
-    manifest: Manifest nodes. copies: Loads whose value another field takes. reductions: Reduce nodes.
+    manifest: Manifest nodes. copies: Loads whose value another field takes. reductions: Reduce nodes. axes and reduced:
+    as in a Subkernel; with reduced axes all that the group makes are Folds, listed as Manifest.
     """
 
     margins: Margins
     manifest: tuple[int, ...] = ()
     copies: tuple[int, ...] = ()
     reductions: tuple[int, ...] = ()
+    axes: Axes = ()
+    reduced: Axes = ()
 
     @property
     def roots(self) -> tuple[int, ...]:
@@ -43,15 +47,15 @@ def group_writes(
     live: frozenset[int],
     copies: Sequence[int] = (),
 ) -> tuple[Group, ...]:
-    """Merge greedily the values that do not depend on each other and have the same margins.
+    """Merge greedily the values that do not depend on each other and have the same axes and margins.
 
-    Before: storage of every node is decided. After: each live Manifest node, each live Reduce and each copied Load is
-    in exactly one group, and group(n) > group(m) for every stored value or reduction m that n needs, also through
-    Extend and Global arithmetic. Reductions see the domain only, so they join groups without margins. No other way
-    to group had fewer groups in any program small enough to try all (tests/planning/test_brute_grouping).
+    Before: storage of every node is decided. After: each live Manifest node, each live Reduce and each copied Load
+    is in exactly one group, and group(n) > group(m) for every stored value or reduction m that n needs, also
+    through Extend and Global arithmetic. Reductions see the domain only, so they join groups without margins; Folds
+    join Folds of the same axes alone. No other way to group had fewer groups in any program small enough to try all
+    (tests/planning/test_brute_grouping).
     """
-    dim = len(margins[0]) if margins else 0
-    outside: list[Margins] = []
+    outside: list[tuple[Margins, Axes, Axes]] = []
     roots: list[list[int]] = []
     sizes: list[int] = []
     position: dict[int, int] = {}
@@ -63,8 +67,8 @@ def group_writes(
 
     for root in _in_order(kernel, storage, live, copies):
         is_manifest = storage[root] is Storage.MANIFEST
-        own = margins[root] if is_manifest else no_margins(dim)
-        size = len(emission_of(kernel, storage, dim, Group(own, *_sort(kernel, storage, (root,)))).operations)
+        own = (margins[root] if is_manifest else _domain_of(kernel, root), *loop_of(kernel, root))
+        size = len(emission_of(kernel, storage, _group(kernel, storage, (root,), own)).operations)
         first = earliest(root)
         found = next(
             (g for g in range(first, len(outside)) if outside[g] == own and sizes[g] + size <= EMISSION_LIMIT),
@@ -77,14 +81,40 @@ def group_writes(
         roots[found].append(root)
         sizes[found] += size
         position[root] = found
-    return tuple(Group(own, *_sort(kernel, storage, tuple(each))) for own, each in zip(outside, roots, strict=True))
+    return tuple(_group(kernel, storage, tuple(each), own) for own, each in zip(outside, roots, strict=True))
 
 
-def emission_of(kernel: Kernel, storage: Sequence[Storage], dim: int, group: Group) -> Emission:
+def loop_of(kernel: Kernel, root: int) -> tuple[Axes, Axes]:
+    """Return over which axes of the graph the loop of a root runs, and which of them it folds."""
+    node = kernel.nodes[root]
+    source = kernel.nodes[node.operands[0]] if isinstance(node.instruction, Fold | Reduce) else node
+    if source.space == kernel.space and not isinstance(node.instruction, Fold):
+        return (), ()
+    axes = axes_of(source.space, kernel.space)
+    folded = node.instruction.axes if isinstance(node.instruction, Fold) else ()
+    every = listed(axes, kernel.space.rank)
+    return axes, tuple(every[axis] for axis in folded)
+
+
+def _domain_of(kernel: Kernel, root: int) -> Margins:
+    """No margins, along the axes of a copied Load or of what a Reduce takes."""
+    node = kernel.nodes[root]
+    return no_margins(rank_of(kernel, node.operands[0] if isinstance(node.instruction, Reduce) else root))
+
+
+def _group(
+    kernel: Kernel, storage: Sequence[Storage], roots: tuple[int, ...], own: tuple[Margins, Axes, Axes]
+) -> Group:
+    margins, axes, reduced = own
+    return Group(margins, *_sort(kernel, storage, roots), axes, reduced)
+
+
+def emission_of(kernel: Kernel, storage: Sequence[Storage], group: Group) -> Emission:
     """Return what the group's loop body consists of; PlanError if that is too much for a compiler."""
-    computed = (*group.manifest, *group.copies)
-    used = tuple(kernel.nodes[r].operands[0] for r in group.reductions)
-    emission = emit(kernel, storage, dim, computed, used)
+    taken = (*group.reductions, *(group.manifest if group.reduced else ()))
+    computed = (*(() if group.reduced else group.manifest), *group.copies)
+    used = tuple(kernel.nodes[r].operands[0] for r in taken)
+    emission = emit(kernel, storage, computed, used)
     if len(emission.operations) <= EMISSION_LIMIT:
         return emission
     counts: dict[int, int] = {}

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from workbench.graph import Extend, Graph, Kernel, Load, value_name
+from workbench.graph import Extend, Graph, Kernel, Load, StorageType, value_name
+from workbench.planning.axes import axes_of
 from workbench.planning.emission import Emission
 from workbench.planning.fields import FieldEnd
 from workbench.planning.grouping import Group
-from workbench.planning.plan import Chain, Fill, Home, Margins, Storage
+from workbench.planning.plan import Axes, Chain, Fill, Home, Margins, Storage
 from workbench.planning.reach import no_margins
 from workbench.planning.schedules.stepwise import Order
 
@@ -18,17 +19,18 @@ from workbench.planning.schedules.stepwise import Order
 class SlotPool:
     """The slots of a simulation, shared by all kernels and steps. Slots 0 .. fields-1 are the fields.
 
-    Arrays of different types never share a slot, so that generated code may take a slot's type for known.
+    Arrays of different types or axes never share a slot, so that generated code may take a slot's type for known.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.types = [f.type for f in graph.fields]
+        self.axes = [axes_of(f.space, graph.space) for f in graph.fields]
         self.fields = [f.name for f in graph.fields]
         self.labels: list[list[str]] = [[f.name] for f in graph.fields]
 
-    def of_type(self, type_name: str) -> list[int]:
-        """The slots for this type, those beyond the fields first, so that temporaries leave fields alone."""
-        slots = [s for s, t in enumerate(self.types) if t.name == type_name]
+    def fitting(self, type_: StorageType, axes: Axes) -> list[int]:
+        """The slots for such an array, those beyond the fields first, so that temporaries leave fields alone."""
+        slots = [s for s, t in enumerate(self.types) if t.name == type_.name and self.axes[s] == axes]
         return sorted(slots, key=lambda s: (s < len(self.fields), s))
 
 
@@ -89,7 +91,7 @@ def rotation_of(ends: Sequence[int], pool: SlotPool) -> tuple[int, ...]:
     left = sorted(set(range(len(pool.types))) - set(ends))
     rotation = list(ends)
     for slot in range(len(ends), len(pool.types)):
-        same = [s for s in left if pool.types[s] == pool.types[slot]]
+        same = [s for s in left if (pool.types[s], pool.axes[s]) == (pool.types[slot], pool.axes[slot])]
         chosen = slot if slot in same else next((s for s in same if s < len(ends)), same[0] if same else -1)
         rotation.append(chosen)
         left.remove(chosen)
@@ -186,8 +188,9 @@ class _Placement:
     def _live_group(self, number: int, member: int) -> None:
         group = self.parts.groups[member]
         offsets: dict[int, bool] = {}
+        in_frame = not (group.axes or group.reduced)  # all others write no array that they read
         for node, offset in self.parts.emissions[member].reads:
-            offsets[node] = offsets.get(node, True) and not any(offset)
+            offsets[node] = offsets.get(node, in_frame) and not any(offset)
         for node, same_cell in offsets.items():
             self._array_of(node).use(self.last_launch.get(member, number), member, same_cell)
         for node in group.manifest:
@@ -223,18 +226,20 @@ class _Placement:
 
     def _take(self, array: _Array, number: int, subkernel: int | None, wish: int | None) -> None:
         """Find a slot for an array that is written in launch `number`, if possible the wished one."""
-        type_ = self.parts.kernel.nodes[array.node].value_type
-        candidates = self.pool.of_type(type_.name)
+        node, kernel = self.parts.kernel.nodes[array.node], self.parts.kernel
+        type_, axes = node.value_type, axes_of(node.space, kernel.space)
+        candidates = self.pool.fitting(type_, axes)
         if wish is not None:
             candidates = [wish, *(s for s in candidates if s != wish)]
         slot = next((s for s in candidates if self._is_free(s, number, subkernel)), None)
         if slot is None:
             slot = len(self.pool.types)
             self.pool.types.append(type_)
+            self.pool.axes.append(axes)
             self.pool.labels.append([])
         array.slot = slot
         self.occupant[slot] = array
-        name = value_name(self.parts.kernel, array.node)
+        name = value_name(kernel, array.node)
         if name not in self.pool.labels[slot]:
             self.pool.labels[slot].append(name)
 

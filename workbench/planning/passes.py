@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from workbench.errors import PlanError
 from workbench.graph import Graph, Kernel, Load, Reduce, Store, record_name, value_name
 from workbench.planning.allocation import asks_to_roll, choose_allocation
+from workbench.planning.axes import axes_of, in_frame
 from workbench.planning.checking import check_graph, check_plan, is_checking
 from workbench.planning.choices import Choices, PlanChoices, names_node
 from workbench.planning.cost import loop_cost
@@ -82,7 +83,8 @@ def plan_graph(
     for kernel in draft.planned:
         for index, storage in enumerate(kernel.storage):
             if storage in (Storage.EXISTING, Storage.MANIFEST):
-                halo = union(halo, kernel.margins[index])
+                axes = axes_of(kernel.kernel.nodes[index].space, graph.space)
+                halo = union(halo, in_frame(kernel.margins[index], axes, graph.dim))
     schedule = draft.choices.plan.tiling.schedule
     plan = Plan(draft.graph, draft.choices, halo, draft.slots, draft.global_slots, draft.planned, schedule)
     if checking:
@@ -144,7 +146,7 @@ def _refuse_unknown_keys(draft: Draft) -> None:
 
 def _reach(draft: Draft) -> Draft:
     def with_margins(kernel: Kernel, step: StepDraft) -> StepDraft:
-        margins = find_margins(kernel, draft.graph.dim, step.live)
+        margins = find_margins(kernel, step.live)
         check_reach(draft.graph, kernel, step.live, margins)
         return replace(step, margins=margins)
 
@@ -154,7 +156,7 @@ def _reach(draft: Draft) -> Draft:
 def _grouping(draft: Draft) -> Draft:
     def grouped(each: KernelDraft, step: StepDraft) -> StepDraft:
         groups = group_writes(each.kernel, each.storage, step.margins, step.live, _copied_loads(each))
-        emissions = tuple(emission_of(each.kernel, each.storage, draft.graph.dim, g) for g in groups)
+        emissions = tuple(emission_of(each.kernel, each.storage, g) for g in groups)
         return replace(step, groups=groups, emissions=emissions)
 
     return _each_step(draft, grouped)
@@ -228,8 +230,8 @@ def _memory(draft: Draft) -> Draft:
             KernelPlan(each.kernel, each.storage, each.forced, margins, first, second, each.search_ended, tiling)
         )
     slots = tuple(
-        Slot(i, t.itemsize, pool.fields[i] if i < len(pool.fields) else "", ", ".join(pool.labels[i]))
-        for i, t in enumerate(pool.types)
+        Slot(i, t.itemsize, pool.fields[i] if i < len(pool.fields) else "", ", ".join(pool.labels[i]), axes)
+        for i, (t, axes) in enumerate(zip(pool.types, pool.axes, strict=True))
     )
     return replace(draft, slots=slots, global_slots=global_slots, planned=tuple(planned))
 
@@ -344,9 +346,12 @@ def _step(  # it gathers what seven passes decided
                     emission,
                     [read for read in reads if read.node not in rolling],
                     [home for home in outputs if home.node not in rolling],
+                    group.axes,
                 ),
                 before,
                 after,
+                group.axes,
+                group.reduced,
             )
         )
     stores = tuple(

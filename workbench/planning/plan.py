@@ -5,9 +5,10 @@
                        └─ observed: Step    a step after which every scalar is up to date
     Step ── fills, subkernels, finishers, in the order of `launches`; then `scalar_stores`, then `rotation`
 
-All arrays of a simulation share one layout (`workbench.planning.layout`): the halo is the plan's, so one linear index
-serves every array. Arrays live in numbered slots. Slot f is field number f at the start of every step; a step writes
-into slots and ends with a rotation: afterwards slot s holds the array that was in slot `rotation[s]`.
+All arrays over the same axes share one layout (`workbench.planning.layout`): its halo is the plan's along these axes,
+so one linear index serves them all. Arrays live in numbered slots. Slot f is field number f at the start of every
+step; a step writes into slots and ends with a rotation: afterwards slot s holds the array that was in slot
+`rotation[s]`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from workbench.planning.choices import Choices
 Margins = tuple[tuple[int, int], ...]
 """Cells beyond the domain, a pair (below, above) for each axis."""
 
+Axes = tuple[int, ...]
+"""Which of the graph's axes an array or a loop has, ascending; () stands for all of them."""
 
 Box = tuple[tuple[int, int], ...]
 """Offsets from a cell, a pair (least, largest) for each axis; reading at offset +1 reads the next cell."""
@@ -41,12 +44,16 @@ class Storage(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """An array of the simulation. `field` names the field that it is at the start of a step, or is empty."""
+    """An array of the simulation. `field` names the field that it is at the start of a step, or is empty.
+
+    axes: which of the graph's axes it has; what it holds is a value of just these.
+    """
 
     index: int
     itemsize: int
     field: str
     label: str  # for people: the names of what it holds over a step
+    axes: Axes = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,8 @@ class Home:
 @dataclass(frozen=True, slots=True)
 class Read:
     """A stored node that a loop reads, the slot where it lies, and the smallest box that holds all offsets read at.
+
+    The offsets count the node's own axes, which are some or all of the loop's.
 
     Which offsets within the box `workbench.planning.reads.emission_in` says.
     """
@@ -117,6 +126,10 @@ class Fill:
 class Subkernel:
     """One loop nest over the domain grown by `margins`: a write group (semantics §3).
 
+    axes: those of the graph's axes that the loop runs over. reduced: those of them that it folds, () in other loops.
+    A loop that folds has Fold nodes as outputs, in arrays over the axes that it keeps, and nothing else; `margins` are
+    of these, and along the reduced axes it looks at the domain only. In other loops `margins` are of all its axes.
+
     outputs: nodes it stores and where. A Manifest node is computed by its formula; it is listed once more for each
     further field that takes its value. A Load is listed if a field takes another one's value that must be copied: it
     is read where `reads` says. reductions: Reduce nodes whose operand it accumulates (domain only, so margins are
@@ -137,6 +150,8 @@ class Subkernel:
     cost: Cost
     sync_before: bool = False
     sync_after: bool = False
+    axes: Axes = ()
+    reduced: Axes = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,17 @@ from __future__ import annotations
 from workbench.errors import PlanError
 from workbench.graph import (
     Extend,
+    Fold,
     Graph,
     Kernel,
     Load,
     Node,
+    Replicate,
     Shift,
     Undefined,
     value_name,
 )
 from workbench.graph.instructions import traits_of
-from workbench.graph.spaces import axis_name
 from workbench.planning.plan import Margins
 
 Offset = tuple[int, ...]
@@ -35,31 +36,55 @@ def moved(margins: Margins, offset: Offset) -> Margins:
     return tuple((max(m[0] + o, 0), max(m[1] - o, 0)) for m, o in zip(margins, offset, strict=True))
 
 
-def demands(node: Node, margins: Margins) -> tuple[Margins, ...]:
-    """Return how far each operand is needed by a node that is needed within `margins`.
+def rank_of(kernel: Kernel, index: int) -> int:
+    """Return the number of axes of a value; one that is no Local counts as having them all."""
+    node = kernel.nodes[index]
+    return node.space.rank if node.is_local and node.space is not None else kernel.space.rank
 
-    Reduce and Store see the domain; so does Extend of its first operand, whose outside it replaces. The operands of
-    value rules are needed wherever the ghosts are.
+
+def projection(kernel: Kernel, replicate: int) -> tuple[int, ...]:
+    """Return the numbers of the axes of a Replicate that its operand has."""
+    node = kernel.nodes[replicate]
+    inner = kernel.nodes[node.operands[0]].space
+    assert inner is not None
+    assert node.space is not None
+    positions = inner.positions_in(node.space)
+    assert positions is not None
+    return positions
+
+
+def demands(kernel: Kernel, index: int, margins: Margins) -> tuple[Margins, ...]:
+    """Return how far each operand is needed by a node that is needed within `margins`; of each its own axes.
+
+    Reduce and Store see the domain; so does Extend of its first operand, whose outside it replaces, and a Fold along
+    the axes that it folds. The operands of value rules are needed wherever the ghosts are.
     """
-    nothing = no_margins(len(margins))
+    node = kernel.nodes[index]
     traits = traits_of(node.instruction)
-    if isinstance(node.instruction, Shift):
-        return (moved(margins, node.instruction.offset),)
-    if traits.on_domain:
-        return (nothing, *(margins,) * (len(node.operands) - 1))
-    return (nothing if traits.reads == "none" else margins,) * len(node.operands)
+    match node.instruction:
+        case Shift(offset):
+            return (moved(margins, offset),)
+        case Replicate():
+            return (tuple(margins[axis] for axis in projection(kernel, index)),)
+        case Fold(_, axes):
+            kept = iter(margins)
+            return (tuple((0, 0) if k in axes else next(kept) for k in range(rank_of(kernel, node.operands[0]))),)
+        case _ if traits.on_domain:
+            return (no_margins(rank_of(kernel, node.operands[0])), *(margins,) * (len(node.operands) - 1))
+        case _:
+            return (no_margins(len(margins)) if traits.reads == "none" else margins,) * len(node.operands)
 
 
-def find_margins(kernel: Kernel, dim: int, live: frozenset[int]) -> tuple[Margins, ...]:
-    """Return for each node the margins within which the live nodes need it; zero for Globals and dead nodes.
+def find_margins(kernel: Kernel, live: frozenset[int]) -> tuple[Margins, ...]:
+    """Return for each node the margins within which the live nodes need it, along its own axes; zero for dead ones.
 
     Before: operands precede their consumers. After: the margins cover every read of every plan, because a value is
     needed equally far whether it is stored or recomputed.
     """
-    margins = [no_margins(dim)] * len(kernel.nodes)
+    margins = [no_margins(rank_of(kernel, index)) for index in range(len(kernel.nodes))]
     for index in sorted(live, reverse=True):
         node = kernel.nodes[index]
-        for operand, needed in zip(node.operands, demands(node, margins[index]), strict=True):
+        for operand, needed in zip(node.operands, demands(kernel, index, margins[index]), strict=True):
             if kernel.nodes[operand].is_local:
                 margins[operand] = union(margins[operand], needed)
     return tuple(margins)
@@ -68,8 +93,8 @@ def find_margins(kernel: Kernel, dim: int, live: frozenset[int]) -> tuple[Margin
 def check_reach(graph: Graph, kernel: Kernel, live: frozenset[int], margins: tuple[Margins, ...]) -> None:
     """Refuse a read outside a field that has no boundary rule there: PlanError with field, side and line.
 
-    Also a boundary value that itself depends on an array: fills evaluate boundary values in ghost cells, from indices
-    and Globals alone.
+    Also a boundary value that itself depends on an array or a fold over some axes: fills evaluate boundary values in
+    ghost cells, from indices and Globals alone.
     """
     for index in sorted(live):
         node = kernel.nodes[index]
@@ -90,7 +115,7 @@ def _refuse_arrays_in_rules(kernel: Kernel, extend: int) -> None:
         node = kernel.nodes[index]
         if not node.is_local:
             continue
-        if isinstance(node.instruction, Load | Extend):
+        if isinstance(node.instruction, Load | Extend | Fold):
             error = PlanError(
                 f"a boundary value of {value_name(kernel, extend)} depends on the array {value_name(kernel, index)}",
                 advice="Compute boundary values from indices, sizes, params and scalars only.",
@@ -114,7 +139,9 @@ def _outside(
     index, axis, side = place
     cells = margins[index][axis][side]
     name = value_name(kernel, index)
-    sign = f"{axis_name(axis)}{'-+'[side]}"
+    space = kernel.nodes[index].space
+    assert space is not None
+    sign = f"{space.axes[axis].name}{'-+'[side]}"
     error = PlanError(
         f"{name} is read {cells} cell{'s' * (cells > 1)} outside at side {sign}, where it has no boundary rule",
         advice=f'Give {name} a rule at {sign}, for example boundary="periodic" or extend({name}, "outflow").',
@@ -143,14 +170,26 @@ def _culprit(
             if consumer not in live:
                 continue
             node = kernel.nodes[consumer]
-            needed = demands(node, margins[consumer])
+            needed = demands(kernel, consumer, margins[consumer])
             if any(o == index and d[axis][side] == wanted for o, d in zip(node.operands, needed, strict=True)):
                 break
         else:
             return None
         if isinstance(node.instruction, Shift) and node.instruction.offset[axis]:
             return node
+        axis = _axis_in_consumer(kernel, consumer, axis)
         index = consumer
+
+
+def _axis_in_consumer(kernel: Kernel, consumer: int, axis: int) -> int:
+    """Which axis of a consumer is an axis of its operand along which cells outside are wanted."""
+    match kernel.nodes[consumer].instruction:
+        case Replicate():
+            return projection(kernel, consumer)[axis]
+        case Fold(_, folded):
+            return axis - sum(k < axis for k in folded)
+        case _:
+            return axis
 
 
 def recomputed_percent(margins: tuple[Margins, ...], extents: tuple[int, ...]) -> float:

@@ -26,6 +26,8 @@ def box_of(offsets: Iterable[Offset]) -> Box:
 def emission_in(kernel: KernelPlan, step: Step, subkernel: Subkernel) -> Emission:
     """Return what the body of a sub-kernel of a finished plan consists of, with every offset at which it reads."""
     nodes = kernel.kernel.nodes
-    used = tuple(nodes[r].operands[0] for r in subkernel.reductions)
+    outputs = tuple(home.node for home in subkernel.outputs)
+    taken = (*subkernel.reductions, *(outputs if subkernel.reduced else ()))
+    used = tuple(nodes[node].operands[0] for node in taken)
     storage = seen_by(kernel.storage, step, subkernel)
-    return emit(kernel.kernel, storage, len(subkernel.margins), (h.node for h in subkernel.outputs), used)
+    return emit(kernel.kernel, storage, () if subkernel.reduced else outputs, used)

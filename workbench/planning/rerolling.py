@@ -43,7 +43,9 @@ def reroll(
 
     filled and apart: as `order_launches` takes them.
     """
-    reducing = [g for g, group in enumerate(groups) if group.roots == group.reductions and g not in apart]
+    reducing = [
+        g for g, group in enumerate(groups) if group.roots == group.reductions and g not in apart and not group.axes
+    ]
     if not reducing:
         return now
     emissions, wanted = now.emissions, set[int]()
@@ -83,7 +85,7 @@ def _reduced_anew(
 
     def anew(group: Group) -> Emission:
         used = tuple(kernel.nodes[r].operands[0] for r in group.reductions)
-        return emit(kernel, storage, len(group.margins), (), used, _MOST)
+        return emit(kernel, storage, (), used, _MOST)
 
     return tuple(anew(groups[g]) if g in reducing else emission for g, emission in enumerate(emissions))
 

@@ -10,11 +10,13 @@ from workbench.graph import (
     Arith,
     Broadcast,
     Extend,
+    Fold,
     Graph,
     Imm,
     Node,
     Reduce,
     Region,
+    Replicate,
     Static,
     StorageType,
     Store,
@@ -73,7 +75,7 @@ def _retyped(builder: KernelBuilder, node: Node, operands: tuple[int, ...], stat
         case Extend():
             target = builder.node(operands[0]).value_type
             return copy(builder, node, (operands[0], *(_round(builder, o, target) for o in operands[1:])))
-        case Reduce(Region() as region):  # its nodes have types of their own
+        case Reduce(Region() as region) | Fold(Region() as region, _):  # its nodes have types of their own
             return copy(builder, node, (_round(builder, operands[0], region.parameters[0].type),))
         case Arith("cast"):
             return copy(builder, node, operands)
@@ -96,12 +98,14 @@ def _agree(builder: KernelBuilder, operands: tuple[int, ...]) -> tuple[int, ...]
 
 
 def _round(builder: KernelBuilder, value: int, type_: StorageType) -> int:
-    """The value in another type; a constant or a Global is converted once, not in every cell."""
+    """The value in another type; what is the same in many cells is converted once, not in every cell."""
     node = builder.node(value)
     if node.type == type_:
         return value
     if isinstance(node.instruction, Imm) and node.space is not None:
         return builder.imm(node.instruction.value, type_, node.space)
     if isinstance(node.instruction, Broadcast):
-        return builder.broadcast(_round(builder, node.operands[0], type_))
+        return builder.broadcast(_round(builder, node.operands[0], type_), node.instruction.space)
+    if isinstance(node.instruction, Replicate):
+        return builder.replicate(_round(builder, node.operands[0], type_), node.instruction.space)
     return builder.cast(value, type_)

@@ -31,11 +31,11 @@ def find_chains(
 ) -> tuple[Chain, ...]:
     """Return the chains of a step, disjoint and in order: from its first launch on always the longest that is sound.
 
-    Before: launches are in an order that respects all dependencies; `apart` are groups that want barriers. After: see
-    `Chain`; arrays that a member reads must be left alone until the chain ends. In one dimension there are no chains,
-    because a plane is one cell there.
+    Before: launches are in an order that respects all dependencies; `apart` are groups that want barriers. Loops
+    over some axes and those that fold belong to no chain. After: see `Chain`; arrays that a member reads must be
+    left alone until the chain ends. In one dimension there are no chains, because a plane is one cell there.
     """
-    if not groups or len(groups[0].margins) < 2:
+    if kernel.space.rank < 2:
         return ()
     search = _Search(kernel, groups, emissions, launches, apart)
     found: list[Chain] = []
@@ -71,7 +71,9 @@ class _Search:
     ) -> None:
         self.kernel, self.groups, self.launches = kernel, groups, launches
         self.reads = [e.reads for e in emissions]
-        self.alone = {g for g, group in enumerate(groups) if g in apart or group.reductions}
+        self.alone = {
+            g for g, group in enumerate(groups) if g in apart or group.reductions or group.axes or group.reduced
+        }
         self.taken: set[int] = set()  # members of chains found so far
         stores = {node for _, node in kernel.stores()}
         extended = {n.operands[0] for n in kernel.nodes if isinstance(n.instruction, Extend)}
@@ -105,7 +107,7 @@ class _Search:
             return None
         ends = [m for m in members if self.groups[m].copies or set(self.groups[m].manifest) - rolling]
         margins = {self.groups[m].margins for m in ends}
-        growth = _Growth(self.reads, members, made, rolling, len(self.groups[0].margins))
+        growth = _Growth(self.reads, members, made, rolling, self.kernel.space.rank)
         if len(margins) != 1 or any(growth.grown[m] != no_margins(len(growth.grown[m])) for m in ends):
             return None
         values = tuple(RollingValue(n, growth.planes[n]) for n in sorted(rolling))

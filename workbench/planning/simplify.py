@@ -20,7 +20,7 @@ from workbench.graph.instructions import traits_of
 from workbench.graph.rewrite import copy, merged_hint, rewrite
 from workbench.planning.displaced import share_displaced
 from workbench.planning.identities import fold, identity
-from workbench.planning.reach import find_margins, no_margins
+from workbench.planning.reach import find_margins
 from workbench.planning.variants import live_nodes
 
 _MOST_ROUNDS = 10  # every round removes nodes; three are the most that programs have needed
@@ -89,7 +89,7 @@ def _hoisted(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> i
             numbers.append(builder.imm(maker.instruction.value, maker.value_type))
         else:
             numbers.append(maker.operands[0])
-    return builder.broadcast(_arith(builder, node, tuple(numbers)))
+    return builder.broadcast(_arith(builder, node, tuple(numbers)), makers[0].space)
 
 
 def _drop_extends(graph: Graph) -> Graph:
@@ -102,11 +102,11 @@ def _drop_extends(graph: Graph) -> Graph:
 
 
 def _without_needless(graph: Graph, kernel: Kernel) -> Kernel:
-    margins = find_margins(kernel, graph.dim, live_nodes(kernel))
+    margins = find_margins(kernel, live_nodes(kernel))
     instead: dict[int, int] = {}
     nodes = []
     for index, node in enumerate(kernel.nodes):
-        if isinstance(node.instruction, Extend) and margins[index] == no_margins(graph.dim):
+        if isinstance(node.instruction, Extend) and not any(map(any, margins[index])):
             instead[index] = instead.get(node.operands[0], node.operands[0])
         nodes.append(replace(node, operands=tuple(instead.get(o, o) for o in node.operands)))
     for index, operand in instead.items():

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from workbench.graph import Extend, Load, value_name
 from workbench.planning.fields import end_fields
 from workbench.planning.plan import Fill, KernelPlan, Launch, Plan, Step, Subkernel
-from workbench.planning.reach import no_margins
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ class _Follower:
     def subkernel(self, subkernel: Subkernel) -> Iterator[str]:
         distant: set[int] = set()
         for read in subkernel.reads:  # that they are all, with these boxes, is a check of its own
-            is_outside = not read.is_at_cell or subkernel.margins != no_margins(len(subkernel.margins))
+            is_outside = not read.is_at_cell or any(map(any, subkernel.margins))
             if not self._holds(read.slot, read.node, is_outside):
                 yield f"{subkernel.name} does not find {self._name(read.node)} in slot {read.slot}"
             if not read.is_at_cell:

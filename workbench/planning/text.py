@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from workbench.graph import Kernel, value_name, value_names
 from workbench.graph.spaces import axis_name
 from workbench.planning.allocation import wishes_of
+from workbench.planning.axes import axes_text
 from workbench.planning.choices import PlanChoices, TilingChoices
 from workbench.planning.cost import default_extents, ghost_percent, halo_bytes
 from workbench.planning.plan import KernelPlan, Launch, Margins, Plan, Step, Subkernel, Tiling
@@ -21,7 +22,8 @@ def plan_text(plan: Plan) -> str:
     """Return the plan as text; equal plans give equal text."""
     lines = [f"plan of {plan.graph.name} ({plan.graph.fingerprint()}), {plan.schedule}, halo {_box(plan.halo)}"]
     for slot in plan.slots:
-        lines.append(f"slot {slot.index}: {slot.itemsize} bytes a cell, {slot.label}")
+        over = f" of {axes_text(plan.graph.space, slot.axes)}" if slot.axes else ""
+        lines.append(f"slot {slot.index}: {slot.itemsize} bytes a cell{over}, {slot.label}")
     for number in plan.global_slots:
         lines.append(f"global {number.index}: {number.type} {number.role} {number.name}")
     for kernel in plan.kernels:
@@ -104,8 +106,10 @@ def _loop_lines(kernel: Kernel, subkernel: Subkernel) -> list[str]:
     reads = ", ".join(f"%{h.node} in {h.slot}" for h in subkernel.reads) or "nothing"
     barriers = " barrier before" * subkernel.sync_before + " barrier after" * subkernel.sync_after
     cost = subkernel.cost
+    over = f" over {axes_text(kernel.space, subkernel.axes)}" if subkernel.axes else ""
+    folds = f" folding {axes_text(kernel.space, subkernel.reduced)}" if subkernel.reduced else ""
     lines = [
-        f"loop {subkernel.name} {_box(subkernel.margins)}:{barriers} reads {reads}",
+        f"loop {subkernel.name} {_box(subkernel.margins)}{over}{folds}:{barriers} reads {reads}",
         f"  {subkernel.emitted} operations; a cell: "
         f"{cost.bytes_moved:g} bytes, {cost.flops:g} flops, {cost.loads:g} loads",
     ]

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from workbench.errors import PlanError
 from workbench.graph import Extend, Kernel, Load, Reduce, value_name
 from workbench.graph.instructions import needs_array
+from workbench.planning.axes import along, axes_of, in_frame, kept_axes, loop_margins
 from workbench.planning.emission import EMISSION_LIMIT, STORED, Emission, direct_needs, reductions_below
+from workbench.planning.grouping import loop_of
 from workbench.planning.plan import KernelPlan, Margins, Plan, Step, Storage, Subkernel
-from workbench.planning.reach import moved, no_margins, union
+from workbench.planning.reach import moved, no_margins, rank_of, union
 from workbench.planning.reads import box_of, emission_in
 from workbench.planning.slot_contents import misread_slots
 
@@ -75,7 +77,12 @@ class StepView:
             return self.filled[node].margins
         if node in self.made_by and not isinstance(self.kernel.nodes[node].instruction, Load):
             return self.made_by[node].margins
-        return no_margins(self.dim)
+        return no_margins(rank_of(self.kernel, node))
+
+    def needed_of(self, subkernel: Subkernel, node: int) -> Margins:
+        """How far beyond the domain a loop goes along the axes of a value that it reads at its own cell."""
+        outside = in_frame(loop_margins(subkernel, self.dim), subkernel.axes, self.dim)
+        return along(outside, axes_of(self.kernel.nodes[node].space, self.kernel.space))
 
     def group_of(self, need: int) -> int:
         """The last sub-kernel that must have run before the value is there; -1 if none."""
@@ -92,6 +99,8 @@ def _slots_begin_with_fields(plan: Plan) -> Found:
     for index, field in enumerate(plan.graph.fields):
         if index >= len(plan.slots) or plan.slots[index].field != field.name:
             yield f"slot {index} is not field {field.name}"
+        elif plan.slots[index].axes != axes_of(field.space, plan.graph.space):
+            yield f"slot {index} has other axes than {field.name}"
         elif plan.slots[index].itemsize != field.type.itemsize:
             yield f"slot {index} has items of {plan.slots[index].itemsize} bytes, {field.name} has {field.type}"
     for number, slot in enumerate(plan.slots):
@@ -113,7 +122,11 @@ def _global_slots_are_complete(plan: Plan) -> Found:
 def _halo_covers_margins(plan: Plan) -> Found:
     for kernel in plan.kernels:
         for step in (kernel.plain, kernel.observed):
-            for margins in (*(s.margins for s in step.subkernels), *(f.margins for f in step.fills)):
+            dim, nodes = plan.graph.dim, kernel.kernel.nodes
+            loops = [in_frame(loop_margins(s, dim), s.axes, dim) for s in step.subkernels]
+            spaces = [axes_of(nodes[f.node].space, plan.graph.space) for f in step.fills]
+            fills = [in_frame(f.margins, axes, dim) for f, axes in zip(step.fills, spaces, strict=True)]
+            for margins in (*loops, *fills):
                 if not covers(plan.halo, margins):
                     yield f"halo {plan.halo} is smaller than the margins {margins} in {kernel.kernel.name}"
 
@@ -158,9 +171,8 @@ def _margins_cover_reads(view: StepView) -> Found:
     for subkernel in view.step.subkernels:
         for read in subkernel.reads:
             least, largest = zip(*read.box, strict=True)
-            needed = union(
-                *(moved(subkernel.margins, tuple(-offset for offset in corner)) for corner in (least, largest))
-            )
+            outside = view.needed_of(subkernel, read.node)
+            needed = union(*(moved(outside, tuple(-offset for offset in corner)) for corner in (least, largest)))
             if not covers(view.available(read.node), needed):
                 yield f"{subkernel.name} reads {view.name(read.node)} at {read.box} beyond {view.available(read.node)}"
 
@@ -176,8 +188,30 @@ def _reads_are_listed(view: StepView) -> Found:
 
 def _reductions_see_the_domain_only(view: StepView) -> Found:
     for subkernel in view.step.subkernels:
-        if subkernel.reductions and subkernel.margins != no_margins(view.dim):
+        if subkernel.reductions and any(map(any, subkernel.margins)):
             yield f"{subkernel.name} reduces over the margins {subkernel.margins}"
+
+
+def _loops_have_the_axes_of_their_values(view: StepView) -> Found:
+    for subkernel in view.step.subkernels:
+        for home in subkernel.outputs:
+            if loop_of(view.kernel, home.node) != (subkernel.axes, subkernel.reduced):
+                yield f"{subkernel.name} makes {view.name(home.node)}, which has a loop over other axes"
+        for reduction in subkernel.reductions:
+            if loop_of(view.kernel, reduction) != (subkernel.axes, subkernel.reduced):
+                yield f"{subkernel.name} reduces {view.name(reduction)}, which has a loop over other axes"
+        if len(subkernel.margins) != len(kept_axes(subkernel, view.dim)):
+            yield f"{subkernel.name} has margins along {len(subkernel.margins)} axes"
+
+
+def _slots_have_the_axes_of_their_values(view: StepView) -> Found:
+    slots = view.plan.slots
+    fills = [(f.node, s) for f in view.step.fills for s in (f.source, f.target)]
+    reads = [(r.node, r.slot) for s in view.step.subkernels for r in s.reads]
+    written = [(h.node, h.slot) for s in view.step.subkernels for h in s.outputs]
+    for node, slot in (*fills, *reads, *written):
+        if slots[slot].axes != axes_of(view.kernel.nodes[node].space, view.kernel.space):
+            yield f"slot {slot} has other axes than {view.name(node)}"
 
 
 def _launches_hold_everything_once(view: StepView) -> Found:
@@ -222,6 +256,8 @@ def _rotation_is_a_permutation(view: StepView) -> Found:
     for slot, source in enumerate(rotation):
         if view.plan.slots[slot].itemsize != view.plan.slots[source].itemsize:
             yield f"rotation moves slot {source} to {slot}, whose items have another size"
+        if view.plan.slots[slot].axes != view.plan.slots[source].axes:
+            yield f"rotation moves slot {source} to {slot}, which has other axes"
 
 
 def _emission_is_bounded(view: StepView) -> Found:
@@ -260,6 +296,8 @@ STEP_CHECKS: tuple[tuple[str, Callable[[StepView], Found]], ...] = (
     ("margins cover every read", _margins_cover_reads),
     ("every read is listed", _reads_are_listed),
     ("reductions see the domain only", _reductions_see_the_domain_only),
+    ("loops have the axes of their values", _loops_have_the_axes_of_their_values),
+    ("slots have the axes of their values", _slots_have_the_axes_of_their_values),
     ("launches hold everything once", _launches_hold_everything_once),
     ("Globals are finished before they are read", _launches_are_in_order),
     ("slots hold what is read", _slots_hold_what_is_read),

@@ -2,6 +2,7 @@
 #ifndef STENCIL_OPENMP_H
 #define STENCIL_OPENMP_H
 
+#include "stencil_folds.h"
 #include "stencil_ghosts.h"
 #include "stencil_rolling.h"
 #include "stencil_sums.h"

@@ -31,9 +31,9 @@ def order_launches(
 
     Before: groups are in an order that respects their dependencies. `filled` are the Extend nodes with ghost cells,
     `apart` the groups with a barrier before and after them. After: a fill comes after the group that makes its
-    operand and before the first group that reads it; a finisher comes after its group and before the first reader of
-    its number; members of one launch do not need each other. Fills are late, so that their copies live shortly, but
-    all that can be done at a barrier are done there.
+    operand and before the first group that reads it; a finisher comes after its group and before the first reader
+    of its number; members of one launch do not need each other and run over the same axes. Fills are late, so that
+    their copies live shortly, but all that can be done at a barrier are done there.
     """
     return _Ordering(kernel, groups, emissions, filled, apart).run()
 
@@ -84,6 +84,9 @@ class _Ordering:
         if not self.open or needed or numbers - self.finished.keys():
             return False
         if index in self.apart or any(g in self.apart for g in self.open):
+            return False
+        group = self.groups[index]
+        if any((self.groups[g].axes, self.groups[g].reduced) != (group.axes, group.reduced) for g in self.open):
             return False
         made = {root for g in self.open for root in self.groups[g].manifest}
         return not made & reads

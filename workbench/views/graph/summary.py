@@ -147,7 +147,7 @@ def summarise_graph(
             wish=wishes.get(index, ""),
             rolling=rolling_text(rolling[index]) if index in rolling else "",
             outside=_outside(planned, index),
-            loads=_loads(planned, index, plan.graph.dim) if counted and node.is_local else None,
+            loads=_loads(planned, index) if counted and node.is_local else None,
             evaluations=max(1, sum(places[index].values())),
             cell_lines=lines[index],
             subkernels=tuple(places[index]),
@@ -176,11 +176,11 @@ def summarise_graph(
     )
 
 
-def _loads(planned: KernelPlan, index: int, dim: int) -> int | None:
+def _loads(planned: KernelPlan, index: int) -> int | None:
     node = planned.kernel.nodes[index]
     if type(node.instruction).__name__ not in ("Arith", "Shift"):
         return None
-    emission = emit(planned.kernel, planned.storage, dim, (index,), limit=_LONGEST)
+    emission = emit(planned.kernel, planned.storage, (index,), limit=_LONGEST)
     return len(emission.reads) if len(emission.operations) <= _LONGEST else None
 
 

@@ -1,0 +1,109 @@
+// Folds over some axes in the canonical order: for each kept cell a lane for each chunk of the last folded axis, then trees.
+#ifndef STENCIL_FOLDS_H
+#define STENCIL_FOLDS_H
+
+#include "stencil_rows.h"
+
+namespace stencil {
+
+constexpr int DEEPEST = 48;  // complete subtrees of a tree at a time: one more than it takes for 2^47 leaves
+
+// The trees of W kept cells side by side, one for each of Q folded axes. Leaves come in order; of what is done so far a
+// tree keeps the complete subtrees, as a binary counter keeps its digits: the larger ones of earlier leaves come first.
+template <class T, int Q, int W> class Trees {
+    T kept[Q][DEEPEST][W];
+    int64_t leaves[Q] = {};
+    int depth[Q] = {};
+
+    template <class Combine> static void join(T* left, const T* right, const Combine& combine) {
+#pragma omp simd
+        for (int w = 0; w < W; ++w) left[w] = combine(left[w], right[w]);
+    }
+
+    // The leaf above the others now belongs to the tree of axis q.
+    template <class Combine> void count(int q, const Combine& combine) {
+        int& top = depth[q];
+        ++top;
+        for (int64_t n = ++leaves[q]; n % 2 == 0; n /= 2, --top) join(kept[q][top - 2], kept[q][top - 1], combine);
+    }
+
+   public:
+    // The next leaf of the last axis, for the caller to combine cells into.
+    T* leaf(T identity) {
+        T* const cells = kept[Q - 1][depth[Q - 1]];
+        for (int w = 0; w < W; ++w) cells[w] = identity;
+        return cells;
+    }
+
+    template <class Combine> void add(const Combine& combine) { count(Q - 1, combine); }
+
+    // All leaves of axis q are there: what is carried up joins its left neighbour, the last first. The root is a leaf of
+    // the tree of the axis before.
+    template <class Combine> void close(int q, const Combine& combine) {
+        for (int k = depth[q] - 1; k > 0; --k) join(kept[q][k - 1], kept[q][k], combine);
+        leaves[q] = 0;
+        depth[q] = 0;
+        if (q == 0) return;
+        T* const leaf = kept[q - 1][depth[q - 1]];
+        for (int w = 0; w < W; ++w) leaf[w] = kept[q][0][w];
+        count(q - 1, combine);
+    }
+
+    const T* result() const { return kept[0][0]; }
+};
+
+// The folded cells of one kept cell in order: chunk(low, high) for each chunk of the last folded axis, with the indices
+// along the others set in `at`, and close(q) after the last cell of folded axis q.
+template <int Q, int D, class Chunk, class Close>
+inline void for_folded(
+    const Shape<D>& shape, const int (&folded)[Q], int64_t (&at)[D], const Chunk& chunk, const Close& close) {
+    for (int q = 0; q + 1 < Q; ++q) at[folded[q]] = 0;
+    const int64_t n = shape.extents[folded[Q - 1]], origin = shape.origin[folded[Q - 1]];
+    for (;;) {
+        for (int64_t low = 0, high; low < n; low = high) {
+            high = at_most(((origin + low) / CHUNK + 1) * CHUNK - origin, n);
+            chunk(low, high);
+        }
+        int q = Q - 1;
+        close(q);
+        while (q > 0 && ++at[folded[q - 1]] == shape.extents[folded[q - 1]]) {
+            at[folded[--q]] = 0;
+            close(q);
+        }
+        if (q == 0) return;
+    }
+}
+
+// The kept cells as tasks: rows of them, cut into runs of lanes side by side.
+template <int D> struct Lanes {
+    int64_t rows, tall, row_blocks, wide, x_blocks, low, high;
+
+    int64_t count() const { return row_blocks * x_blocks; }
+    Block operator[](int64_t task) const {
+        const int64_t r = task / x_blocks, x = task % x_blocks;
+        const int64_t row = r * tall, first = low + x * wide;
+        return {row, at_most(row + tall, rows), first, at_most(first + wide, high)};
+    }
+};
+
+// At least four tasks a thread, if need be of fewer lanes, but of 16 where there are as many.
+template <int D>
+STENCIL_PROCEDURE Lanes<D> cut_lanes(const Shape<D>& shape, const Margins<D>& grown, int threads, int64_t most) {
+    Lanes<D> lanes;
+    lanes.rows = 1;
+    for (int k = 0; k + 1 < D; ++k) lanes.rows *= shape.extents[k] + grown.sides[k][0] + grown.sides[k][1];
+    lanes.low = -grown.sides[D - 1][0];
+    lanes.high = shape.extents[D - 1] + grown.sides[D - 1][1];
+    const int64_t width = lanes.high - lanes.low, wanted = 4 * int64_t(threads);
+    const int64_t each = divide_up(width, divide_up(wanted, lanes.rows));
+    lanes.wide = threads == 1 ? most : at_most(divide_up(each, 16) * 16, most);
+    lanes.x_blocks = divide_up(width, lanes.wide);
+    lanes.tall = threads == 1 ? lanes.rows : at_least(lanes.rows * lanes.x_blocks / (16 * wanted), 1);
+    lanes.tall = at_most(lanes.tall, lanes.rows);
+    lanes.row_blocks = divide_up(lanes.rows, lanes.tall);
+    return lanes;
+}
+
+}  // namespace stencil
+
+#endif

@@ -81,7 +81,7 @@ def test_two_sets_have_their_own_lengths_and_names():
 def test_empty_sets():
     sides = {"targets": {"x": np.zeros(3), "y": 0.0, "z": 0.0, "e2": 1.0}, "sources": particles(0)}
     sides["sources"].pop("e2")
-    assert_same_bits(gravity()(backend="reference", **sides)["ax"], np.zeros(3))
+    assert_same_bits(gravity()(backend="reference", **sides)["ax"], -np.zeros(3))  # the identity of sums
     assert gravity()(backend="reference", **particles(0))["az"].shape == (0,)
 
 
@@ -147,3 +147,78 @@ def test_a_machine_of_pairs_has_no_steps(use):
 def test_a_machine_with_steps_is_not_called():
     with pytest.raises(RunError, match="runs in steps and has no results"):
         wb.trace('u = field("u")\nu.next = 2 * u', name="twice")(u=np.zeros(3))
+
+
+DOT = 'xs, ys = arrays("xs ys", "n")\noutput("dot", fold(add, xs * ys))\noutput("scaled", xs * fold(maximum, ys))'
+ROWS = """
+A = array("A", "rows", "columns")
+x = array("x", "columns", dtype="f32")
+c = param("c", 0.5)
+means = fold(add, A, axis="columns") / size("columns")
+output("means", means)
+output("product", fold(add, A * x))
+output("centred", A - means)
+output("highest", fold(maximum, A, axis=("rows", "columns"), start=0.0))
+output("weighted", c * fold(add, index("rows") * A, axis=0))
+"""
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("n", [1, 31, 1024, 1025, 2500])
+def test_dot_product(backend, n):
+    draw = np.random.default_rng(n)
+    x, y = draw.normal(size=n), draw.normal(size=n)
+    machine = wb.trace(DOT, name="dotp")
+    found, expected = machine(xs=x, ys=y, backend=backend), machine(xs=x, ys=y, backend="reference")
+    assert list(found) == ["dot", "scaled"]
+    assert_same_bits(found["dot"], expected["dot"])
+    assert_same_bits(found["scaled"], x * y.max())
+    np.testing.assert_allclose(found["dot"], x @ y, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("shape", [(1, 1), (7, 3), (3, 1030), (1030, 2)])
+def test_rows_of_a_matrix(backend, shape):
+    draw = np.random.default_rng(shape[1])
+    A, x = draw.normal(size=shape), draw.normal(size=shape[1]).astype(np.float32)
+    machine = wb.trace(ROWS, name="rows")
+    found, expected = machine(A=A, x=x, c=2.0, backend=backend), machine(A=A, x=x, c=2.0, backend="reference")
+    for name, values in expected.items():
+        assert_same_bits(found[name], values, name)
+    means = A.mean(axis=1)
+    np.testing.assert_allclose(found["means"], means, rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(found["product"], A @ x.astype(float), rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(found["centred"], A - means[:, None], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(found["weighted"], 2 * np.arange(shape[0]) @ A, rtol=1e-10, atol=1e-10)
+    assert found["highest"] == max(A.max(), 0.0)
+
+
+def test_axes_keep_one_order_whatever_is_declared_first():
+    cell = 'x = array("x", "columns")\nA = array("A", "rows", "columns")\noutput("y", fold(add, A * x))'
+    machine = wb.trace(cell, name="late")
+    assert [axis.name for axis in machine.graph.space.axes] == ["rows", "columns"]
+    A = np.arange(6.0).reshape(2, 3)
+    assert machine(A=A, x=np.ones(3), backend="reference")["y"].tolist() == [3.0, 12.0]
+
+
+def test_arrays_without_cells():
+    found = wb.trace(ROWS, name="rows")(A=np.zeros((3, 0)), x=np.zeros(0, np.float32), backend="openmp")
+    assert found["centred"].shape == (3, 0)
+    assert found["product"].tolist() == [0.0, 0.0, 0.0]
+    assert found["highest"] == 0.0
+    assert np.isnan(found["means"]).all()
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "what"),
+    [
+        ({"xs": np.zeros(3), "ys": np.zeros(4)}, ShapeError, "ys has 4 elements along n, xs has 3"),
+        ({"xs": np.zeros(3)}, FieldError, "dotp needs ys"),
+        ({"xs": 1.0, "ys": 2.0}, ShapeError, "no array with the axis n was given"),
+        ({"xs": np.zeros((3, 3)), "ys": 1.0}, ShapeError, "xs was given 2 axes"),
+        ({"targets": {}, "sources": {}}, FieldError, "no targets and sources"),
+    ],
+)
+def test_bad_arrays_are_refused_by_name(given, error, what):
+    with pytest.raises(error, match=what):
+        wb.trace(DOT, name="dotp")(backend="reference", **given)

@@ -88,9 +88,10 @@ def _declare_field(
     component: Index = (),
 ) -> Value:
     what = f"field {name!r}"
-    if any(axis.kind == "array" for axis in trace.space.axes):
+    if trace.is_called:
         raise TraceError(
-            f"{what} stands in a cell of targets and sources", advice="Declare it with targets(...) or sources(...)."
+            f"{what} stands in a cell that runs once at each call",
+            advice="Declare what is given with array(...), targets(...) or sources(...).",
         )
     type_ = trace.float_type if dtype is None else parse_type(dtype)
     span = trace.here()
@@ -282,6 +283,11 @@ def _declare_global(
         )
     exact = _exact_default(trace, given, type_)
     kind = "param" if role == "param" else "scalar"
+    if trace.is_called and kind == "scalar":
+        raise TraceError(
+            f"the scalar {name!r} would keep a value from step to step, but this cell runs once at each call",
+            advice="Declare it as a param, which is given at the call.",
+        )
     if not limits.allows(exact):
         raise TraceError(
             f"the default of param {name!r} is {exact!r}, but must be {limits}", advice="Choose another default."
@@ -340,6 +346,10 @@ def kernel(function: Callable[[], object]) -> Callable[[], NoReturn]:
     if name == "step" or any(k.name == name for k in trace.kernels):
         reason = "the top level is the kernel step" if name == "step" else "it exists already"
         raise TraceError(f"kernel {name!r} cannot be defined: {reason}", advice="Give the kernel another name.")
+    if trace.is_called:
+        raise TraceError(
+            f"kernel {name!r} stands in a cell that runs once at each call", advice="Give it its own cell."
+        )
     if trace.kernel is not trace.kernels[0]:
         raise TraceError(f"kernel {name!r} is defined inside kernel {trace.kernel.name}", advice="Define it outside.")
     code = getattr(function, "__code__", None)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from workbench.frontend import operations
+from workbench.frontend.arrays import array, arrays, fold, output
 from workbench.frontend.boundaries import analytic, constant, fixed, mirror, neumann, periodic, reflect
 from workbench.frontend.calculus import curl, derivative, div, grad, laplacian
 from workbench.frontend.componentwise import componentwise
@@ -22,7 +23,7 @@ from workbench.frontend.time_integration import courant_step, leapfrog, midpoint
 from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, operand, wrap
 from workbench.frontend.words import document
-from workbench.graph import OPERATORS, Operator
+from workbench.graph import OPERATORS, Operator, Space
 
 pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
 
@@ -90,18 +91,21 @@ class _Axes:
 dim, axes = _Dimension(), _Axes()
 
 
-def index(axis: int) -> Value:
-    """The cell's index along `axis`, an i64 Local that simply continues outside the domain."""
+def index(axis: int | str) -> Value:
+    """The cell's index along `axis`, an i64 Local that simply continues outside the domain. Of arrays by axis name."""
     trace = current_trace("index")
     axis = trace.need_axis(axis, trace.text_here("index"))
-    return Value(trace.emit(lambda pool: pool.index(axis)))
+    space = Space((trace.space.axes[axis],)) if trace.is_called else trace.space
+    number = 0 if trace.is_called else axis
+    return Value(trace.emit(lambda pool: pool.index(number, space)))
 
 
-def size(axis: int) -> Value:
-    """The number of cells along `axis`, an i64 Global."""
+def size(axis: int | str) -> Value:
+    """The number of cells along `axis`, an i64 Global. Of arrays by axis name."""
     trace = current_trace("size")
     axis = trace.need_axis(axis, trace.text_here("size"))
-    return Value(trace.emit(lambda pool: pool.size(axis)))
+    number = trace.axis_names.index(trace.space.axes[axis].name) if trace.is_called else axis
+    return Value(trace.emit(lambda pool: pool.size(number)))
 
 
 @componentwise
@@ -173,6 +177,20 @@ def reduce_all(value: object, axis: object = None) -> Value:
 def _reduce(name: str, value: object, axis: object) -> Value:
     current_trace(f"reduce_{name}")
     return wrap(reduce_value(name, operand(value), axis))
+
+
+@componentwise
+def add(a: object, b: object) -> Value:
+    """The sum, a + b; by its name for folds: fold(add, xs)."""
+    current_trace("add")
+    return wrap(operations.apply("add", operand(a), operand(b)))
+
+
+@componentwise
+def multiply(a: object, b: object) -> Value:
+    """The product, a * b; by its name for folds: fold(multiply, xs)."""
+    current_trace("multiply")
+    return wrap(operations.apply("multiply", operand(a), operand(b)))
 
 
 @componentwise
@@ -257,6 +275,7 @@ isfinite = _unary("isfinite", "Whether x is neither infinite nor NaN, a conditio
 
 __all__ = [
     "absolute",
+    "add",
     "analytic",
     "arccos",
     "arccosh",
@@ -265,6 +284,8 @@ __all__ = [
     "arctan",
     "arctan2",
     "arctanh",
+    "array",
+    "arrays",
     "astype",
     "axes",
     "cbrt",
@@ -297,6 +318,7 @@ __all__ = [
     "fields",
     "fixed",
     "floor",
+    "fold",
     "grad",
     "hypot",
     "index",
@@ -315,10 +337,12 @@ __all__ = [
     "midpoint",
     "minimum",
     "mirror",
+    "multiply",
     "named",
     "nan",
     "neumann",
     "outer",
+    "output",
     "param",
     "periodic",
     "pi",

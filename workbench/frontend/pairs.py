@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from workbench.errors import TraceError
-from workbench.frontend.declarations import check_name
+from workbench.frontend.called import begin_called, names_of
 from workbench.frontend.field_tuple import FieldTuple
 from workbench.frontend.operations import apply, check_storable, parse_type
 from workbench.frontend.promotion import cast_term, spread
@@ -24,7 +24,6 @@ PAIRS = Space((Axis("i", NamedExtent("targets"), "array"), Axis("j", NamedExtent
 TARGETS, SOURCES = PAIRS.without((1,)), PAIRS.without((0,))
 SOURCE = ".source"
 """Ends the names of the sources' arrays, because a name may be declared on both sides."""
-CALL_KEYWORDS = frozenset(["targets", "sources", "backend", "threads", "choices"])
 
 
 def targets(names: str, dtype: object = None) -> tuple[Value, ...]:
@@ -55,7 +54,7 @@ def totals(names: str, dtype: object = None, reduce: str = "sum") -> tuple[Total
     if not accepts(row, type_):
         raise TraceError(f"totals: {reduce} does not take {type_}", advice="Leave dtype out, or choose another one.")
     made = []
-    for name in _names("totals", names):
+    for name in names_of("totals", names, 'ax, ay = totals("ax ay")'):
         trace.declare(Static(name, "field", type_, TARGETS, span=trace.here()))
         trace.totals[name] = TotalState(reduce, trace.here())
         made.append(Total(name))
@@ -115,8 +114,10 @@ for _name in (*_BINARY, *_OTHERS, *(f"r{name}" for name in _BINARY), *(f"i{name}
 
 def finish_totals(trace: Trace) -> None:
     """Store every total in the kernel: contributions of one pair are added first, then folded over the sources."""
-    if trace.space == PAIRS:
-        _check_cell(trace)
+    if trace.space == PAIRS and not trace.totals:
+        raise TraceError(
+            "the cell declares targets or sources, but no result", advice='Declare one: ax, ay = totals("ax ay").'
+        )
     for name, state in trace.totals.items():
         if not state.contributions:
             error = TraceError(
@@ -134,57 +135,20 @@ def finish_totals(trace: Trace) -> None:
         trace.kernel.stores[name] = (Term(trace, folded), state.span)
 
 
-def _check_cell(trace: Trace) -> None:
-    scalar = next((s for s in trace.statics.values() if s.role == "scalar"), None)
-    if scalar is not None:
-        error = TraceError(
-            f"the scalar {scalar.name} keeps a value from step to step, but a cell of pairs has no steps",
-            advice="Declare it as a param, which is given at the call, or as totals(...).",
-        )
-        raise trace.source.mark(error, scalar.span)
-    if len(trace.kernels) > 1:
-        error = TraceError(
-            f"a cell of pairs has no kernel {trace.kernels[1].name}: it runs once at each call",
-            advice="Write a cell of its own for it.",
-        )
-        raise trace.source.mark(error, trace.kernels[1].span)
-    if not trace.totals:
-        raise TraceError(
-            "the cell declares targets or sources, but no result", advice='Declare one: ax, ay = totals("ax ay").'
-        )
-
-
 def _declare(what: str, names: object, dtype: object, space: Space, suffix: str) -> FieldTuple:
     trace = _pairs(what)
     type_ = trace.float_type if dtype is None else parse_type(dtype)
     made = []
-    for name in _names(what, names):
+    for name in names_of(what, names, f'x, y = {what}("x y")'):
         trace.declare(Static(f"{name}{suffix}", "field", type_, space, span=trace.here()))
         full = f"{name}{suffix}"
         made.append(Value(trace.emit(lambda pool, full=full: pool.load(full))))  # type: ignore[misc]  # bound now
     return FieldTuple(made)
 
 
-def _names(what: str, names: object) -> list[str]:
-    if not isinstance(names, str) or not names.replace(",", " ").split():
-        raise TraceError(f"{what} needs names, not {names!r}", advice=f'Write x, y = {what}("x y").')
-    found = names.replace(",", " ").split()
-    for name in found:
-        check_name(name, what)
-        if name in CALL_KEYWORDS:
-            raise TraceError(f"{name!r} is a keyword of the call", advice="Choose another name.")
-    return found
-
-
 def _pairs(what: str) -> Trace:
     """The trace, now one of pairs."""
     trace = current_trace(what)
     if trace.space != PAIRS:
-        others = [s.name for s in trace.statics.values() if s.role == "field"]
-        if others or any(trace.pool.node(i).is_local for i in range(len(trace.pool))):
-            raise TraceError(
-                f"{what} stands in a cell that has {f'the field {others[0]}' if others else 'values of a grid'}",
-                advice="Declare targets and sources first, in a cell without fields.",
-            )
-        trace.begin_pairs(PAIRS)
+        begin_called(trace, what, PAIRS)
     return trace

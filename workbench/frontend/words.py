@@ -16,9 +16,9 @@ from functools import cache
 
 from workbench.errors import TraceError
 from workbench.frontend.examples.calculus import CALCULUS, HINTS, TENSORS, TIME
+from workbench.frontend.examples.called import ARRAYS, PAIRS
 from workbench.frontend.examples.declarations import BOUNDARIES, DECLARATIONS, GRID, READING
 from workbench.frontend.examples.functions import FUNCTIONS, FUNCTIONS_OF_VALUES, NUMBERS, REDUCTIONS
-from workbench.frontend.examples.pairs import PAIRS
 from workbench.frontend.value import Value
 
 _MARK = "\n\nExample::\n\n"
@@ -115,6 +115,12 @@ _GROUPS = (
         "Sums over pairs of elements, as of particles. Such a cell has no grid and no steps: the machine is called, "
         "as in `gravity(x=x, m=m)`, and returns its totals.",
         PAIRS,
+    ),
+    (
+        "Arrays",
+        "Programs that run once, from arrays to outputs: `dotp(xs=x, ys=y)` returns a mapping. Axes have names, and "
+        "what meets has the axes of both.",
+        ARRAYS,
     ),
     ("Numbers", "Constants, and random numbers.", NUMBERS),
     ("Hints", "What is stored and what is recomputed. Hints change the speed, never the result.", HINTS),

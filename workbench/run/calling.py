@@ -9,11 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.backends.base import Array, Instance, MarchRequest, Number
+from workbench.backends.interpreter import KernelInterpreter, State
 from workbench.backends.teams import check_threads
 from workbench.errors import FieldError, RunError, ShapeError
 from workbench.forking import forkable_lock
-from workbench.graph import Graph, Static
-from workbench.graph.operators import cast, identity
+from workbench.graph import Axis, Graph, Static
+from workbench.graph.operators import cast
+from workbench.graph.spaces import NamedExtent
 from workbench.pipeline import compile_graph
 from workbench.planning.choices import Choices
 from workbench.run.creation import allocate
@@ -51,8 +53,8 @@ def check_steps(graph: Graph) -> None:
 def call(graph: Graph, choices: Choices, given: Given, *, backend: str = "auto", threads: int = 0) -> dict[str, Array]:
     """Return the results by name, arrays of their storage types. Raises FieldError, ShapeError, RunError.
 
-    Arrays are copied. A number stands for an array that is everywhere the same. Without any source a total is its
-    reduction's identity (0 for sums), without any target it is empty.
+    Arrays are copied. A number stands for an array that is everywhere the same. Results that are one number are 0-d.
+    What is reduced over no cell at all is the reduction's identity (for sums -0.0, to which any number may be added).
     """
     if not is_called(graph):
         raise RunError(
@@ -63,25 +65,31 @@ def call(graph: Graph, choices: Choices, given: Given, *, backend: str = "auto",
     arrays, numbers = _sorted(graph, given)
     extents = _extents(graph, arrays, given)
     if min(extents) < 1:
-        return _results_of_nothing(graph, extents)
+        params = {s.name: cast(np.asarray(numbers.get(s.name, s.default or 0)), s.type) for s in graph.params}
+        return _results_of_nothing(graph, extents, {**arrays, **params})
     key = (id(graph), id(choices), backend, threads, extents)
     with _lock:
         kept = _instances.pop(key, None)
     instance = allocate(compile_graph(graph, choices, backend), extents, threads) if kept is None else kept[2]
     try:
         for static in _inputs(graph):
-            shape = static.space.extents_in(graph.space, extents)
-            values = arrays[static.name]
-            instance.write_field(static.name, values if values.ndim else np.full(shape, values))
+            instance.write_field(static.name, _whole(graph, static, arrays[static.name], extents))
         for static in graph.params:
             instance.write_global(static.name, numbers.get(static.name, static.default or 0))
         instance.march(MarchRequest(MAIN, 1))
-        results = {name: instance.read_field(name) for name, _ in graph.kernel(MAIN).stores()}
+        results = {name: _result(graph, instance, name) for name, _ in graph.kernel(MAIN).stores()}
     except BaseException:
         instance.close()
         raise
     _keep(key, graph, choices, instance)
     return results
+
+
+def _result(graph: Graph, instance: Instance, name: str) -> Array:
+    static = graph.static(name)
+    if static.role == "field":
+        return instance.read_field(name)
+    return np.asarray(instance.read_global(name), static.type.numpy)
 
 
 def _keep(key: tuple[object, ...], graph: Graph, choices: Choices, instance: Instance) -> None:
@@ -116,6 +124,8 @@ def _side(static: Static) -> str:
 
 def _sorted(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Number]]:
     """Arrays by the names of their statics (0-d for one number), and params."""
+    if given.targets is not None and given.sources is not None and not _of_pairs(graph):
+        raise FieldError(f"{graph.name} has no targets and sources", advice="Give its arrays by name.")
     if (given.targets is None) != (given.sources is None):
         missing = "sources" if given.sources is None else "targets"
         raise FieldError(f"{graph.name} was given no {missing}=", advice="Give both, or all names without them.")
@@ -151,35 +161,49 @@ def _check_known(graph: Graph, values: Mapping[str, object], known: set[str], si
 def _extents(graph: Graph, arrays: Mapping[str, Array], given: Given) -> tuple[int, ...]:
     """The length of each axis; where targets and sources are one set, both have the one that all arrays agree on."""
     found: dict[str, tuple[str, int]] = {}
-    one_set = given.targets is None
+    one_set = given.targets is None and _of_pairs(graph)
     for static in _inputs(graph):
         array = arrays[static.name]
         for axis, length in zip(static.space.axes, array.shape, strict=False):
             side = "" if one_set else axis.name
             name, known = found.setdefault(side, (_plain(static), length))
             if known != length:
-                raise ShapeError(
-                    f"{_plain(static)} has {length} elements, {name} has {known}",
-                    advice="Give arrays of one length, or targets= and sources= for two sets.",
-                )
+                raise _unequal(f"{_plain(static)} has {length} elements", f"{name} has {known}", axis, one_set)
     lengths = []
     for axis in graph.space.axes:
         side = "" if one_set else axis.name
         if side not in found:
-            raise ShapeError(
-                f"no array was given{f' for the {axis.extent.name}' if side else ''}, so their number is unknown",  # type: ignore[union-attr]  # pairs have named extents
-                advice="Pass at least one array.",
-            )
+            of = f" with the axis {axis_title(axis)}" if side else ""
+            raise ShapeError(f"no array{of} was given, so its extent is unknown", advice="Pass at least one array.")
         lengths.append(found[side][1])
     return tuple(lengths)
 
 
-def _results_of_nothing(graph: Graph, extents: tuple[int, ...]) -> dict[str, Array]:
+def _unequal(one: str, other: str, axis: Axis, one_set: bool) -> ShapeError:
+    if one_set:
+        advice = "Give arrays of one length, or targets= and sources= for two sets."
+        return ShapeError(f"{one}, {other}", advice=advice)
+    title = axis_title(axis)
+    return ShapeError(f"{one} along {title}, {other}", advice=f"Give arrays of one length along {title}.")
+
+
+def axis_title(axis: Axis) -> str:
+    """What an axis is called in a cell: targets and sources by these names."""
+    return axis.extent.name if isinstance(axis.extent, NamedExtent) else axis.name
+
+
+def _of_pairs(graph: Graph) -> bool:
+    return any(static.name.endswith(_SOURCE) for static in graph.fields)
+
+
+def _results_of_nothing(graph: Graph, extents: tuple[int, ...], state: State) -> dict[str, Array]:
+    """The meaning of the program where some axis has no cell, for which nothing is compiled."""
     kernel = graph.kernel(MAIN)
-    results: dict[str, Array] = {}
-    for name, value in kernel.stores():
-        static, reduce = graph.static(name), getattr(kernel.nodes[value].instruction, "operator", "sum")
-        start = 0 if reduce == "sum" else identity(reduce, static.type)
-        shape = static.space.extents_in(graph.space, extents)
-        results[name] = np.full(shape, cast(np.asarray(start), static.type))
-    return results
+    whole = {s.name: _whole(graph, s, state[s.name], extents) for s in _inputs(graph)}
+    with np.errstate(all="ignore"):
+        return KernelInterpreter(graph, kernel, extents).step({**state, **whole})
+
+
+def _whole(graph: Graph, static: Static, values: Array, extents: tuple[int, ...]) -> Array:
+    """The array itself, or one filled with its only number."""
+    return values if values.ndim else np.full(static.space.extents_in(graph.space, extents), values)

@@ -194,7 +194,7 @@ BAD = [
         P + "ax += xj\n@kernel\ndef more():\n    pass",
         4,
         "kernel 'more' stands in a cell that runs once",
-        "another cell",
+        "its own cell",
     ),
     ('xj, = sources("")', 1, "sources needs names, not ''", 'x, y = sources("x y")'),
     (P + 'near, = totals("near", dtype="i64")\nax += xj\nnear += xj', 5, "near is i64, but near is given f64", ""),

@@ -180,20 +180,6 @@ def _reduce(name: str, value: object, axis: object) -> Value:
 
 
 @componentwise
-def add(a: object, b: object) -> Value:
-    """The sum, a + b; by its name for folds: fold(add, xs)."""
-    current_trace("add")
-    return wrap(operations.apply("add", operand(a), operand(b)))
-
-
-@componentwise
-def multiply(a: object, b: object) -> Value:
-    """The product, a * b; by its name for folds: fold(multiply, xs)."""
-    current_trace("multiply")
-    return wrap(operations.apply("multiply", operand(a), operand(b)))
-
-
-@componentwise
 def minimum(a: object, b: object, *more: object) -> Value:
     """The smallest, cell by cell: a if a < b or a is NaN, else b; further values from left to right."""
     return _fold("minimum", a, b, *more)
@@ -240,6 +226,8 @@ def _binary(name: str, meaning: str) -> Callable[[object, object], Value]:
     return componentwise(function)
 
 
+add = _binary("add", "The sum a + b, by its name for folds: fold(add, xs).")
+multiply = _binary("multiply", "The product a * b, by its name for folds: fold(multiply, xs).")
 sqrt = _unary("sqrt", "Square root, correctly rounded.")
 cbrt = _unary("cbrt", "Cube root.")
 exp = _unary("exp", "e to the power x.")

@@ -24,7 +24,7 @@ from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
 from workbench.planning.tunables import TUNABLES, Tunable, scheduled, set_by_name, tunables_of
 from workbench.run import alive, viewing
-from workbench.run.calling import Given, call, check_steps
+from workbench.run.calling import Given, call, check_steps, is_called
 from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
 from workbench.run.creation import create_simulation, restore_simulation
@@ -292,7 +292,11 @@ class Machine:
         """The program in a few lines, for a terminal."""
         graph = self.graph
         lines = [f"machine {self.name}: {graph.dim}-D"]
-        for role, statics in (("fields", graph.fields), ("scalars", graph.scalars), ("params", graph.params)):
+        for role, statics in (
+            ("arrays" if is_called(graph) else "fields", graph.fields),
+            ("scalars", graph.scalars),
+            ("params", graph.params),
+        ):
             if statics:
                 shown = (f"{s.name} {s.type}{f' ({s.boundary})' if s.boundary else ''}" for s in statics)
                 lines.append(f"  {role}: {', '.join(shown)}")

@@ -43,10 +43,15 @@ def is_called(graph: Graph) -> bool:
     return any(kernel.name == MAIN for kernel in graph.kernels)
 
 
+def input_names(graph: Graph) -> tuple[str, ...]:
+    """The names of the arrays that a call is given, each once."""
+    return tuple(dict.fromkeys(_plain(static) for static in _inputs(graph)))
+
+
 def check_steps(graph: Graph) -> None:
     """Raise RunError for a machine that has no steps."""
     if is_called(graph):
-        inputs = ", ".join(f"{name}=" for name in dict.fromkeys(_plain(s) for s in _inputs(graph)))
+        inputs = ", ".join(f"{name}=" for name in input_names(graph))
         raise RunError(f"{graph.name} has no steps: it runs once", advice=f"Call it: {graph.name}({inputs}).")
 
 

@@ -24,7 +24,10 @@ class Program:
 
     def __init__(self, dim, type_=F64):
         self.space = grid_space(dim)
-        self.statics = [Static("u", "field", type_, self.space), Static("p", "param", type_, GLOBAL, type_.numpy.type(3).item())]
+        self.statics = [
+            Static("u", "field", type_, self.space),
+            Static("p", "param", type_, GLOBAL, type_.numpy.type(3).item()),
+        ]
         self.b = KernelBuilder(self.space, self.statics)
         self.u = self.b.load("u")
 

@@ -4,17 +4,10 @@ import random
 
 import pytest
 
+from tests.planning.symbolic import run_symbolically
 from tests.spaced_programs import (
-    boundary_from_a_fold,
-    chained,
-    deviation,
-    fields_of_few_axes,
-    maxima,
-    several_folds_in_one_loop,
     spaced_programs,
 )
-from tests.planning.symbolic import run_symbolically
-from workbench.errors import PlanError
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.verify import find_faults
 

@@ -110,7 +110,9 @@ def shifted_folds(sides):
     value = p.b.cast(p.b.index(0, p.b.node(inside).space), F64)
     own = p.b.extend(inside, (sides,), (value,) if uses else ())
     p.field("bend", p.plus(p.b.shift(own, (3,)), p.b.shift(own, (-1,))))
+    columns = p.b.extend(p.b.fold("min", p.u, (0,)), ((Outflow(), Reflect()),))
     beside = p.plus(p.b.shift(p.wide(own), (1, 5)), p.wide(p.b.shift(rows, (1,))))
+    beside = p.plus(beside, p.b.shift(p.wide(columns), (3, -2)))
     p.b.store("u", p.plus(beside, p.b.shift(whole, (0, 1))))
     return p.graph("shifted folds")
 
@@ -200,7 +202,7 @@ def spaced_programs():
     made = [maxima(2, (0,)), maxima(2, (1,)), maxima(2, (1,), F32, "sum"), maxima(2, (0,), I32, "sum")]
     made += [maxima(3, axes) for axes in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2))]
     made += [maxima(3, axes, operator="sum") for axes in ((1,), (0, 1), (0, 2), (1, 2))]
-    made += [maxima(4, (1, 3), operator="sum"), deviation(0), deviation(1), folds_of_folds()]
+    made += [maxima(4, (0, 1, 3), operator="sum"), deviation(0), deviation(1), folds_of_folds()]
     made += [shifted_folds(sides) for sides in ((Periodic(), Periodic()), (Value(1), Reflect()))]
     made += [boundary_from_a_fold(), several_folds_in_one_loop(2, (1,)), several_folds_in_one_loop(2, (0,))]
     made += [several_folds_in_one_loop(3, (0, 2)), from_outer_values(), fields_of_few_axes(), chained()]

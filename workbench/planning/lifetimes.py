@@ -40,9 +40,9 @@ def lifetimes_of(plan: Plan, kernel: KernelPlan, step: Step) -> tuple[Lifetime, 
 
 
 def live_bytes(plan: Plan, lives: tuple[Lifetime, ...], launch: int) -> int:
-    """Return the bytes a cell of all arrays that hold something needed during a launch."""
+    """Return the bytes a cell of all arrays over all axes that hold something needed during a launch."""
     slots = {life.slot for life in lives if life.first <= launch <= life.last}
-    return sum(plan.slots[slot].itemsize for slot in slots)
+    return sum(plan.slots[slot].itemsize for slot in slots if not plan.slots[slot].axes)
 
 
 def _members(step: Step, launch: Launch) -> Iterator[Fill | Subkernel]:

@@ -14,6 +14,7 @@ from workbench.backends.nvrtc import KernelResources
 from workbench.backends.occupancy import DeviceLimits, Occupancy, best_block, device_limits, largest_block, occupancy
 from workbench.backends.registry import SHOWN, row_of
 from workbench.codegen.render_cuda import render_cuda
+from workbench.planning.axes import loop_extents
 from workbench.planning.plan import Plan
 from workbench.run.progress import in_digits
 
@@ -150,7 +151,7 @@ def _cpu_rows(plan: Plan, extents: tuple[int, ...]) -> tuple[LaunchRow, ...]:
     tile = plan.choices.plan.cpu.tile
     rows = []
     for subkernel in plan.subkernels:
-        sizes = [below + n + above for (below, above), n in zip(subkernel.margins, extents, strict=True)]
+        sizes = loop_extents(subkernel, extents)
         lines = prod(sizes[:-1])
         rows.append(LaunchRow(subkernel.name, prod(sizes), tasks=-(-lines // tile) if tile else 0))
     return tuple(rows)

@@ -7,6 +7,7 @@ import time
 import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from math import prod
 
 from workbench.amounts import bytes_text, seconds_text
 from workbench.backends.base import Program as BuiltProgram
@@ -16,6 +17,7 @@ from workbench.backends.host import measured_figures
 from workbench.backends.registry import row_of
 from workbench.errors import RunError
 from workbench.pipeline import counters
+from workbench.planning.axes import loop_extents
 from workbench.planning.cost import HostFigures
 from workbench.planning.plan import Step, Subkernel
 from workbench.run import alive
@@ -275,10 +277,7 @@ def _subkernels(
 
 def moved_bytes(subkernel: Subkernel, extents: tuple[int, ...]) -> int:
     """Bytes that one call moves at least, over the domain and its margins."""
-    cells = 1
-    for (below, above), extent in zip(subkernel.margins, extents, strict=True):
-        cells *= below + extent + above
-    return round(cells * subkernel.cost.bytes_moved)
+    return round(prod(loop_extents(subkernel, extents)) * subkernel.cost.bytes_moved)
 
 
 def _members(step: Step) -> list[tuple[int, int]]:

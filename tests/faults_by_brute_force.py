@@ -54,7 +54,7 @@ OF_BRUTE_FORCE = (
     Fault("a slot is free while it is read", "memory", "planning.memory",
           "return old.last < first or in_place", "return old.last <= first or in_place", LIVES),
     Fault("in place although neighbours are read", "memory", "planning.memory",
-          "offsets.get(node, True) and not any(offset)", "offsets.get(node, True) or not any(offset)", LIVES),
+          "offsets.get(node, in_frame) and not any(offset)", "offsets.get(node, in_frame) or not any(offset)", LIVES),
     Fault("a field's new array is given away", "memory", "planning.memory",
           'end.way in ("rotate", "home") and end.node is not None',
           'end.way == "rotate" and end.node is not None', LIVES),

@@ -4,6 +4,7 @@ from tests.fault import Fault
 
 SMALL = "test_agreement:test_small_programs_have_the_bits_of_the_reference"
 GOLDEN = "codegen.test_golden"
+FOLDS = "backends.test_openmp_folds:test_small_folds_have_the_bits_of_the_reference"
 HOST = ("openmp",)
 DEVICE = ("cuda-sim",)
 
@@ -27,11 +28,12 @@ OF_CODE = (
           "a >= above ? integer_range<To>::high : inside", "a >= above ? To(0) : inside", SMALL, HOST),
     # -- expressions
     Fault("[P] the sign of a Shift is flipped", "expressions", "codegen.expressions",
-          "                offset = tuple(a - b for a, b in zip(offset, node.instruction.offset, strict=True))",
-          "                offset = tuple(a + b for a, b in zip(offset, node.instruction.offset, strict=True))",
+          "return tuple(a - b for a, b in zip(offset, distance, strict=True))",
+          "return tuple(a + b for a, b in zip(offset, distance, strict=True))",
           SMALL, HOST),
     Fault("a neighbouring row is read as this one", "expressions", "codegen.expressions",
-          "row = (index, (*offset[:-1], 0))", "row = (index, (0,) * len(offset))", SMALL, HOST),
+          "row = (index, (*offset[:along], 0, *offset[along + 1 :]))",
+          "row = (index, (0,) * len(offset))", SMALL, HOST),
     Fault("the index of a cell forgets its offset", "expressions", "codegen.expressions",
           "        return _plus(name, offset)\n\n    def _read(", "        return _plus(name, 0)\n\n    def _read(",
           SMALL, HOST),
@@ -41,8 +43,8 @@ OF_CODE = (
           "self.uses.get(key, 0) > 1", "self.uses.get(key, 0) > 99",
           f"{GOLDEN}:test_text_is_the_golden_one", ("wave",)),
     Fault("[P] % N on every cyclic access", "expressions", "codegen.expressions",
-          """return Text(f"{self.pointers[row].name}[{_plus('i', offset[-1]).text}]")""",
-          """return Text(f"{self.pointers[row].name}[({_plus('i', offset[-1]).text}) % shape.extents[0]]")""",
+          """return Text(f"{self.pointers[row].name}[{place}]")""",
+          """return Text(f"{self.pointers[row].name}[({place}) % shape.extents[0]]")""",
           "codegen.test_vectorised:test_inner_loops_are_vectorised", ("wave",)),
     # -- fills
     Fault("the higher axis goes first", "fills", "templates",
@@ -68,6 +70,24 @@ OF_CODE = (
           "if (count % 2) values[pairs] = values[count - 1];", "", SMALL, HOST),
     Fault("[P] every reduction starts from an integer 0", "reductions", "codegen.writer",
           "self._combine(node), literal(start, type_).text)", 'self._combine(node), "0")', SMALL, HOST),
+    # -- folds over some axes
+    Fault("chunks of a fold are not cut by global index", "folds", "templates",
+          "high = at_most(((origin + low) / CHUNK + 1) * CHUNK - origin, n);", "high = n;", FOLDS),
+    Fault("what is carried up joins the first subtree", "folds", "templates",
+          "for (int k = depth[q] - 1; k > 0; --k) join(kept[q][k - 1], kept[q][k], combine);",
+          "for (int k = 1; k < depth[q]; ++k) join(kept[q][0], kept[q][k], combine);", FOLDS),
+    Fault("complete subtrees are not joined in pairs", "folds", "templates",
+          "n % 2 == 0; n /= 2, --top)", "top > 1; n /= 2, --top)", FOLDS),
+    Fault("a lane goes on where the one before ended", "folds", "templates",
+          "for (int w = 0; w < W; ++w) cells[w] = identity;", "(void)identity;", FOLDS),
+    Fault("the root of an inner tree goes to another lane", "folds", "templates",
+          "leaf[w] = kept[q][0][w];", "leaf[w] = kept[q][0][(w + 1) % W];", FOLDS),
+    Fault("a Replicate takes the first axes", "folds", "codegen.expressions",
+          "return tuple(offset[axis] for axis in positions)", "return offset[: len(positions)]", FOLDS),
+    Fault("a folded cell is read along the last axis", "folds", "codegen.expressions",
+          "        if along < len(axes) - 1:", "        if along < 0:", FOLDS),
+    Fault("other arrays have the shape of the loop's own", "folds", "codegen.expressions",
+          'return "shape" if axes == self.loop_axes else self.shapes[axes]', 'return "shape"', FOLDS),
     # -- rotation
     Fault("slots stay as they are", "rotation", "templates",
           "march.slots[s] = before[rotation[s]];", "march.slots[s] = before[s];", SMALL, HOST),

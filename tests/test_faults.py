@@ -19,7 +19,18 @@ TABLE = (*OF_PASSES, *OF_TILES, *OF_BRUTE_FORCE, *OF_THE_REST, *OF_CODE, *OF_DEV
 ROOMS = (
     *("retype", "simplify", "allocation", "reach", "grouping", "variants", "memory", "cost", "launch order"),
     *("rolling", "genome", "tiles"),
-    *("spelling", "expressions", "fills", "reductions", "rotation", "uniform values", "march", "sharing", "line map"),
+    *(
+        "spelling",
+        "expressions",
+        "fills",
+        "reductions",
+        "folds",
+        "rotation",
+        "uniform values",
+        "march",
+        "sharing",
+        "line map",
+    ),
     *("promotion", "boundaries", "naming", "interpreter", "build cache"),
 )
 _sound = {}

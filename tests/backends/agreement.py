@@ -25,7 +25,8 @@ def assert_agrees(program, extents, request, globals_=None, threads=0):
     reference = ReferenceBackend().compile(plan).instantiate(extents)
     for instance in (mine, reference):
         for seed, static in enumerate(plan.graph.fields):
-            instance.write_field(static.name, random_cells(static, extents, seed))
+            shape = static.space.extents_in(plan.graph.space, extents)
+            instance.write_field(static.name, random_cells(static, shape, seed))
         for name, value in (globals_ or {}).items():
             instance.write_global(name, value)
     with np.errstate(all="ignore"):

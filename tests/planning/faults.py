@@ -100,7 +100,20 @@ def _use_as_if_same_cell(self, launch, subkernel=-1, same_cell=False):
         self.readers.add((subkernel, True))
 
 
+def _first_axes(kernel, replicate):
+    return tuple(range(len(true_projection(kernel, replicate))))
+
+
+def _folds_with_other_loops(kernel, root):
+    return grouping_loop_of(kernel, root)[0], ()
+
+
+grouping_loop_of, true_projection = grouping.loop_of, reach.projection
+
 FAULTS = (
+    PassFault("a Replicate is read at the first of its indices", lambda p: (
+        p(emission, "projection", _first_axes), p(reach, "projection", _first_axes))),
+    PassFault("a Fold is a loop over what it keeps", lambda p: p(grouping, "loop_of", _folds_with_other_loops)),
     PassFault("[P] a value is grouped before what it needs", lambda p: p(grouping, "_made", lambda *a: -1)),
     PassFault("[P] loops start at the domain whatever the margins", lambda p: p(
         passes, "group_writes", lambda k, s, m, *r: tuple(

@@ -13,6 +13,7 @@ from workbench.graph import (
     Broadcast,
     Extend,
     Fixed,
+    Fold,
     Imm,
     Load,
     LoadIndex,
@@ -23,6 +24,7 @@ from workbench.graph import (
     Periodic,
     Reduce,
     Reflect,
+    Replicate,
     Shift,
     Value,
     Wall,
@@ -85,32 +87,65 @@ def mapped(terms, rule, side, i, n, again):
     return value if sign == 1 else terms("negative", value)
 
 
+class Spaces:
+    """The cells of values: of their own axes, in a program of these extents."""
+
+    def __init__(self, kernel, extents):
+        self.kernel, self.extents = kernel, extents
+
+    def positions(self, index):
+        """Which of the program's axes a value has."""
+        return self.kernel.nodes[index].space.positions_in(self.kernel.space)
+
+    def extents_of(self, index):
+        return tuple(self.extents[axis] for axis in self.positions(index))
+
+    def folded(self, index, cell):
+        """The cells of a Fold's operand that make one cell of it, along the folded axes the domain only."""
+        node = self.kernel.nodes[index]
+        axes, kept = node.instruction.axes, iter(cell)
+        sizes = self.extents_of(node.operands[0])
+        return itertools.product(*(range(n) if k in axes else (next(kept),) for k, n in enumerate(sizes)))
+
+    def projected(self, index, cell):
+        """The cell of a Replicate's operand that one of its cells is."""
+        of = dict(zip(self.positions(index), cell, strict=True))
+        return tuple(of[axis] for axis in self.positions(self.kernel.nodes[index].operands[0]))
+
+
 class Meaning:
     """What each node of a kernel is at each cell, by recursion from the state at the start."""
 
     def __init__(self, terms, kernel, extents, state):
         self.terms, self.kernel, self.extents, self.state = terms, kernel, extents, state
+        self.spaces = Spaces(kernel, extents)
         self.known = {}
 
     def __call__(self, index, cell=None):
         key = index, cell
         if key not in self.known:
-            self.known[key] = self.find(self.kernel.nodes[index], cell)
+            self.known[key] = self.find(index, self.kernel.nodes[index], cell)
         return self.known[key]
 
-    def find(self, node, cell):
+    def find(self, index, node, cell):
         match node.instruction:
             case Load(name):
                 return self.state[name] if cell is None else self.state[name][cell]
             case Reduce(operator):
-                return self.terms("reduce", operator, *(self(node.operands[0], c) for c in domain_of(self.extents)))
+                cells = domain_of(self.spaces.extents_of(node.operands[0]))
+                return self.terms("reduce", operator, *(self(node.operands[0], c) for c in cells))
+            case Fold(operator):
+                cells = self.spaces.folded(index, cell)
+                return self.terms("fold", operator, *(self(node.operands[0], c) for c in cells))
             case Broadcast():
                 return self(node.operands[0])
+            case Replicate():
+                return self(node.operands[0], self.spaces.projected(index, cell))
             case Shift(offset):
                 return self(node.operands[0], tuple(i - o for i, o in zip(cell, offset, strict=True)))
             case Extend(sides):
                 return ghost(
-                    self.terms, sides, cell, self.extents,
+                    self.terms, sides, cell, self.spaces.extents_of(index),
                     lambda c: self(node.operands[0], c), lambda n, c: self(node.operands[n], c),
                 )  # fmt: skip
             case _:
@@ -144,8 +179,11 @@ class Machine:
         """Give the fields fresh terms, so that terms stay small and any mix-up shows."""
         self.steps += 1
         for slot, field in enumerate(self.plan.graph.fields):
-            for cell in domain_of(self.extents):
+            for cell in domain_of(self.extents_of(field)):
                 self.arrays[slot][cell] = self.terms("state", field.name, self.steps, cell)
+
+    def extents_of(self, field):
+        return field.space.extents_in(self.plan.graph.space, self.extents)
 
     def step(self, name, observed):
         """Run one step and compare fields and scalars with the meaning of the graph."""
@@ -168,13 +206,13 @@ class Machine:
     def state(self):
         state = {s.name: self.globals[s.index] for s in self.plan.global_slots if s.role != "reduction"}
         for slot, field in enumerate(self.plan.graph.fields):
-            state[field.name] = {cell: self.arrays[slot][cell] for cell in domain_of(self.extents)}
+            state[field.name] = {cell: self.arrays[slot][cell] for cell in domain_of(self.extents_of(field))}
         return state
 
     def check(self, kernel, meaning, stored, observed):
         ends = dict(kernel.stores())
         for slot, field in enumerate(self.plan.graph.fields):
-            for cell in domain_of(self.extents):
+            for cell in domain_of(self.extents_of(field)):
                 right = meaning(ends[field.name], cell) if field.name in ends else meaning.state[field.name][cell]
                 assert self.arrays[slot].get(cell) == right, f"{field.name} is wrong at {cell}"
         for scalar in self.plan.graph.scalars:
@@ -187,12 +225,13 @@ class Machine:
             fill = step.fills[member]
             node = kernel.nodes[fill.node]
             source = dict(self.arrays[fill.source])
-            for cell in domain_of(self.extents, fill.margins):
-                is_inside = all(0 <= i < n for i, n in zip(cell, self.extents, strict=True))
+            extents = Spaces(kernel, self.extents).extents_of(fill.node)
+            for cell in domain_of(extents, fill.margins):
+                is_inside = all(0 <= i < n for i, n in zip(cell, extents, strict=True))
                 if is_inside and fill.source == fill.target:
                     continue
                 self.arrays[fill.target][cell] = ghost(
-                    self.terms, node.instruction.sides, cell, self.extents,
+                    self.terms, node.instruction.sides, cell, extents,
                     source.__getitem__, lambda n, c, node=node: self.formula(kernel, {}, node.operands[n], c, True),
                 )  # fmt: skip
 
@@ -202,7 +241,9 @@ class Machine:
         def cells_of(member):
             if box is not None:
                 return itertools.product(*(range(*pair) for pair in box))
-            return domain_of(self.extents, step.subkernels[member].margins)
+            loop = step.subkernels[member]
+            kept = [a for a in loop.axes or range(len(self.extents)) if a not in loop.reduced]
+            return domain_of(tuple(self.extents[a] for a in kept), loop.margins)
 
         work = [(m, cell) for m in members for cell in cells_of(m)]
         self.rng.shuffle(work)
@@ -210,12 +251,7 @@ class Machine:
         for member, cell in work:
             subkernel = step.subkernels[member]
             homes = {h.node: h.slot for h in subkernel.reads}
-            values = [
-                self.arrays[homes[h.node]][cell]
-                if isinstance(kernel.nodes[h.node].instruction, Load)
-                else self.formula(kernel, homes, h.node, cell, True)
-                for h in subkernel.outputs
-            ]
+            values = [self.output(kernel, homes, h.node, cell) for h in subkernel.outputs]
             for reduction in subkernel.reductions:
                 operand = kernel.nodes[reduction].operands[0]
                 partial[reduction, cell] = self.formula(kernel, homes, operand, cell, False)
@@ -223,9 +259,23 @@ class Machine:
                 self.arrays[home.slot][cell] = value
         for member in members:
             for reduction in step.subkernels[member].reductions:
-                cells = (partial[reduction, cell] for cell in domain_of(self.extents))
+                extents = Spaces(kernel, self.extents).extents_of(kernel.nodes[reduction].operands[0])
+                cells = (partial[reduction, cell] for cell in domain_of(extents))
                 operator = kernel.nodes[reduction].instruction.operator
                 self.partials = {**getattr(self, "partials", {}), reduction: self.terms("reduce", operator, *cells)}
+
+    def output(self, kernel, homes, index, cell):
+        """What a loop stores in a cell: a copy, a fold of a row of cells, or a formula."""
+        node = kernel.nodes[index]
+        match node.instruction:
+            case Load():
+                return self.arrays[homes[index]][cell]
+            case Fold(operator):
+                cells = Spaces(kernel, self.extents).folded(index, cell)
+                values = (self.formula(kernel, homes, node.operands[0], each, False) for each in cells)
+                return self.terms("fold", operator, *values)
+            case _:
+                return self.formula(kernel, homes, index, cell, True)
 
     def finisher(self, kernel, step, members):
         for member in members:
@@ -240,10 +290,13 @@ class Machine:
         match node.instruction:
             case Broadcast():
                 return self.number(kernel, node.operands[0])
+            case Replicate():
+                there = Spaces(kernel, self.extents).projected(index, cell)
+                return self.formula(kernel, homes, node.operands[0], there, False)
             case Shift(offset):
                 there = tuple(i - o for i, o in zip(cell, offset, strict=True))
                 return self.formula(kernel, homes, node.operands[0], there, False)
-            case Load() | Extend():
+            case Load() | Extend() | Fold():
                 raise AssertionError(f"node {index} is read but not listed in reads")
             case _:
                 operands = [self.formula(kernel, homes, o, cell, False) for o in node.operands]

@@ -10,6 +10,7 @@ from tests.planning.faults import FAULTS
 from tests.planning.programs import hello, wave
 from tests.planning.random_graphs import random_choices, random_graph
 from tests.planning.symbolic import run_symbolically
+from tests.spaced_programs import deviation, spaced_programs
 from workbench.errors import PlanError, StencilError
 from workbench.planning import Choices, Home, PlanChoices, Storage, plan_graph
 from workbench.planning.verify import PLAN_CHECKS, STEP_CHECKS, find_faults, verify_plan
@@ -44,7 +45,8 @@ def test_the_executor_notices_a_faulty_pass(fault, monkeypatch):
 
 @cache
 def sound_programs():
-    return tuple((random_graph(seed), random_choices(random_graph(seed), seed), seed) for seed in SEEDS)
+    random_ones = [(random_graph(seed), random_choices(random_graph(seed), seed), seed) for seed in SEEDS]
+    return (*random_ones, *((graph, Choices(), 0) for graph in spaced_programs() if graph.dim < 4))
 
 
 def test_sound_plans_pass_every_check():
@@ -58,7 +60,7 @@ def manifest_hello():
     return plan_graph(hello(), Choices(plan=PlanChoices().changed(preset="as_manifest")))
 
 
-WAVE, HELLO = plan_graph(wave()), manifest_hello()
+WAVE, HELLO, FOLDS = plan_graph(wave()), manifest_hello(), plan_graph(deviation(1))
 LOOPS = WAVE.kernels[0].plain.subkernels
 OBSERVED = WAVE.kernels[0].observed
 
@@ -75,6 +77,8 @@ BROKEN = {
     "margins cover every read": with_loop(WAVE, 0, margins=((1, 0),)),
     "every read is listed": with_loop(WAVE, 1, reads=LOOPS[1].reads[:1]),
     "reductions see the domain only": with_loop(WAVE, 2, "observed", margins=((1, 1),)),
+    "loops have the axes of their values": with_loop(FOLDS, 0, reduced=(0,)),
+    "slots have the axes of their values": replace(FOLDS, slots=tuple(replace(s, axes=()) for s in FOLDS.slots)),
     "launches hold everything once": with_step(WAVE, launches=WAVE.launches[:-1]),
     "Globals are finished before they are read": None,
     "slots hold what is read": with_loop(WAVE, 1, outputs=(Home(LOOPS[1].outputs[0].node, 0),)),

@@ -16,8 +16,8 @@ def phenotype_key(*parts: str) -> str:
 
 
 def memory_text(plan: Plan) -> str:
-    """How arrays lie in memory: ghost cells and the bytes of each array's cell."""
-    sizes = [slot.itemsize for slot in plan.array_slots]
+    """How arrays lie in memory: ghost cells and the bytes of each array's cell, with its axes where it has not all."""
+    sizes = [(slot.itemsize, *slot.axes) if slot.axes else slot.itemsize for slot in plan.array_slots]
     return json.dumps([plan.halo, sizes, len(plan.slots), len(plan.global_slots)])
 
 

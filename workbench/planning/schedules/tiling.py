@@ -11,6 +11,7 @@ from workbench.graph import Extend, Kernel, SideRule, Store, Undefined, Value
 from workbench.graph.instructions import rule_name
 from workbench.graph.naming import formula, own_name, value_name
 from workbench.graph.spaces import axis_name
+from workbench.planning.axes import axes_of, axes_text
 from workbench.planning.dependence import dependences_of, orbit
 from workbench.planning.plan import Fill, Role, Step, Tiling
 from workbench.planning.reach import no_margins
@@ -81,6 +82,7 @@ def _needs(kernel: Kernel, reduction: int) -> str:
 
 def _not_built(kernel: Kernel, step: Step, dim: int) -> Iterator[Refusal]:
     """What tiles cannot do so far."""
+    yield from _other_axes(kernel, step)
     for store in step.scalar_stores:
         name = next(n for n, value in kernel.stores() if value == store.node)
         index = next(i for i, n in enumerate(kernel.nodes) if n.instruction == Store(name))
@@ -98,6 +100,20 @@ def _not_built(kernel: Kernel, step: Step, dim: int) -> Iterator[Refusal]:
     yield from _unlike_ghosts(kernel, step)
     if any(len(orbit(step.rotation, slot)) > _MOST_TURNS for slot in range(len(step.rotation))):
         yield _later("arrays change places in too many ways", None)
+
+
+def _other_axes(kernel: Kernel, step: Step) -> Iterator[Refusal]:
+    """Folds over some axes, and values that have some axes only."""
+    frame = kernel.space
+    for loop in step.subkernels:
+        for home in loop.outputs if loop.reduced else ():
+            what = f"{value_name(kernel, home.node)} is a fold over {axes_text(frame, loop.reduced)}"
+            yield _later(what, _line(kernel, home.node))
+    touched = {each.node for loop in step.subkernels for each in (*loop.reads, *loop.outputs)}
+    for node in sorted(touched | {fill.node for fill in step.fills}):
+        axes = axes_of(kernel.nodes[node].space, frame)
+        if axes:
+            yield _later(f"{value_name(kernel, node)} has the axes {axes_text(frame, axes)} alone", _line(kernel, node))
 
 
 def _unbuilt_fill(kernel: Kernel, fill: Fill) -> Iterator[Refusal]:

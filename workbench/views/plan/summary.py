@@ -11,7 +11,7 @@ from workbench.amounts import bytes_text, counted, seconds_text
 from workbench.backends.registry import SHOWN
 from workbench.errors import PlanError
 from workbench.graph import value_name
-from workbench.planning.axes import loop_extents
+from workbench.planning.axes import axes_of, loop_extents
 from workbench.planning.cost import HostFigures, slot_bytes
 from workbench.planning.lifetimes import lifetimes_of, live_bytes
 from workbench.planning.plan import Home, KernelPlan, Launch, Plan, Read, Slot, Step, Subkernel
@@ -188,9 +188,11 @@ def _row(
     figures: HostFigures,
     measured: float | None,
 ) -> SubkernelRow:
+    frame = plan.graph.space
     nodes = (*(home.node for home in subkernel.outputs), *subkernel.reductions)
     reads, outputs = ([h for h in homes if h.node not in rolling] for homes in (subkernel.reads, subkernel.outputs))
-    written = sum(kernel.kernel.nodes[home.node].value_type.itemsize for home in outputs)
+    moved = [home for home in outputs if axes_of(kernel.kernel.nodes[home.node].space, frame) == subkernel.axes]
+    written = sum(kernel.kernel.nodes[home.node].value_type.itemsize for home in moved)
     cells = prod(loop_extents(subkernel, extents))
     bandwidth = figures.bandwidth_of(round(cells * subkernel.cost.bytes_moved))
     moving, computing = subkernel.cost.bytes_moved / bandwidth, subkernel.cost.flops / figures.flops

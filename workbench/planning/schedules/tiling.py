@@ -109,7 +109,8 @@ def _other_axes(kernel: Kernel, step: Step) -> Iterator[Refusal]:
         for home in loop.outputs if loop.reduced else ():
             what = f"{value_name(kernel, home.node)} is a fold over {axes_text(frame, loop.reduced)}"
             yield _later(what, _line(kernel, home.node))
-    touched = {each.node for loop in step.subkernels for each in (*loop.reads, *loop.outputs)}
+    touched = {read.node for loop in step.subkernels for read in loop.reads}
+    touched |= {home.node for loop in step.subkernels for home in loop.outputs}
     for node in sorted(touched | {fill.node for fill in step.fills}):
         axes = axes_of(kernel.nodes[node].space, frame)
         if axes:

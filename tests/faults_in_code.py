@@ -86,7 +86,7 @@ OF_CODE = (
           "return tuple(offset[axis] for axis in positions)", "return offset[: len(positions)]", FOLDS),
     Fault("a folded cell is read along the last axis", "folds", "codegen.expressions",
           "        if along < len(axes) - 1:", "        if along < 0:", FOLDS),
-    Fault("other arrays have the shape of the loop's own", "folds", "codegen.expressions",
+    Fault("other arrays have the shape of the loop's own", "folds", "codegen.scope",
           'return "shape" if axes == self.loop_axes else self.shapes[axes]', 'return "shape"', FOLDS),
     # -- rotation
     Fault("slots stay as they are", "rotation", "templates",

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from workbench.backends.interpreter import Evaluation
-from workbench.codegen.expressions import Scope, emit_globals
+from workbench.codegen.expressions import emit_globals
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.render import render_openmp
 from workbench.codegen.render_cuda import render_cuda
+from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import CPP
 from workbench.errors import GraphError
 from workbench.graph import Graph, KernelBuilder, Outflow, Static, grid_space

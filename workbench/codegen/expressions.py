@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from workbench.codegen.names import NameBook, offset_suffix
-from workbench.codegen.shapes import element_text
-from workbench.codegen.spelling import SUM, Target, Text, literal, spell, type_name
+from workbench.codegen.scope import Scope
+from workbench.codegen.spelling import SUM, Text, literal, spell, type_name
 from workbench.codegen.statement import Statement
 from workbench.errors import GraphError
 from workbench.graph import (
@@ -28,8 +26,7 @@ from workbench.graph import (
     Store,
 )
 from workbench.graph.instructions import traits_of
-from workbench.graph.spaces import Space, axis_name
-from workbench.planning.axes import axes_of, listed
+from workbench.graph.spaces import axis_name
 from workbench.planning.plan import Axes
 
 Offset = tuple[int, ...]
@@ -89,67 +86,6 @@ class CellCode:
     row: tuple[Statement, ...]
     cell: tuple[Statement, ...]
     results: tuple[Result, ...]
-
-
-class Words(Protocol):
-    """Values that are the same in all cells, computed before, in the Globals block (workbench.codegen.uniforms)."""
-
-    def holds(self, index: int) -> bool:
-        """Whether the value is read from its word."""
-
-    def word(self, index: int) -> int:
-        """Its word."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scope:
-    """Where expressions stand.
-
-    `stored`: nodes read from arrays. `statics`: Globals block slots of params and scalars; `reductions`: those of
-    Reduce nodes. With `places`, the arrays of stored nodes by name, cells are read by linear index, which is `cell` at
-    the cell itself, each into a variable. `words`: what is not computed here but read from the Globals block.
-
-    `frame` has all axes of the program and `axes` are those of the loop among them, () for all; `shapes` names the
-    shapes of arrays with other axes. `folds`: which of the loop's axes are folded, for whose cells no row is known.
-    """
-
-    dim: int
-    nodes: tuple[Node, ...]
-    stored: frozenset[int]
-    statics: Mapping[str, int]
-    reductions: Mapping[int, int]
-    target: Target
-    places: Mapping[int, str] = field(default_factory=dict)
-    words: Words | None = None
-    frame: Space | None = None
-    axes: Axes = ()
-    shapes: Mapping[Axes, str] = field(default_factory=dict)
-    folds: Axes = ()
-
-    def axes_of(self, index: int) -> Axes:
-        """Which of the program's axes a Local has, one by one."""
-        frame = self.frame
-        if frame is None:
-            return tuple(range(self.dim))
-        return listed(axes_of(self.nodes[index].space, frame), frame.rank)
-
-    @property
-    def loop_axes(self) -> Axes:
-        """Which of the program's axes the loop has, one by one."""
-        return self.axes or tuple(range(self.dim))
-
-    @property
-    def inner(self) -> int:
-        """The axis of the program that `i` counts."""
-        return next(axis for axis in reversed(self.loop_axes) if axis not in self.folds)
-
-    def index(self, axis: int) -> str:
-        """The cell's local index along one of the program's axes."""
-        return "i" if axis == self.inner else f"at[{self.loop_axes.index(axis)}]"
-
-    def shape_of(self, axes: Axes) -> str:
-        """The name of the shape of arrays with these axes."""
-        return "shape" if axes == self.loop_axes else self.shapes[axes]
 
 
 def emit_cell(
@@ -421,29 +357,24 @@ class _Writer:
             self.arrays.setdefault(index, ArrayName(array, index, nodes[index].value_type))
             if axes == self.scope.loop_axes:
                 return self._read_place(array, offset), CELL
-            return Text(f"{array}[{self._element(axes, offset)}]"), level
+            return Text(f"{array}[{self.scope.element(axes, offset)}]"), level
         if index not in self.arrays:
             self.wishes[index] = self._wish(index)
             name = self.names.claim(f"{self.wishes[index]}_array")
             self.arrays[index] = ArrayName(name, index, nodes[index].value_type)
         if level == ROW:
-            return Text(f"{self.arrays[index].name}[{self._element(axes, offset)}]"), ROW
+            return Text(f"{self.arrays[index].name}[{self.scope.element(axes, offset)}]"), ROW
         along = axes.index(self.scope.inner)
         row = (index, (*offset[:along], 0, *offset[along + 1 :]))
         if row not in self.pointers:
             name = self.names.claim(self.wishes[index] + offset_suffix(row[1], axes))
             in_row = axes == self.scope.loop_axes and not self.scope.folds
-            move = "" if in_row else self._element(axes, row[1], without=self.scope.inner)
+            move = "" if in_row else self.scope.element(axes, row[1], without=self.scope.inner)
             self.pointers[row] = RowPointer(name, self.arrays[index].name, index, row[1], move)
         place = _plus("i", offset[along]).text
         if along < len(axes) - 1:
             place = f"{f'({place})' if offset[along] else place} * {self.scope.shape_of(axes)}.strides[{along}]"
         return Text(f"{self.pointers[row].name}[{place}]"), CELL
-
-    def _element(self, axes: Axes, offset: Offset, without: int = -1) -> str:
-        """Where a cell lies in an array with these axes, or its row along one of them."""
-        indices = ["" if axis == without else self.scope.index(axis) for axis in axes]
-        return element_text(self.scope.shape_of(axes), indices, offset)
 
     def _read_place(self, array: str, offset: Offset) -> Text:
         """A stored value by linear index; the index of a row away has a name, the same for all arrays."""

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from workbench.codegen.expressions import Scope, emit_globals
+from workbench.codegen.expressions import emit_globals
 from workbench.codegen.names import RESERVED, NameBook
+from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import type_name
 from workbench.codegen.statement import Statement
 from workbench.graph import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from workbench.codegen.expressions import Scope, display_name, emit_cell, emit_globals, numbered_name
+from workbench.codegen.expressions import display_name, emit_cell, emit_globals, numbered_name
 from workbench.codegen.loops import (
     Combine,
     Operand,
@@ -14,6 +14,7 @@ from workbench.codegen.loops import (
 )
 from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.rules import most_steps, region_body, rule_row
+from workbench.codegen.scope import Scope
 from workbench.codegen.shapes import ArrayShape, array_shapes
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import Target, literal, type_name

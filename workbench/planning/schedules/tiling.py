@@ -109,9 +109,11 @@ def _other_axes(kernel: Kernel, step: Step) -> Iterator[Refusal]:
         for home in loop.outputs if loop.reduced else ():
             what = f"{value_name(kernel, home.node)} is a fold over {axes_text(frame, loop.reduced)}"
             yield _later(what, _line(kernel, home.node))
-    touched = {read.node for loop in step.subkernels for read in loop.reads}
-    touched |= {home.node for loop in step.subkernels for home in loop.outputs}
-    for node in sorted(touched | {fill.node for fill in step.fills}):
+    touched = {fill.node for fill in step.fills}
+    for loop in step.subkernels:
+        touched.update(read.node for read in loop.reads)
+        touched.update(home.node for home in loop.outputs)
+    for node in sorted(touched):
         axes = axes_of(kernel.nodes[node].space, frame)
         if axes:
             yield _later(f"{value_name(kernel, node)} has the axes {axes_text(frame, axes)} alone", _line(kernel, node))

@@ -1,0 +1,80 @@
+"""Scope: where expressions stand, which is all that they must know of a plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from workbench.codegen.shapes import element_text
+from workbench.codegen.spelling import Target
+from workbench.graph import Node
+from workbench.graph.spaces import Space
+from workbench.planning.axes import axes_of, listed
+from workbench.planning.plan import Axes
+
+
+class Words(Protocol):
+    """Values that are the same in all cells, computed before, in the Globals block (workbench.codegen.uniforms)."""
+
+    def holds(self, index: int) -> bool:
+        """Whether the value is read from its word."""
+
+    def word(self, index: int) -> int:
+        """Its word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Where expressions stand.
+
+    `stored`: nodes read from arrays. `statics`: Globals block slots of params and scalars; `reductions`: those of
+    Reduce nodes. With `places`, the arrays of stored nodes by name, cells are read by linear index, which is `cell` at
+    the cell itself, each into a variable. `words`: what is not computed here but read from the Globals block.
+
+    `frame` has all axes of the program and `axes` are those of the loop among them, () for all; `shapes` names the
+    shapes of arrays with other axes. `folds`: which of the loop's axes are folded, for whose cells no row is known.
+    """
+
+    dim: int
+    nodes: tuple[Node, ...]
+    stored: frozenset[int]
+    statics: Mapping[str, int]
+    reductions: Mapping[int, int]
+    target: Target
+    places: Mapping[int, str] = field(default_factory=dict)
+    words: Words | None = None
+    frame: Space | None = None
+    axes: Axes = ()
+    shapes: Mapping[Axes, str] = field(default_factory=dict)
+    folds: Axes = ()
+
+    def axes_of(self, index: int) -> Axes:
+        """Which of the program's axes a Local has, one by one."""
+        frame = self.frame
+        if frame is None:
+            return tuple(range(self.dim))
+        return listed(axes_of(self.nodes[index].space, frame), frame.rank)
+
+    @property
+    def loop_axes(self) -> Axes:
+        """Which of the program's axes the loop has, one by one."""
+        return self.axes or tuple(range(self.dim))
+
+    @property
+    def inner(self) -> int:
+        """The axis of the program that `i` counts."""
+        return next(axis for axis in reversed(self.loop_axes) if axis not in self.folds)
+
+    def index(self, axis: int) -> str:
+        """The cell's local index along one of the program's axes."""
+        return "i" if axis == self.inner else f"at[{self.loop_axes.index(axis)}]"
+
+    def shape_of(self, axes: Axes) -> str:
+        """The name of the shape of arrays with these axes."""
+        return "shape" if axes == self.loop_axes else self.shapes[axes]
+
+    def element(self, axes: Axes, offset: tuple[int, ...], without: int = -1) -> str:
+        """Where a cell lies in an array with these axes, or its row along one of them."""
+        indices = ["" if axis == without else self.index(axis) for axis in axes]
+        return element_text(self.shape_of(axes), indices, offset)

@@ -13,7 +13,10 @@ _GIGA = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One individual: its number, Gcells/s (None: failed) with the least and greatest sample, what it changed."""
+    """One individual: its number, Gcells/s (None: failed) with the least and greatest sample, what it changed.
+
+    `share`: of the speed that the host's ceilings allow, None where they are not known.
+    """
 
     number: int
     score: float | None
@@ -23,6 +26,7 @@ class Mark:
     copied: bool
     changes: str
     tail: str
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,8 @@ class StudySummary:
             lines.append(f"left out: {failed}")
         if self.best is not None and self.best.score is not None:
             found = f"{self.best.score:.3g} Gcells/s, {self.gain:.2f} x the start"
+            if self.best.share is not None:
+                found += f", {100 * self.best.share:.0f} % of what the ceilings allow"
             lines.append(f"best: number {self.best.number}, {found}: {self.best.changes or 'the start itself'}")
         return "\n".join(lines)
 
@@ -79,8 +85,10 @@ def summarise_study(study: Study) -> StudySummary:
 
 
 def _mark(one: Individual, cells: int) -> Mark:
-    samples = one.outcome.samples
-    score = None if one.score is None else one.score / _GIGA
+    samples = one.finals or one.outcome.samples
+    score = None if one.final_score is None else one.final_score / _GIGA
     low, high = (cells / max(samples) / _GIGA, cells / min(samples) / _GIGA) if samples else (0.0, 0.0)
     copied = bool(one.same_as)
-    return Mark(one.number, score, low, high, one.outcome.status, copied, one.changes, one.outcome.tail[:200])
+    return Mark(
+        one.number, score, low, high, one.outcome.status, copied, one.changes, one.outcome.tail[:200], one.share
+    )

@@ -16,6 +16,7 @@ import pytest
 import workbench as wb
 from workbench.errors import FieldError, TuningError
 from workbench.tuning.study import Study
+from workbench.tuning.t1 import read_t1
 from workbench.tuning.trials import Outcome
 from workbench.views.study.view import StudyView
 
@@ -108,6 +109,27 @@ def test_attached_study_shows_the_same(finished):
     assert watched.best == finished.best
     assert "6 tried" in repr(watched)
     assert watched.refresh().individuals == finished.individuals
+
+
+@pytest.mark.parametrize("form", ["t4", "kernel-tuner", "csv"])
+def test_study_is_exported_for_others(finished, tmp_path, form):
+    """All samples, those of the race too; what is read again has the same scores."""
+    file = finished.export(tmp_path / "results", form)
+    again = Study.from_file(file, tmp_path / "again.sqlite", form)
+    assert [one.point for one in again.individuals] != []
+    for old, new in zip(finished.individuals, again.individuals, strict=True):
+        assert new.outcome.samples == pytest.approx((*old.outcome.samples, *old.finals), rel=1e-14)
+        assert new.changes.count("=") == 2
+    assert [file.name for file in tmp_path.iterdir() if "part" in file.name] == []
+
+
+def test_space_of_a_study_is_exported(finished, tmp_path):
+    problem = read_t1(finished.export(tmp_path / "problem.json", "t1").read_text())
+    assert problem.name == "mean"
+    assert list(problem.values) == ["threads", "tile"]
+    with pytest.raises(TuningError, match="there is no format 'xml'"):
+        finished.export(tmp_path / "x", "xml")
+    assert not (tmp_path / "x").exists()
 
 
 def test_study_goes_on_where_it_ended(finished, mean):

@@ -12,8 +12,10 @@ from workbench.errors import TuningError
 from workbench.graph.shown import Bundle, bundle_of
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import from_json
+from workbench.run.whole_file import whole_file
 from workbench.tuning.experiment import AT_START, Experiment, Plan
 from workbench.tuning.following import follow
+from workbench.tuning.formats import read_table
 from workbench.tuning.trials import Individual, Race
 
 if TYPE_CHECKING:
@@ -72,6 +74,29 @@ class Study:
             study = cls(ledger.path, ledger.about)
             study._read(ledger)
         return study
+
+    @classmethod
+    def from_file(cls, source: str | Path, path: str | Path, form: str = "t4") -> Study:
+        """What another tuner measured, as a study to look at, kept at `path`.
+
+        form: "kernel-tuner" (its cache), "t4" or "csv". TuningError says what is wrong with the file.
+        """
+        from workbench.tuning.tables import keep_table
+
+        keep_table(read_table(Path(source).read_text(encoding="utf-8"), form), Path(path))
+        return cls.attach(path)
+
+    def export(self, path: str | Path, form: str = "t4") -> Path:
+        """Write all that was tried for other programs, as far as their format has it; returns the path.
+
+        form: "t4" (results), "t1" (the parameters and their values), "kernel-tuner" (its cache) or "csv".
+        """
+        from workbench.tuning.tables import write_study
+
+        text = write_study(self.about, self.individuals, form)
+        with whole_file(Path(path)) as file:
+            file.write(text.encode())
+        return Path(path)
 
     def refresh(self) -> Self:
         """Read what another process has added."""
@@ -253,7 +278,12 @@ def begin_study(
 
     ledger = open_ledger(path)
     try:
-        described = {"tunables": [row.name for row in plan.candidates.space.parameters], **about}
+        parameters = plan.candidates.space.parameters
+        described = {
+            "tunables": [row.name for row in parameters],
+            "values": [list(row.values) for row in parameters],
+            **about,
+        }
         ledger.describe(described)
         for name in ("key", "backend", "extents", "tunables"):
             if ledger.about[name] != _plain(described[name]):

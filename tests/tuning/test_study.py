@@ -1,5 +1,6 @@
 """Studies: real builds in a sandbox, hostile candidates, files that survive a kill, and who may write."""
 
+import fcntl
 import os
 import signal
 import sqlite3
@@ -206,6 +207,8 @@ for word in "$@"; do
     -fno-unroll-loops) extra="-include $HOSTILE/allocate.h" ;;
     -fprefetch-loop-arrays) extra="-include $HOSTILE/crash.h" ;;
     -mprefer-vector-width=128) sed -i 's/0\\.5/0.25/' "$source" ;;
+    -mprefer-vector-width=256) extra="-include $HOSTILE/leave.h" ;;
+    -mprefer-vector-width=512) extra="-include $HOSTILE/kill.h" ;;
     esac
 done
 exec g++ "$@" $extra
@@ -216,11 +219,38 @@ HEADERS = {
     __attribute__((constructor)) static void crash() { std::raise(SIGSEGV); }""",
     "allocate.h": """#include <cstdlib>
     __attribute__((constructor)) static void allocate() { if (!std::malloc(1ull << 45)) std::abort(); }""",
+    # A process of its own, which holds a lock for ever.
+    "leave.h": """#include <cstdio>
+    #include <cstdlib>
+    #include <string>
+    #include <fcntl.h>
+    #include <sys/file.h>
+    #include <unistd.h>
+    __attribute__((constructor)) static void leave() {
+        const std::string path = std::string(std::getenv("HOSTILE")) + "/held";
+        const int file = open(path.c_str(), O_CREAT | O_RDWR, 0600);
+        if (file < 0 || flock(file, LOCK_EX) != 0) std::abort();
+        if (fork() == 0) for (;;) pause();
+        std::fprintf(stderr, "left one behind");
+        std::_Exit(7);
+    }""",
+    "kill.h": """#include <csignal>
+    #include <unistd.h>
+    __attribute__((constructor)) static void end() { kill(getppid(), SIGKILL); for (;;) pause(); }""",
+}
+FAILURES = {  # what a candidate sets, its status and a part of what is told
+    ("-O2",): ("compile", "sorry, not with -O2"),
+    ("-funroll-loops",): ("timeout", "longer than its limit"),
+    ("-fno-unroll-loops",): ("runtime", "SIGABRT"),
+    ("-fprefetch-loop-arrays",): ("runtime", "SIGSEGV"),
+    128: ("correctness", "u differs from the reference"),
+    256: ("runtime", "ended with status 7\nleft one behind"),
+    512: ("runtime", "the worker process ended"),
 }
 
 
 def test_hostile_candidates_end_nothing(mean, tmp_path, monkeypatch):
-    """Compile error, hang, too much memory, crash and wrong answer beside a good one: six rows and a winner."""
+    """A row for each, with its status and the end of its words; nobody is there to help; the good one wins."""
     monkeypatch.setenv("HOSTILE", str(tmp_path))
     compiler = tmp_path / "g++-hostile"
     compiler.write_text(HOSTILE)
@@ -230,27 +260,25 @@ def test_hostile_candidates_end_nothing(mean, tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CXX", str(compiler))
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr("workbench.tuning.tune.TIMEOUT_FLOOR", 8.0)
-    bad = [{"flags": ("-O2",)}, {"flags": ("-funroll-loops",)}, {"flags": ("-fno-unroll-loops",)}]
-    bad += [{"flags": ("-fprefetch-loop-arrays",)}, {"vector_width": 128}]
+    settings = [{"flags": wish} if isinstance(wish, tuple) else {"vector_width": wish} for wish in FAILURES]
     study = mean.tune(
         u=START,
-        budget=6,
+        budget=1 + len(FAILURES),
         strategy="exhaustive",
         path=tmp_path / "s.sqlite",
         backend="openmp",
-        start=[mean.with_choices(**settings) for settings in bad],
+        start=[mean.with_choices(**setting) for setting in settings],
         only=["flags", "vector_width"],
+        workers=2,
     ).wait(300)
-    outcomes = [one.outcome for one in study.individuals]
-    assert [outcome.status for outcome in outcomes] == [
-        "success", "compile", "timeout", "runtime", "runtime", "correctness"
-    ]  # fmt: skip
-    assert "sorry, not with -O2" in outcomes[1].tail
-    assert "longer than its limit" in outcomes[2].tail
-    assert "SIGABRT" in outcomes[3].tail
-    assert "SIGSEGV" in outcomes[4].tail
-    assert "u differs from the reference" in outcomes[5].tail
-    assert study.best.individual.number == 1
+    first, *others = sorted(study.individuals, key=lambda one: one.asked)
+    assert first.outcome.status == "success"
+    assert study.best.individual == first
+    found = [(one.outcome.status, one.outcome.tail) for one in others]
+    assert [status for status, _ in found] == [status for status, _ in FAILURES.values()]
+    assert [words in tail for (_, words), (_, tail) in zip(FAILURES.values(), found, strict=True)] == [True] * 7
+    with (tmp_path / "held").open() as left:
+        fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)  # whoever held it was ended
 
 
 SCRIPT = """
@@ -260,7 +288,7 @@ import workbench as wb
 if __name__ == "__main__":
     machine = wb.trace(sys.argv[1], dim=1, name="mean")
     start = np.sin(np.arange(4096.0))
-    study = machine.tune(u=start, budget=int(sys.argv[3]), seed=4, path=sys.argv[2], backend="openmp", only=["cpu"])
+    study = machine.tune(u=start, budget=int(sys.argv[3]), seed=4, path=sys.argv[2], backend="openmp", only=["cpu"], workers=2)
     study.listen(lambda study: print(len(study.individuals), flush=True))
     study.wait()
 """
@@ -275,7 +303,7 @@ def run_script(path, budget):
 
 
 def test_killed_study_loses_nothing_and_doubles_nothing(tmp_path):
-    """What a listener has heard of is in the file, and is not measured again."""
+    """What a listener has heard of is in the file, and is not measured again; two candidates were under way."""
     path = tmp_path / "killed.sqlite"
     process = run_script(path, 100)
     heard = [process.stdout.readline() for _ in range(3)]

@@ -288,7 +288,8 @@ import workbench as wb
 if __name__ == "__main__":
     machine = wb.trace(sys.argv[1], dim=1, name="mean")
     start = np.sin(np.arange(4096.0))
-    study = machine.tune(u=start, budget=int(sys.argv[3]), seed=4, path=sys.argv[2], backend="openmp", only=["cpu"], workers=2)
+    path, budget = sys.argv[2], int(sys.argv[3])
+    study = machine.tune(u=start, budget=budget, seed=4, path=path, backend="openmp", only=["cpu"], workers=2)
     study.listen(lambda study: print(len(study.individuals), flush=True))
     study.wait()
 """

@@ -54,14 +54,15 @@ def _guarded(request: dict[str, Any], answers: TextIO, printed: BinaryIO) -> Out
         os.close(reader)
         _child(request, answers, printed, writer)
     os.close(writer)
-    late = not _ends_in_time(reader, child, request["timeout"])
-    done = not late and os.read(reader, 1) == b"d"
+    late, status = _watched(reader, child, request["timeout"])
+    done = _is_ready(reader, 0.0) and os.read(reader, 1) == b"d"
     os.close(reader)
-    if not done:
-        _end_group(child)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)  # it may not have made its group yet
-    _, status = os.waitpid(child, 0)
+    if status is None:
+        if not done:
+            _end_group(child)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)  # it may not have made its group yet
+        _, status = os.waitpid(child, 0)
     _end_group(child)  # what it has left behind
     if done:
         return None
@@ -72,16 +73,27 @@ def _guarded(request: dict[str, Any], answers: TextIO, printed: BinaryIO) -> Out
     return Outcome("runtime", run_seconds=seconds, tail=f"{_end_text(status)}\n{_tail(printed)}".strip())
 
 
-def _ends_in_time(reader: int, child: int, seconds: float) -> bool:
-    """Whether the child ends within so many seconds, without those in which another candidate is measured."""
+def _watched(reader: int, child: int, seconds: float) -> tuple[bool, int | None]:
+    """Wait until the child says or does something: whether it is late, and its status if it has ended.
+
+    Seconds in which another candidate is measured do not count. The pipe's end alone does not say that the child has
+    ended: what a candidate leaves behind keeps it open.
+    """
     while seconds > 0:
         begin = time.monotonic()
-        if select.select([reader], [], [], min(seconds, _TICK_SECONDS))[0]:
-            return True
+        if _is_ready(reader, min(seconds, _TICK_SECONDS)):
+            return False, None
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return False, status
         if not is_held_up(child):
             seconds -= time.monotonic() - begin
         let_go_on(child)
-    return False
+    return True, None
+
+
+def _is_ready(reader: int, seconds: float) -> bool:
+    return bool(select.select([reader], [], [], seconds)[0])
 
 
 def _child(request: dict[str, Any], answers: TextIO, printed: BinaryIO, writer: int) -> None:

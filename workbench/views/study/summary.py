@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from workbench.tuning.study import Study
-from workbench.tuning.trials import Individual, Status
+from workbench.tuning.trials import Individual, Race, Status
 
 _GIGA = 1e9
 
@@ -31,7 +31,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class StudySummary:
-    """What a study view shows. `line`: (number, best Gcells/s so far); `counts`: individuals by status."""
+    """What a study view shows. `line`: (number, best Gcells/s so far); `counts`: individuals by status.
+
+    `race`: how many took turns in the last race, and how many measurements each had at least; None before one.
+    """
 
     program: str
     backend: str
@@ -42,6 +45,7 @@ class StudySummary:
     counts: tuple[tuple[str, int], ...]
     best: Mark | None
     gain: float
+    race: tuple[int, int] | None = None
 
     def text(self) -> str:
         """The study in a few lines."""
@@ -55,6 +59,8 @@ class StudySummary:
             if self.best.share is not None:
                 found += f", {100 * self.best.share:.0f} % of what the ceilings allow"
             lines.append(f"best: number {self.best.number}, {found}: {self.best.changes or 'the start itself'}")
+        if self.race is not None:
+            lines.append(f"race: the fastest {self.race[0]} in turn, {self.race[1]} measurements each")
         return "\n".join(lines)
 
 
@@ -81,7 +87,12 @@ def summarise_study(study: Study) -> StudySummary:
         tuple(Counter(mark.status for mark in marks).items()),
         None if best is None else marks[best.individual.number - 1],
         1.0 if best is None else best.gain,
+        next((_size(race) for race in reversed(study.races) if race.samples), None),
     )
+
+
+def _size(race: Race) -> tuple[int, int]:
+    return len(race.samples), min(len(samples) for _, samples in race.samples)
 
 
 def _mark(one: Individual, cells: int) -> Mark:

@@ -100,7 +100,7 @@ def test_finalists_are_measured_in_turn_and_all_samples_are_kept(finished):
 def test_score_is_told_as_a_share_of_what_the_ceilings_allow(finished):
     for one in finished.individuals:
         assert one.outcome.bound > 0
-        assert one.share == pytest.approx(one.outcome.bound / one.seconds)
+        assert one.share == pytest.approx(min(1.0, one.outcome.bound / one.seconds))
     said = str(StudyView(finished))
     assert "of what the ceilings allow" in said
     assert f"race: the fastest {len(finished.races[0].samples)} in turn, 30 measurements each" in said

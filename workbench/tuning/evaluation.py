@@ -7,13 +7,14 @@ import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from workbench.backends.base import Array, Instance, MarchRequest, Number
-from workbench.backends.host import ensure_figures, measured_figures
+from workbench.backends.host import ensure_figures, measured_figures, note_rate
 from workbench.backends.registry import REFERENCE, get_backend, row_of
 from workbench.errors import BuildError, GenomeError, PlanError, ShapeError, StencilError
 from workbench.graph import Graph
@@ -21,7 +22,7 @@ from workbench.graph.deviation import is_exact
 from workbench.graph.parse import parse
 from workbench.pipeline import Compiled, compile_graph, plan_for
 from workbench.planning.choices import Choices
-from workbench.planning.cost import bound_seconds
+from workbench.planning.cost import bound_seconds, step_cost
 from workbench.planning.cost import memory_bytes as memory_bytes_of
 from workbench.planning.exchange import from_json
 from workbench.run.creation import allocate
@@ -138,7 +139,7 @@ def evaluate(
     run_seconds = time.perf_counter() - begin
     if wrong:
         return Outcome("correctness", (), phenotype, build_seconds, run_seconds, wrong)
-    return Outcome("success", found, phenotype, build_seconds, run_seconds, bound=_bound(compiled, setup))
+    return Outcome("success", found, phenotype, build_seconds, run_seconds, bound=_bound(compiled, setup, min(found)))
 
 
 def race(setup: Setup, texts: Sequence[str], rounds: int, memory_bytes: int, builder: Builder) -> list[list[float]]:
@@ -175,12 +176,19 @@ def _measure_warm(instance: Instance) -> Measure:
     return measure
 
 
-def _bound(compiled: Compiled, setup: Setup) -> float:
-    """Seconds of a step by the ceilings of the host; 0 for what runs elsewhere, or before they were measured."""
+def _bound(compiled: Compiled, setup: Setup, seconds: float) -> float:
+    """Seconds of a step by the ceilings of the host; 0 where they are not known, or hold for no single step.
+
+    A step of one loop that took fewer `seconds` raises the ceiling of what is moved, as what else ran had lowered it.
+    """
     figures = measured_figures()
-    if row_of(setup.backend).runs_on != "threads" or figures is None:
+    main = compiled.plan.main
+    if row_of(setup.backend).runs_on != "threads" or figures is None or main.tiling is not None:
         return 0.0
-    return bound_seconds(compiled.plan.main.plain, setup.extents, figures)
+    if len(main.plain.subkernels) == 1 and seconds < bound_seconds(main.plain, setup.extents, figures):
+        moved = round(prod(setup.extents) * step_cost(main.plain).bytes_moved)
+        figures = note_rate(moved, moved / seconds)
+    return bound_seconds(main.plain, setup.extents, figures)
 
 
 def _state_after(graph: Graph, choices: Choices, backend: str, setup: Setup) -> dict[str, Array | Number]:

@@ -77,8 +77,11 @@ class Individual:
 
     @property
     def share(self) -> float | None:
-        """Share of the speed that the host's ceilings allow, 1 for all of it; None where they are not known."""
-        return self.outcome.bound / self.seconds if self.outcome.bound and self.seconds else None
+        """Share of the speed that the host's ceilings allow; None where they are not known.
+
+        At most 1: a candidate beyond them says that they were measured while something else ran.
+        """
+        return min(1.0, self.outcome.bound / self.seconds) if self.outcome.bound and self.seconds else None
 
 
 @dataclass(frozen=True, slots=True)

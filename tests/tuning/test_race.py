@@ -1,6 +1,7 @@
 """Races: how often candidates are measured, who comes into the final, and how well the winner is chosen under noise."""
 
 import random
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 
@@ -128,6 +129,16 @@ def individual(number, seconds):
     return Individual(
         number, (number,), "", "", "sweep", "start", (), Outcome("success", (seconds,)), 1 / seconds, 0, 0.0
     )
+
+
+def test_share_of_what_the_ceilings_allow():
+    one = individual(1, 0.5)
+    assert one.share is None
+    bounded = replace(one, outcome=replace(one.outcome, bound=0.2))
+    assert bounded.share == pytest.approx(0.4)
+    assert replace(bounded, finals=(0.3, 0.25)).share == pytest.approx(0.8)
+    assert replace(bounded, finals=(0.3, 0.25)).final_score == pytest.approx(one.score * 2)
+    assert replace(bounded, finals=(0.1,)).share is None  # the ceilings were measured on a busy machine
 
 
 def test_best_is_the_winner_of_the_race_until_a_later_one_is_faster():

@@ -79,9 +79,10 @@ class Individual:
     def share(self) -> float | None:
         """Share of the speed that the host's ceilings allow; None where they are not known.
 
-        At most 1: a candidate beyond them says that they were measured while something else ran.
+        They are not where a candidate is faster: then they were measured while something else ran.
         """
-        return min(1.0, self.outcome.bound / self.seconds) if self.outcome.bound and self.seconds else None
+        share = self.outcome.bound / self.seconds if self.seconds else 0.0
+        return share if 0 < share <= 1 else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,6 +53,16 @@ def test_finalists_are_near_the_best_and_few():
     assert finalists({}) == ()
 
 
+def test_start_races_along_unless_it_is_much_slower():
+    """What is gained over it would else be of other minutes."""
+    fast = {number: 1.0 for number in range(2, 12)}
+    assert finalists({**fast, 1: 2.9}, start=1) == (*range(2, 10), 1)
+    assert finalists({**fast, 1: 3.1}, start=1) == tuple(range(2, 10))
+    assert finalists({**fast, 1: 0.95}, start=1) == tuple(range(1, 9))
+    assert finalists(fast, start=1) == tuple(range(2, 10))  # it failed
+    assert finalists(fast, start=None) == tuple(range(2, 10))
+
+
 def test_finalists_take_turns():
     calls = []
     measures = [lambda name=name: calls.append(name) or float(len(calls)) for name in "AB"]

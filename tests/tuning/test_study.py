@@ -93,7 +93,7 @@ def test_finalists_are_measured_in_turn_and_all_samples_are_kept(finished):
     individuals = {one.number: one for one in finished.individuals}
     assert {individuals[number].finals for number in numbers} == {samples for _, samples in race.samples}
     assert all(2 <= len(one.outcome.samples) <= 7 for one in individuals.values())
-    slowest = max(individuals[number].outcome.seconds for number in numbers)
+    slowest = max(individuals[number].outcome.seconds for number in numbers if number != 1)  # the start races along
     assert all(one.outcome.seconds > slowest for one in individuals.values() if one.number not in numbers)
 
 

@@ -207,13 +207,10 @@ class Experiment:
     def _race(self) -> None:
         """Let the fastest individuals take turns, unless nothing has been added since they did."""
         races = self.ledger.races()
-        if races and races[-1].after == len(self._individuals):
-            return
-        passed = {
-            one.number: one.outcome.seconds for one in self._individuals if one.outcome.seconds and not one.same_as
-        }
-        numbers = finalists({number: seconds for number, seconds in passed.items() if seconds})
-        if not numbers:
+        measured = [one for one in self._individuals if not one.same_as]
+        seconds = {one.number: found for one in measured if (found := one.outcome.seconds) is not None}
+        numbers = finalists(seconds, self._numbers.get(self.plan.candidates.start))
+        if not numbers or (races and races[-1].after == len(self._individuals)):
             return
         samples: list[tuple[float, ...]] = []
         tail = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 
 HOPELESS = 1.3
 """Times the least seconds so far: a candidate whose least is above that after two samples is measured no further."""
@@ -12,6 +13,7 @@ NEAR = 1.1
 
 FINALISTS = 8
 _FEWEST_FINALISTS = 3  # however much slower: the first one may have been lucky
+_ALONG = 3.0  # times the least seconds so far: a start that is slower than that takes longer than it tells
 ROUNDS = 30
 _FEWEST_SAMPLES = 2
 
@@ -29,13 +31,20 @@ def sampled(measure: Measure, most: int, best: float) -> tuple[float, ...]:
     return tuple(found)
 
 
-def finalists(seconds: Mapping[int, float]) -> tuple[int, ...]:
-    """The individuals that may be the fastest, the least seconds first; none where one is alone."""
+def finalists(seconds: Mapping[int, float], start: int | None = None) -> tuple[int, ...]:
+    """The individuals that may be the fastest, the least seconds first; none where one is alone.
+
+    The start races along, unless it is much slower: what is gained over it is then of the same minutes.
+    """
     if len(seconds) < 2:
         return ()
     order = sorted(seconds, key=lambda one: (seconds[one], one))
-    near = sum(seconds[one] <= NEAR * seconds[order[0]] for one in order)
-    return tuple(order[: min(FINALISTS, max(near, _FEWEST_FINALISTS))])
+    least = seconds[order[0]]
+    near = sum(seconds[one] <= NEAR * least for one in order)
+    chosen = order[: min(FINALISTS, max(near, _FEWEST_FINALISTS))]
+    if start is not None and start not in chosen and seconds.get(start, inf) <= _ALONG * least:
+        chosen.append(start)
+    return tuple(chosen)
 
 
 def interleaved(measures: Sequence[Measure], rounds: int = ROUNDS) -> list[list[float]]:

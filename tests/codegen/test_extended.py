@@ -13,13 +13,25 @@ from workbench.backends import nvrtc
 from workbench.backends.compile_pool import Source, build
 from workbench.backends.simulated_device import ArrayArgument, LaunchShape, SimulatedDevice, simulator_source
 from workbench.backends.vectorisation import inner_loops
-from workbench.codegen.extended import HEADER, cast_from_dd, cast_to_dd, extended_header, function_name
-from workbench.codegen.render import openmp_headers
+from workbench.codegen.extended import (
+    HEADER,
+    SUMS_HEADER,
+    cast_from_dd,
+    cast_to_dd,
+    extended_header,
+    function_name,
+    literal_extended,
+    spell_extended,
+)
+from workbench.codegen.render import openmp_headers, template_text
 from workbench.codegen.render_cuda import cuda_headers, inlined
 from workbench.codegen.source import Source as Generated
-from workbench.codegen.spelling import type_name
-from workbench.graph.extended import apply, from_scalar, sequences, to_scalar
-from workbench.graph.types import TYPES
+from workbench.codegen.spelling import Text, type_name
+from workbench.graph.extended import DD, apply, from_scalar, sequences, to_scalar
+from workbench.graph.extended_arrays import combine_pairs, reduce_pairs
+from workbench.graph.extended_numbers import join
+from workbench.graph.reduction import tree
+from workbench.graph.types import F32, TYPES
 
 CALLS = {
     **{function_name(name): sequence for name, sequence in sequences().items()},
@@ -169,3 +181,64 @@ def test_the_text_compiles_for_a_device():
 
 def test_the_header_is_the_golden_one(golden):
     golden(HEADER, extended_header())
+
+
+SUMS = """\
+#include "stencil_extended_sums.h"
+using namespace stencil;
+extern "C" __attribute__((visibility("default")))
+void sum(int64_t n, const double* hi, const double* lo, double* found) {
+    dd partials[8];
+    int64_t chunks = 0;
+    for (int64_t first = 0; first < n; first += CHUNK) {
+        const int64_t count = n - first < CHUNK ? n - first : CHUNK;
+        partials[chunks++] = reduce_chunk(hi + first, lo + first, count, 0, dd{-0.0, -0.0}, combine_dd_add());
+    }
+    tree(partials, chunks, combine_dd_add());
+    found[0] = partials[0].hi;
+    found[1] = partials[0].lo;
+}
+"""
+LANES = """\
+#include "stencil_cuda.h"
+#include "stencil_extended.h"
+using namespace stencil;
+extern "C" __global__ void lanes(stencil::array<double> r0, stencil::array<double> r1, stencil::array<const double> hi,
+                                 stencil::array<const double> lo) {
+    const int i = threadIdx.x;
+    const dd whole = combine_lanes(dd{hi[i], lo[i]}, combine_dd_multiply());
+    r0[i] = whole.hi;
+    r1[i] = whole.lo;
+}
+"""
+
+
+@pytest.mark.parametrize("count", [1, 15, 1023, 1024, 1025, 5000])
+def test_sums_on_the_host_have_the_bits_of_the_reference(count):
+    headers = (*openmp_headers(), (HEADER, extended_header()), (SUMS_HEADER, template_text(SUMS_HEADER)))
+    library = ctypes.CDLL(str(build([Source("double_double_sums", SUMS, headers=headers)])[0].path))
+    values = join(*numbers(np.random.default_rng(count), np.zeros(count, int)))
+    hi, lo, found = values["hi"].copy(), values["lo"].copy(), np.zeros(2)
+    library.sum(ctypes.c_int64(count), *(ctypes.c_void_p(a.ctypes.data) for a in (hi, lo, found)))
+    assert found.tolist() == list(reduce_pairs("sum", values).item())
+
+
+def test_lanes_of_a_warp_combine_in_the_order_of_the_reference():
+    unit = simulator_source("double_double_lanes", LANES, {"lanes": True})
+    unit = replace(unit, headers=(*unit.headers, *cuda_headers(), (HEADER, extended_header())))
+    device = SimulatedDevice(build([unit])[0].path)
+    values = join(*numbers(np.random.default_rng(3), np.zeros(32, int)))
+    hi, lo, *found = values["hi"].copy(), values["lo"].copy(), np.zeros(32), np.zeros(32)
+    arrays = [ArrayArgument(name, a) for name, a in zip(("r0", "r1", "hi", "lo"), (*found, hi, lo), strict=True)]
+    assert device.launch("lanes", LaunchShape((1, 1, 1), (32, 1, 1)), arrays) == 0, device.faults()
+    device.close()
+    expected = [tree(combine_pairs("multiply"), part).item() for part in (values[:16], values[16:])]
+    assert [(found[0][k], found[1][k]) for k in (0, 16)] == expected
+
+
+def test_operators_and_constants_are_spelled_by_type():
+    x = Text("x")
+    assert spell_extended("add", (x, x), DD, DD).text == "dd_add(x, x)"
+    assert spell_extended("cast", (x,), F32, DD).text == "dd_from_f32(x)"
+    assert spell_extended("cast", (x,), DD, F32).text == "f32_from_dd(x)"
+    assert literal_extended(0.5, -0.0).text == "dd{0.5, -0.0}"

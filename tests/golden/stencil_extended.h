@@ -265,5 +265,27 @@ STENCIL_FUNCTION double f64_from_dd(dd a) {
     return a.hi;
 }
 
+struct combine_dd_add {
+    STENCIL_FUNCTION dd operator()(dd a, dd b) const { return dd_add(a, b); }
+};
+
+struct combine_dd_multiply {
+    STENCIL_FUNCTION dd operator()(dd a, dd b) const { return dd_multiply(a, b); }
+};
+
+struct combine_dd_minimum {
+    STENCIL_FUNCTION dd operator()(dd a, dd b) const { return dd_minimum(a, b); }
+};
+
+struct combine_dd_maximum {
+    STENCIL_FUNCTION dd operator()(dd a, dd b) const { return dd_maximum(a, b); }
+};
+
+#ifdef STENCIL_CUDA_H
+STENCIL_FUNCTION dd from_lane_above(dd value, int distance) {
+    return dd{from_lane_above(value.hi, distance), from_lane_above(value.lo, distance)};
+}
+#endif
+
 }  // namespace stencil
 #endif

@@ -6,12 +6,15 @@ from functools import cache
 
 from workbench.codegen.spelling import Target, Text, call, literal, spell, type_name
 from workbench.errors import GraphError
-from workbench.graph.extended import FMA, Sequence, from_scalar, sequences, to_scalar
+from workbench.graph.extended import DD, FMA, Sequence, from_scalar, sequences, to_scalar
 from workbench.graph.instructions import Arith, Imm, Load
-from workbench.graph.types import TYPES, StorageType
+from workbench.graph.operators import REDUCTIONS
+from workbench.graph.types import F64, TYPES, StorageType
 
 HEADER = "stencil_extended.h"
 """Name of the file that texts with values of type dd include."""
+SUMS_HEADER = "stencil_extended_sums.h"
+"""Name of the file in templates/ that texts for the host include if they reduce such values."""
 
 _BOTH = Target("cuda", "STENCIL_MATH ", wraps=False)  # one text that either compiler takes
 _TOP = """\
@@ -28,6 +31,18 @@ struct dd {
     double hi, lo;
 };
 """
+_COMBINE = """\
+struct combine_dd_{operator} {{
+    STENCIL_FUNCTION dd operator()(dd a, dd b) const {{ return dd_{operator}(a, b); }}
+}};
+"""
+_LANES = """\
+#ifdef STENCIL_CUDA_H
+STENCIL_FUNCTION dd from_lane_above(dd value, int distance) {
+    return dd{from_lane_above(value.hi, distance), from_lane_above(value.lo, distance)};
+}
+#endif
+"""
 _BOTTOM = """
 }  // namespace stencil
 #endif
@@ -36,10 +51,26 @@ _BOTTOM = """
 
 @cache
 def extended_header() -> str:
-    """The whole header: operators in the order of the table, then casts from and to each scalar type."""
+    """The whole header: operators, casts from and to each scalar type, what reductions combine with, lanes of a warp.
+
+    Text for a device includes it after "stencil_cuda.h".
+    """
     operators = [_function(f"dd_{name}", sequence) for name, sequence in sequences().items()]
     casts = [text for type_ in TYPES for text in (_from(type_), _to(type_))]
-    return "\n".join([_TOP, *operators, *casts]).rstrip("\n") + "\n" + _BOTTOM
+    combined = [_COMBINE.format(operator=r.operator) for r in REDUCTIONS.values() if r.operator in sequences()]
+    return "\n".join([_TOP, *operators, *casts, *combined, _LANES]) + _BOTTOM
+
+
+def spell_extended(operator: str, operands: tuple[Text, ...], operand: StorageType, result: StorageType) -> Text:
+    """The operator applied to values of type dd, or a cast to or from dd; `operand` is the type of the last operand."""
+    if operator == "cast":
+        return call(cast_to_dd(operand) if result == DD else cast_from_dd(result), operands)
+    return call(function_name(operator), operands)
+
+
+def literal_extended(hi: float, lo: float) -> Text:
+    """A constant of exactly these bits."""
+    return Text(f"dd{{{literal(hi, F64).text}, {literal(lo, F64).text}}}")
 
 
 def function_name(operator: str) -> str:

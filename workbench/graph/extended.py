@@ -39,6 +39,8 @@ from workbench.graph.operators import OPERATORS, Array
 from workbench.graph.spaces import GLOBAL
 from workbench.graph.types import BOOL, F64, I64, U64, StorageType
 
+DD = StorageType("dd", "float", 128, ("float64", "float64"))
+"""The storage type: two f64, stored apart."""
 FMA = "fma"
 """a * b + c rounded once: the one operation of a sequence that is no row of the operator table."""
 

@@ -24,6 +24,7 @@ _PADDING = 16.0
 COMFORTABLE = 150  # values drawn one by one unless a reader asks for more
 
 Point = tuple[float, float]
+_NO_OPERATIONS = ("Shift", "Broadcast", "Replicate", "Imm", "LoadIndex")
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,7 @@ def _homes(summary: GraphSummary) -> tuple[int, ...]:
     for node in reversed(summary.nodes):
         n = node.ref.node
         # Moved values and plain numbers are no operations; they belong where what uses them is computed.
-        if home[n] < 0 and node.storage == "Delayed" and node.instruction in ("Shift", "Broadcast", "Imm", "LoadIndex"):
+        if home[n] < 0 and node.storage == "Delayed" and node.instruction in _NO_OPERATIONS:
             home[n] = min((home[m] for m in users[n] if home[m] >= 0), default=-1)
         for operand in node.operands:
             users[operand].append(n)

@@ -10,10 +10,10 @@ from tests.programs import all_programs, dimension
 from tests.programs.hello import TEXT as HELLO
 from tests.programs.wave import TEXT as WAVE
 from workbench.errors import PlanError, RunError
+from workbench.frontend.captured import CapturedNameWarning
 from workbench.graph import Arith
 from workbench.graph.rewrite import copy, rewrite
 from workbench.language import field
-from workbench.machine import CapturedNameWarning
 from workbench.planning import Choices, Meaning, simplify
 from workbench.planning.letters import bits_of
 from workbench.planning.plan import Storage

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import inspect
 import os
-import warnings
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from workbench.backends.base import Array
 from workbench.backends.registry import row_of
 from workbench.codegen.source import Source
 from workbench.errors import RunError, StencilError
+from workbench.frontend.captured import warn_of_changed_names
 from workbench.frontend.cell import Traced, trace_cell, trace_function
 from workbench.graph import Graph
 from workbench.graph.shown import Bundle, bundle_of, set_drawer
@@ -26,6 +24,7 @@ from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
 from workbench.planning.tunables import TUNABLES, Tunable, scheduled, set_by_name, tunables_of
 from workbench.run import alive, viewing
+from workbench.run.calling import Given, call, check_steps, is_called
 from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
 from workbench.run.creation import create_simulation, restore_simulation
@@ -35,10 +34,6 @@ from workbench.run.verification import verify as verify_graph
 
 if TYPE_CHECKING:
     from workbench.tuning.study import Study
-
-
-class CapturedNameWarning(UserWarning):
-    """A name that the cell took from the notebook has another value now; the machine keeps the old one."""
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -173,14 +168,36 @@ class Machine:
         several steps in tiles while cells are in the cache, with the same bits. Raises FieldError or ShapeError naming
         the field, BackendError if the backend cannot run here, PlanError with the line that stands in a schedule's way.
         """
+        check_steps(self.graph)
         _only("arithmetic", arithmetic, "ieee")
         chosen = choices or self.choices if schedule is None else scheduled(choices or self.choices, schedule)
-        self._warn_of_changed_names()
+        warn_of_changed_names(self.name, self.traced, self.namespace)
         simulation = create_simulation(
             self.graph, chosen, values, shape, backend=backend or self.backend, threads=threads
         )
         simulation._made_by = self._at_work
         return simulation
+
+    def __call__(
+        self,
+        *,
+        targets: Mapping[str, object] | None = None,
+        sources: Mapping[str, object] | None = None,
+        backend: str | None = None,
+        threads: int = 0,
+        choices: Choices | None = None,
+        **values: object,
+    ) -> dict[str, Array]:
+        """Run a machine of pairs once and return its totals by name, as NumPy arrays.
+
+        `gravity(x=x, m=m, e2=1e-4)` where targets and sources are one set: a name that both declare is given once, and
+        a number stands for an array of it. `gravity(targets={"x": xi}, sources={"x": xj, "m": m}, k=0.7)` for two sets.
+        Params keep their defaults unless given. Raises FieldError and ShapeError naming the array, and RunError for a
+        machine that runs in steps.
+        """
+        warn_of_changed_names(self.name, self.traced, self.namespace)
+        given = Given(values, targets, sources)
+        return call(self.graph, choices or self.choices, given, backend=backend or self.backend, threads=threads)
 
     def restore(self, path: str | os.PathLike[str], *, backend: str | None = None, threads: int = 0) -> Simulation:
         """Continue a simulation from the file that `Simulation.save` wrote; bit-equal to not having stopped.
@@ -189,6 +206,7 @@ class Machine:
         The program may differ in its formulas, which an OtherProgramWarning says, but not in its fields, scalars
         and params.
         """
+        check_steps(self.graph)
         simulation = restore_simulation(
             self.graph, self.choices, path, backend=backend or self.backend, threads=threads
         )
@@ -227,6 +245,8 @@ class Machine:
         """
         from workbench.tuning.tune import Wish, tune  # loads sqlite3
 
+        check_steps(self.graph)
+
         begin = tuple(one.choices if isinstance(one, Machine) else one for one in start)
         file = None if path is None else os.fspath(path)
         wish = Wish(budget, backend or self.backend, strategy, seed, file, begin, only, fixed, threads)
@@ -239,6 +259,7 @@ class Machine:
         where a function such as exp made it; what is computed from the results of such functions is not judged.
         Fields that are not given get random values of fixed seed on a small odd-sized domain.
         """
+        check_steps(self.graph)
         return verify_graph(self.graph, self.choices, values, shape, steps)
 
     def converge(
@@ -263,28 +284,19 @@ class Machine:
         default the size along each axis. norm: "l1" and "l2" are means over cells, or "max". declared: the order that
         is expected. Further keywords are params and fields. Raises RunError, FieldError, ShapeError.
         """
+        check_steps(self.graph)
         procedure = Procedure(until, steps, shape, norm, declared, backend or self.backend)
         return converge_graph(self.graph, self.choices, exact, sizes, procedure, values)
-
-    def _warn_of_changed_names(self) -> None:
-        if self.traced is None or self.namespace is None:
-            return
-        for name in self.traced.captured:
-            now = self.namespace.get(name.name, name.value)
-            now = now.item() if isinstance(now, np.generic) else now
-            if not _same(now, name.value):
-                warnings.warn(
-                    f"{name.name} was {name.value!r} when {self.name} was traced and is {now!r} now; "
-                    f"the machine keeps {name.value!r}. Run the cell again, or declare {name.name} as a param.",
-                    CapturedNameWarning,
-                    stacklevel=3,
-                )
 
     def __str__(self) -> str:
         """The program in a few lines, for a terminal."""
         graph = self.graph
         lines = [f"machine {self.name}: {graph.dim}-D"]
-        for role, statics in (("fields", graph.fields), ("scalars", graph.scalars), ("params", graph.params)):
+        for role, statics in (
+            ("arrays" if is_called(graph) else "fields", graph.fields),
+            ("scalars", graph.scalars),
+            ("params", graph.params),
+        ):
             if statics:
                 shown = (f"{s.name} {s.type}{f' ({s.boundary})' if s.boundary else ''}" for s in statics)
                 lines.append(f"  {role}: {', '.join(shown)}")
@@ -362,13 +374,6 @@ def _draw(value: Any) -> Bundle:  # noqa: ANN401  # what the drawer knows
 
 viewing.set_opener(_open_view)
 set_drawer(_draw)
-
-
-def _same(now: object, before: object) -> bool:
-    """Whether a name still means what it meant; a function that was defined again by the same text does."""
-    if isinstance(now, FunctionType) and isinstance(before, FunctionType):
-        return now.__code__ == before.__code__
-    return now is before or repr(now) == repr(before)
 
 
 def _only(keyword: str, value: object, known: str) -> None:

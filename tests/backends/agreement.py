@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from workbench.backends.reference import ReferenceBackend
+from workbench.backends.base import MarchRequest
+from workbench.backends.reference import ReferenceBackend, ReferenceInstance
 
 
 def bits(a):
@@ -41,3 +42,24 @@ def assert_agrees(program, extents, request, globals_=None, threads=0):
     for a, b in zip(got.observed, wanted.observed, strict=True):
         assert bits(a) == bits(b)
     mine.close()
+
+
+def state_after(instance, graph, extents):
+    """All that can be seen after two steps from a random state, by name."""
+    for seed, static in enumerate(graph.fields):
+        shape = static.space.extents_in(graph.space, extents)
+        instance.write_field(static.name, random_cells(static, shape, seed))
+    with np.errstate(all="ignore"):
+        result = instance.march(MarchRequest("step", 2, observe_every=1))
+    found = {field.name: instance.read_field(field.name) for field in graph.fields}
+    return found | {scalar.name: seen for scalar, seen in zip(graph.scalars, result.observed, strict=True)}
+
+
+def assert_folds_agree(program, extents, threads):
+    graph = program.plan.graph
+    right = state_after(ReferenceInstance(graph, extents), graph, extents)
+    for count in threads:
+        mine = program.instantiate(extents, count)
+        for name, found in state_after(mine, graph, extents).items():
+            assert bits(found) == bits(right[name]), f"{graph.name}: {name}, {extents}, {count} threads"
+        mine.close()

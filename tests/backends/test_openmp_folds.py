@@ -1,8 +1,6 @@
 """Folds over some axes on CPU threads: the bits of the reference whatever the extents and however many threads."""
 
-import numpy as np
-
-from tests.backends.agreement import bits, random_cells
+from tests.backends.agreement import assert_folds_agree
 from tests.optimised import optimised
 from tests.spaced_programs import (
     boundary_from_a_fold,
@@ -13,9 +11,7 @@ from tests.spaced_programs import (
     shifted_folds,
     spaced_programs,
 )
-from workbench.backends.base import MarchRequest
 from workbench.backends.openmp import OpenmpBackend
-from workbench.backends.reference import ReferenceInstance
 from workbench.graph import Periodic
 from workbench.planning import Choices, PlanChoices, plan_graph
 
@@ -24,28 +20,6 @@ EXTENTS = {
     3: ((1, 1, 1), (2, 1, 3), (1, 2, 1025), (1025, 1, 2), (2, 1024, 1), (7, 5, 3), (3, 17, 33)),
     4: ((1, 1, 1, 1), (2, 3, 5, 7), (3, 2, 1, 1025), (1023, 2, 2, 1)),
 }
-REQUEST = MarchRequest("step", 2, observe_every=1)
-
-
-def state_after(instance, graph, extents):
-    """All that can be seen after two steps from a random state, by name."""
-    for seed, static in enumerate(graph.fields):
-        shape = static.space.extents_in(graph.space, extents)
-        instance.write_field(static.name, random_cells(static, shape, seed))
-    with np.errstate(all="ignore"):
-        result = instance.march(REQUEST)
-    found = {field.name: instance.read_field(field.name) for field in graph.fields}
-    return found | {scalar.name: seen for scalar, seen in zip(graph.scalars, result.observed, strict=True)}
-
-
-def assert_folds_agree(program, extents, threads):
-    graph = program.plan.graph
-    right = state_after(ReferenceInstance(graph, extents), graph, extents)
-    for count in threads:
-        mine = program.instantiate(extents, count)
-        for name, found in state_after(mine, graph, extents).items():
-            assert bits(found) == bits(right[name]), f"{graph.name}: {name}, {extents}, {count} threads"
-        mine.close()
 
 
 def test_folds_have_the_bits_of_the_reference_with_any_number_of_threads():

@@ -18,7 +18,7 @@ def branches(a):
 
 
 NAMESPACE = {
-    "array": np.zeros(3),
+    "samples": np.zeros(3),
     "np": np,
     "math": math,
     "misspelt": misspelt,
@@ -27,6 +27,7 @@ NAMESPACE = {
 }
 U = 'u = field("u", boundary="periodic")\n'
 S = U + 's = scalar("s")\n'
+P = 'xj, = sources("x")\nax, = totals("ax")\n'
 K = 'k = field("k", dtype="u8")\n'
 
 # text of the cell, line, what the first line says, what the last line says
@@ -170,12 +171,33 @@ BAD = [
     (U + 'u.next = u + "a"', 2, "str ('a') meets a traced value", "Write a number"),
     (U + "u.next = u + None", 2, "None meets a traced value", "return its result"),
     (U + "u.next = u + sqrt", 2, "a function (sqrt) meets a traced value", "Write a number"),
-    (U + "u.next = u * array", 2, "array is an array of the notebook (shape (3,))", 'array = field("array")'),
+    (U + "u.next = u * samples", 2, "samples is an array of the notebook (shape (3,))", 'samples = field("samples")'),
     (U + "u.next = u * np.ones(2)", 2, "ndarray of shape (2,) meets a traced value", "Declare a field"),
     (U + "u.next = u * [1, 2]", 2, "list meets a traced value", "Declare a field"),
     # reductions and NumPy
     (S + "s.next = reduce_sum(3.0)", 3, "reduce_sum needs a value per cell", "Leave the reduction out"),
     (S + "s.next = reduce_sum(u > 0)", 3, "reduce_sum does not take bool", "Count cells"),
+    ('xi, = targets("x")\nax, = totals("ax")\nax += xi', 3, "contributed to ax depends on no source", "sources(...)"),
+    (P + "ax += xj\nb = ax * 2", 4, "ax is read, but it is complete only after all sources", "after the call"),
+    (P + "ax += xj\nax = ax + xj", 4, "ax is read, but it is complete only", "ax += value"),
+    ('xj, = sources("x")\nt, = totals("t", reduce="max")\nt += xj', 3, "t is the max over all sources", "t.include"),
+    (P + "ax += xj[+1]", 3, "xj[+1] reads a neighbour, but targets and sources have none", "index(0)"),
+    (P + "xj.next = xj", 3, "only a field or a scalar has .next", ""),
+    (U + 'xj, = sources("x")', 2, "sources stands in a cell that has the field u", "without fields"),
+    (P + 'u = field("u")', 3, "field 'u' stands in a cell that runs once at each call", "array(...)"),
+    ('xj, = sources("backend")', 1, "'backend'", "another name"),
+    (P, 2, "nothing is contributed to the total ax", "ax += value"),
+    ('t, = totals("t", reduce="mean")', 1, "reduce='mean' is no reduction", "Use one of sum"),
+    ('t, = totals("t", reduce="any", dtype="f64")', 1, "any does not take f64", "Leave dtype out"),
+    (P + 's = scalar("s")\nax += xj', 3, "the scalar 's' would keep a value from step to step", "param"),
+    (
+        P + "ax += xj\n@kernel\ndef more():\n    pass",
+        4,
+        "kernel 'more' stands in a cell that runs once",
+        "its own cell",
+    ),
+    ('xj, = sources("")', 1, "sources needs names, not ''", 'x, y = sources("x y")'),
+    (P + 'near, = totals("near", dtype="i64")\nax += xj\nnear += xj', 5, "near is i64, but near is given f64", ""),
     (S + "s.next = reduce_any(u)", 3, "reduce_any does not take f64", "reduce_any(u > 0)"),
     (S + "s.next = np.sum(u, axis=0, keepdims=True)", 3, "np.sum: keepdims= has no meaning", "Leave it out"),
     (S + "s.next = np.sum(u, axis=5)", 3, "there is no axis 5 in 1 dimension", "--dim 6"),

@@ -10,6 +10,7 @@ import workbench as wb
 from workbench import language
 from workbench.errors import StencilError
 from workbench.frontend.words import find_word, groups, words_text
+from workbench.run.calling import is_called
 
 WORDS = [word for group in groups() for word in group.words]
 
@@ -36,6 +37,10 @@ def test_the_words_are_the_vocabulary():
 @pytest.mark.parametrize("word", WORDS, ids=lambda word: word.name)
 def test_the_example_computes_what_it_says(word):
     machine = wb.trace(word.example.cell, word.example.dim)
+    if is_called(machine.graph):
+        totals = machine(backend="reference", **given(word.example))
+        assert ", ".join(f"{name} = {shown(value)}" for name, value in totals.items()) == word.example.gives
+        return
     sim = machine.simulate(backend="reference", **given(word.example)).run(1)
     kept = dict.fromkeys(s.group or s.name for s in machine.graph.statics if s.role != "param")
     assert ", ".join(f"{name} = {shown(sim[name])}" for name in kept) == word.example.gives

@@ -16,7 +16,7 @@ def test_lives_of_table_3():
         (0, "y", 0, 1),
         (0, "density.next", 1, 2),
     ]
-    assert [live_bytes(plan, lives, launch) for launch in (0, 1)] == [8, 8]
+    assert [live_bytes({s.index: s.itemsize for s in plan.slots}, lives, launch) for launch in (0, 1)] == [8, 8]
 
 
 def test_a_diagnostic_step_keeps_more_alive():

@@ -16,7 +16,7 @@ from workbench.backends.cubins import Cubin, Cubins
 from workbench.backends.cuda_availability import obstacle
 from workbench.backends.cuda_errors import INSTALL, RESTART, CudaErrors, first_line
 from workbench.backends.cuda_instance import CudaInstance, CudaPlace
-from workbench.backends.device_instance import layout_of
+from workbench.backends.device_instance import layouts_of
 from workbench.backends.launch_sequence import index_type
 from workbench.backends.nvrtc import KernelResources, compile_options
 from workbench.backends.phenotype import launch_text, memory_text, phenotype_key
@@ -194,7 +194,7 @@ class CudaProgram:
         """
         del threads
         place = self._backend.place(beside)
-        index = index_type(layout_of(self.plan, checked_extents(self.plan.graph, extents)))
+        index = index_type(layouts_of(self.plan, checked_extents(self.plan.graph, extents)).values())
         key = (index, self._backend.architecture(place.device))
         if key not in self._cubins:
             self._cubins[key] = self._backend.cubin(self.text, self.plan, *key)

@@ -81,7 +81,6 @@ class CudaInstance(DeviceInstance):
                 self._recorder = cuda.Stream(non_blocking=True)
         self._copies = CudaCopies(place.cupy, self._stream)
         super().__init__(plan, text.kernels, extents, place.cupy)
-        self._shape_argument = np.frombuffer(self.shape, np.dtype([("words", np.int64, (len(self.shape) // 8,))]))
         self._is_short = prod(self.extents) <= SHORT_CELLS
 
     @property
@@ -202,7 +201,8 @@ class CudaInstance(DeviceInstance):
         """Made once for each arrangement of the arrays: making them takes the host longer than a launch."""
         key = (id(launch), tuple(self._order))
         if key not in self._known_arguments:
-            rest = tuple(np.int64(n) for n in launch.numbers) or (self._shape_argument,)
+            shapes = () if launch.numbers else tuple(_shape_argument(words) for words in self.shapes_of(launch))
+            rest = (*(np.int64(n) for n in launch.numbers), *shapes)
             self._known_arguments[key] = (*self.operands(launch), self._globals, *rest)
         return self._known_arguments[key]
 
@@ -226,6 +226,11 @@ class _Pace:
         """Take note of what the last batch took; the first ones contain captures and so are forgotten fast."""
         now, known = seconds / self._steps, self._step_seconds
         self._step_seconds = now if known <= 0.0 else min(now, (now + known) / 2)
+
+
+def _shape_argument(words: bytes) -> np.ndarray[Any, np.dtype[np.void]]:
+    """A `Shape` as a kernel's argument by value."""
+    return np.frombuffer(words, np.dtype([("words", np.int64, (len(words) // 8,))]))
 
 
 def _steps_in_graph(step: StepLaunches) -> int:

@@ -14,7 +14,7 @@ from workbench.backends.checks import checked_extents
 from workbench.backends.compile_pool import Built, Compiler, build
 from workbench.backends.compile_pool import Source as Unit
 from workbench.backends.compiler_words import register_report
-from workbench.backends.device_instance import DeviceInstance, layout_of
+from workbench.backends.device_instance import DeviceInstance, layouts_of
 from workbench.backends.host_backend import HostBackend
 from workbench.backends.launch_sequence import DeviceLaunch, index_type
 from workbench.backends.phenotype import launch_text
@@ -148,8 +148,8 @@ class CudaSimProgram:
     ) -> CudaSimInstance:
         """Allocate a state; `threads` is not used. Arrays of 2^31 elements need a second library, made here."""
         del threads, beside
-        layout = layout_of(self.plan, checked_extents(self.plan.graph, extents))
-        library = self.built if index_type(layout) == "int32_t" else self.wide()
+        layouts = layouts_of(self.plan, checked_extents(self.plan.graph, extents))
+        library = self.built if index_type(layouts.values()) == "int32_t" else self.wide()
         return CudaSimInstance(self, extents, library)
 
     def wide(self) -> Built:
@@ -227,7 +227,7 @@ class CudaSimInstance(DeviceInstance):
                 for name, n in zip(names, launch.numbers, strict=True)
             ]
         else:
-            arguments.append(ValueArgument("shape", self.shape))
+            arguments += [ValueArgument("shape", shape) for shape in self.shapes_of(launch)]
         seed = self._seed
         self._seed += seed > 0
         shape = LaunchShape(launch.grid, launch.block, seed)

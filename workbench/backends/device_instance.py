@@ -15,12 +15,14 @@ from workbench.backends.instance_state import take_state
 from workbench.backends.launch_sequence import DeviceLaunch, launches_of, partial_count, shape_bytes
 from workbench.backends.march_rule import diagnostic_scalars, ending_after, ending_before, holds, next_stretch
 from workbench.codegen.device import KernelLaunches, StepLaunches
+from workbench.codegen.shapes import array_shapes
 from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
 from workbench.graph import StorageType
 from workbench.graph.operators import cast
+from workbench.planning.axes import along
 from workbench.planning.layout import Layout, lay_out
-from workbench.planning.plan import GlobalSlot, Plan
+from workbench.planning.plan import Axes, GlobalSlot, Plan
 
 Cells = Any
 """A one-dimensional contiguous array of the device's array library (NumPy or CuPy)."""
@@ -37,7 +39,8 @@ class DeviceInstance(ABC):
         """Fields zero, scalars and params at their defaults. ShapeError if the extents do not fit the program."""
         self.plan = plan
         self.extents = checked_extents(plan.graph, extents)
-        self.layout = layout_of(plan, self.extents)
+        self.layouts = layouts_of(plan, self.extents)
+        self.layout = self.layouts[()]
         self.shape = shape_bytes(self.layout)
         self._library = library
         self._kernels = {k.name: k for k in kernels}
@@ -53,7 +56,7 @@ class DeviceInstance(ABC):
             with self._on_device():
                 self._globals: Cells = library.zeros(block_words(len(plan.global_slots), words), np.uint64)
                 for slot in plan.slots:
-                    self._memory.append(library.zeros(self.layout.elements * slot.itemsize, np.uint8))
+                    self._memory.append(library.zeros(self.layouts[slot.axes].elements * slot.itemsize, np.uint8))
                 for _ in range(buffers):
                     self._partials.append(library.zeros(partial_count(self.extents) * 8, np.uint8))
         except BaseException:
@@ -228,6 +231,10 @@ class DeviceInstance(ABC):
         self._partials.clear()
         self._let_go()
 
+    def shapes_of(self, launch: DeviceLaunch) -> list[bytes]:
+        """The shape arguments of a launch, in order."""
+        return [self.shape if axes == () else shape_bytes(self.layouts[axes]) for axes in launch.shapes]
+
     def sequence(self, step: StepLaunches) -> tuple[DeviceLaunch, ...]:
         """The launches of a step; made once."""
         key = id(step)
@@ -251,7 +258,8 @@ class DeviceInstance(ABC):
         found = []
         for operand in launch.arrays:
             if operand.kind == "slot":
-                found.append(self._typed(self._memory[self._order[operand.index]], operand.type, self.layout.elements))
+                elements = self.layouts[self.plan.slots[operand.index].axes].elements
+                found.append(self._typed(self._memory[self._order[operand.index]], operand.type, elements))
             else:
                 found.append(self._typed(self._partials[operand.index], operand.type, partial_count(self.extents)))
         return found
@@ -265,9 +273,10 @@ class DeviceInstance(ABC):
             raise BackendError("this simulation was closed", advice="Make a new one.")
         static = named_field(self.plan.graph, name)
         slot = next(s for s in self.plan.slots if s.field == name)
-        cells = self._typed(self._memory[self._order[slot.index]], static.type, self.layout.elements)
-        strides = tuple(static.type.itemsize * stride for stride in self.layout.strides)
-        return self._library.lib.stride_tricks.as_strided(cells[self.layout.start :], self.extents, strides)
+        layout = self.layouts[slot.axes]
+        cells = self._typed(self._memory[self._order[slot.index]], static.type, layout.elements)
+        strides = tuple(static.type.itemsize * stride for stride in layout.strides)
+        return self._library.lib.stride_tricks.as_strided(cells[layout.start :], layout.extents, strides)
 
     def _global(self, name: str) -> GlobalSlot:
         return self.plan.global_slot(named_global(self.plan.graph, name).name)
@@ -279,5 +288,12 @@ def _multiples(every: int, after: int, upto: int) -> int:
 
 
 def layout_of(plan: Plan, extents: tuple[int, ...]) -> Layout:
-    """The layout that all arrays of a simulation of these extents share."""
-    return lay_out(extents, plan.halo, min((s.itemsize for s in plan.slots), default=8))
+    """The layout of the arrays that have all axes, in a simulation of these extents."""
+    return layouts_of(plan, extents)[()]
+
+
+def layouts_of(plan: Plan, extents: tuple[int, ...]) -> dict[Axes, Layout]:
+    """The layouts that arrays of a simulation of these extents have, by their axes."""
+    smallest = min((s.itemsize for s in plan.slots), default=8)
+    kinds = ((), *(shape.axes for shape in array_shapes(plan)))
+    return {axes: lay_out(along(extents, axes), along(plan.halo, axes), smallest) for axes in kinds}

@@ -197,7 +197,7 @@ class Evaluation:
                 axes,
                 node.value_type,
             )
-            for begin in range(low, high, thick)
+            for begin in range(low, max(high, low + 1), thick)  # one of no cells where there are none
         ]
         return slabs[0] if len(slabs) == 1 else np.concatenate(slabs, axis=0)
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
 from workbench.codegen.device import ArrayOperand, LaunchCode, StepLaunches
+from workbench.planning.axes import along
 from workbench.planning.choices import DeviceChoices, PlanChoices
 from workbench.planning.layout import Layout
-from workbench.planning.plan import Margins
+from workbench.planning.plan import Axes, Margins
 from workbench.planning.tunables import check_choices
 
 CHUNK = 1024  # cells, as in stencil_cuda.h
@@ -22,7 +24,7 @@ class DeviceLaunch:
     """One kernel launch. Its arguments: the arrays, the Globals block, then `numbers` (int64 each) or else the shape.
 
     `undefined` lists the arrays, by number, whose cells hold no value before the launch; `code` is the number of the
-    launch in the step's text, of which there may be several here, or none.
+    launch in the step's text, of which there may be several here, or none. shapes: the axes of the shapes, in order.
     """
 
     kernel: str
@@ -32,6 +34,7 @@ class DeviceLaunch:
     numbers: tuple[int, ...] = ()
     undefined: tuple[int, ...] = ()
     code: int = 0
+    shapes: tuple[Axes, ...] = ((),)
 
 
 def launches_of(step: StepLaunches, layout: Layout, choices: PlanChoices) -> tuple[DeviceLaunch, ...]:
@@ -39,7 +42,7 @@ def launches_of(step: StepLaunches, layout: Layout, choices: PlanChoices) -> tup
     check_choices(choices)
     made: list[DeviceLaunch] = []
     for number, code in enumerate(step.launches):
-        found = _launches(code, layout.extents, choices.device_of(code.loop))
+        found = _launches(code, along(layout.extents, code.axes), choices.device_of(code.loop))
         made += [replace(launch, code=number) for launch in found]
     return tuple(made)
 
@@ -58,7 +61,7 @@ def _launches(code: LaunchCode, extents: tuple[int, ...], choices: DeviceChoices
             grid, block = (1, 1, 1), (1, 1, 1)
         case "tree":
             return _tree_launches(code, extents, choices.block)
-    return [DeviceLaunch(code.kernel, grid, block, code.arrays, undefined=code.fresh)]
+    return [DeviceLaunch(code.kernel, grid, block, code.arrays, undefined=code.fresh, shapes=code.shapes)]
 
 
 def shape_bytes(layout: Layout) -> bytes:
@@ -73,9 +76,9 @@ def partial_count(extents: tuple[int, ...]) -> int:
     return prod(extents[:-1]) * _chunks_in_row(extents)
 
 
-def index_type(layout: Layout) -> str:
+def index_type(layouts: Iterable[Layout]) -> str:
     """The type of element numbers: 32 bits as long as they suffice, because they are faster."""
-    return "int32_t" if layout.elements < 2**31 else "int64_t"
+    return "int32_t" if all(layout.elements < 2**31 for layout in layouts) else "int64_t"
 
 
 def _cells_shape(

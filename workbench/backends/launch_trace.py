@@ -78,6 +78,9 @@ def trace_step(program: CudaSimProgram, extents: tuple[int, ...], kernel: str = 
     made: list[LaunchTrace] = []
 
     def record(launch: DeviceLaunch, trace: Array, sectors: tuple[SectorCount, ...]) -> None:
+        axes = {instance.plan.slots[o.index].axes for o in launch.arrays if o.kind == "slot"}
+        if axes != {()}:  # of loops over some axes, and of those that read arrays of other axes, no cell is shown
+            return
         found = _trace_of(launch, trace, sectors, instance.layout)
         if found is not None:
             made.append(found)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from workbench.codegen.loops import Combine, Partial, Rules
+from workbench.codegen.loops import Combine, Folding, Partial, Rules
+from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import Uniforms, UniformWord
 from workbench.graph import StorageType
-from workbench.planning.plan import Margins
+from workbench.planning.plan import Axes, Margins
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,9 @@ class Parameter:
 class DeviceSweep:
     """The kernel of one sub-kernel; with partials, 16 threads do a chunk of a row, else one thread does a cell.
 
-    `moves` are the linear indices of rows away from the cell's.
+    `moves` are the linear indices of rows away from the cell's. rank: number of the loop's axes. shapes: further
+    parameters, of arrays with other axes. folding: of a loop that folds, where one thread does a cell that is kept and
+    `cell` is the text of one folded cell.
     """
 
     name: str = field(compare=False)
@@ -38,6 +41,9 @@ class DeviceSweep:
     cell: tuple[Statement, ...]
     sync_before: bool
     sync_after: bool
+    rank: int = 0
+    shapes: tuple[ArrayShape, ...] = ()
+    folding: Folding | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +107,8 @@ class LaunchCode:
     one thread a ghost cell, and one a cell of the domain as well if `whole`; "tree" combines the partial results in
     its only array into Globals slot `slot`, in several launches; "scalars" one thread. `fresh` are the arrays, by
     number, that are written and not read: what else they held before is of no use to anybody.
-    `loop` is the key of a loop over cells, by which choices may give it a grid and a block of its own.
+    `loop` is the key of a loop over cells, by which choices may give it a grid and a block of its own. axes: of the
+    cells that threads share out; shapes: those whose shapes the kernel gets, in order.
     """
 
     kernel: str
@@ -112,6 +119,8 @@ class LaunchCode:
     slot: int = -1
     fresh: tuple[int, ...] = ()
     loop: str = ""
+    axes: Axes = ()
+    shapes: tuple[Axes, ...] = ((),)
 
 
 @dataclass(frozen=True, slots=True)

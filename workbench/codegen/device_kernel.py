@@ -19,12 +19,15 @@ from workbench.codegen.device import (
     Tree,
 )
 from workbench.codegen.expressions import ArrayName, CellCode, emit_cell
+from workbench.codegen.folds import FOLD_NAMES, folding_of
+from workbench.codegen.loops import FoldedValue
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.rows import row_move
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import CUDA, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
+from workbench.planning.axes import kept_axes
 from workbench.planning.loop_keys import loop_key
 from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step, Subkernel
 
@@ -128,7 +131,9 @@ class _DeviceWriter(KernelWriter):
     # ---- sub-kernels
 
     def _sweep_launch(self, subkernel: Subkernel, buffers: dict[int, int]) -> LaunchCode:
-        names, numbered = NameBook(_TAKEN), dict[int, str]()
+        if subkernel.reduced:
+            return self._fold_launch(subkernel)
+        names, numbered = NameBook(_TAKEN | self.reserved()), dict[int, str]()
         arrays = self._arrays(subkernel, names, numbered)
         cells = [names.claim(f"{self.value_name(r, numbered)}_lane") for r in subkernel.reductions]
         sums = [names.claim(f"{self.value_name(r, numbered)}_partials") for r in subkernel.reductions]
@@ -137,7 +142,7 @@ class _DeviceWriter(KernelWriter):
         reduced = tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
         roots = dict.fromkeys((*outputs, *reduced))
         read = tuple(r for r in roots if r in arrays.places and (r not in outputs or self._exists(r)))
-        scope = replace(self.scope(frozenset(arrays.places)), places=arrays.places)
+        scope = replace(self.scope(frozenset(arrays.places), subkernel.axes), places=arrays.places)
         code = emit_cell(scope, tuple(r for r in roots if r not in read), read, names, numbered)
         arrays = arrays.in_order(code.arrays)
         values = {r.node: (r.text, r.nodes) for r in code.results}
@@ -161,6 +166,8 @@ class _DeviceWriter(KernelWriter):
             tuple(statements),
             subkernel.sync_before,
             subkernel.sync_after,
+            len(subkernel.axes) or self.dim,
+            self.shapes_in((a.node for a in code.arrays), subkernel.axes),
         )
         operands = tuple(
             ArrayOperand(p.name, "partials", buffers[r], self.nodes[r].value_type)
@@ -176,7 +183,65 @@ class _DeviceWriter(KernelWriter):
             sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own
         )
         key = loop_key(self.kernel, subkernel)
-        return LaunchCode(found.name, kind, all_operands, subkernel.margins, fresh=fresh, loop=key)
+        shapes = (subkernel.axes, *(shape.axes for shape in sweep.shapes))
+        return LaunchCode(
+            found.name, kind, all_operands, subkernel.margins, fresh=fresh, loop=key, axes=subkernel.axes, shapes=shapes
+        )
+
+    def _fold_launch(self, subkernel: Subkernel) -> LaunchCode:
+        """One thread does a kept cell: the folded cells in order, each combined into what a chunk has so far."""
+        names, numbered = NameBook(_TAKEN | self.reserved() | FOLD_NAMES), dict[int, str]()
+        arrays = self._arrays(subkernel, names, numbered)
+        outputs = tuple(home.node for home in subkernel.outputs)
+        lanes = [names.claim(f"{self.value_name(node, numbered)}_lane") for node in outputs]
+        trees = [names.claim(f"{self.value_name(node, numbered)}_trees") for node in outputs]
+        operands = {node: self.nodes[node].operands[0] for node in outputs}
+        roots = tuple(dict.fromkeys(operands.values()))
+        read = tuple(root for root in roots if root in arrays.places)
+        scope = self.scope(frozenset(arrays.places), subkernel.axes, subkernel.reduced)
+        scope = replace(scope, places=arrays.places)
+        code = emit_cell(scope, tuple(root for root in roots if root not in read), read, names, numbered)
+        arrays = arrays.in_order(code.arrays)
+        results = {result.node: result for result in code.results}
+        statements, values = list(code.cell), list[FoldedValue]()
+        for home, lane, tree, array in zip(subkernel.outputs, lanes, trees, arrays.targets, strict=True):
+            partial, result = self.partial(home.node, lane, tree), results[operands[home.node]]
+            text = f"{lane} = {partial.combine}()({lane}, {result.text});"
+            statements.append(Statement(text, tuple(sorted({home.node, *result.nodes}))))
+            values.append(FoldedValue(tree, lane, partial.type, partial.combine, partial.identity, "", array))
+        shapes = self.shapes_in((*(a.node for a in code.arrays), *outputs), subkernel.axes)
+        sweep = DeviceSweep(
+            "",
+            subkernel.name,
+            subkernel.margins,
+            arrays.parameters,
+            (),
+            code.uniform,
+            self._moves(code),
+            code.row,
+            tuple(statements),
+            subkernel.sync_before,
+            subkernel.sync_after,
+            len(subkernel.axes) or self.dim,
+            shapes,
+            folding_of(self, subkernel, tuple(values), lanes=1),
+        )
+        own = {array: f"out {k}" for k, array in enumerate(arrays.targets)}
+        wish = f"fold_{sweep.label or len(self.device_sweeps.records)}"
+        found = self.device_sweeps.wanted(
+            sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own
+        )
+        read_slots = {home.slot for home in subkernel.reads}
+        return LaunchCode(
+            found.name,
+            "cells",
+            arrays.operands,
+            subkernel.margins,
+            fresh=tuple(k for k, o in enumerate(arrays.operands) if o.index not in read_slots),
+            loop=loop_key(self.kernel, subkernel),
+            axes=kept_axes(subkernel, self.dim),
+            shapes=(subkernel.axes, *(shape.axes for shape in shapes)),
+        )
 
     def _arrays(self, subkernel: Subkernel, names: NameBook, numbered: dict[int, str]) -> _Arrays:
         """One parameter a slot, named after what is read there, else after what is written."""
@@ -229,7 +294,10 @@ class _DeviceWriter(KernelWriter):
         found = self.device_fills.wanted(
             made, "", lambda f: replace(f, name=self.functions.claim(f"fill_{rules.label}")), own
         )
-        return LaunchCode(found.name, "ghosts", tuple(operands), fill.margins, whole, fresh=(0,) if whole else ())
+        axes, fresh = self.axes_of(fill.node), (0,) if whole else ()
+        return LaunchCode(
+            found.name, "ghosts", tuple(operands), fill.margins, whole, fresh=fresh, axes=axes, shapes=(axes,)
+        )
 
     # ---- reductions and scalars
 
@@ -240,7 +308,8 @@ class _DeviceWriter(KernelWriter):
         tree = Tree("", type_name(type_), combine, uniforms)
         found = self.trees.wanted(tree, "", lambda t: replace(t, name=self.functions.claim(wish)))
         operand = ArrayOperand("partials", "partials", buffer, type_)
-        return LaunchCode(found.name, "tree", (operand,), slot=slot)
+        axes = self.axes_of(self.nodes[node].operands[0])
+        return LaunchCode(found.name, "tree", (operand,), slot=slot, axes=axes)
 
     def _scalar_launch(self, statements: tuple[Statement, ...], wish: str) -> LaunchCode:
         made = Scalars("", statements)

@@ -19,13 +19,14 @@ FEW_LANES = 16
 MANY_LANES = 128
 """Lanes side by side where kept cells follow each other in memory: the more, the longer each run of memory."""
 
-_TAKEN = frozenset({"kept", "lanes", "low", "high", "axis"})
+FOLD_NAMES = frozenset({"kept", "lanes", "low", "high", "axis", "folded"})
+"""Names that no value may have in a text that folds."""
 
 
 def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[str, str]]:
     """Return the loop nest and its own names as `Shared` wants them."""
     slots = {h.node: h.slot for h in subkernel.reads}
-    names, numbered = NameBook(writer.reserved() | _TAKEN), dict[int, str]()
+    names, numbered = NameBook(writer.reserved() | FOLD_NAMES), dict[int, str]()
     outputs = tuple(home.node for home in subkernel.outputs)
     operands = {node: writer.nodes[node].operands[0] for node in outputs}
     targets = [names.claim(f"out_{writer.output_name(home, numbered)}") for home in subkernel.outputs]
@@ -50,6 +51,7 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
         Pointer(p.name, f"const {type_name(writer.nodes[p.node].value_type)}*", p.array, p.move) for p in code.pointers
     )
     loop, kept = listed(subkernel.axes, writer.dim), kept_axes(subkernel, writer.dim)
+    lanes = MANY_LANES if kept[-1] == loop[-1] else FEW_LANES
     sweep = Sweep(
         "",
         subkernel.name,
@@ -63,13 +65,14 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
         False,
         len(loop),
         writer.shapes_in((*(a.node for a in code.arrays), *outputs), subkernel.axes),
-        Folding(
-            writer.shape_name(kept),
-            tuple(loop.index(axis) for axis in kept),
-            tuple(loop.index(axis) for axis in subkernel.reduced),
-            MANY_LANES if kept[-1] == loop[-1] else FEW_LANES,
-            tuple(values),
-        ),
+        folding_of(writer, subkernel, tuple(values), lanes),
     )
     own = {name: f"out {k}" for k, target in enumerate(targets) for name in (target, f"{target}_array")}
     return sweep, own
+
+
+def folding_of(writer: KernelWriter, subkernel: Subkernel, values: tuple[FoldedValue, ...], lanes: int) -> Folding:
+    """Return what is kept and what is folded, as numbers of the loop's axes."""
+    loop, kept = listed(subkernel.axes, writer.dim), kept_axes(subkernel, writer.dim)
+    folded = tuple(loop.index(axis) for axis in subkernel.reduced)
+    return Folding(writer.shape_name(kept), tuple(loop.index(axis) for axis in kept), folded, lanes, values)

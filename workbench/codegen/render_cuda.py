@@ -26,6 +26,11 @@ class DeviceUnit:
     dim: int
     kernels: tuple[DeviceKernel, ...]
 
+    @property
+    def folds(self) -> bool:
+        """Whether some loop folds."""
+        return any(sweep.folding is not None for kernel in self.kernels for sweep in kernel.sweeps)
+
 
 @dataclass(frozen=True, slots=True)
 class CudaText:
@@ -73,7 +78,8 @@ def render_cuda(plan: Plan) -> CudaText:
 @cache
 def cuda_headers() -> tuple[tuple[str, str], ...]:
     """The headers that CUDA texts include, as (name, text)."""
-    return tuple((name, template_text(name)) for name in ("stencil_prelude.h", "stencil_cuda.h"))
+    names = ("stencil_prelude.h", "stencil_cuda.h", "stencil_cuda_folds.h")
+    return tuple((name, template_text(name)) for name in names)
 
 
 def inlined(text: str, name: str = "kernels.cu") -> str:

@@ -18,6 +18,7 @@ from workbench.frontend.lowering import make_graph
 from workbench.frontend.machine_name import check_machine_name
 from workbench.frontend.misuse import explain_error
 from workbench.frontend.operations import parse_type
+from workbench.frontend.pairs import finish_totals
 from workbench.frontend.scope import Captured, NotebookScope, explain_name
 from workbench.frontend.source import (
     ITERATION_HOOK,
@@ -217,6 +218,7 @@ def _attempt(trace: Trace, run: Callable[[], None]) -> Graph:
     try:
         with nullcontext() if trace.fixed else redirect_stdout(printed):
             run()
+            finish_totals(trace)
             return make_graph(trace)
     except DimensionFoundError:
         printed = io.StringIO()

@@ -73,7 +73,7 @@ def field(name: str, dtype: object = None, boundary: object = None, unit: str = 
     ("face", axis), which puts value i on the lower face of cell i.
     """
     trace = current_trace("field")
-    _check_name(name, "field")
+    check_name(name, "field")
     return _declare_field(trace, name, dtype, boundary, unit, location)
 
 
@@ -88,6 +88,11 @@ def _declare_field(
     component: Index = (),
 ) -> Value:
     what = f"field {name!r}"
+    if trace.is_called:
+        raise TraceError(
+            f"{what} stands in a cell that runs once at each call",
+            advice="Declare what is given with array(...), targets(...) or sources(...).",
+        )
     type_ = trace.float_type if dtype is None else parse_type(dtype)
     span = trace.here()
     face_axes = _parse_location(trace, location, what)
@@ -157,7 +162,7 @@ def _declare_tensor(
     name: str, rank: int, symmetric: bool, dtype: object, boundary: object, unit: str, location: object
 ) -> Tensor:
     trace = current_trace("tensor")
-    _check_name(name, "vector" if rank == 1 else "tensor")
+    check_name(name, "vector" if rank == 1 else "tensor")
     if isinstance(rank, bool) or not isinstance(rank, int) or not 1 <= rank <= 8:
         raise TraceError(f"tensor {name!r}: no tensor has rank {rank!r}", advice="Use rank 1 to 8, or field(name).")
     if trace.dim**rank > MOST_COMPONENTS:
@@ -265,7 +270,7 @@ def _declare_global(
 ) -> Value:
     trace = current_trace(role)
     type_ = parse_type(dtype)
-    _check_name(name, role)
+    check_name(name, role)
     if not isinstance(default, bool | int | float | Value | np.generic):
         raise TraceError(
             f"the default of {role} {name!r} is {default!r}, which is no number", advice=f'Write {role}("{name}", 1.0).'
@@ -278,6 +283,11 @@ def _declare_global(
         )
     exact = _exact_default(trace, given, type_)
     kind = "param" if role == "param" else "scalar"
+    if trace.is_called and kind == "scalar":
+        raise TraceError(
+            f"the scalar {name!r} would keep a value from step to step, but this cell runs once at each call",
+            advice="Declare it as a param, which is given at the call.",
+        )
     if not limits.allows(exact):
         raise TraceError(
             f"the default of param {name!r} is {exact!r}, but must be {limits}", advice="Choose another default."
@@ -299,7 +309,8 @@ def _exact_default(trace: Trace, given: Number, type_: StorageType) -> Number:
     return value
 
 
-def _check_name(name: object, role: str) -> None:
+def check_name(name: object, role: str) -> None:
+    """Raise TraceError unless a variable of the cell may have the name."""
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         several = isinstance(name, str) and len(name.replace(",", " ").split()) > 1 and role == "field"
         raise TraceError(
@@ -335,6 +346,10 @@ def kernel(function: Callable[[], object]) -> Callable[[], NoReturn]:
     if name == "step" or any(k.name == name for k in trace.kernels):
         reason = "the top level is the kernel step" if name == "step" else "it exists already"
         raise TraceError(f"kernel {name!r} cannot be defined: {reason}", advice="Give the kernel another name.")
+    if trace.is_called:
+        raise TraceError(
+            f"kernel {name!r} stands in a cell that runs once at each call", advice="Give it its own cell."
+        )
     if trace.kernel is not trace.kernels[0]:
         raise TraceError(f"kernel {name!r} is defined inside kernel {trace.kernel.name}", advice="Define it outside.")
     code = getattr(function, "__code__", None)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from workbench.frontend import operations
+from workbench.frontend.arrays import array, arrays, fold, output
 from workbench.frontend.boundaries import analytic, constant, fixed, mirror, neumann, periodic, reflect
 from workbench.frontend.calculus import curl, derivative, div, grad, laplacian
 from workbench.frontend.componentwise import componentwise
@@ -14,6 +15,7 @@ from workbench.frontend.declarations import extend, field, fields, kernel, param
 from workbench.frontend.finite_differences import coefficients
 from workbench.frontend.hints import delayed, manifest, named, need_local, rolling, sync
 from workbench.frontend.operations import parse_type, reduce_value, whole_number
+from workbench.frontend.pairs import sources, targets, totals
 from workbench.frontend.random_numbers import random
 from workbench.frontend.tensor_algebra import compose, contract, delta, dot, einsum, outer
 from workbench.frontend.tensors import components
@@ -21,7 +23,7 @@ from workbench.frontend.time_integration import courant_step, leapfrog, midpoint
 from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, operand, wrap
 from workbench.frontend.words import document
-from workbench.graph import OPERATORS, Operator
+from workbench.graph import OPERATORS, Operator, Space
 
 pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
 
@@ -89,18 +91,21 @@ class _Axes:
 dim, axes = _Dimension(), _Axes()
 
 
-def index(axis: int) -> Value:
-    """The cell's index along `axis`, an i64 Local that simply continues outside the domain."""
+def index(axis: int | str) -> Value:
+    """The cell's index along `axis`, an i64 Local that simply continues outside the domain. Of arrays by axis name."""
     trace = current_trace("index")
     axis = trace.need_axis(axis, trace.text_here("index"))
-    return Value(trace.emit(lambda pool: pool.index(axis)))
+    space = Space((trace.space.axes[axis],)) if trace.is_called else trace.space
+    number = 0 if trace.is_called else axis
+    return Value(trace.emit(lambda pool: pool.index(number, space)))
 
 
-def size(axis: int) -> Value:
-    """The number of cells along `axis`, an i64 Global."""
+def size(axis: int | str) -> Value:
+    """The number of cells along `axis`, an i64 Global. Of arrays by axis name."""
     trace = current_trace("size")
     axis = trace.need_axis(axis, trace.text_here("size"))
-    return Value(trace.emit(lambda pool: pool.size(axis)))
+    number = trace.axis_names.index(trace.space.axes[axis].name) if trace.is_called else axis
+    return Value(trace.emit(lambda pool: pool.size(number)))
 
 
 @componentwise
@@ -221,6 +226,8 @@ def _binary(name: str, meaning: str) -> Callable[[object, object], Value]:
     return componentwise(function)
 
 
+add = _binary("add", "The sum a + b, by its name for folds: fold(add, xs).")
+multiply = _binary("multiply", "The product a * b, by its name for folds: fold(multiply, xs).")
 sqrt = _unary("sqrt", "Square root, correctly rounded.")
 cbrt = _unary("cbrt", "Cube root.")
 exp = _unary("exp", "e to the power x.")
@@ -256,6 +263,7 @@ isfinite = _unary("isfinite", "Whether x is neither infinite nor NaN, a conditio
 
 __all__ = [
     "absolute",
+    "add",
     "analytic",
     "arccos",
     "arccosh",
@@ -264,6 +272,8 @@ __all__ = [
     "arctan",
     "arctan2",
     "arctanh",
+    "array",
+    "arrays",
     "astype",
     "axes",
     "cbrt",
@@ -296,6 +306,7 @@ __all__ = [
     "fields",
     "fixed",
     "floor",
+    "fold",
     "grad",
     "hypot",
     "index",
@@ -314,10 +325,12 @@ __all__ = [
     "midpoint",
     "minimum",
     "mirror",
+    "multiply",
     "named",
     "nan",
     "neumann",
     "outer",
+    "output",
     "param",
     "periodic",
     "pi",
@@ -337,13 +350,16 @@ __all__ = [
     "sin",
     "sinh",
     "size",
+    "sources",
     "sqrt",
     "ssp_rk2",
     "ssp_rk3",
     "sync",
     "tan",
     "tanh",
+    "targets",
     "tensor",
+    "totals",
     "trunc",
     "vector",
     "where",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from workbench.errors import TraceError
 from workbench.frontend.trace import KernelState, Trace
@@ -14,6 +15,7 @@ from workbench.graph import (
     KernelBuilder,
     Load,
     LoadIndex,
+    LoadSize,
     Node,
     Shift,
 )
@@ -65,6 +67,9 @@ def _copy(trace: Trace, builder: KernelBuilder, roots: Sequence[int]) -> dict[in
     places: dict[int, int] = {}
     for index in sorted(needed):
         node = trace.pool.node(index)
+        if trace.is_called and isinstance(node.instruction, LoadSize):  # the cell may have got axes since
+            names = [axis.name for axis in trace.space.axes]
+            node = replace(node, instruction=LoadSize(names.index(trace.axis_names[node.instruction.axis])))
         place = places[index] = copy(builder, node, tuple(places[o] for o in node.operands))
         for name in node.names:
             builder.annotate(place, name=name)
@@ -82,8 +87,10 @@ def _check_use(trace: Trace, kernels: Iterable[Kernel], coordinates: Iterable[Co
             continue
         if static.role == "field":
             error = TraceError(
-                f"field {static.name} is neither read nor stored by any kernel",
-                advice=f"Use it, assign {static.name}.next, or remove its declaration.",
+                f"{'array' if trace.is_called else 'field'} {static.name} is neither read nor stored by any kernel",
+                advice="Use it, or remove its declaration."
+                if trace.is_called
+                else f"Use it, assign {static.name}.next, or remove its declaration.",
             )
             raise trace.source.mark(error, static.span)
         trace.note_warning(f"line {static.span.line}: {static.role} {static.name} is never used")

@@ -244,6 +244,11 @@ def read(operand: Term, offsets: tuple[int, ...]) -> Term:
             f"{operand.trace.text_here()} reads a neighbour, but the value is one number for the whole grid",
             advice="Leave the offset out.",
         )
+    if any(axis.kind == "array" for axis in operand.space.axes):
+        raise TraceError(
+            f"{operand.trace.text_here()} reads a neighbour, but targets and sources have none",
+            advice="Leave the offset out; index(0) and index(1) number targets and sources.",
+        )
     need_own_offsets(operand.space, len(offsets), operand.trace.text_here("this read"))
     return operand.trace.emit(lambda pool: pool.shift(operand.index, tuple(-o for o in offsets)))
 
@@ -297,15 +302,13 @@ def storable(trace: Trace, name: str, operand: Operand) -> Term:
     return convert(trace, operand, static.type, static.space)
 
 
-def check_storable(trace: Trace, name: str, target: StorageType, given: StorageType) -> None:
-    """Refuse a store that would need an explicit cast; note one that loses width."""
+def check_storable(trace: Trace, name: str, target: StorageType, given: StorageType, written: str = "") -> None:
+    """Refuse a store that would need an explicit cast; note one that loses width. `written`: if not as name.next."""
+    place = written or f"{name}.next"
     same_kind = target.is_float == given.is_float and (target == BOOL) == (given == BOOL)
     if not same_kind and not (target.is_float and given.is_integer):
-        raise TraceError(
-            f"{name} is {target}, but {name}.next is given {given}",
-            advice=f'Cast it: {name}.next = astype(value, "{target}").'
-            if target != BOOL
-            else f"Compare: {name}.next = value > 0.",
-        )
+        begin = "" if written else f"{place} = "
+        advice = f"Compare: {begin}value > 0." if target == BOOL else f'Cast it: {begin}astype(value, "{target}").'
+        raise TraceError(f"{name} is {target}, but {place} is given {given}", advice=advice)
     if given.is_float and target.is_float and target.bits < given.bits:
-        trace.note_promotion(f"{name}.next rounds {given} to {target}")
+        trace.note_promotion(f"{place} rounds {given} to {target}")

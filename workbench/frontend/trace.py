@@ -69,6 +69,15 @@ class KernelState:
     stores: dict[str, tuple[Term, Span]] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class TotalState:
+    """A total of pairs: how contributions are reduced, where it was declared, and what one pair contributes."""
+
+    reduce: str
+    span: Span
+    contributions: list[Term] = field(default_factory=list)
+
+
 @dataclass(frozen=True, slots=True)
 class CoordinateState:
     """A coordinate as declared."""
@@ -95,12 +104,14 @@ class Trace:
         self.tree: ast.Module | None = None  # for messages that name a construct
         self.space = grid_space(dim)
         self.pool = KernelBuilder(self.space, ())
+        self.axis_names: list[str] = []  # of a called cell, in order of appearance; sizes in the pool count these
         self.statics: dict[str, Static] = {}
         self.default_boundary: object = None
         self.periodic_axes: set[int] = set()
         self.kernels: list[KernelState] = [KernelState("step", Span(source.first_line))]
         self.kernel = self.kernels[0]
         self.coordinates: list[CoordinateState] = []
+        self.totals: dict[str, TotalState] = {}
         self.promotions: dict[str, None] = {}
         self.warnings: dict[str, None] = {}
         self._turns = 0
@@ -122,6 +133,22 @@ class Trace:
             for made in range(min(before, index), len(self.pool)) if index >= before else (index,):
                 self.pool.annotate(made, span=span)
         return Term(self, index)
+
+    def begin_called(self, space: Space) -> None:
+        """Let the cell be one without steps, whose axes are no grid's; no Local stands above."""
+        self.kernel.name = "main"
+        self.widen(space)
+
+    def widen(self, space: Space) -> None:
+        """Let the cell have these axes, those that it has among them. A size names its axis by `axis_names`."""
+        self.space, self.dim, self.fixed = space, space.rank, True
+        self.pool.space = space
+        self.axis_names += [axis.name for axis in space.axes if axis.name not in self.axis_names]
+
+    @property
+    def is_called(self) -> bool:
+        """Whether the cell runs once at each call."""
+        return self.kernels[0].name == "main"
 
     def here(self) -> Span:
         """Where the cell is, Span(0) outside it."""
@@ -200,6 +227,13 @@ class Trace:
 
     def need_axis(self, axis: object, what: str) -> int:
         """`axis` as a legal axis number; while the dimension is a guess, a larger one raises the guess."""
+        if self.is_called and isinstance(axis, str):
+            found = next((k for k, own in enumerate(self.space.axes) if own.name == axis), None)
+            if found is not None:
+                return found
+            raise TraceError(
+                f"{what}: there is no axis {axis!r}", advice=f"Use one of {self.space.axis_names}, or declare an array."
+            )
         if isinstance(axis, bool) or not isinstance(axis, int):
             raise TraceError(f"{what}: an axis is a whole number, not {axis!r}", advice="Pass 0, 1, ... below dim.")
         if axis >= self.dim and not self.fixed and axis < 3:

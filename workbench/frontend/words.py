@@ -16,6 +16,7 @@ from functools import cache
 
 from workbench.errors import TraceError
 from workbench.frontend.examples.calculus import CALCULUS, HINTS, TENSORS, TIME
+from workbench.frontend.examples.called import ARRAYS, PAIRS
 from workbench.frontend.examples.declarations import BOUNDARIES, DECLARATIONS, GRID, READING
 from workbench.frontend.examples.functions import FUNCTIONS, FUNCTIONS_OF_VALUES, NUMBERS, REDUCTIONS
 from workbench.frontend.value import Value
@@ -109,6 +110,18 @@ _GROUPS = (
         TENSORS,
     ),
     ("Steps in time", "One step of an equation whose right side is a function of yours.", TIME),
+    (
+        "Pairs",
+        "Sums over pairs of elements, as of particles. Such a cell has no grid and no steps: the machine is called, "
+        "as in `gravity(x=x, m=m)`, and returns its totals.",
+        PAIRS,
+    ),
+    (
+        "Arrays",
+        "Programs that run once, from arrays to outputs: `dotp(xs=x, ys=y)` returns a mapping. Axes have names, and "
+        "what meets has the axes of both.",
+        ARRAYS,
+    ),
     ("Numbers", "Constants, and random numbers.", NUMBERS),
     ("Hints", "What is stored and what is recomputed. Hints change the speed, never the result.", HINTS),
 )

@@ -37,8 +37,10 @@ def fold_canonically(operator: str | Region, values: Array, axes: tuple[int, ...
 
 
 def fold_in_order(combine: Combine, start: Array, values: Array, axes: tuple[int, ...]) -> Array:
-    """Fold with any binary operator; `start` is its identity, 0-d of the dtype of `values`."""
+    """Fold with any binary operator; `start` is its identity, 0-d of the dtype of `values`, and that of no cells."""
     moved = np.moveaxis(values, axes, range(-len(axes), 0))
+    if not values.size:
+        return np.full(moved.shape[: -len(axes)], start)
     length = moved.shape[-1]
     whole = length - length % CHUNK
     result = _lane(combine, start, moved[..., :whole].reshape(*moved.shape[:-1], whole // CHUNK, CHUNK))
@@ -59,7 +61,9 @@ def _lane(combine: Combine, start: Array, chunks: Array) -> Array:
 
 
 def reduce_in_order(combine: Combine, start: Array, values: Array) -> Array:
-    """Reduce with any binary operator; `start` is its identity, 0-d of the dtype of `values`."""
+    """Reduce with any binary operator; `start` is its identity, 0-d of the dtype of `values`, and that of no cells."""
+    if not values.size:
+        return start
     length = values.shape[-1]
     whole = length - length % CHUNK
     lanes = _lanes(combine, start, values[..., :whole].reshape(*values.shape[:-1], whole // CHUNK, CHUNK))

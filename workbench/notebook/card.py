@@ -72,6 +72,7 @@ class CardSummary:
     promotions: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     changed: tuple[str, ...] = field(default=())
+    fields_title: str = "fields"
 
     @property
     def captured_text(self) -> str:

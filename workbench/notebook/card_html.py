@@ -67,7 +67,7 @@ def _tile(what: str, value: str, note: str) -> str:
 
 
 def _statics(card: CardSummary) -> str:
-    tables = (("fields", card.fields), ("scalars", card.scalars), ("params", card.params))
+    tables = ((card.fields_title, card.fields), ("scalars", card.scalars), ("params", card.params))
     return "".join(_static_table(caption, rows) for caption, rows in tables if rows)
 
 

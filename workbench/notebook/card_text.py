@@ -25,7 +25,7 @@ _LABEL = 13
 def card_text(card: CardSummary) -> str:
     """The whole card, at most 100 columns wide; the last lines are the next cell to copy."""
     lines = [f"{card.name}: {card.dim}-D machine, runs on {card.backend} ({card.backend_reason})"]
-    for label, rows in (("fields", card.fields), ("scalars", card.scalars), ("params", card.params)):
+    for label, rows in ((card.fields_title, card.fields), ("scalars", card.scalars), ("params", card.params)):
         lines += [_line(label if i == 0 else "", _static(row)) for i, row in enumerate(rows)]
     if card.captured:
         lines.append(_line("notebook", f"taken from the notebook: {card.captured_text}"))

@@ -24,6 +24,7 @@ from workbench.planning.cost import (
 )
 from workbench.planning.plan import KernelPlan, Plan, Storage
 from workbench.planning.rolling import rolling_planes
+from workbench.run.calling import input_names, is_called
 from workbench.run.progress import in_digits
 from workbench.views.plan.summary import rolling_text
 
@@ -73,11 +74,15 @@ def summarise(
         promotions=reading.promotions,
         warnings=reading.warnings,
         changed=changed,
+        fields_title="arrays" if is_called(graph) else "fields",
     )
 
 
 def next_cell(name: str, graph: Graph) -> str:
-    """Two lines to copy: a simulation with a value for each field and param, and a run."""
+    """What to copy: a simulation with a value for each field and param, and a run; or a call."""
+    if is_called(graph):
+        given = [f"{each}=..." for each in input_names(graph)] + [f"{s.name}={s.default}" for s in graph.params]
+        return f"{name}({', '.join(given)})"
     initialised = {store for kernel in graph.kernels if kernel.name == "init" for store, _ in kernel.stores()}
     arguments = [
         f"{group}=..." for group in dict.fromkeys(s.group or s.name for s in graph.fields if s.name not in initialised)
@@ -90,6 +95,9 @@ def next_cell(name: str, graph: Graph) -> str:
 
 def _field_row(graph: Graph, static: Static) -> StaticRow:
     written = any(store == static.name for kernel in graph.kernels for store, _ in kernel.stores())
+    if is_called(graph):
+        along = f"{'result' if written else 'given at the call'}, along {static.space.axis_names}"
+        return StaticRow(static.name, static.type.name, along)
     notes = [static.boundary or "no boundary rule"]
     if static.unit:
         notes.append(static.unit)
@@ -101,6 +109,8 @@ def _field_row(graph: Graph, static: Static) -> StaticRow:
 
 
 def _scalar_row(graph: Graph, static: Static) -> StaticRow:
+    if is_called(graph):
+        return StaticRow(static.name, static.type.name, "result")
     diagnostic = any(static.name in diagnostic_stores(graph, kernel) for kernel in graph.kernels)
     note = "evaluated on observed steps only" if diagnostic else "up to date after every step"
     return StaticRow(static.name, static.type.name, note + _unit(static))

@@ -105,12 +105,17 @@ def memory_bytes(plan: Plan, extents: tuple[int, ...]) -> int:
 
     The Globals block is not counted, nor the few rows that a thread keeps of rolling values.
     """
+    return sum(slot_bytes(plan, extents).values())
+
+
+def slot_bytes(plan: Plan, extents: tuple[int, ...]) -> dict[int, int]:
+    """Return the bytes of each array, by the number of its slot."""
     smallest = min((slot.itemsize for slot in plan.slots), default=1)
     elements = {
         axes: lay_out_on_host(along(extents, axes), along(plan.halo, axes), smallest).elements
         for axes in {slot.axes for slot in plan.array_slots}
     }
-    return sum(slot.itemsize * elements[slot.axes] for slot in plan.array_slots)
+    return {slot.index: slot.itemsize * elements[slot.axes] for slot in plan.array_slots}
 
 
 def ghost_percent(step: Step, extents: tuple[int, ...]) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from workbench.graph import Load, value_name
@@ -39,10 +39,9 @@ def lifetimes_of(plan: Plan, kernel: KernelPlan, step: Step) -> tuple[Lifetime, 
     return follower.end(kept, len(step.launches))
 
 
-def live_bytes(plan: Plan, lives: tuple[Lifetime, ...], launch: int) -> int:
-    """Return the bytes a cell of all arrays over all axes that hold something needed during a launch."""
-    slots = {life.slot for life in lives if life.first <= launch <= life.last}
-    return sum(plan.slots[slot].itemsize for slot in slots if not plan.slots[slot].axes)
+def live_bytes(sizes: Mapping[int, int], lives: tuple[Lifetime, ...], launch: int) -> int:
+    """Return the bytes of all arrays that hold something needed during a launch; `sizes` has those of each slot."""
+    return sum(sizes[slot] for slot in {life.slot for life in lives if life.first <= launch <= life.last})
 
 
 def _members(step: Step, launch: Launch) -> Iterator[Fill | Subkernel]:

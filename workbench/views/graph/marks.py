@@ -51,9 +51,8 @@ MARKS: dict[str, Mark] = {
     "Shift": Mark("triangle", _regular(3, -_UP)),
     "Extend": Mark("hex", _regular(6, 0.0)),
     "Reduce": Mark("diamond", _regular(4, 0.0)),
-    "Broadcast": Mark("inverted_triangle", _regular(3, _UP)),
-    # As over all cells and for one number: Bokeh has no further marks with room for a symbol.
     "Fold": Mark("diamond", _regular(4, 0.0)),
+    "Broadcast": Mark("inverted_triangle", _regular(3, _UP)),
     "Replicate": Mark("inverted_triangle", _regular(3, _UP)),
     "Imm": Mark("plus", _PLUS),
     "LoadIndex": Mark(
@@ -75,8 +74,8 @@ INSTRUCTIONS: dict[str, str] = {
     "Shift": "read beside the cell",
     "Extend": "fill ghost cells",
     "Reduce": "all cells to one number",
-    "Broadcast": "one number to all cells",
     "Fold": "cells along some axes to one",
+    "Broadcast": "one number to all cells",
     "Replicate": "the same along further axes",
     "Imm": "constant",
     "LoadIndex": "cell index",

@@ -12,7 +12,7 @@ from workbench.backends.registry import SHOWN
 from workbench.errors import PlanError
 from workbench.graph import value_name
 from workbench.planning.axes import axes_of, loop_extents
-from workbench.planning.cost import HostFigures, memory_bytes
+from workbench.planning.cost import HostFigures, slot_bytes
 from workbench.planning.lifetimes import lifetimes_of, live_bytes
 from workbench.planning.plan import Home, KernelPlan, Launch, Plan, Read, Slot, Step, Subkernel
 from workbench.planning.rolling import rolling_planes
@@ -139,7 +139,7 @@ def summarise_plan(
         raise PlanError(f"{plan.graph.name} has no step {chosen}", advice=f"Use one of {', '.join(map(str, known))}.")
     kernel = plan.kernel(chosen.kernel)
     step = kernel.observed if chosen.observed else kernel.plain
-    elements = memory_bytes(plan, extents) // (sum(slot.itemsize for slot in plan.array_slots) or 1)
+    sizes = slot_bytes(plan, extents)
     lane = {slot.index: number for number, slot in enumerate(plan.array_slots)}
     found = tuple(life for life in lifetimes_of(plan, kernel, step) if life.slot in lane)
     return PlanSummary(
@@ -152,9 +152,9 @@ def summarise_plan(
         _rows(plan, kernel, step, extents, figures, measured or {}),
         tuple(_launch_text(kernel, step, launch) for launch in step.launches),
         tuple(_array_text(slot) for slot in plan.array_slots),
-        tuple(Life(lane[x.slot], x.name, x.first, x.last, plan.slots[x.slot].itemsize * elements) for x in found),
-        tuple(live_bytes(plan, found, launch) * elements for launch in range(len(step.launches))),
-        memory_bytes(plan, extents),
+        tuple(Life(lane[x.slot], x.name, x.first, x.last, sizes[x.slot]) for x in found),
+        tuple(live_bytes(sizes, found, launch) for launch in range(len(step.launches))),
+        sum(sizes.values()),
         step_measured,
         step_spread,
     )

@@ -1,0 +1,101 @@
+"""Examples of cells that run once at each call; `words` reads them. A call returns what an example gives."""
+
+PAIRS = r"""
+targets
+    xi, = targets("x")
+    xj, mj = sources("x m")
+    ax, = totals("ax")
+    ax += mj * (xj - xi)
+    given x = [0, 1, 3], m = 1
+    gives ax = [4, 1, -5]
+    wrong xi, yi = targets("x y", dtype="f16")
+    error line 1: 'f16' is no storage type
+    advice Use bool, i8, i16, i32, i64, u8, u16, u32, u64, f32 or f64.
+
+sources
+    xi, = targets("x")
+    xj, = sources("x")
+    near, = totals("near")
+    near += where(abs(xj - xi) < 2, 1, 0)
+    given x = [0, 1, 3]
+    gives near = [2, 2, 1]
+    wrong xj, = sources("x")
+    wrong ax, = totals("ax")
+    wrong ax += xj[+1] - xj
+    error line 3: xj[+1] reads a neighbour, but targets and sources have none
+    advice Leave the offset out; index(0) and index(1) number targets and sources.
+
+totals
+    xi, = targets("x")
+    xj, = sources("x")
+    far, = totals("far", reduce="max")
+    far.include(abs(xj - xi))
+    given x = [0, 1, 3]
+    gives far = [3, 2, 3]
+    wrong xj, = sources("x")
+    wrong far, = totals("far", reduce="max")
+    wrong far += xj
+    error line 3: far += adds, but far is the max over all sources
+    advice Write far.include(value).
+"""
+
+ARRAYS = r"""
+array
+    A = array("A", "rows", "columns")
+    x = array("x", "columns")
+    output("y", fold(add, A * x))
+    given A = [[1, 2], [3, 4]], x = [1, 10]
+    gives y = [21, 43]
+    wrong A = array("A", "n", "n")
+    error line 1: array 'A' has an axis twice: n, n
+    advice Give each axis a name of its own; their extents may be equal.
+
+arrays
+    xs, ys = arrays("xs ys", "n")
+    output("dot", fold(add, xs * ys))
+    given xs = [1, 2, 3], ys = [4, 5, 6]
+    gives dot = 32
+    wrong xs, ys = arrays("", "n")
+    error line 1: arrays needs names, not ''
+    advice Write xs, ys = arrays("xs ys", "n").
+
+output
+    xs = array("xs", "n")
+    output("shifted", xs - fold(minimum, xs))
+    given xs = [3, 5, 4]
+    gives shifted = [0, 2, 1]
+    wrong xs = array("xs", "n")
+    wrong output("xs", 2 * xs)
+    error line 2: xs is declared twice: as a field in line 1, now as a field
+    advice Give it another name.
+
+fold
+    A = array("A", "rows", "columns")
+    output("sums", fold(add, A, axis="rows", start=0.5))
+    given A = [[1, 2], [3, 4]]
+    gives sums = [4.5, 6.5]
+    wrong A = array("A", "rows", "columns")
+    wrong output("y", fold(add, A, axis="z"))
+    error line 2: fold over axis 'z' of a value with the axes rows, columns
+    advice Name one of them, or give its number.
+
+add
+    xs = array("xs", "n")
+    output("total", fold(add, xs))
+    given xs = [1, 2, 4]
+    gives total = 7
+    wrong u = field("u")
+    wrong u.next = add(u > 0, 1)
+    error line 2: a condition (bool) meets a number (f64)
+    advice Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.
+
+multiply
+    xs = array("xs", "n")
+    output("product", fold(multiply, xs))
+    given xs = [1, 2, 4]
+    gives product = 8
+    wrong u = field("u")
+    wrong u.next = multiply(u > 0, 1)
+    error line 2: a condition (bool) meets a number (f64)
+    advice Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.
+"""

@@ -1,0 +1,214 @@
+"""Calling: a machine that runs once, from arrays to results; its memory is kept for the next call of equal extents."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.backends.base import Array, Instance, MarchRequest, Number
+from workbench.backends.interpreter import KernelInterpreter, State
+from workbench.backends.teams import check_threads
+from workbench.errors import FieldError, RunError, ShapeError
+from workbench.forking import forkable_lock
+from workbench.graph import Axis, Graph, Static
+from workbench.graph.operators import cast
+from workbench.graph.spaces import NamedExtent
+from workbench.pipeline import compile_graph
+from workbench.planning.choices import Choices
+from workbench.run.creation import allocate
+from workbench.run.values import field_values, number
+
+MAIN = "main"
+_SOURCE = ".source"
+_KEPT = 4
+
+_instances: OrderedDict[tuple[object, ...], tuple[Graph, Choices, Instance]] = OrderedDict()
+_lock = forkable_lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a call is given: values of one set or by name, and those of two sets apart, None where they are one."""
+
+    values: Mapping[str, object]
+    targets: Mapping[str, object] | None = None
+    sources: Mapping[str, object] | None = None
+
+
+def is_called(graph: Graph) -> bool:
+    """Whether the machine runs once at each call, and not in steps."""
+    return any(kernel.name == MAIN for kernel in graph.kernels)
+
+
+def input_names(graph: Graph) -> tuple[str, ...]:
+    """The names of the arrays that a call is given, each once."""
+    return tuple(dict.fromkeys(_plain(static) for static in _inputs(graph)))
+
+
+def check_steps(graph: Graph) -> None:
+    """Raise RunError for a machine that has no steps."""
+    if is_called(graph):
+        inputs = ", ".join(f"{name}=" for name in input_names(graph))
+        raise RunError(f"{graph.name} has no steps: it runs once", advice=f"Call it: {graph.name}({inputs}).")
+
+
+def call(graph: Graph, choices: Choices, given: Given, *, backend: str = "auto", threads: int = 0) -> dict[str, Array]:
+    """Return the results by name, arrays of their storage types. Raises FieldError, ShapeError, RunError.
+
+    Arrays are copied. A number stands for an array that is everywhere the same. Results that are one number are 0-d.
+    What is reduced over no cell at all is the reduction's identity (for sums -0.0, to which any number may be added).
+    """
+    if not is_called(graph):
+        raise RunError(
+            f"{graph.name} runs in steps and has no results to return",
+            advice=f"Use sim = {graph.name}.simulate(...), then sim.run(n).",
+        )
+    check_threads(threads)
+    arrays, numbers = _sorted(graph, given)
+    extents = _extents(graph, arrays, given)
+    if min(extents) < 1:
+        params = {s.name: cast(np.asarray(numbers.get(s.name, s.default or 0)), s.type) for s in graph.params}
+        return _results_of_nothing(graph, extents, {**arrays, **params})
+    key = (id(graph), id(choices), backend, threads, extents)
+    with _lock:
+        kept = _instances.pop(key, None)
+    instance = allocate(compile_graph(graph, choices, backend), extents, threads) if kept is None else kept[2]
+    try:
+        for static in _inputs(graph):
+            instance.write_field(static.name, _whole(graph, static, arrays[static.name], extents))
+        for static in graph.params:
+            instance.write_global(static.name, numbers.get(static.name, static.default or 0))
+        instance.march(MarchRequest(MAIN, 1))
+        results = {name: _result(graph, instance, name) for name, _ in graph.kernel(MAIN).stores()}
+    except BaseException:
+        instance.close()
+        raise
+    _keep(key, graph, choices, instance)
+    return results
+
+
+def _result(graph: Graph, instance: Instance, name: str) -> Array:
+    static = graph.static(name)
+    if static.role == "field":
+        return instance.read_field(name)
+    return np.asarray(instance.read_global(name), static.type.numpy)
+
+
+def _keep(key: tuple[object, ...], graph: Graph, choices: Choices, instance: Instance) -> None:
+    """Graph and choices are kept with it, so that their identities stay theirs."""
+    dropped: list[Instance] = []
+    with _lock:
+        other = _instances.pop(key, None)  # of a call at the same time
+        if other is not None:
+            dropped.append(other[2])
+        _instances[key] = (graph, choices, instance)
+        while len(_instances) > _KEPT:
+            dropped.append(_instances.popitem(last=False)[1][2])
+    for each in dropped:
+        each.close()
+
+
+def _inputs(graph: Graph) -> list[Static]:
+    """The arrays that are given, in order of declaration."""
+    stored = {name for name, _ in graph.kernel(MAIN).stores()}
+    return [static for static in graph.fields if static.name not in stored]
+
+
+def _plain(static: Static) -> str:
+    """The name as it was declared."""
+    return static.name.removesuffix(_SOURCE)
+
+
+def _side(static: Static) -> str:
+    """The set of elements that has the array: "targets" or "sources"."""
+    return "sources" if static.name.endswith(_SOURCE) else "targets"
+
+
+def _sorted(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Number]]:
+    """Arrays by the names of their statics (0-d for one number), and params."""
+    if given.targets is not None and given.sources is not None and not _of_pairs(graph):
+        raise FieldError(f"{graph.name} has no targets and sources", advice="Give its arrays by name.")
+    if (given.targets is None) != (given.sources is None):
+        missing = "sources" if given.sources is None else "targets"
+        raise FieldError(f"{graph.name} was given no {missing}=", advice="Give both, or all names without them.")
+    apart = {"targets": given.targets, "sources": given.sources}
+    inputs, params = _inputs(graph), {static.name: static for static in graph.params}
+    together = {} if given.targets is not None else {_plain(s) for s in inputs}
+    _check_known(graph, given.values, {*params, *together}, "")
+    arrays: dict[str, Array] = {}
+    for side, values in apart.items():
+        if values is not None:
+            _check_known(graph, values, {_plain(s) for s in inputs if _side(s) == side}, side)
+    for static in inputs:
+        values = apart[_side(static)]
+        where = given.values if values is None else values
+        if _plain(static) not in where:
+            shown = "" if values is None else f" of the {_side(static)}"
+            raise FieldError(
+                f"{graph.name} needs {_plain(static)}{shown}", advice=f"Pass {_plain(static)}= an array or a number."
+            )
+        arrays[static.name] = field_values(static, where[_plain(static)], static.space.rank)
+    return arrays, {name: number(params[name], value) for name, value in given.values.items() if name in params}
+
+
+def _check_known(graph: Graph, values: Mapping[str, object], known: set[str], side: str) -> None:
+    for name in values:
+        if name not in known:
+            of = f" among its {side}" if side else ""
+            raise FieldError(
+                f"{graph.name} has no {name!r}{of}", advice=f"Use one of: {', '.join(sorted(known)) or 'none'}."
+            )
+
+
+def _extents(graph: Graph, arrays: Mapping[str, Array], given: Given) -> tuple[int, ...]:
+    """The length of each axis; where targets and sources are one set, both have the one that all arrays agree on."""
+    found: dict[str, tuple[str, int]] = {}
+    one_set = given.targets is None and _of_pairs(graph)
+    for static in _inputs(graph):
+        array = arrays[static.name]
+        for axis, length in zip(static.space.axes, array.shape, strict=False):
+            side = "" if one_set else axis.name
+            name, known = found.setdefault(side, (_plain(static), length))
+            if known != length:
+                raise _unequal(f"{_plain(static)} has {length} elements", f"{name} has {known}", axis, one_set)
+    lengths = []
+    for axis in graph.space.axes:
+        side = "" if one_set else axis.name
+        if side not in found:
+            of = f" with the axis {axis_title(axis)}" if side else ""
+            raise ShapeError(f"no array{of} was given, so its extent is unknown", advice="Pass at least one array.")
+        lengths.append(found[side][1])
+    return tuple(lengths)
+
+
+def _unequal(one: str, other: str, axis: Axis, one_set: bool) -> ShapeError:
+    if one_set:
+        advice = "Give arrays of one length, or targets= and sources= for two sets."
+        return ShapeError(f"{one}, {other}", advice=advice)
+    title = axis_title(axis)
+    return ShapeError(f"{one} along {title}, {other}", advice=f"Give arrays of one length along {title}.")
+
+
+def axis_title(axis: Axis) -> str:
+    """What an axis is called in a cell: targets and sources by these names."""
+    return axis.extent.name if isinstance(axis.extent, NamedExtent) else axis.name
+
+
+def _of_pairs(graph: Graph) -> bool:
+    return any(static.name.endswith(_SOURCE) for static in graph.fields)
+
+
+def _results_of_nothing(graph: Graph, extents: tuple[int, ...], state: State) -> dict[str, Array]:
+    """The meaning of the program where some axis has no cell, for which nothing is compiled."""
+    kernel = graph.kernel(MAIN)
+    whole = {s.name: _whole(graph, s, state[s.name], extents) for s in _inputs(graph)}
+    with np.errstate(all="ignore"):
+        return KernelInterpreter(graph, kernel, extents).step({**state, **whole})
+
+
+def _whole(graph: Graph, static: Static, values: Array, extents: tuple[int, ...]) -> Array:
+    """The array itself, or one filled with its only number."""
+    return values if values.ndim else np.full(static.space.extents_in(graph.space, extents), values)

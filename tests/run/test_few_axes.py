@@ -31,7 +31,7 @@ def test_it_is_set_and_an_array_of_another_shape_is_refused():
         sim["line"] = np.ones(6)
     with pytest.raises(ShapeError, match=r"line was given shape \(4,\), but in this simulation it has shape \(5,\)"):
         started(np.ones(4))
-    with pytest.raises(ShapeError, match="line was given 3 axes .* but line has 1 axis"):
+    with pytest.raises(ShapeError, match=r"line was given 3 axes .* but line has 1 axis"):
         started(CELLS)
 
 

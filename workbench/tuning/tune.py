@@ -8,6 +8,7 @@ import tempfile
 import weakref
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from shutil import rmtree
 
@@ -15,6 +16,7 @@ from workbench._version import __version__
 from workbench.backends.processor import available_threads
 from workbench.backends.registry import select_backend
 from workbench.backends.teams import check_threads
+from workbench.errors import TuningError
 from workbench.graph import Graph
 from workbench.graph.text import to_text
 from workbench.planning.choices import Choices
@@ -22,15 +24,18 @@ from workbench.run.memory import bytes_available
 from workbench.run.opening import read_opening, whole
 from workbench.tuning.budget import read_budget
 from workbench.tuning.evaluation import Setup, write_setup
+from workbench.tuning.experiment import Plan
 from workbench.tuning.machine_space import MachineSpace, machine_space
+from workbench.tuning.pool import Pool
 from workbench.tuning.space import Point
 from workbench.tuning.strategies.registry import make_strategy
-from workbench.tuning.study import Plan, Study, begin_study
+from workbench.tuning.study import Study, begin_study
 
 _CHECKED = {1: (2051,), 2: (517, 37), 3: (131, 19, 37)}  # no multiples of a vector, more than two of most tiles
 _CHECKED_SIMULATED = {1: (1031,), 2: (37, 41), 3: (11, 13, 37)}  # a simulated thread takes 1000 times longer
 _CHECK_STEPS = 3
 _CHECK_STEPS_OF_TILES = 40  # the first runs alone, and so does the last, which is observed
+_SAMPLES = 7  # measurements of a candidate
 TIMEOUT_FLOOR = 60.0  # seconds of one evaluation
 
 
@@ -47,12 +52,14 @@ class Wish:
     only: Collection[str] | None = None
     fixed: Collection[str] = ()
     threads: int = 0
+    workers: int = 1
 
 
 def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: object, wish: Wish) -> Study:
     """Check everything that can be wrong, then begin; returns at once."""
     budget = read_budget(wish.budget)
     check_threads(wish.threads)
+    check_workers(wish.workers)
     opening = read_opening(graph, values, shape)
     backend = select_backend(wish.backend).name
     space = machine_space(graph, choices, backend, only=wish.only, fixed=wish.fixed, most_threads=available_threads())
@@ -69,13 +76,31 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         fields = {name: whole(array, opening.extents) for name, array in opening.fields.items()}
         write_setup(setup, to_text(space.graph), fields, opening.numbers)
         memory = bytes_available() or 0
-        plan = Plan(setup, space, wish.strategy, budget, wish.seed, start, 7, memory, TIMEOUT_FLOOR)
+        plan = Plan(
+            space,
+            lambda: Pool(setup, wish.workers, samples=_SAMPLES, memory_bytes=memory),
+            prod(opening.extents),
+            wish.strategy,
+            budget,
+            wish.seed,
+            start,
+            wish.workers,
+            TIMEOUT_FLOOR,
+        )
         study = begin_study(path, plan, _about(graph, key, setup))
     except BaseException:
         rmtree(folder, ignore_errors=True)
         raise
     weakref.finalize(study, rmtree, folder, ignore_errors=True)
     return study
+
+
+def check_workers(workers: object) -> None:
+    """TuningError unless it is a whole number from 1."""
+    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+        raise TuningError(
+            f"workers={workers!r} is no number of workers", advice="Pass a whole number from 1, at most one a core."
+        )
 
 
 def default_folder() -> Path:

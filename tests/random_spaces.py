@@ -27,6 +27,8 @@ class SpacedMaker(Maker):
         if self.here.rank == 1:
             self.here = self.space
         index = self.local()
+        if not self.facts[index].total and self.rng.random() < 0.5:  # so that it may be read beside its cell
+            index = self.extend(index)
         axes = self.rng.sample(range(self.here.rank), self.rng.randint(1, self.here.rank - 1))
         made = self.builder.fold(self.operator_for(self.type_of(index)), index, sorted(axes))
         self.used.add(index)

@@ -20,11 +20,11 @@ _GAP: Box = (34.0, 14.0)
 _OVER_GAP = 22.0  # of a name that may stand over the gaps beside its value
 _HULL_GAP: Box = (56.0, 44.0)  # captions stand above their hulls
 _PADDING = 16.0
+_NO_OPERATIONS = ("Shift", "Broadcast", "Replicate", "Imm", "LoadIndex")
 
 COMFORTABLE = 150  # values drawn one by one unless a reader asks for more
 
 Point = tuple[float, float]
-_NO_OPERATIONS = ("Shift", "Broadcast", "Replicate", "Imm", "LoadIndex")
 
 
 @dataclass(frozen=True, slots=True)

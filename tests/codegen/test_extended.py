@@ -8,7 +8,7 @@ import pytest
 
 from tests.backends.simulator_kernels import integer as simulated_integer
 from tests.bits import assert_same_bits
-from tests.graph.double_doubles import numbers, pairs
+from tests.graph.double_doubles import combine, numbers, pairs
 from workbench.backends import nvrtc
 from workbench.backends.compile_pool import Source, build
 from workbench.backends.simulated_device import ArrayArgument, LaunchShape, SimulatedDevice, simulator_source
@@ -27,11 +27,10 @@ from workbench.codegen.render import openmp_headers, template_text
 from workbench.codegen.render_cuda import cuda_headers, inlined
 from workbench.codegen.source import Source as Generated
 from workbench.codegen.spelling import Text, type_name
-from workbench.graph.extended import DD, apply, from_scalar, sequences, to_scalar
-from workbench.graph.extended_arrays import combine_pairs, reduce_pairs
+from workbench.graph.extended import apply, from_scalar, sequences, to_scalar
 from workbench.graph.extended_numbers import join
-from workbench.graph.reduction import tree
-from workbench.graph.types import F32, TYPES
+from workbench.graph.reduction import reduce_canonically, tree
+from workbench.graph.types import DD, F32, TYPES
 
 CALLS = {
     **{function_name(name): sequence for name, sequence in sequences().items()},
@@ -220,7 +219,7 @@ def test_sums_on_the_host_have_the_bits_of_the_reference(count):
     values = join(*numbers(np.random.default_rng(count), np.zeros(count, int)))
     hi, lo, found = values["hi"].copy(), values["lo"].copy(), np.zeros(2)
     library.sum(ctypes.c_int64(count), *(ctypes.c_void_p(a.ctypes.data) for a in (hi, lo, found)))
-    assert found.tolist() == list(reduce_pairs("sum", values).item())
+    assert found.tolist() == list(reduce_canonically("sum", values, DD).item())
 
 
 def test_lanes_of_a_warp_combine_in_the_order_of_the_reference():
@@ -232,7 +231,7 @@ def test_lanes_of_a_warp_combine_in_the_order_of_the_reference():
     arrays = [ArrayArgument(name, a) for name, a in zip(("r0", "r1", "hi", "lo"), (*found, hi, lo), strict=True)]
     assert device.launch("lanes", LaunchShape((1, 1, 1), (32, 1, 1)), arrays) == 0, device.faults()
     device.close()
-    expected = [tree(combine_pairs("multiply"), part).item() for part in (values[:16], values[16:])]
+    expected = [tree(combine("multiply"), part).item() for part in (values[:16], values[16:])]
     assert [(found[0][k], found[1][k]) for k in (0, 16)] == expected
 
 

@@ -4,7 +4,9 @@ from math import isqrt
 
 import numpy as np
 
+from workbench.graph.arithmetic import apply
 from workbench.graph.fused import two_sum
+from workbench.graph.types import DD
 
 UNIT = 1074
 """Units are 2^-1074."""
@@ -14,6 +16,11 @@ LEAST, LARGEST = 1 << (UNIT - 960), 1 << (UNIT + 1020)
 """... of results from 2^-960 to 2^1020, in units."""
 BELOW = 4
 """Below, the error is at most 2^-1072, four units, where that is more: 106 bits of 2^-961 end at 2^-1067."""
+
+
+def combine(operator):
+    """The operator as a function of two arrays of type dd."""
+    return lambda a, b: apply(operator, (a, b), DD)
 
 
 def normal(hi, lo):

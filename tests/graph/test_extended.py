@@ -8,7 +8,8 @@ import pytest
 from tests.bits import assert_same_bits
 from tests.graph.double_doubles import judge, numbers, pairs
 from workbench.graph.extended import apply, from_scalar, sequences, to_scalar
-from workbench.graph.types import BY_NAME, F32, F64, TYPES
+from workbench.graph.operators import OPERATORS, accepts
+from workbench.graph.types import BY_NAME, DD, F32, F64, TYPES
 
 ARITHMETIC = ("add", "subtract", "multiply", "divide", "sqrt")
 PROVED = {"add": 3, "subtract": 3, "multiply": 4, "divide": 3, "sqrt": 25 / 8}
@@ -165,6 +166,10 @@ def test_casts_of_floats_and_bools():
     assert apply(from_scalar(F32), (np.float32([0.1]),))[0] == np.float64(np.float32(0.1))
     flags = np.array([True, False])
     assert apply(to_scalar(BY_NAME["bool"]), apply(from_scalar(BY_NAME["bool"]), (flags,)))[0].tolist() == [True, False]
+
+
+def test_operators_without_a_sequence_are_refused():
+    assert {name for name, row in OPERATORS.items() if accepts(row, DD)} == {*sequences(), "cast"}
 
 
 def test_costs_are_those_of_the_definition():

@@ -5,14 +5,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.graph.double_doubles import numbers
+from tests.graph.double_doubles import combine, numbers
 from workbench.errors import GraphError
-from workbench.graph.extended import DD
-from workbench.graph.extended_arrays import apply_to_pairs, combine_pairs, identity_of, reduce_pairs
+from workbench.graph.extended_arrays import apply_to_pairs, identity_of
 from workbench.graph.extended_numbers import DD_DTYPE, as_fraction, as_pairs, join
 from workbench.graph.operators import REDUCTIONS
-from workbench.graph.reduction import tree
-from workbench.graph.types import BOOL, F32, F64, I64
+from workbench.graph.reduction import reduce_canonically, tree
+from workbench.graph.types import BOOL, DD, F32, F64, I64
 
 
 def some(count, seed=0):
@@ -58,13 +57,13 @@ def test_an_operator_that_dd_has_not_is_named():
 @pytest.mark.parametrize("count", [1, 2, 16, 1023, 1024, 1025, 5000])
 def test_sums_are_near_the_exact_ones(count):
     values = some(count)
-    found, terms = exact(reduce_pairs("sum", values))[0], exact(values)
+    found, terms = exact(reduce_canonically("sum", values, DD))[0], exact(values)
     assert abs(found - sum(terms)) <= sum(map(abs, terms)) * count / 2**104
 
 
 def test_sums_have_the_canonical_order():
     values = some(2 * 1040, seed=1).reshape(2, 1040)
-    add = combine_pairs("add")
+    add = combine("add")
     rows = []
     for row in values:
         chunks = []
@@ -74,19 +73,19 @@ def test_sums_have_the_canonical_order():
                 lanes[k % 16] = add(lanes[k % 16], np.asarray(cell))
             chunks.append(tree(add, np.array(lanes)))
         rows.append(tree(add, np.array(chunks)))
-    assert reduce_pairs("sum", values).tolist() == tree(add, np.array(rows)).tolist()
+    assert reduce_canonically("sum", values, DD).tolist() == tree(add, np.array(rows)).tolist()
 
 
 @pytest.mark.parametrize(("reduction", "of"), [("min", min), ("max", max)])
 def test_extremes_and_products(reduction, of):
     values = some(3000, seed=2)
-    assert exact(reduce_pairs(reduction, values))[0] == of(exact(values))
+    assert exact(reduce_canonically(reduction, values, DD))[0] == of(exact(values))
     ones = as_pairs(np.ones(50))
-    assert reduce_pairs("product", ones).tolist() == (1.0, 0.0)
+    assert reduce_canonically("product", ones, DD).tolist() == (1.0, 0.0)
 
 
 @pytest.mark.parametrize("reduction", ["sum", "product", "min", "max"])
 def test_the_identity_changes_no_number(reduction):
     values = some(500, seed=3)
-    found = combine_pairs(REDUCTIONS[reduction].operator)(np.full(500, identity_of(reduction)), values)
+    found = combine(REDUCTIONS[reduction].operator)(np.full(500, identity_of(reduction)), values)
     assert found.tolist() == values.tolist()

@@ -26,6 +26,7 @@ from workbench.backends.phenotype import phenotype_key
 from workbench.codegen.source import Source
 from workbench.errors import BackendError
 from workbench.graph import Graph
+from workbench.graph.arithmetic import constant, python_number
 from workbench.graph.diagnostics import diagnostic_stores
 from workbench.graph.operators import Array, cast
 from workbench.planning.plan import Plan
@@ -97,7 +98,7 @@ class ReferenceInstance:
         self._state: dict[str, Array] = {}
         for static in graph.statics:
             shape = static.space.extents_in(graph.space, self.extents)
-            self._state[static.name] = np.full(shape, cast(np.asarray(static.default or 0), static.type))
+            self._state[static.name] = np.full(shape, constant(static.default or 0, static.type))
         self._interpreters: dict[str, KernelInterpreter] = {}
 
     @property
@@ -120,14 +121,15 @@ class ReferenceInstance:
 
     def read_global(self, name: str) -> Number:
         """The value of a param or scalar."""
-        number: Number = self._state[named_global(self.graph, name).name].item()
-        return number
+        static = named_global(self.graph, name)
+        return python_number(self._state[static.name], static.type)
 
     def write_global(self, name: str, value: Number) -> None:
         """Set a param or scalar; rounded to its type."""
         static = named_global(self.graph, name)
         with np.errstate(all="ignore"):
-            self._state[name] = np.asarray(cast(np.asarray(value), static.type))
+            given = constant(value, static.type) if static.type.is_record else cast(np.asarray(value), static.type)
+            self._state[name] = np.asarray(given)
 
     def device_view(self, name: str) -> Any:  # noqa: ANN401  # as the protocol says
         """The live array of a field, valid until the next march."""

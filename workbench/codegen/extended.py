@@ -6,10 +6,10 @@ from functools import cache
 
 from workbench.codegen.spelling import Target, Text, call, literal, spell, type_name
 from workbench.errors import GraphError
-from workbench.graph.extended import DD, FMA, Sequence, from_scalar, sequences, to_scalar
+from workbench.graph.extended import FMA, Sequence, from_scalar, sequences, to_scalar
 from workbench.graph.instructions import Arith, Imm, Load
 from workbench.graph.operators import REDUCTIONS
-from workbench.graph.types import F64, TYPES, StorageType
+from workbench.graph.types import DD, F64, TYPES, StorageType
 
 HEADER = "stencil_extended.h"
 """Name of the file that texts with values of type dd include."""

@@ -135,6 +135,13 @@ def astype(value: object, dtype: object) -> Value:
 
 
 @componentwise
+def dd(value: object) -> Value:
+    """A number or value of type dd, two f64 with 106 bits together: dd("0.1") has all digits, dd(x) casts."""
+    current_trace("dd")
+    return wrap(operations.double_double(value if isinstance(value, str) else operand(value)))
+
+
+@componentwise
 def reduce_sum(value: object, axis: object = None) -> Value:
     """Sum over all cells, in the canonical order; of floats it is f64.
 
@@ -291,6 +298,7 @@ __all__ = [
     "cosh",
     "courant_step",
     "curl",
+    "dd",
     "delayed",
     "delta",
     "derivative",

@@ -10,11 +10,12 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.misuse import no_offset, no_power, note_power
-from workbench.frontend.promotion import cast_term, common_type, convert, meeting_space, show_number, unify
+from workbench.frontend.promotion import cast_term, common_type, constant, convert, meeting_space, show_number, unify
 from workbench.frontend.trace import Number, Operand, Term, Trace, current_trace
-from workbench.graph import OPERATORS, REDUCTIONS, Space, StorageType, storage_type
+from workbench.graph import GLOBAL, OPERATORS, REDUCTIONS, Space, StorageType, storage_type
+from workbench.graph.extended_numbers import as_pairs
 from workbench.graph.operators import accepts
-from workbench.graph.types import BOOL, F64, I64
+from workbench.graph.types import BOOL, DD, F64, I64
 
 FARTHEST = 2**31 - 1
 
@@ -156,10 +157,11 @@ def reduce_value(name: str, operand: Operand, axis: object = None) -> Operand:
         inner = operand.index
         return trace.emit(lambda pool: pool.fold(name, inner, over))
     if name in ("sum", "product"):
-        operand = cast_term(operand, F64 if operand.type.is_float else _wide_integer(operand.type))
+        wide = _wide_float if operand.type.is_float else _wide_integer
+        operand = cast_term(operand, wide(operand.type))
     source = operand.index
     result = trace.emit(lambda pool: pool.reduce(name, source))
-    return cast_term(result, F64) if result.type.is_float else result
+    return cast_term(result, _wide_float(result.type)) if result.type.is_float else result
 
 
 def _folded_axes(trace: Trace, operand: Term, axis: object, what: str) -> tuple[int, ...]:
@@ -179,6 +181,23 @@ def _folded_axes(trace: Trace, operand: Term, axis: object, what: str) -> tuple[
     if not over or len(set(over)) < len(over):
         raise TraceError(f"{what} over the axes {axis!r}", advice="Name each axis once, or leave axis out for all.")
     return tuple(sorted(over))
+
+
+def _wide_float(type_: StorageType) -> StorageType:
+    return type_ if type_.bits > 64 else F64
+
+
+def double_double(value: Operand | str) -> Operand:
+    """A term cast to dd, or a number of type dd: from a decimal text all its digits, from a Python number that number.
+
+    The graph has constants of one f64; what needs two is their sum, which is exact.
+    """
+    if isinstance(value, Term):
+        return cast_term(value, DD)
+    trace = current_trace("dd")
+    hi, lo = as_pairs(value).item()
+    terms = [constant(trace, part, DD, GLOBAL) for part in ((hi, lo) if lo else (hi,))]
+    return terms[0] if len(terms) == 1 else apply("add", *terms)
 
 
 def _wide_integer(type_: StorageType) -> StorageType:
@@ -260,7 +279,7 @@ def parse_type(spelling: object) -> StorageType:
     except KeyError:
         raise TraceError(
             f"{spelling!r} is no storage type",
-            advice="Use bool, i8, i16, i32, i64, u8, u16, u32, u64, f32 or f64.",
+            advice="Use bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64 or dd.",
         ) from None
 
 

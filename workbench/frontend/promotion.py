@@ -64,7 +64,7 @@ def _rounded(value: Number, type_: StorageType) -> float:
     except OverflowError:
         wide = math.nan
     with np.errstate(over="ignore"):
-        rounded = float(type_.numpy.type(wide))
+        rounded = wide if type_.is_record else float(type_.numpy.type(wide))
     if math.isinf(rounded) != (isinstance(value, float) and math.isinf(value)) or (
         math.isnan(rounded) and not isinstance(value, float)
     ):
@@ -109,7 +109,8 @@ def common_type(trace: Trace, operands: Sequence[Operand]) -> StorageType:
     if locals_:
         type_ = reduce(join, locals_)
         if type_.is_float and any(t.is_float and t != type_ for t in locals_):
-            trace.note_promotion(f"f32 and f64 meet in {trace.text_here()}: computed in {type_}")
+            met = " and ".join(sorted({str(t) for t in locals_ if t.is_float}))
+            trace.note_promotion(f"{met} meet in {trace.text_here()}: computed in {type_}")
         for other in globals_:
             if type_.is_integer and other.is_float:
                 type_ = trace.float_type

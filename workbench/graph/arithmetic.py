@@ -1,4 +1,4 @@
-"""Arithmetic on NumPy values as the operator table defines it; types are exact, nothing warns."""
+"""Arithmetic on NumPy values as operator table and sequences define it; types are exact, nothing warns."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import GraphError
+from workbench.graph.extended_arrays import apply_to_pairs, pair
+from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.instructions import Arith, Imm, Load, Region
-from workbench.graph.operators import OPERATORS, Array, cast
+from workbench.graph.operators import Array
+from workbench.graph.scalars import apply_row, number
 from workbench.graph.types import StorageType
 
 Combine = Callable[[Any, Any], Array]
@@ -18,17 +21,27 @@ Combine = Callable[[Any, Any], Array]
 
 def apply(operator: str, operands: Sequence[Array], result: StorageType) -> Array:
     """Return the operator's value, an array of the operands' shape (0-d for Globals) and exactly `result`'s dtype."""
-    row = OPERATORS[operator]
-    with np.errstate(all="ignore"):
-        value = np.asarray(cast(operands[0], result) if row.rule == "cast" else row.meaning(*operands))
-    if value.dtype != result.numpy:  # e.g. a promotion inside a row's meaning: never silently rounded
-        raise GraphError(f"operator {operator} gave {value.dtype} instead of {result}", advice="Correct its table row.")
-    return value
+    if result.is_record or any(operand.dtype.names for operand in operands):
+        return apply_to_pairs(operator, operands, result)
+    return apply_row(operator, operands, result)
 
 
 def constant(value: bool | int | float, type_: StorageType) -> Array:
     """Return the number as a 0-d array of the type."""
-    return np.asarray(type_.numpy.type(value))
+    if type_.is_record:
+        return pair(float(value), value.lo if isinstance(value, DoubleDouble) else 0.0)
+    return number(value, type_)
+
+
+def stored(value: Array | bool | int | float, type_: StorageType) -> Array:
+    """Return a number, or an array that has the type's dtype already, as an array of it."""
+    return value if isinstance(value, np.ndarray) else constant(value, type_)
+
+
+def python_number(value: Array, type_: StorageType) -> bool | int | float:
+    """Return a 0-d array as Python's number of its kind."""
+    result: bool | int | float = DoubleDouble(*value.item()) if type_.is_record else value.item()
+    return result
 
 
 def apply_region(region: Region, arguments: Sequence[Array]) -> Array:
@@ -38,8 +51,8 @@ def apply_region(region: Region, arguments: Sequence[Array]) -> Array:
     values: list[Array] = []
     for node in region.nodes:
         match node.instruction:
-            case Imm(number):
-                values.append(np.broadcast_to(constant(number, node.value_type), shape))
+            case Imm(value):
+                values.append(np.broadcast_to(constant(value, node.value_type), shape))
             case Load(name):
                 values.append(by_name[name])
             case Arith(operator):

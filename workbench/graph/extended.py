@@ -31,16 +31,13 @@ from functools import cache
 import numpy as np
 
 from workbench.errors import GraphError
-from workbench.graph.arithmetic import apply as apply_operator
-from workbench.graph.arithmetic import constant
 from workbench.graph.fused import fused_multiply_add
 from workbench.graph.instructions import Arith, Imm, Load, Node, Parameter
 from workbench.graph.operators import OPERATORS, Array
+from workbench.graph.scalars import apply_row, number
 from workbench.graph.spaces import GLOBAL
 from workbench.graph.types import BOOL, F64, I64, U64, StorageType
 
-DD = StorageType("dd", "float", 128, ("float64", "float64"))
-"""The storage type: two f64, stored apart."""
 FMA = "fma"
 """a * b + c rounded once: the one operation of a sequence that is no row of the operator table."""
 
@@ -76,14 +73,14 @@ def apply(sequence: Sequence, arguments: Values[Array]) -> tuple[Array, ...]:
     for node in sequence.nodes:
         operands = [values[i] for i in node.operands]
         match node.instruction:
-            case Imm(number):
-                values.append(np.broadcast_to(constant(number, node.value_type), shape))
+            case Imm(value):
+                values.append(np.broadcast_to(number(value, node.value_type), shape))
             case Load(name):
                 values.append(np.asarray(given[name]))
             case Arith("fma"):
                 values.append(fused_multiply_add(*operands))
             case Arith(operator):
-                values.append(apply_operator(operator, operands, node.value_type))
+                values.append(apply_row(operator, operands, node.value_type))
             case other:
                 raise GraphError(f"{other} inside a sequence", advice="Use constants, parameters and operators only.")
     return tuple(values[i] for i in sequence.results)

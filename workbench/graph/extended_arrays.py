@@ -1,19 +1,15 @@
-"""Operators and reductions on NumPy arrays of type dd: what the reference computes."""
+"""Operators on NumPy arrays of type dd, whose fields are hi and lo: what the reference computes."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from workbench.errors import GraphError
-from workbench.graph.arithmetic import Combine
-from workbench.graph.extended import DD, apply, from_scalar, sequences, to_scalar
-from workbench.graph.extended_numbers import DD_DTYPE
-from workbench.graph.operators import REDUCTIONS, Array
-from workbench.graph.reduction import reduce_in_order
-from workbench.graph.types import StorageType, storage_type
+from workbench.graph.extended import apply, from_scalar, sequences, to_scalar
+from workbench.graph.operators import Array
+from workbench.graph.types import DD, StorageType, storage_type
 
 _IDENTITIES: dict[str, tuple[float, float]] = {
     "sum": (-0.0, -0.0),
@@ -24,9 +20,9 @@ _IDENTITIES: dict[str, tuple[float, float]] = {
 
 
 def apply_to_pairs(operator: str, operands: Sequence[Array], result: StorageType) -> Array:
-    """Return the operator's value: of DD_DTYPE if `result` is dd, else of its own dtype; in the operands' shape.
+    """Return the operator's value: of DD.numpy if `result` is dd, else of its own dtype; in the operands' shape.
 
-    Operands are arrays of DD_DTYPE, of one shape; the condition of a select is bool, what is cast to dd of any scalar
+    Operands are arrays of DD.numpy, of one shape; the condition of a select is bool, what is cast to dd of any scalar
     type. GraphError names an operator that dd has not.
     """
     if operator == "cast":
@@ -39,24 +35,19 @@ def apply_to_pairs(operator: str, operands: Sequence[Array], result: StorageType
     found = apply(sequence, components)
     if len(found) == 1:
         return found[0]
-    pairs = np.empty(found[0].shape, DD_DTYPE)
+    pairs = np.empty(found[0].shape, DD.numpy)
     pairs["hi"], pairs["lo"] = found
     return pairs
 
 
-def identity_of(reduction: str) -> np.ndarray[Any, np.dtype[np.void]]:
+def identity_of(reduction: str) -> Array:
     """Return the number, 0-d, with which a lane of the reduction begins; it changes no value but -0.0, to 0.0."""
-    return np.array(_IDENTITIES[reduction], DD_DTYPE)
+    return pair(*_IDENTITIES[reduction])
 
 
-def reduce_pairs(reduction: str, values: np.ndarray[Any, np.dtype[np.void]]) -> Array:
-    """Reduce an array of DD_DTYPE over all axes, in the canonical order; the result is 0-d."""
-    return reduce_in_order(combine_pairs(REDUCTIONS[reduction].operator), identity_of(reduction), values)
-
-
-def combine_pairs(operator: str) -> Combine:
-    """The operator as a function of two arrays of DD_DTYPE."""
-    return lambda a, b: apply_to_pairs(operator, (a, b), DD)
+def pair(hi: float, lo: float) -> Array:
+    """Return the number hi + lo, 0-d."""
+    return np.array((hi, lo), DD.numpy)
 
 
 def _components(operand: Array) -> tuple[Array, ...]:

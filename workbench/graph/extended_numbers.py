@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from decimal import Context, Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -15,9 +15,9 @@ from workbench.errors import FieldError
 from workbench.graph.extended import apply, from_scalar, sequences
 from workbench.graph.fused import two_sum
 from workbench.graph.operators import Array
-from workbench.graph.types import storage_type
+from workbench.graph.types import DD, storage_type
 
-DD_DTYPE = np.dtype([("hi", np.float64), ("lo", np.float64)])
+DD_DTYPE = DD.numpy
 """One number as NumPy stores it: hi + lo, where hi is the f64 nearest to the sum."""
 DIGITS = 33
 """Decimal digits that tell any two numbers of 106 bits apart."""
@@ -26,6 +26,25 @@ _ALWAYS_KEPT = 31  # digits of a decimal number that are the same after it was r
 _LARGEST = Decimal(sys.float_info.max)
 _ALL = Context(prec=2400)  # more digits than any f64 or sum of two has
 _ADVICE = 'Write a decimal number such as "0.1" or "-6.02e23".'
+
+
+class DoubleDouble(float):
+    """One number of type dd: to Python the f64 hi, beside which it keeps `lo` and which it prints with."""
+
+    __slots__ = ("lo",)
+    lo: float
+
+    def __new__(cls, hi: float, lo: float = 0.0) -> Self:
+        """Of parts that are normal: hi is the f64 nearest to hi + lo."""
+        made = super().__new__(cls, hi)
+        made.lo = float(lo)
+        return made
+
+    def __reduce__(self) -> tuple[type[DoubleDouble], tuple[float, float]]:
+        return DoubleDouble, (float(self), self.lo)
+
+    def __repr__(self) -> str:
+        return to_text(float(self), self.lo)
 
 
 def parse(text: str) -> tuple[float, float]:
@@ -120,7 +139,7 @@ def as_pairs(values: object) -> np.ndarray[Any, np.dtype[np.void]]:
 
 def _as_array(values: object) -> Array:
     """Python's own numbers keep all their digits: NumPy would round large integers and texts would stay texts."""
-    if isinstance(values, int | float | np.generic):
+    if isinstance(values, int | float | np.generic) and not isinstance(values, DoubleDouble):
         return np.asarray(values) if not isinstance(values, int) or -(2**63) <= values < 2**63 else _object(values)
     if isinstance(values, str) or not isinstance(values, Sequence):
         return _object(values)
@@ -160,6 +179,8 @@ def _pair(value: object) -> tuple[float, float]:
     match value:
         case str():
             return parse(value)
+        case DoubleDouble():
+            return float(value), value.lo
         case bool() | int() | Fraction():
             return nearest(Fraction(value))
         case float():

@@ -255,8 +255,31 @@ def identity(reduction: str, type_: StorageType) -> bool | int | float:
     return int(info.max if reduction == "min" else info.min)
 
 
+_OF_RECORDS = frozenset(
+    {
+        *(
+            "add",
+            "subtract",
+            "multiply",
+            "divide",
+            "negative",
+            "absolute",
+            "sign",
+            "sqrt",
+            "minimum",
+            "maximum",
+            "less",
+        ),
+        *("less_equal", "greater", "greater_equal", "equal", "not_equal", "isnan", "isfinite", "select", "cast"),
+    }
+)
+"""Operators that a type of several components has: those with a sequence in graph/extended."""
+
+
 def accepts(operator: Operator, type_: StorageType) -> bool:
     """Whether an operand of this type is legal."""
+    if type_.is_record and operator.name not in _OF_RECORDS:
+        return False
     match operator.kinds:
         case "any":
             return True

@@ -16,6 +16,7 @@ import numpy as np
 
 from workbench.errors import GraphError
 from workbench.graph.arithmetic import Combine, apply, apply_region, constant
+from workbench.graph.extended_arrays import identity_of
 from workbench.graph.instructions import Region
 from workbench.graph.operators import OPERATORS, REDUCTIONS, Array, identity
 from workbench.graph.types import StorageType
@@ -102,4 +103,5 @@ def _operator(operator: str | Region, type_: StorageType) -> tuple[Combine, Arra
             raise GraphError("a region without identity in Reduce", advice="Give the region an identity.")
         return lambda a, b: apply_region(region, (a, b)), constant(region.identity, type_)
     name = OPERATORS[REDUCTIONS[operator].operator].name
-    return lambda a, b: apply(name, (a, b), type_), constant(identity(operator, type_), type_)
+    start = identity_of(operator) if type_.is_record else constant(identity(operator, type_), type_)
+    return lambda a, b: apply(name, (a, b), type_), start

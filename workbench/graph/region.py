@@ -64,6 +64,8 @@ def represents(type_: StorageType, value: bool | int | float) -> bool:
     """Whether the type holds the number exactly, spelled as Python's number of its kind; any NaN counts."""
     if type(value) is not {"bool": bool, "int": int, "uint": int, "float": float}[type_.kind]:
         return False
+    if type_.is_record:  # of one component: what has more is a sum of constants
+        return True
     try:
         with np.errstate(over="ignore"):
             held = type_.numpy.type(value).item()

@@ -10,12 +10,13 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class StorageType:
-    """One storage type. `components` lists the NumPy dtype of each stored part; today every type has one."""
+    """One storage type. `components` lists the NumPy dtype of each stored part; `parts` names several."""
 
     name: str
     kind: str  # "bool", "int", "uint" or "float"
     bits: int
     components: tuple[str, ...]
+    parts: tuple[str, ...] = ()
 
     @property
     def itemsize(self) -> int:
@@ -24,8 +25,15 @@ class StorageType:
 
     @property
     def numpy(self) -> np.dtype[Any]:
-        """NumPy dtype of the (single) component."""
+        """NumPy dtype: of the component, or of a record with the parts as its fields."""
+        if self.is_record:
+            return np.dtype(list(zip(self.parts, self.components, strict=True)))
         return np.dtype(self.components[0])
+
+    @property
+    def is_record(self) -> bool:
+        """Whether a value has several components, which are stored apart."""
+        return len(self.components) > 1
 
     @property
     def is_float(self) -> bool:
@@ -52,9 +60,11 @@ U32 = StorageType("u32", "uint", 32, ("uint32",))
 U64 = StorageType("u64", "uint", 64, ("uint64",))
 F32 = StorageType("f32", "float", 32, ("float32",))
 F64 = StorageType("f64", "float", 64, ("float64",))
+DD = StorageType("dd", "float", 128, ("float64", "float64"), ("hi", "lo"))
 
 TYPES: tuple[StorageType, ...] = (BOOL, I8, I16, I32, I64, U8, U16, U32, U64, F32, F64)
-BY_NAME: dict[str, StorageType] = {t.name: t for t in TYPES}
+"""The scalar types."""
+BY_NAME: dict[str, StorageType] = {t.name: t for t in (*TYPES, DD)}
 _BY_NUMPY: dict[str, StorageType] = {t.components[0]: t for t in TYPES}
 
 
@@ -70,6 +80,7 @@ def storage_type(spelling: object) -> StorageType:
     if spelling is float or spelling is int or spelling is bool:
         return {float: F64, int: I64, bool: BOOL}[spelling]
     try:
-        return _BY_NUMPY[np.dtype(spelling).name]  # type: ignore[call-overload]  # any spelling NumPy knows
+        dtype = np.dtype(spelling)  # type: ignore[call-overload]  # any spelling NumPy knows
+        return DD if dtype == DD.numpy else _BY_NUMPY[dtype.name]
     except TypeError as error:
         raise KeyError(spelling) from error

@@ -27,6 +27,8 @@ def fold(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int |
     makers = [builder.node(o) for o in operands]
     if row.ulp or not all(isinstance(m.instruction, Imm) for m in makers):
         return None
+    if node.value_type.is_record or any(m.value_type.is_record for m in makers):
+        return None
     values = [np.asarray(m.instruction.value, m.value_type.numpy) for m in makers if isinstance(m.instruction, Imm)]
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -45,6 +47,8 @@ def identity(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> i
     """Return the value that the operator always gives for these operands, if that is one of them; else None."""
     assert isinstance(node.instruction, Arith)
     operator = node.instruction.operator
+    if any(builder.node(o).value_type.is_record for o in operands):  # x + 0 and x * 1 turn -0.0 into 0.0
+        return None
     constants = [_constant(builder, o) for o in operands]
     if len(operands) == 1:
         return _involution(builder, operator, operands[0])

@@ -19,6 +19,7 @@ import numpy as np
 from workbench.backends.base import Array
 from workbench.errors import RunError
 from workbench.graph import Graph
+from workbench.graph.arithmetic import python_number
 from workbench.graph.keys_1 import NotInVersion1Error, program_key_1
 from workbench.run.archive import read_array, read_text
 from workbench.run.whole_file import whole_file
@@ -164,7 +165,7 @@ def _check_values(target: Path, graph: Graph, checkpoint: Checkpoint) -> None:
 def _check_limits(target: Path, graph: Graph, checkpoint: Checkpoint) -> None:
     """What `set` would refuse is refused here too."""
     for param in graph.params:
-        value = checkpoint.values[param.name].item()
+        value = python_number(checkpoint.values[param.name], param.type)
         if not param.allows(value):
             raise RunError(
                 f"{target} holds {param.name}={value!r}; in {graph.name} it must be {param.limits or 'finite'}",

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from workbench.backends.base import Instance
 from workbench.backends.teams import check_threads
 from workbench.graph import Graph
+from workbench.graph.arithmetic import python_number
 from workbench.pipeline import Compiled, compile_graph
 from workbench.planning.choices import Choices
 from workbench.planning.extents import check_extents
@@ -54,7 +55,7 @@ def restore_simulation(
     instance = allocate(compiled, checkpoint.extents, threads)
     for static in compiled.graph.statics:
         value = checkpoint.values[static.name]
-        write(instance, static, value if static.role == "field" else value.item())
+        write(instance, static, value if static.role == "field" else python_number(value, static.type))
     state = State(compiled, instance, checkpoint.steps, threads)
     state.observed_step = checkpoint.observed_step
     return Simulation(state)

@@ -31,6 +31,7 @@ from workbench.graph import (
     SideRule,
     Value,
 )
+from workbench.graph.arithmetic import stored
 from workbench.graph.instructions import ValueRule, traits_of
 from workbench.run.probe import write
 from workbench.run.state import STEP, State
@@ -161,6 +162,8 @@ def find_bad(graph: Graph, values: Mapping[str, Array | Number]) -> Bad | None:
     """The first field of `values`, in order of declaration, with a bad cell, the first such cell, and what it holds."""
     for static in graph.fields:
         array = np.asarray(values[static.name]) if static.name in values else None
+        if array is not None and static.type.is_record:  # lo is finite where hi is
+            array = array[static.type.parts[0]]
         cell = None if array is None or not static.type.is_float else first_bad(array)
         if array is not None and cell is not None:
             return static.name, cell, float(array[cell])
@@ -169,7 +172,7 @@ def find_bad(graph: Graph, values: Mapping[str, Array | Number]) -> Bad | None:
 
 def first_bad(values: Array) -> Cell | None:
     """The first cell, in order of memory, that is infinite or not a number."""
-    good = np.isfinite(values)
+    good = np.isfinite(values["hi"] if values.dtype.names else values)
     return None if good.all() else tuple(int(i) for i in np.unravel_index(int(np.argmin(good)), values.shape))
 
 
@@ -178,7 +181,7 @@ def locate(state: State, field: str, cell: Cell, value: float) -> NonFiniteError
     graph, step = state.graph, state.steps + 1
     kernel = graph.kernel(STEP)
     what = f"{field} becomes {value} in cell {cell} at step {step} of {graph.name}"
-    values = {s.name: np.asarray(state.instance_value(s), s.type.numpy) for s in graph.statics}
+    values = {s.name: stored(state.instance_value(s), s.type) for s in graph.statics}
     with np.errstate(all="ignore"):
         origin = trace_back(graph, state.extents, values, field, cell)
     advice = unwise(state) + f"Look at the state before: sim[{field!r}] at step {state.steps}; "
@@ -240,6 +243,11 @@ def trace_back(graph: Graph, extents: Cell, values: dict[str, Array], field: str
         value = at.value(index, place)
 
 
+def _first(values: Array) -> float:
+    first = values.reshape(-1)[:1]
+    return float((first["hi"] if first.dtype.names else first)[0])
+
+
 class _Place:
     """Values of single nodes in single cells, by the reference's interpreter."""
 
@@ -249,8 +257,8 @@ class _Place:
     def value(self, index: int, cell: Cell) -> float:
         """The node's value in a cell, or as a Global."""
         if self.nodes[index].is_global:
-            return float(self.evaluation.number(index))
-        return float(self.evaluation.local(index, tuple((i, i + 1) for i in cell)).flat[0])
+            return _first(self.evaluation.number(index))
+        return _first(self.evaluation.local(index, tuple((i, i + 1) for i in cell)))
 
     def bad_operand(self, index: int, cell: Cell, value: float) -> tuple[int, Cell] | None:
         """The operand (and its cell) to which a bad value goes back; an infinite one that gives nan is where it ends.
@@ -273,7 +281,7 @@ class _Place:
                 return [(node.operands[0], tuple(i - o for i, o in zip(cell, offset, strict=True)))]
             case Reduce():
                 values = self.evaluation.on_domain(node.operands[0])
-                bad = first_bad(values) if values.dtype.kind == "f" else None
+                bad = first_bad(values)
                 return [(node.operands[0], bad or (0,) * values.ndim)]
             case Fold(_, axes):
                 return [(node.operands[0], self._folded(node.operands[0], axes, cell))]
@@ -293,7 +301,7 @@ class _Place:
         extents = self.evaluation.extents_of(operand)
         places = [(0, n) if k in axes else (place := next(kept), place + 1) for k, n in enumerate(extents)]
         values = self.evaluation.local(operand, tuple(places))
-        bad = first_bad(values) if values.dtype.kind == "f" else None
+        bad = first_bad(values)
         return tuple(low + i for (low, _), i in zip(places, bad or (0,) * values.ndim, strict=True))
 
     def _extended(self, index: int, sides: tuple[tuple[SideRule, SideRule], ...], cell: Cell) -> list[tuple[int, Cell]]:

@@ -11,6 +11,7 @@ import numpy as np
 from workbench.backends.base import Array, Instance, MarchRequest, Number
 from workbench.errors import FieldError
 from workbench.graph import Graph, Kernel, Load, Node, Static, Store
+from workbench.graph.arithmetic import constant, python_number
 from workbench.graph.instructions import NO_HINT
 from workbench.pipeline import Compiled, compile_graph
 from workbench.planning.choices import Choices
@@ -100,7 +101,13 @@ def probe_node(graph: Graph, nodes: Sequence[Node], index: int, backend: str) ->
     loaded = {node.instruction.name for node in body if isinstance(node.instruction, Load)}
     name = _free_name(graph)
     if value.space.is_global:
-        hidden = Static(name, "scalar", value.value_type, value.space, value.value_type.numpy.type(0).item())
+        hidden = Static(
+            name,
+            "scalar",
+            value.value_type,
+            value.space,
+            python_number(constant(0, value.value_type), value.value_type),
+        )
     else:
         hidden = Static(name, "field", value.value_type, value.space)
     store = Node(Store(name), (number[index],), None, None)

@@ -12,6 +12,7 @@ from workbench.backends.base import Array, MarchRequest, Number
 from workbench.errors import FieldError, RunError
 from workbench.events import Listener, ReplanListener, SimulationOpened, publish
 from workbench.graph import Graph
+from workbench.graph.arithmetic import stored
 from workbench.pipeline import Compiled
 from workbench.planning.choices import Choices
 from workbench.run import alive, labels
@@ -366,7 +367,7 @@ class Simulation:
 
     def _checkpoint(self) -> Checkpoint:
         state = self._state
-        values = {s.name: np.asarray(state.instance_value(s), s.type.numpy) for s in self.graph.statics}
+        values = {s.name: stored(state.instance_value(s), s.type) for s in self.graph.statics}
         return Checkpoint(state.extents, state.steps, state.observed_step, values)
 
 

@@ -15,7 +15,9 @@ from workbench.run.values import groups
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """`values` is a fresh array in C order (0-d for a number); `numbers` are all scalars and params by name.
+    """`values` is a fresh array in C order (0-d for a number), of type dd the nearest f64, which is what is drawn.
+
+    `numbers` are all scalars and params by name.
 
     `stale` names the scalars whose numbers do not belong to `steps` (State.stale_scalars).
     """
@@ -41,12 +43,16 @@ def take_snapshot(simulation: Simulation, name: str) -> Snapshot:
         kept: dict[str, Number] = {key: value for key, value in numbers.items() if not isinstance(value, np.ndarray)}
         inputs = {} if probe is None else {static.name: state.instance_value(static) for static in probe.statics}
         values = np.empty(0) if probe else np.asarray(kept[name] if name in kept else simulation.evaluate(name))
-        return Snapshot(name, values, kept, state.steps, state.stale_scalars), inputs
+        return Snapshot(name, _drawn(values), kept, state.steps, state.stale_scalars), inputs
 
     snapshot, inputs = simulation._owner.do(read)
     if probe is None:
         return snapshot
-    return replace(snapshot, values=np.asarray(probe.evaluate(inputs, simulation.shape, state.threads)))
+    return replace(snapshot, values=_drawn(np.asarray(probe.evaluate(inputs, simulation.shape, state.threads))))
+
+
+def _drawn(values: Array) -> Array:
+    return np.ascontiguousarray(values["hi"]) if values.dtype.names else values
 
 
 def prepare_snapshot(simulation: Simulation, name: str) -> None:

@@ -12,6 +12,8 @@ from workbench.backends.base import Array, Number
 from workbench.errors import FieldError, ShapeError
 from workbench.frontend.promotion import show_number
 from workbench.graph import Graph, Static, StorageType
+from workbench.graph.arithmetic import python_number
+from workbench.graph.extended_numbers import as_pairs
 from workbench.run.arrays import to_host
 
 
@@ -24,7 +26,7 @@ def field_values(static: Static, value: object, dim: int, owner: str = "the mach
 
     owner: what has these axes, for messages.
     """
-    array = to_host(static.name, value)
+    array = as_pairs(value) if static.type.is_record else to_host(static.name, value)
     if array.ndim not in (0, dim):
         raise ShapeError(
             f"{static.name} was given {_axes(array.ndim)} (shape {array.shape}), but {owner} has {_axes(dim)}",
@@ -35,13 +37,13 @@ def field_values(static: Static, value: object, dim: int, owner: str = "the mach
 
 def number(static: Static, value: object) -> Number:
     """Return `value` as a Python number that the scalar's or param's type holds."""
-    array = to_host(static.name, value)
+    array = as_pairs(value) if static.type.is_record else to_host(static.name, value)
     if array.ndim:
         raise FieldError(
             f"{static.name} is a {static.role}: one number, but was given an array of shape {array.shape}",
             advice=f"Pass one number, or declare {static.name} as a field.",
         )
-    result: Number = fit(static.name, array, static.type).item()
+    result = python_number(fit(static.name, array, static.type), static.type)
     if not static.allows(result):
         within = " and ".join(filter(None, (str(static.limits), "finite" if static.limits.allows(result) else "")))
         raise FieldError(
@@ -59,6 +61,8 @@ def number(static: Static, value: object) -> Number:
 
 def fit(name: str, array: Array, type_: StorageType) -> Array:
     """Return the array in the type's dtype; rounding within floats is the only loss allowed. NaN is a value."""
+    if type_.is_record:
+        return as_pairs(array)
     kind = array.dtype.kind
     if kind == "O" and array.size and all(type(item) is int for item in array.flat):  # beyond NumPy's own integers
         kind = "i"

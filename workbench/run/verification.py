@@ -16,7 +16,9 @@ import numpy as np
 from workbench.backends.base import Array, Number
 from workbench.backends.registry import REFERENCE, availability_table
 from workbench.graph import Graph, StorageType
+from workbench.graph.arithmetic import apply
 from workbench.graph.deviation import Bound, bounds_after, bounds_after_any, is_exact
+from workbench.pipeline import refused
 from workbench.planning.choices import Choices
 from workbench.run.arrays import to_host
 from workbench.run.creation import create_simulation
@@ -139,6 +141,8 @@ def verify(
     for name, state in availability_table():
         if not state.available:
             absent.append((name, state.reason))
+        elif (error := refused(graph, name)) is not None:
+            absent.append((name, error.what))
         elif name != REFERENCE:
             looks = _two_looks(create_simulation(graph, choices, given, extents, backend=name), steps)
             for static in graph.statics:
@@ -203,7 +207,7 @@ def random_fields(graph: Graph, extents: tuple[int, ...]) -> list[Array]:
     for static in graph.fields:
         shape = static.space.extents_in(graph.space, extents)
         if static.type.is_float:
-            values.append((0.5 + rng.random(shape)).astype(static.type.numpy))
+            values.append(apply("cast", (0.5 + rng.random(shape),), static.type))
         else:
             values.append(rng.integers(0, 2, shape).astype(static.type.numpy))
     return values

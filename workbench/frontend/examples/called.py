@@ -10,7 +10,7 @@ targets
     gives ax = [4, 1, -5]
     wrong xi, yi = targets("x y", dtype="f16")
     error line 1: 'f16' is no storage type
-    advice Use bool, i8, i16, i32, i64, u8, u16, u32, u64, f32 or f64.
+    advice Use bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64 or dd.
 
 sources
     xi, = targets("x")

@@ -204,6 +204,16 @@ astype
     error line 2: u is u8, but u.next is given f64
     advice Cast it: u.next = astype(value, "u8").
 
+dd
+    u = field("u")
+    u.next = astype(dd(u) + 1e20 - 1e20, "f64")
+    given u = [1, 2.5]
+    gives u = [1, 2.5]
+    wrong u = field("u", dtype="dd")
+    wrong u.next = u + dd("one tenth")
+    error line 2: 'one tenth' is no number
+    advice Write a decimal number such as "0.1" or "-6.02e23".
+
 shift
     u = field("u", boundary="periodic")
     u.next = shift(u, (1,))

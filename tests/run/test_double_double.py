@@ -1,0 +1,200 @@
+"""Fields, params and scalars of type dd on the reference backend."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.errors import BackendError, FieldError, NonFiniteError, TraceError
+from workbench.graph.extended_numbers import DoubleDouble, as_fraction, as_pairs
+from workbench.graph.parse import parse
+from workbench.graph.types import DD
+from workbench.pipeline import InterpreterWarning
+from workbench.run.snapshots import take_snapshot
+
+RUMP = """
+a = field("a", dtype="{dtype}")
+b = field("b", dtype="{dtype}")
+f = field("f", dtype="{dtype}")
+f.next = 333.75 * b**6 + a**2 * (11 * a**2 * b**2 - b**6 - 121 * b**4 - 2) + 5.5 * b**8 + a / (2 * b)
+"""
+
+
+def exact(pairs):
+    return [as_fraction(*p) for p in np.atleast_1d(pairs).tolist()]
+
+
+def simulated(text, dtype="dd", **values):
+    return wb.trace(text.replace("{dtype}", dtype), name="pairs").simulate(backend="reference", **values)
+
+
+def test_rumps_polynomial_needs_more_than_106_bits():
+    """As written it needs 122 bits: both types are wrong, each in its own way."""
+    found = {t: simulated(RUMP, t, a=[77617.0], b=[33096.0], f=0.0).step()["f"] for t in ("f64", "dd")}
+    assert found["f64"][0] == pytest.approx(-1.18e21, rel=1e-2)
+    assert found["dd"]["hi"][0] == 1.1726039400531786
+    a, b = 77617, 33096
+    whole = Fraction(1335, 4) * b**6 + a**2 * (11 * a**2 * b**2 - b**6 - 121 * b**4 - 2)
+    assert whole + Fraction(11, 2) * b**8 + Fraction(a, 2 * b) == Fraction(-54767, 66192)
+
+
+def test_a_power_that_is_expanded_keeps_24_digits():
+    text = """
+x = field("x", dtype="{dtype}")
+p = field("p", dtype="{dtype}")
+p.next = x**9 - 9*x**8 + 36*x**7 - 84*x**6 + 126*x**5 - 126*x**4 + 84*x**3 - 36*x**2 + 9*x - 1
+"""
+    third = simulated('x = field("x", dtype="dd")\nx.next = x / 3', x=[4]).step()["x"]
+    x = exact(third)[0]
+    wanted = (x - 1) ** 9
+    found = simulated(text, x=third, p=0).step()["p"]
+    assert abs(exact(found)[0] / wanted - 1) <= 1e-24
+    plain = simulated(text, "f64", x=third["hi"], p=0).step()["p"]
+    assert abs(plain[0] / ((Fraction(third["hi"][0]) - 1) ** 9) - 1) > 1e-13
+
+
+RULES = ["periodic", "periodic(sign=-1)", "outflow", "reflect", "mirror", "constant(c)", "fixed(c)", "neumann(c, 0.5)"]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_boundary_rules_give_values_of_both_parts(rule):
+    """Powers of two beside small ones: every value of these rules is exact in dd and in fractions alike."""
+    spelled = f'"{rule}"' if "(" not in rule or rule == "outflow" else rule
+    text = f'c = param("c", 0, dtype="dd")\nu = field("u", dtype="dd", boundary={spelled})\nu.next = u[-1] + u[+1]'
+    small = 2.0**-70
+    u, c = [(1.0, small), (4.0, -small), (2.0, 3 * small)], (0.5, small)
+    with simulated(text, u=np.array(u, DD.numpy), c=DoubleDouble(*c)) as simulation:
+        found = exact(simulation.step()["u"])
+    inside, c = [as_fraction(*p) for p in u], as_fraction(*c)
+    outside = {
+        "periodic": (inside[2], inside[0]),
+        "periodic(sign=-1)": (-inside[2], -inside[0]),
+        "outflow": (inside[0], inside[2]),
+        "reflect": (inside[0], inside[2]),
+        "mirror": (inside[1], inside[1]),
+        "constant(c)": (c, c),
+        "fixed(c)": (2 * c - inside[0], 2 * c - inside[2]),
+        "neumann(c, 0.5)": (inside[0] - c / 2, inside[2] + c / 2),
+    }[rule]
+    row = [outside[0], *inside, outside[1]]
+    assert found == [row[k] + row[k + 2] for k in range(3)]
+
+
+def test_scalars_and_reductions_keep_both_parts():
+    text = """
+u = field("u", dtype="dd")
+total, least = scalar("total", dtype="dd"), scalar("least", dtype="dd")
+u.next = u
+total.next = reduce_sum(u)
+least.next = reduce_min(u)
+"""
+    values = as_pairs(["1e20", "0.1", "-1e20", "1e-15"])
+    with simulated(text, u=values) as simulation:
+        simulation.run(1)
+        total, least = simulation["total"], simulation["least"]
+    assert isinstance(total, DoubleDouble)
+    assert abs(as_fraction(total, total.lo) - Fraction("0.100000000000001")) < Fraction(1, 2**45)
+    assert total == pytest.approx(0.1, rel=1e-11)
+    assert str(least) == "-100000000000000000000.0"
+
+
+def test_params_take_texts_and_print_all_digits():
+    text = 'c = param("c", 0.25, dtype="dd")\nu = field("u", dtype="dd")\nu.next = u + c'
+    with simulated(text, u=[0, 1], c="0.1") as simulation:
+        assert str(simulation["c"]) == "0.1"
+        found = exact(simulation.step()["u"])
+        simulation.set(c=Fraction(1, 3))
+        assert repr(simulation["c"]) == "0.333333333333333333333333333333332"
+    assert found[0] == as_fraction(*as_pairs("0.1").item())
+
+
+def test_numbers_in_the_cell_by_text():
+    found = simulated('u = field("u", dtype="dd")\nu.next = dd("0.1") + u', u=[0.0]).step()["u"]
+    assert found[0].item() == as_pairs("0.1").item()
+
+
+def test_dd_meets_other_types():
+    text = """
+u = field("u", dtype="f64")
+w = field("w", dtype="dd")
+c = param("c", 0, dtype="dd")
+u.next = u * c
+w.next = w + u * c
+"""
+    with simulated(text, u=[3.0], w=[0.0], c="0.1") as simulation:
+        found = simulation.step()
+        assert found["u"].dtype == np.float64
+        assert found["u"][0] == 3.0 * 0.1
+        assert found["w"].dtype == DD.numpy
+        assert found["w"][0].item() == (3.0 * 0.1, 0.0)
+
+
+def test_a_checkpoint_keeps_both_parts(tmp_path):
+    text = 'u = field("u", dtype="dd")\ns = scalar("s", dtype="dd")\nu.next = u / 3\ns.next = s + reduce_sum(u)'
+    machine = wb.trace(text, name="kept")
+    with machine.simulate(u=[1, 2], backend="reference") as simulation:
+        simulation.run(3)
+        simulation.save(tmp_path / "kept.npz")
+        u, s = simulation["u"], simulation["s"]
+    with machine.restore(tmp_path / "kept.npz", backend="reference") as simulation:
+        assert simulation["u"].tolist() == u.tolist()
+        assert (simulation["s"], simulation["s"].lo) == (s, s.lo)
+    assert s.lo
+
+
+def test_the_text_of_a_graph_is_read_back():
+    graph = wb.trace('u = field("u", dtype="dd")\nu.next = u * dd("0.1")', name="written").graph
+    assert parse(str(graph)) == graph
+
+
+def test_a_value_that_is_not_finite_is_found():
+    text = 'u = field("u", dtype="dd")\nw = u * u\nu.next = w'
+    with (
+        simulated(text, u=[1.0, 1e200]) as simulation,
+        pytest.raises(NonFiniteError, match=r"u becomes inf in cell \(1"),
+    ):
+        simulation.run(1, finite=True)
+
+
+def test_what_dd_has_not_is_named():
+    with pytest.raises(TraceError, match=r"line 2: exp does not take dd"):
+        wb.trace('u = field("u", dtype="dd")\nu.next = exp(u)', name="wrong")
+    with pytest.raises(FieldError, match=r"line 2: .one. is no number"):
+        wb.trace('u = field("u", dtype="dd")\nu.next = u + dd("one")', name="wrong")
+    machine = wb.trace('u = field("u", dtype="dd")\nu.next = u + 1', name="right")
+    with pytest.raises(BackendError, match="backend 'openmp' does not compute with dd"):
+        machine.simulate(u=[1.0], backend="openmp")
+    with pytest.raises(FieldError, match="'x' is no number"):
+        machine.simulate(u=["x"], backend="reference")
+
+
+def test_a_program_that_only_the_reference_runs_is_verified_drawn_and_shown():
+    machine = wb.trace('u = field("u", dtype="dd")\nhalf = u / 2\nu.next = half + 1', name="shown")
+    with pytest.warns(InterpreterWarning, match="does not compute with dd"):
+        simulation = machine.simulate(u=[1.0, 2.0])
+    found = machine.verify(u=[1.0, 2.0])
+    assert not found.deviations
+    assert ("openmp", "backend 'openmp' does not compute with dd") in found.absent
+    assert "does not compute with dd" in str(machine.inspect())
+    assert take_snapshot(simulation, "half").values.tolist() == [0.5, 1.0]
+    assert take_snapshot(simulation, "u").values.tolist() == [1.0, 2.0]
+
+
+def test_locals_of_dd_and_f64_meet_in_dd():
+    machine = wb.trace(
+        'u = field("u", dtype="dd")\nv = field("v", dtype="f64")\nu.next = u + v\nv.next = v', name="met"
+    )
+    assert any("dd and f64 meet in u + v: computed in dd" in note for note in machine.traced.promotions)
+
+
+def test_record_of_a_scalar_keeps_both_parts():
+    text = 'u = field("u", dtype="dd")\ns = scalar("s", dtype="dd")\nu.next = u / 3\ns.next = reduce_sum(u)'
+    with simulated(text, u=[1.0]) as simulation:
+        record = simulation.record("s", every=1)
+        simulation.run(3)
+    assert record.values.dtype == DD.numpy
+    sums = exact(record.values)
+    assert all(abs(3 * later - sooner) < Fraction(1, 2**100) for sooner, later in pairwise(sums))
+    assert record.values["lo"][1]

@@ -285,3 +285,21 @@ def test_no_two_values_have_one_label(machine):
             # So are equal constants, one in all cells and one for numbers that every cell shares.
             same_number = len({node.formula for node in others}) == 1 and all(n.instruction == "Imm" for n in others)
             assert len(others) <= 1 or same_number, f"{label}: {nodes}"
+
+
+def test_the_line_is_about_a_usual_step_and_says_what_an_observed_one_has():
+    text = """
+u, v = fields("u v", boundary="periodic")
+energy = scalar("energy")
+v1 = v + 0.1 * (u[+1] + u[-1] - 2 * u)
+u1 = u + v1
+u.next, v.next = u1, v1
+energy.next = reduce_sum(v1**2 + (u1[+1] - u1)**2)
+"""
+    summary = summary_of(text)
+    usual, observed = "2 sub-kernels; 2 Manifest,", "where scalars are observed 3 sub-kernels, 64 bytes a cell"
+    assert summary.line.startswith(f"m: {usual}")
+    assert summary.line.endswith(f"; 48 bytes a cell; {observed}")
+    assert "3 sub-kernels, 64 bytes and" in describe_graph(summary)
+    assert "flops a cell, where scalars are observed\n" in describe_graph(summary)
+    assert "observed" not in describe_graph(summary_of(HELLO))

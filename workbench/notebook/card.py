@@ -23,8 +23,8 @@ class KernelRow:
 
     `rolling` says which Manifest values have no array. `subkernels` are the names of its loop nests in a step whose
     scalars are observed, `usual` how many of them other steps have, in so many `launches`. `recomputed` is the share of
-    cells outside the domain that are computed, among those of the domain, and `halo_bytes` what the fills of ghost cells
-    write in a step, both for the extents on the card.
+    cells outside the domain that are computed, among those of the domain, and `halo_bytes` what the fills of ghost
+    cells write in a step, both for the extents on the card.
     Other bytes and operations are per cell and step; `bound` is the predicted number of cells a second.
     `search_ended`: the budget ended the search for what to store.
     """

@@ -331,8 +331,9 @@ class FieldView:
         error = guard.look(bad) if guard is not None else None
         if error is None:
             return False
-        held = f"\nHeld at step {simulation.steps}: Play goes on, Reset begins again." if simulation.paused else ""
-        self._send(Message({"type": "error", "text": f"{error}{held}"}))
+        how = "Held" if simulation.paused else "The run that a cell waited for has ended" if guard.failed else ""
+        told = f"\n{how} at step {simulation.steps}: Play goes on, Reset begins again." if how else ""
+        self._send(Message({"type": "error", "text": f"{error}{told}"}))
         return True
 
     def _tell(self) -> None:

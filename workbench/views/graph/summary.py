@@ -81,8 +81,8 @@ class GraphGroup:
 class GraphSummary:
     """One kernel of a plan as it is drawn; `nodes[i].ref.node == i`, operands are numbers of nodes.
 
-    bytes_moved and flops are for one cell and step; `observed`: one with scalars that other steps do not evaluate. Arrays
-    and memory are those of the whole simulation for `extents`.
+    bytes_moved and flops are for one cell and step; `observed`: one with scalars that other steps do not evaluate.
+    Arrays and memory are those of the whole simulation for `extents`.
     `changed`: nodes that the compared plan stores otherwise. `line`: all in one line.
     """
 

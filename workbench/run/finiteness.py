@@ -34,6 +34,7 @@ from workbench.graph import (
 from workbench.graph.instructions import ValueRule, traits_of
 from workbench.run.probe import write
 from workbench.run.state import STEP, State
+from workbench.run.values import unwise_text
 
 Cell = tuple[int, ...]
 Bad = tuple[str, Cell, float]
@@ -245,12 +246,8 @@ def locate(state: State, field: str, cell: Cell, value: float) -> NonFiniteError
 
 def unwise(state: State) -> str:
     """A sentence for each param that is larger than what the cell warns of: the likely cause."""
-    found = ((s, state.instance.read_global(s.name)) for s in state.graph.params)
-    return "".join(
-        f"{s.name}={value!r} is above {s.limits.warn_above:g}, up to which it is known to work. "
-        for s, value in found
-        if s.limits.warns(value)
-    )
+    found = (unwise_text(s, state.instance.read_global(s.name)) for s in state.graph.params)
+    return "".join(f"{text}. " for text in found if text)
 
 
 @dataclass(frozen=True, slots=True)

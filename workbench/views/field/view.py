@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from workbench.run.guarding import Guard
-from workbench.run.hooks import failure_of, is_closed, outdated, unwatch, watch
+from workbench.run.hooks import failure_of, is_closed, note_of, unwatch, watch
 from workbench.run.playing import pace_of
 from workbench.run.progress import silent
 from workbench.run.rewinding import remember, rewind
@@ -342,8 +342,8 @@ class FieldView:
         running = simulation.running and not simulation.paused
         pace = pace_of(simulation) if running else self._speed.played
         seen = (looking.limits, looking.recorded, looking.probes)
-        status = Status(running, pace, *seen, self._waits_for, outdated(simulation))
-        told = status_message(status, self._numbers())
+        params = self._numbers()
+        told = status_message(Status(running, pace, *seen, self._waits_for, note_of(simulation, params)), params)
         if told != self._told:
             self._told = told
             self._send(told)

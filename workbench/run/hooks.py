@@ -34,7 +34,7 @@ def outdated(simulation: Simulation) -> str:
 
 
 def note_of(simulation: Simulation, params: Mapping[str, Number]) -> str:
-    """What one should know of it: which of these values of params are unwise, and why it is outdated; "" for nothing."""
+    """What one should know: which of these values of params are unwise, and why it is outdated; "" for nothing."""
     unwise = (unwise_text(simulation.graph.static(name), value) for name, value in params.items())
     return "; ".join(text for text in (*unwise, outdated(simulation)) if text)
 

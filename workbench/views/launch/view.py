@@ -200,7 +200,7 @@ class LaunchView:
         if page is None:
             bundle |= still_entries(repr(self), closed=self._closed)
             return bundle
-        return {**page._repr_mimebundle_(), **bundle}
+        return bundle | page.mime
 
     # --- inside -------------------------------------------------------------------------------------------------------
 

@@ -13,8 +13,9 @@ from workbench.graph.instructions import Instruction
 from workbench.machine import trace
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.solvers import NAMES as SOLVERS
-from workbench.views.drawing.shapes import to_svg
+from workbench.views.drawing.shapes import text_width, to_svg
 from workbench.views.graph.drawing import draw_graph
+from workbench.views.graph.figure import GraphFigure
 from workbench.views.graph.layout import default_folds, lay_out_graph
 from workbench.views.graph.marks import INSTRUCTIONS, MARKS, STORAGES, storage_label
 from workbench.views.graph.summary import describe_graph, summarise_graph
@@ -303,3 +304,25 @@ energy.next = reduce_sum(v1**2 + (u1[+1] - u1)**2)
     assert "3 sub-kernels, 64 bytes and" in describe_graph(summary)
     assert "flops a cell, where scalars are observed\n" in describe_graph(summary)
     assert "observed" not in describe_graph(summary_of(HELLO))
+
+
+def test_no_outline_crosses_the_sign_of_an_offset():
+    """A triangle is narrower at its middle than "-1,0" is; its outline took the sign away."""
+    machine = trace('u = field("u", boundary="periodic")\nu.next = u[-1, 0] + u[0, +1]', 2, name="m")
+    summary = summarise_graph(machine.plan(), (64, 64))
+    shifts = [node for node in summary.nodes if node.instruction == "Shift"]
+    assert [node.symbol for node in shifts] == ["-1,0", "0,+1"]
+    drawn = draw_graph(summary, lay_out_graph(summary)).shapes
+    for node in shifts:
+        number, label = next((i, each) for i, each in enumerate(drawn) if getattr(each, "text", "") == node.symbol)
+        behind = drawn[number - 1]
+        fill = STORAGES[storage_label(node.storage, node.forced)]
+        assert (behind.fill, behind.outline) == (fill, "")
+        (left, _), (right, _) = behind.points[:2]
+        assert (left + right) / 2 == pytest.approx(label.at[0])
+        assert right - left >= text_width(node.symbol, 11)
+    figure = GraphFigure(lay_out_graph(summary))
+    figure.show(summary, lay_out_graph(summary), frozenset())
+    backs = dict(zip(figure._symbols.data["text"], figure._symbols.data["back"], strict=True))
+    assert backs["-1,0"] == fill
+    assert backs["+"] == "#00000000"

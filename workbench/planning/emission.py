@@ -48,7 +48,7 @@ def operator_weight(kernel: Kernel, index: int) -> float:
 
 
 def doubles_weight(kernel: Kernel, index: int) -> float:
-    """Return the same in units of operations on f64: a vector register holds twice as many numbers of half the bytes."""
+    """Return the same in units of operations on f64: of half the bytes a vector register holds twice as many."""
     weight = operator_weight(kernel, index)
     if not weight:
         return 0.0

@@ -31,7 +31,8 @@ def help_at(code: str, cursor: int) -> str:
 def help_on(name: str, shell: InteractiveShell) -> str:
     """The help on a word of the language that is no name of the notebook, nor a builtin; "" for all others."""
     word = find_word(name) if name.isidentifier() else None
-    return "" if word is None or shell.object_inspect(name)["found"] else str(word)
+    known: Any = shell  # whose methods carry no annotations
+    return "" if word is None or known.object_inspect(name)["found"] else str(word)
 
 
 class InspectionHook:
@@ -43,7 +44,7 @@ class InspectionHook:
 
     def __init__(self, shell: InteractiveShell) -> None:
         """A shell without a kernel, in a terminal, has only `?`."""
-        self._shell = shell
+        self._shell: Any = shell  # whose methods carry no annotations
         self._kernel: Any = getattr(shell, "kernel", None)  # ipykernel's, which is not imported for its type
         self._before: dict[str, Callable[[str], object]] = {}
 

@@ -329,7 +329,7 @@ class FieldView:
         """Hold a run that makes no finite numbers any more, and say so; whether it was set back."""
         guard, simulation = self._guard, self._simulation
         error = guard.look(bad) if guard is not None else None
-        if error is None:
+        if guard is None or error is None:
             return False
         how = "Held" if simulation.paused else "The run that a cell waited for has ended" if guard.failed else ""
         told = f"\n{how} at step {simulation.steps}: Play goes on, Reset begins again." if how else ""

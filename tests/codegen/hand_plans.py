@@ -20,7 +20,7 @@ from workbench.planning.plan import (
     Subkernel,
 )
 
-NO_COST = Cost(0.0, 0.0, 0.0)
+NO_COST = Cost(0.0, 0.0, 0.0, 0.0)
 
 
 def plan_by_hand(graph, reach=1, choices=None):

@@ -95,3 +95,54 @@ def test_a_plume_written_from_the_page_alone():
         sim.set(inlet=0.5, wind=2.0)
         sim.run(10)
         assert sim.t > time
+
+
+# The same reader's second cell: a pulsing jet through the side, a source that circles, stages with times of their own.
+JET = """
+t = scalar("t", unit="s")
+wind, D = param("wind", 1.0), param("D", 0.01, at_least=0)
+dx, dy = 2.0 / size(0), 1.0 / size(1)
+x, y = coordinate(spacing=(dx, dy))
+
+def sides(time):
+    jet = analytic(lambda i, j: (1 + 0.5 * sin(time)) * exp(-(((j + 0.5) * dy - 0.5) / 0.1)**2))
+    return {"x-": jet, "x+": "outflow", "y": "reflect"}
+
+def rates(c, time):
+    source = 2 * exp(-((x - 1.0 - 0.4 * cos(time))**2 + (y - 0.5 - 0.3 * sin(time))**2) / 0.02)
+    return D * laplacian(c, (dx, dy)) - wind * derivative(c, 0, dx, accuracy=1, side="backward") + source
+
+c = field("c", boundary=sides(t))
+dt = courant_step((wind, 0.0), (dx, dy), 0.2)
+c.next = ssp_rk3(c, rates, dt, boundary=sides, time=t)
+t.next = t + dt
+"""
+
+
+def jet_by_numpy(shape, steps):
+    t, dx, dy = 0.0, 2.0 / shape[0], 1.0 / shape[1]
+    x, y = np.meshgrid((np.arange(shape[0]) + 0.5) * dx, (np.arange(shape[1]) + 0.5) * dy, indexing="ij")
+    c, dt = np.zeros(shape), 0.2 * dx
+
+    def rates(c, t):
+        wide = np.pad(c, 1, mode="edge")
+        wide[0, 1:-1] = (1 + 0.5 * np.sin(t)) * np.exp(-(((y[0] - 0.5) / 0.1) ** 2))
+        across, up = (wide[2:, 1:-1] - 2 * c + wide[:-2, 1:-1]), (wide[1:-1, 2:] - 2 * c + wide[1:-1, :-2])
+        source = 2 * np.exp(-((x - 1 - 0.4 * np.cos(t)) ** 2 + (y - 0.5 - 0.3 * np.sin(t)) ** 2) / 0.02)
+        return 0.01 * (across / dx**2 + up / dy**2) - (c - wide[:-2, 1:-1]) / dx + source
+
+    for _ in range(steps):
+        first = c + dt * rates(c, t)
+        second = 0.75 * c + 0.25 * (first + dt * rates(first, t + dt))
+        c = c / 3 + 2 / 3 * (second + dt * rates(second, t + 0.5 * dt))
+        t += dt
+    return c, t
+
+
+def test_stages_with_sides_and_a_source_that_change_with_the_time():
+    with wb.trace(JET, 2, name="jet").simulate(c=0.0, shape=(32, 16), backend="reference") as sim:
+        sim.run(40)
+        expected, time = jet_by_numpy((32, 16), 40)
+        assert abs(sim.t - time) < 1e-14
+        np.testing.assert_allclose(sim.c, expected, rtol=1e-12, atol=1e-14)
+        assert sim.c[0].max() > 0.5  # the jet has come in

@@ -110,6 +110,7 @@ BAD = [
     ('b = field("b", dtype="bool")\n' + K + "b.next = k", 3, "b is bool, but b.next is given u8", "b.next = value > 0"),
     (K + "k.next = 0.5", 2, "k is u8, but k.next is given 0.5", "Write a number of that type."),
     (S + "s.next = u", 3, "s is one number, but s.next is given a value per cell", "Reduce it first"),
+    (U + "x = coordinate(spacing=0.5)\nw = u + x", 3, "a tuple of 1 stands where", "(a,) = ... unpacks a tuple of one"),
     ('u = fields("u")\nu.next = 1', 2, "u.next takes fields(...), a tuple of one field", "fields always gives a tuple"),
     ('u = fields("u")\nw = u + 1', 2, "u + 1 takes fields(...), a tuple of one field", 'Write u = field("u", ...)'),
     ('u = fields("u")\nw = 2 * u', 2, "2 * u takes fields(...), a tuple of one field", 'Write u = field("u", ...)'),

@@ -115,7 +115,7 @@ def test_columns_keep_the_height_of_their_rows():
 def test_fields_scalars_params_and_the_next_cell():
     card = summary(machine(TWO_KERNELS))
     assert [(r.name, r.type, r.note) for r in card.fields] == [
-        ("a", "f64", "periodic, K"),
+        ("a", "f64", "in K, periodic"),
         ("b", "f32", "no boundary rule, never changes"),
     ]
     assert card.scalars[0].note == "evaluated on observed steps only"
@@ -202,3 +202,35 @@ def test_the_halo_is_told_in_cells():
     assert halo_text(even.plan()) == "1 cell"
     upwind = trace('u = field("u", boundary="periodic")\nu.next = u[-1, 0] + u[0, +2]')
     assert halo_text(upwind.plan()) == "1+0, 0+2 cells"
+
+
+RIPPLES = """
+u, v = fields("u v", boundary="periodic")
+energy = scalar("energy", unit="J")
+c = param("c", 0.4, at_least=0, warn_above=0.7)
+v1 = v + c * (u[+1] + u[-1] - 2 * u)
+u1 = u + v1
+u.next, v.next = u1, v1
+energy.next = reduce_sum(v1**2 + (u1[+1] - u1)**2)
+"""
+
+
+def test_sub_kernels_are_those_of_a_usual_step_as_bytes_and_launches_are():
+    ripples = replace(trace(RIPPLES, name="ripples"), backend="openmp")
+    step, card = ripples.plan("openmp").main, summary(ripples)
+    assert (len(step.plain.subkernels), len(step.observed.subkernels)) == (2, 3)
+    assert "2 (3 where scalars are observed): v1, u1, reduce" in card_html(card)
+    assert "sub-kernels: 2 (3 where scalars are observed): v1, u1, reduce" in card_text(card)
+    assert '>sub-kernels</div><div class="swb-value">2</div>' in card_html(card)
+
+
+def test_limits_of_params_and_units_are_told():
+    card = summary(machine(RIPPLES))
+    assert card.params[0].note == "default 0.4, at least 0, known to work up to 0.7"
+    assert card.scalars[0].note == "in J, evaluated on observed steps only"
+
+
+def test_a_program_that_reads_no_neighbours_has_no_halo():
+    page = card_html(summary(machine(HELLO)))
+    assert "no cell outside is read" in page
+    assert "width 0 cells" not in page

@@ -116,15 +116,18 @@ def test_help_on_the_word_at_the_cursor(text, begins):
     assert bool(found) == bool(begins)
 
 
-def test_the_hook_leaves_other_questions_to_the_kernel_and_goes_away():
-    class Kernel:
-        def do_inspect(self, code, cursor_pos, detail_level=0):
-            return code, cursor_pos, detail_level
+class Asked:
+    """In a kernel's place: answers with what it was asked."""
 
-    kernel = Kernel()
-    hook = InspectionHook(kernel)
+    def do_inspect(self, code, cursor_pos, detail_level=0):
+        return code, cursor_pos, detail_level
+
+
+def test_the_hook_leaves_other_questions_to_the_kernel_and_goes_away(shell):
+    kernel = shell.ip.kernel = Asked()
+    hook = InspectionHook(shell.ip)
     hook.attach()
-    assert kernel.do_inspect("sqrt(", 5, detail_level=1) == ("sqrt(", 5, 1)
+    assert kernel.do_inspect("linspace(", 9, detail_level=1) == ("linspace(", 9, 1)
     text = CELL + "w = sqrt("
     answer = kernel.do_inspect(text, len(text), 0)
     assert answer["found"]
@@ -132,4 +135,32 @@ def test_the_hook_leaves_other_questions_to_the_kernel_and_goes_away():
     hook.detach()
     hook.detach()
     assert kernel.do_inspect(text, 3, 0) == (text, 3, 0)
-    InspectionHook(None).attach()
+    assert kernel.do_inspect("sqrt(", 5, 0) == ("sqrt(", 5, 0)
+
+
+def test_words_are_explained_in_ordinary_cells_while_they_stand_for_nothing_else(loaded, monkeypatch):
+    shown = []
+    monkeypatch.setattr("IPython.core.page.page", lambda said, *_, **__: shown.append(said["text/plain"]))
+    loaded.run("laplacian?")
+    loaded.run("?laplacian")
+    assert len(shown) == 2
+    assert all(text.startswith("laplacian(") for text in shown)
+    loaded.run("def laplacian():\n    'of mine'")
+    loaded.run("laplacian?")
+    assert "of mine" in shown[2]
+    assert "not found" in loaded.run("laplacians?").text
+    loaded.run("sum??\nfield??")
+    assert "Return the sum" in shown[3]
+    assert shown[4].startswith("field(")
+    assert len(shown) == 5
+    loaded.ip.run_line_magic("unload_ext", "workbench")
+    assert "not found" in loaded.run("field?").text
+
+
+def test_shift_tab_explains_words_in_ordinary_cells(shell):
+    kernel = shell.ip.kernel = Asked()
+    InspectionHook(shell.ip).attach()
+    assert kernel.do_inspect("x = grad(", 9)["data"]["text/plain"].startswith("grad(")
+    assert kernel.do_inspect("x = sum(", 8) == ("x = sum(", 8, 0)
+    shell.run("grad = 3")
+    assert kernel.do_inspect("x = grad", 8) == ("x = grad", 8, 0)

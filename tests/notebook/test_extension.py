@@ -19,6 +19,7 @@ def state(ip):
 
 def test_unload_leaves_nothing(shell):
     shell.ip.run_line_magic("unload_ext", "no_such_extension")  # IPython makes its own magics when first used
+    shell.ip.find_line_magic("pinfo")
     before = state(shell.ip)
     shell.ip.run_line_magic("load_ext", "workbench")
     during = state(shell.ip)

@@ -76,7 +76,10 @@ def test_shift_tab_in_a_cell_explains_its_words(kernel):
     assert kernel.inspect(head + "w = density.at(").startswith("u.at(offset, axis)")
     kernel.run("def my_own_flux(a):\n    'Of the notebook.'")
     assert "Of the notebook." in kernel.inspect(head + "w = my_own_flux(")
-    assert kernel.inspect("w = laplacian(density, ") == ""
+    assert kernel.inspect("w = laplacian(density, ").startswith(
+        "laplacian("
+    )  # as long as it is no name of the notebook
+    assert kernel.inspect("w = laplacians(density, ") == ""
     assert kernel.inspect(head + "sin = density\nw = sin") == ""
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.graph import OPERATORS, Arith, Load, Shift
+from workbench.machine import trace
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.cost import HostFigures, bound_seconds, ghost_percent, halo_bytes, step_cost
 
@@ -62,6 +63,12 @@ def test_cost_of_a_loop_against_counting():
             written = sum(nodes[h.node].value_type.itemsize for h in subkernel.outputs if h.node not in rolling)
             assert subkernel.cost.loads == len(reads)
             assert subkernel.cost.flops == sum(OPERATORS[nodes[n].instruction.operator].flops for n, _ in operations)
+            assert subkernel.cost.doubles == sum(
+                OPERATORS[nodes[n].instruction.operator].flops
+                * max(nodes[m].value_type.itemsize for m in (n, *nodes[n].operands))
+                / 8
+                for n, _ in operations
+            )
             assert subkernel.cost.bytes_moved == sum(size.values()) + written
             assert subkernel.emitted == len(operations)
             offsets += len(reads) > len({n for n, _ in reads})
@@ -84,10 +91,22 @@ def test_bound_of_a_step_against_counting():
         for s in step.subkernels:
             cells = cells_of(s.margins, extents)
             grown += cells > cells_of(((0, 0),) * len(extents), extents)
-            expected += cells * max(s.cost.bytes_moved / 3.0, s.cost.flops / 7.0)
+            expected += cells * max(s.cost.bytes_moved / 3.0, s.cost.doubles / 7.0)
         assert bound_seconds(step, extents, figures) == pytest.approx(expected)
         assert step_cost(step).loads == sum(s.cost.loads for s in step.subkernels)
     assert grown > 10
+
+
+def test_operations_on_bytes_do_not_bind_as_those_on_doubles_do():
+    text = """
+alive = field("alive", dtype="u8", boundary="periodic")
+around = sum(alive[i, j] for i in (-1, 0, 1) for j in (-1, 0, 1)) - alive
+alive.next = astype((around == 3) | ((around == 2) & (alive == 1)), "u8")
+"""
+    step = trace(text, 2, name="life").plan().main.plain
+    assert (step_cost(step).flops, step_cost(step).doubles) == (15, 15 / 8)
+    # at 15 operations a cell of 7 a second: 15 / 7; vector registers hold eight times as many bytes as doubles
+    assert bound_seconds(step, (1, 1), HostFigures(1e9, 7.0, "made up")) == pytest.approx(15 / 8 / 7)
 
 
 def test_halo_bytes_against_counting():

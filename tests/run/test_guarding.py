@@ -1,5 +1,6 @@
 """A guarded run is held at the last step at which all was finite; all others are told of and left as they are."""
 
+import threading
 import time
 
 import numpy as np
@@ -136,6 +137,61 @@ def test_who_sets_a_value_again_and_again_makes_few_copies(simulation, monkeypat
         simulation.set(c=1e-3)
         simulation.run(1)
     assert 2 <= len(copies) <= 3 + (time.monotonic() - begin) / 0.04
+
+
+@pytest.mark.parametrize("field_too", [False, True])
+def test_what_is_dragged_between_two_copies_is_repeated_as_it_was_set(simulation, monkeypatch, field_too):
+    monkeypatch.setattr(guarding, "SHARE", 1e-9)  # one copy, and then none for long
+    guard = Guard(simulation)
+    watch(simulation, lambda: None, 1 / 120).written = guard.written
+    assert guard.look(False) is None
+    simulation.run(1)
+    simulation.set(c=0.25)  # the copy: u is 1.75
+    for c in (0.25, 0.5, 0.5, 0.75):  # u is 1.5, 1, 0.5, -0.25, and step 6 takes the root
+        simulation.set(c=0.1)
+        simulation.set(c=c, **({"w": 1.0} if field_too else {}))
+        simulation.run(1)
+    simulation.run(20)
+    before = simulation.to_dict()
+    error = guard.look(True)
+    assert simulation.c == 0.75
+    for name, value in simulation.to_dict().items():
+        assert_same_bits(np.asarray(value), np.asarray(before[name]))
+    if field_too:  # not written down, because it may be large
+        assert "and was finite at step" in str(error)
+    else:
+        assert (error.field, error.step) == ("u", 6)
+        assert "first made by sqrt of -0.25 in root" in str(error)
+        assert "c=0.75 is above 0.2" in str(error)
+
+
+def test_a_run_in_front_fails_at_its_last_good_step(simulation):
+    guard, told = Guard(simulation), []
+    assert guard.look(False) is None
+    watcher = watch(simulation, lambda: None, 1 / 120)
+    watcher.pace = 300
+    record = simulation.record("total")
+
+    def look():
+        while not told:
+            error = guard.look(bool(np.isnan(simulation.u).any()))
+            if error is not None:
+                told.append(error)
+            time.sleep(0.001)
+
+    looking = threading.Thread(target=look, daemon=True)
+    looking.start()
+    with pytest.raises(wb.StencilError) as failed:
+        simulation.run(3000)
+    looking.join(60)
+    assert failed.value is told[0]
+    assert guard.failed
+    assert (told[0].step, simulation.steps) == (FIRST_BAD, FIRST_BAD - 1)
+    assert not simulation.running
+    assert record.steps.tolist() == list(range(1, FIRST_BAD))
+    watcher.pace = None
+    simulation.run(5)  # whoever runs on sees the rest
+    assert guard.look(True) is None
 
 
 def test_what_is_bad_from_the_start_is_meant(simulation):

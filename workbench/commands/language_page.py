@@ -15,7 +15,8 @@ _INTRODUCTION = f"""\
 # The language of a cell
 
 Every word that a `%%stencil` cell may use: how it is written, what it means, an example with its result, and a mistake
-with the error that it gets. In a cell, `Shift+Tab` on a word shows the same; so does `help` in Python:
+with the error that it gets. In a cell, `Shift+Tab` on a word shows the same; so do `laplacian?` in any other cell of a
+notebook, and `help` in Python:
 
     from workbench.language import laplacian
     help(laplacian)
@@ -39,6 +40,7 @@ _RULES = """\
   one number that the user sets between steps. Both numbers may be used in every formula, also in rules of boundaries.
 - Numbers are `f64` unless `dtype=` says otherwise; Python's numbers take the type of what they meet. Comparisons give
   conditions (`bool`), which are joined by `&`, `|` and `~`, with parentheses: `(u > 0) & (u < 1)`.
+- A `unit` is a label, for views and their axes: nothing is converted, and no formula is checked by it.
 - Names of the notebook may be used: numbers are frozen when the cell runs, functions are called. Arrays are no part of
   a program; they are given to `simulate`.
 - `--dim 2` behind the magic says how many axes there are; without it the first read such as `u[+1, 0]` does.
@@ -70,7 +72,9 @@ print(sim.t, sim.heat, sim.k)"""
 
 _RUNNING = """\
 `rod` is a machine, a program without data. `simulate` takes an array (or one number for all cells) for each field that
-the kernel `init` does not set, and numbers for scalars and params; `shape` is that of the arrays. `sim.u` is a copy."""
+the kernel `init` does not set, and numbers for scalars and params; `shape` is that of the arrays. `sim.u` is a copy.
+`sim.run(until=3.0)` ends with the first step at which `t` is at least 3, `sim.view("u")` shows the field live, and
+`help(sim)` has the rest."""
 
 _END = """\
 Back to the course: [00-quickstart](00-quickstart.ipynb), [01-first-steps](01-first-steps.ipynb)."""

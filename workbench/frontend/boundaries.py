@@ -99,7 +99,8 @@ def neumann(slope: object, dx: object) -> Rule:
 def analytic(function: Callable[..., object]) -> Rule:
     """Ghost cells hold function(i, j, ...), called once with one integer index value per axis.
 
-    It may use numbers, params, scalars and sizes, all as at the start of the kernel, but no field.
+    It may use numbers, params, scalars and sizes, all as at the start of the kernel, but no field. The indices are
+    those of the ghost cell, -1 for the first one before the domain; its centre lies at (i + 0.5) * dx.
     """
     if not callable(function):
         raise TraceError(

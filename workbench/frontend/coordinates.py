@@ -23,7 +23,8 @@ def coordinate(
     """Label an axis: `expression` gives each cell's coordinate from indices, sizes, params and numbers.
 
     coordinate(spacing=dx, origin=0) labels all axes, as x, y, z: with the centres of cells of these widths, the first
-    of which begins at `origin`; both one for all axes or a tuple with one for each. Returns all coordinates.
+    of which begins at `origin`; both one for all axes or a tuple with one for each. Returns a tuple of all
+    coordinates, values per cell that formulas may use: x, y = coordinate(spacing=dx), in one dimension (x,) = ...
     """
     trace = current_trace("coordinate")
     if spacing is None:

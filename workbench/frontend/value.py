@@ -362,6 +362,11 @@ def operand(value: object) -> Operand:
         return value
     if (explained := getattr(value, "explained", None)) is not None and isinstance(value, tuple):
         raise explained()
+    if isinstance(value, list | tuple) and value and all(isinstance(item, Value) for item in value):
+        raise TraceError(
+            f"a {type(value).__name__} of {len(value)} stands where one value is needed",
+            advice="Take one of them out: (a,) = ... unpacks a tuple of one, a, b = ... a tuple of two.",
+        )
     if isinstance(value, np.ndarray) or hasattr(value, "__array__") or isinstance(value, list | tuple):
         shape = f" of shape {np.shape(value)}" if isinstance(value, np.ndarray) else ""
         raise TraceError(

@@ -91,7 +91,11 @@ _GROUPS = (
     (
         "Boundaries",
         "What lies outside the domain: `boundary=` of a field, one rule or a dict with a rule per side, as in "
-        '`{"x-": fixed(1.0), "x+": "outflow", "y": "periodic"}`. Rules without arguments are strings too: "periodic".',
+        '`{"x-": fixed(1.0), "x+": "outflow", "y": "periodic"}`. Rules without arguments are strings too: "periodic". '
+        "For a value given on the side take `fixed`, for a given slope `neumann`, for no flux `reflect`, where a "
+        "stream enters `constant` or, varying along the side, `analytic`, where it leaves `outflow`. Beyond a corner "
+        "the rules that give values (`constant`, `fixed`, `neumann`, `analytic`) win over the others, and among them "
+        "the one of the lower axis.",
         BOUNDARIES,
     ),
     (

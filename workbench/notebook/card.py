@@ -21,9 +21,10 @@ class StaticRow:
 class KernelRow:
     """One kernel of the plan.
 
-    `rolling` says which Manifest values have no array. `subkernels` are the names of its loop nests, `passes` the
-    launches of an observed step. `recomputed` is the share of cells outside the domain that are computed, among those
-    of the domain, and `halo_bytes` what the fills of ghost cells write in a step, both for the extents on the card.
+    `rolling` says which Manifest values have no array. `subkernels` are the names of its loop nests in a step whose
+    scalars are observed, `usual` how many of them other steps have, in so many `launches`. `recomputed` is the share of
+    cells outside the domain that are computed, among those of the domain, and `halo_bytes` what the fills of ghost
+    cells write in a step, both for the extents on the card.
     Other bytes and operations are per cell and step; `bound` is the predicted number of cells a second.
     `search_ended`: the budget ended the search for what to store.
     """
@@ -34,6 +35,7 @@ class KernelRow:
     rolling: tuple[str, ...]
     delayed: int
     subkernels: tuple[str, ...]
+    usual: int
     launches: int
     recomputed: float
     halo_bytes: int
@@ -112,6 +114,19 @@ def share_text(share: float) -> str:
     if percent == 0:
         return "none"
     return f"{in_digits(percent, 2)} %" if percent >= 0.01 else "< 0.01 %"
+
+
+def loops_text(kernel: KernelRow) -> str:
+    """Loops of a usual step, and of an observed one where it has more: "2 (3 where scalars are observed)"."""
+    observed = len(kernel.subkernels)
+    return f"{kernel.usual}" if observed == kernel.usual else f"{kernel.usual} ({observed} where scalars are observed)"
+
+
+def halo_line(card: CardSummary, kernel: KernelRow) -> str:
+    """How the cells outside the domain get their values, if any is read."""
+    if card.halo == "0 cells":
+        return "no cell outside is read"
+    return f"filled; width {card.halo}; {share_text(kernel.recomputed)} recomputed"
 
 
 def filled_text(kernel: KernelRow) -> str:

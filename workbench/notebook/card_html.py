@@ -11,9 +11,10 @@ from workbench.notebook.card import (
     StaticRow,
     bound_scope,
     filled_text,
+    halo_line,
+    loops_text,
     scaled,
     shape_text,
-    share_text,
 )
 from workbench.notebook.card_style import CARD_STYLE
 from workbench.planning.text import SEARCH_ENDED
@@ -52,9 +53,9 @@ def _tiles(card: CardSummary) -> str:
         else (kind, "none", "nothing is computed"),
         ("memory traffic", f"{in_digits(kernel.bytes_moved, 3)} bytes", "a cell and step"),
         ("arithmetic", f"{in_digits(kernel.flops, 3)} flops", "a cell and step"),
-        ("sub-kernels", str(len(kernel.subkernels)), f"launches a step: {kernel.launches}"),
+        ("sub-kernels", str(kernel.usual), f"launches a step: {kernel.launches}"),
         ("memory", bytes_text(card.memory_bytes), f"for {cells} cells"),
-        ("halo", filled_text(kernel), f"filled; width {card.halo}; {share_text(kernel.recomputed)} recomputed"),
+        ("halo", filled_text(kernel), halo_line(card, kernel)),
     )
     return f'<div class="swb-tiles">{"".join(_tile(*tile) for tile in tiles)}</div>'
 
@@ -90,7 +91,7 @@ def _kernel_table(kernel: KernelRow, card: CardSummary) -> str:
         ("Manifest", f"{len(kernel.manifest)}{stored}"),
         *(("rolling", text) for text in kernel.rolling),
         ("Delayed", str(kernel.delayed)),
-        ("sub-kernels", ", ".join(kernel.subkernels) or "none"),
+        ("sub-kernels", f"{loops_text(kernel)}: {', '.join(kernel.subkernels)}" if kernel.subkernels else "none"),
     ]
     if kernel.name == "step":
         rows.append(("beyond fields", counted(card.extra_arrays, "array")))

@@ -58,7 +58,7 @@ _RULES = """
 & .swb-statics td:nth-child(2) { width: 1%; white-space: nowrap; }
 & td:last-child { padding-right: 0; }
 & .swb-notes { padding: 0.1em 0.9em 0.6em; }
-& .swb-notes > div { display: flex; flex-wrap: wrap; gap: 0 0.9em; align-items: baseline; }
+& .swb-notes > div { display: flex; flex-wrap: wrap; gap: 0 0.9em; align-items: baseline; padding-top: 0.2em; }
 & .swb-notes .swb-label { flex: 0 0 5.2rem; }
 & .swb-text { flex: 1 1 15rem; min-width: 0; overflow-wrap: anywhere; }
 & .swb-warning .swb-label, & .swb-warning .swb-text { color: var(--swb-warn); font-weight: 600; }

@@ -11,6 +11,7 @@ from workbench.notebook.card import (
     StaticRow,
     bound_scope,
     filled_text,
+    loops_text,
     scaled,
     shape_text,
     share_text,
@@ -51,8 +52,7 @@ def kernel_texts(kernel: KernelRow) -> tuple[str, ...]:
     return (
         f"{counted(kernel.nodes, 'node')}: {len(kernel.manifest)} Manifest{stored}, {kernel.delayed} Delayed",
         *kernel.rolling,
-        f"{counted(len(kernel.subkernels), 'sub-kernel')}: {', '.join(kernel.subkernels)}; "
-        f"launches a step: {kernel.launches}",
+        f"sub-kernels: {loops_text(kernel)}: {', '.join(kernel.subkernels)}; launches a step: {kernel.launches}",
         f"{in_digits(kernel.bytes_moved, 3)} bytes and {in_digits(kernel.flops, 3)} flops a cell and step; "
         f"ghost cells recomputed: {share_text(kernel.recomputed)}, filled: {filled_text(kernel)}",
         *([SEARCH_ENDED] if kernel.search_ended else ()),

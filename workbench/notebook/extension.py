@@ -43,7 +43,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
     shell.register_magics(magics)
     matcher = StencilMatcher(shell.user_ns, Machine, {name: getattr(language, name) for name in language.__all__})
     matcher.attach(shell.Completer)
-    hook = InspectionHook(getattr(shell, "kernel", None))
+    hook = InspectionHook(shell)
     hook.attach()
     set_listener_factory(ProgressDisplays(shell).new_listener)
     if getattr(shell, "kernel", None) is not None:

@@ -58,7 +58,7 @@ def summarise(
         extents=cells,
         fields=tuple(_field_row(graph, static) for static in graph.fields),
         scalars=tuple(_scalar_row(graph, static) for static in graph.scalars),
-        params=tuple(StaticRow(s.name, s.type.name, f"default {s.default}{_unit(s)}") for s in graph.params),
+        params=tuple(StaticRow(s.name, s.type.name, _param_note(s)) for s in graph.params),
         kernels=tuple(_kernel_row(kernel, cells, figures) for kernel in plan.kernels),
         halo=halo_text(plan),
         extra_arrays=_manifest_arrays(plan),
@@ -100,7 +100,7 @@ def _field_row(graph: Graph, static: Static) -> StaticRow:
         return StaticRow(static.name, static.type.name, along)
     notes = [static.boundary or "no boundary rule"]
     if static.unit:
-        notes.append(static.unit)
+        notes.insert(0, f"in {static.unit}")
     if static.face_axes:
         notes.append(f"on faces of axis {', '.join(str(a) for a in static.face_axes)}")
     if not written:
@@ -113,7 +113,17 @@ def _scalar_row(graph: Graph, static: Static) -> StaticRow:
         return StaticRow(static.name, static.type.name, "result")
     diagnostic = any(static.name in diagnostic_stores(graph, kernel) for kernel in graph.kernels)
     note = "evaluated on observed steps only" if diagnostic else "up to date after every step"
-    return StaticRow(static.name, static.type.name, note + _unit(static))
+    return StaticRow(static.name, static.type.name, f"in {static.unit}, {note}" if static.unit else note)
+
+
+def _param_note(static: Static) -> str:
+    """Its default and its limits: "default 0.2 m, at least 0, known to work up to 0.5"."""
+    notes = [f"default {static.default}{_unit(static)}"]
+    if str(static.limits):
+        notes.append(str(static.limits))
+    if static.limits.warn_above is not None:
+        notes.append(f"known to work up to {static.limits.warn_above:g}")
+    return ", ".join(notes)
 
 
 def _kernel_row(kernel: KernelPlan, cells: tuple[int, ...], figures: HostFigures) -> KernelRow:
@@ -128,6 +138,7 @@ def _kernel_row(kernel: KernelPlan, cells: tuple[int, ...], figures: HostFigures
         rolling=_rolling_texts(kernel),
         delayed=sum(1 for s in kernel.storage if s is Storage.DELAYED),
         subkernels=tuple(subkernel_label(kernel, subkernel.name) for subkernel in step.subkernels),
+        usual=len(kernel.plain.subkernels),
         launches=len(kernel.plain.launches),
         recomputed=ghost_percent(kernel.plain, cells) / 100,
         halo_bytes=halo_bytes(kernel.plain, kernel.kernel, cells),

@@ -8,7 +8,7 @@ from math import prod
 
 from workbench.graph import Kernel
 from workbench.planning.axes import along, axes_of, listed, loop_extents, loop_margins
-from workbench.planning.emission import Emission, operator_weight
+from workbench.planning.emission import Emission, doubles_weight, operator_weight
 from workbench.planning.layout import lay_out_on_host
 from workbench.planning.plan import Axes, Cost, Home, Plan, Read, Step
 from workbench.planning.reach import recomputed_percent
@@ -31,7 +31,7 @@ class CacheLevel:
 
 @dataclass(frozen=True, slots=True)
 class HostFigures:
-    """What a machine can do: bytes per second to memory, weighted operations per second; `label` says how known.
+    """What a machine can do: bytes per second to memory, weighted operations on f64 per second; `label` says how known.
 
     levels: what caches move, smallest size first, slower from one to the next; empty where nobody has measured it.
     """
@@ -76,9 +76,10 @@ def loop_cost(
     def is_of_cell(node: int) -> bool:
         return last in listed(axes_of(kernel.nodes[node].space, kernel.space), kernel.space.rank)
 
-    flops = sum(operator_weight(kernel, node) for node, _ in emission.operations if is_of_cell(node))
+    operations = [node for node, _ in emission.operations if is_of_cell(node)]
+    flops, doubles = (sum(weigh(kernel, node) for node in operations) for weigh in (operator_weight, doubles_weight))
     loads = sum(is_of_cell(node) for node, _ in emission.reads)
-    return Cost(float(sum(moved.values()) + written), flops, float(loads))
+    return Cost(float(sum(moved.values()) + written), flops, float(loads), doubles)
 
 
 def step_cost(step: Step) -> Cost:
@@ -87,7 +88,8 @@ def step_cost(step: Step) -> Cost:
     Fills are left out because they touch surfaces only, loops over some axes because they have few cells.
     """
     costs = [s.cost for s in step.subkernels if not s.axes]
-    return Cost(sum(c.bytes_moved for c in costs), sum(c.flops for c in costs), sum(c.loads for c in costs))
+    moved, doubles = sum(c.bytes_moved for c in costs), sum(c.doubles for c in costs)
+    return Cost(moved, sum(c.flops for c in costs), sum(c.loads for c in costs), doubles)
 
 
 def bound_seconds(step: Step, extents: tuple[int, ...], figures: HostFigures = ESTIMATE) -> float:
@@ -96,7 +98,7 @@ def bound_seconds(step: Step, extents: tuple[int, ...], figures: HostFigures = E
     for subkernel in step.subkernels:
         cells = prod(loop_extents(subkernel, extents))
         bandwidth = figures.bandwidth_of(round(cells * subkernel.cost.bytes_moved))
-        total += cells * max(subkernel.cost.bytes_moved / bandwidth, subkernel.cost.flops / figures.flops)
+        total += cells * max(subkernel.cost.bytes_moved / bandwidth, subkernel.cost.doubles / figures.flops)
     return total
 
 

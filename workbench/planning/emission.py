@@ -47,6 +47,14 @@ def operator_weight(kernel: Kernel, index: int) -> float:
     return OPERATORS[instruction.operator].flops if isinstance(instruction, Arith) else 0.0
 
 
+def doubles_weight(kernel: Kernel, index: int) -> float:
+    """Return the same in units of operations on f64: of half the bytes a vector register holds twice as many."""
+    weight = operator_weight(kernel, index)
+    if not weight:
+        return 0.0
+    return weight * max(kernel.nodes[n].value_type.itemsize for n in (index, *kernel.nodes[index].operands)) / 8
+
+
 def emit(
     kernel: Kernel,
     storage: Sequence[Storage],

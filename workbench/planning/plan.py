@@ -101,11 +101,15 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Per cell of the domain: bytes moved to and from memory, weighted operations, array reads; per step."""
+    """Per cell of the domain: bytes moved to and from memory, weighted operations, array reads; per step.
+
+    `doubles` are the same operations in units of those on f64: of narrower numbers a vector register holds more.
+    """
 
     bytes_moved: float
     flops: float
     loads: float
+    doubles: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,7 @@ from workbench.graph.arithmetic import stored
 from workbench.graph.instructions import ValueRule, traits_of
 from workbench.run.probe import write
 from workbench.run.state import STEP, State
+from workbench.run.values import unwise_text
 
 Cell = tuple[int, ...]
 Bad = tuple[str, Cell, float]
@@ -117,18 +118,53 @@ def put_back(state: State, kept: Kept) -> None:
     state.steps, state.observed_step = kept.step, kept.observed_step
 
 
-def last_good_step(state: State, kept: Kept, fields: frozenset[str] | None = None) -> NonFiniteError | None:
+@dataclass(slots=True)
+class Turns:
+    """The params of a run, whenever they were set: (steps done by then, param -> value), in order.
+
+    `before` holds them as they were at the copy with which a repetition begins.
+    """
+
+    before: dict[str, Number]
+    later: list[tuple[int, dict[str, Number]]]
+
+    def at(self, step: int) -> dict[str, Number]:
+        """With which the step after so many was done."""
+        return next((values for since, values in reversed(self.later) if since <= step), self.before)
+
+    def after(self, step: int) -> int | None:
+        """How many steps were done when they were set next."""
+        return next((since for since, _ in self.later if since > step), None)
+
+
+def params_of(state: State) -> dict[str, Number]:
+    """All params as they are now."""
+    return {static.name: state.instance.read_global(static.name) for static in state.graph.params}
+
+
+def last_good_step(
+    state: State, kept: Kept, fields: frozenset[str] | None = None, turns: Turns | None = None
+) -> NonFiniteError | None:
     """Go from the present state, in which one of `fields` (None: any) is bad, to the last step at which none was.
 
-    `kept` is an earlier state in which all were good. Returns what the next step makes bad; None, and then the state is
-    any, if the steps of now do not make it, because something else has changed the state since.
+    `kept` is an earlier state in which all were good, `turns` how params were set since (None: not at all); they are as
+    they were before the call afterwards. Returns what the next step makes bad; None, and then the state is any, if the
+    steps of now do not make it, because something else has changed the state since.
     """
+    now = params_of(state)
+    try:
+        return _last_good_step(state, kept, fields, turns or Turns(now, []))
+    finally:
+        _set_params(state, now)
+
+
+def _last_good_step(state: State, kept: Kept, fields: frozenset[str] | None, turns: Turns) -> NonFiniteError | None:
     end, good, observed = state.steps, kept.step, kept.observed_step
     values = dict(kept.values)
     put_back(state, kept)
     while end - good > 1:
         middle = (good + end) // 2
-        _repeat(state, middle - good, good)
+        _repeat(state, middle - good, good, turns)
         if find_bad_now(state, fields) is None:
             good = observed = middle  # _repeat observes its last step
             for static in state.graph.statics:
@@ -137,15 +173,25 @@ def last_good_step(state: State, kept: Kept, fields: frozenset[str] | None = Non
         else:
             end = middle
             put_back(state, Kept(good, observed, values))
-    _repeat(state, 1, good)
+    _repeat(state, 1, good, turns)
     bad = find_bad_now(state, fields)
     put_back(state, Kept(good, observed, values))
     return None if bad is None else locate(state, *bad)
 
 
-def _repeat(state: State, steps: int, done: int) -> None:
-    """Do steps again, uncounted."""
-    state.instance.march(MarchRequest(STEP, steps, first_step=done))
+def _repeat(state: State, steps: int, done: int, turns: Turns) -> None:
+    """Do steps again, uncounted, with the params of then."""
+    end = done + steps
+    while done < end:
+        _set_params(state, turns.at(done))
+        until = min(end, turns.after(done) or end)
+        state.instance.march(MarchRequest(STEP, until - done, first_step=done))
+        done = until
+
+
+def _set_params(state: State, params: Mapping[str, Number]) -> None:
+    for name, value in params.items():
+        state.instance.write_global(name, value)
 
 
 def find_bad_now(state: State, fields: frozenset[str] | None = None) -> Bad | None:
@@ -203,12 +249,8 @@ def locate(state: State, field: str, cell: Cell, value: float) -> NonFiniteError
 
 def unwise(state: State) -> str:
     """A sentence for each param that is larger than what the cell warns of: the likely cause."""
-    found = ((s, state.instance.read_global(s.name)) for s in state.graph.params)
-    return "".join(
-        f"{s.name}={value!r} is above {s.limits.warn_above:g}, up to which it is known to work. "
-        for s, value in found
-        if s.limits.warns(value)
-    )
+    found = (unwise_text(s, state.instance.read_global(s.name)) for s in state.graph.params)
+    return "".join(f"{text}. " for text in found if text)
 
 
 @dataclass(frozen=True, slots=True)

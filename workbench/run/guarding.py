@@ -3,6 +3,7 @@
 Who looks asks between frames. A copy of the state is kept now and then, if there is memory for it; from it the steps
 are repeated to the one that made the bad value, as a run with finite=True does. Without it all that is known is between
 which two looks that was. A value that is set is followed by a copy at once: steps may turn bad before the next look.
+Between two copies params are written down as they are set, and set again at these steps of the repetition.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ from workbench.run.end_time import UNTIL
 from workbench.run.finiteness import (
     Bad,
     Kept,
+    Turns,
     find_bad_now,
     kept_state,
     last_good_step,
+    params_of,
     put_back,
     unwise,
 )
@@ -27,6 +30,7 @@ from workbench.run.simulation import Simulation
 from workbench.run.state import State
 
 SHARE = 0.05  # of the time, for copies of the state
+MOST_TURNS = 4096  # settings of params that are written down between two copies
 LONGEST_REPEAT = 2.0  # seconds of steps that are done again; who has not looked for longer gets no exact step
 
 
@@ -34,16 +38,20 @@ class Guard:
     """Guards the fields of one simulation. Fields that are bad at the first look are meant to be so.
 
     It holds a run in the background once, until the state or a param is set: who plays on wants to see the rest. A run
-    in front, which a cell waits for, and one that has ended are told of and left as they are.
+    in front, which a cell waits for, fails there with what is told, at its last good step. One that has ended is told
+    of and left as it is.
     """
 
     def __init__(self, simulation: Simulation) -> None:
         self._simulation = simulation
+        self.failed = False  # whether the last thing that was told has ended a run in front
         self._written = -1
         self._fields = frozenset[str]()
         self._armed = False
         self._good = 0  # the step of the last look at which all was well
         self._kept: Kept | None = None
+        self._turns = Turns({}, [])
+        self._overwritten = 0
         self._ran: tuple[object, object] = (None, None)  # what made the kept state, and would repeat its steps
         self._due = 0.0  # (monotonic) when a look may make a copy again
         self._due_written = 0.0  # when a value that is set may, so that one that is set every step costs little
@@ -59,9 +67,12 @@ class Guard:
     def written(self) -> None:
         """A value was just set: keep the state before the next step. Never raises."""
         begin = time.monotonic()
-        if self._written < 0 or begin < self._due_written:
+        if self._written < 0:
             return
         state = self._simulation._state
+        if begin < self._due_written:
+            self._note(state)
+            return
         with contextlib.suppress(MemoryError):
             if self._meant(state):
                 self._begin(state)
@@ -69,6 +80,16 @@ class Guard:
                 self._written = state.written
                 self._keep(state)
         self._due_written = time.monotonic() + (time.monotonic() - begin) / SHARE
+
+    def _note(self, state: State) -> None:
+        """Write down how params were set since the copy, if nothing else was."""
+        following = state.written == self._written + 1 and state.overwritten == self._overwritten
+        if self._kept is None or not following or len(self._turns.later) >= MOST_TURNS:
+            return  # the next look makes a copy
+        self._written = state.written
+        if self._turns.later and self._turns.later[-1][0] == state.steps:
+            del self._turns.later[-1]
+        self._turns.later.append((state.steps, params_of(state)))
 
     def _look(self) -> NonFiniteError | None:
         begin = time.monotonic()
@@ -90,7 +111,7 @@ class Guard:
         if bad is None:
             self._keep(state)
             return None
-        self._armed = False
+        self._armed = self.failed = False
         return self._told(state, bad)
 
     def _meant(self, state: State) -> bool:
@@ -106,6 +127,7 @@ class Guard:
 
     def _keep(self, state: State) -> None:
         self._good, self._ran, self._kept = state.steps, self._runs(state), None
+        self._turns, self._overwritten = Turns(params_of(state), []), state.overwritten
         free = bytes_available()
         if free is None or free > 3 * state.instance.memory_bytes:  # for this copy, that of the end and the one between
             self._kept = kept_state(state)
@@ -118,22 +140,23 @@ class Guard:
     def _told(self, state: State, bad: Bad) -> NonFiniteError:
         march = self._simulation._march
         background = self._simulation._background
-        held = None
-        if march is not None and background is not None and background.march is march and background.alive:
-            march.paused = True
-            held = march
+        held = None if march is None or march.over or not self._simulation.running else march
         kept, self._kept = self._kept, None
         error = None
         if kept is not None and (state.steps - kept.step) * (state.measured_step_seconds or 0.0) < LONGEST_REPEAT:
             error = self._repeated(state, kept, held)
         error = error or _between(state, self._good, bad)
         self._good = min(self._good, state.steps)
+        if held is not None and background is not None and background.march is held:
+            held.paused = True
+        elif held is not None:
+            held.broken, self.failed = error, True
         return error
 
     def _repeated(self, state: State, kept: Kept, held: March | None) -> NonFiniteError | None:
         """The step, the cell and what made it; a run that is held stands at the last good step then."""
         end = kept_state(state)
-        error = last_good_step(state, kept, self._fields)
+        error = last_good_step(state, kept, self._fields, self._turns)
         if error is None or held is None:
             put_back(state, end)
             return error

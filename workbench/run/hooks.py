@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from workbench.backends.base import Number
 from workbench.run.simulation import Simulation
+from workbench.run.values import unwise_text
 from workbench.run.watching import Watch
 
 
@@ -29,6 +31,12 @@ def outdate(simulation: Simulation, why: str) -> None:
 def outdated(simulation: Simulation) -> str:
     """Why the simulation is no longer of the program that its cell describes; "" if it is."""
     return simulation._state.outdated
+
+
+def note_of(simulation: Simulation, params: Mapping[str, Number]) -> str:
+    """What one should know: which of these values of params are unwise, and why it is outdated; "" for nothing."""
+    unwise = (unwise_text(simulation.graph.static(name), value) for name, value in params.items())
+    return "; ".join(text for text in (*unwise, outdated(simulation)) if text)
 
 
 def failure_of(simulation: Simulation) -> BaseException | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from workbench.backends.base import MarchRequest, StopFlag
-from workbench.errors import RunError
+from workbench.errors import NonFiniteError, RunError
 from workbench.events import Listener, Progress, RunEnd, RunEnded, publish
 from workbench.run.advancing import Advance
 from workbench.run.finiteness import Finiteness, lost_scalars, warn_of_lost_scalars
@@ -36,13 +36,16 @@ class March:
     """One run of one simulation, in the thread that owns it.
 
     `stop` may be set by any thread or signal handler; the run then ends at the next whole step. `paused` and `pace`,
-    the most steps per second of this run where no watcher wishes for another number, may be set by a command.
+    the most steps per second of this run where no watcher wishes for another number, may be set by a command, and
+    `broken`, with which the run then fails. `over`: it has ended.
     """
 
     def __init__(self, state: State, owner: Owner, goal: Goal, listener: Listener, finite: bool = False) -> None:
         self.stop = RunStop(owner.slice_end)
         self.paused = False
         self.pace: float | None = None
+        self.broken: NonFiniteError | None = None
+        self.over = False
         self.done = 0
         self._state = state
         self._owner = owner
@@ -62,6 +65,7 @@ class March:
             warn_of_lost_scalars(self._state, lost, begin)
             return self._ended(reason)
         finally:
+            self.over = True
             ended = self._ended(reason)
             self._listener(ended)
             publish(ended)
@@ -125,7 +129,7 @@ class March:
 
     def _rest(self, end: float) -> None:
         """Serve others, and do nothing else, until `end` (perf_counter)."""
-        while not (self.stop.is_set() or self.paused) and (left := end - time.perf_counter()) > 0:
+        while not (self.stop.is_set() or self.paused or self.broken) and (left := end - time.perf_counter()) > 0:
             self._owner.sleep(min(left, SLICE_SECONDS))
             self._owner.serve()
 
@@ -171,10 +175,12 @@ class March:
         if self._owner.waiting:
             self._freshen()
         self._owner.serve()
-        while self.paused and not self.stop.is_set():
+        while self.paused and not (self.stop.is_set() or self.broken):
             self._tell()
             self._owner.sleep(SLICE_SECONDS)
             self._owner.serve()
+        if self.broken is not None:
+            raise self.broken
 
     def _tell(self) -> None:
         seconds = time.perf_counter() - self._begin

@@ -46,6 +46,7 @@ class State:
         self.march_seconds = 0.0
         self.watches = Watches()
         self.written = 0  # how often something else than the kernel step has changed a field or a number
+        self.overwritten = 0  # how often of these a field or a scalar, so more than a param
         self._instance: Instance | None = instance
         kernels = {kernel.name: kernel for kernel in self.graph.kernels}
         self._diagnostics = diagnostic_stores(self.graph, kernels[STEP]) if STEP in kernels else frozenset[str]()
@@ -112,6 +113,7 @@ class State:
             self.watches.tell()
         else:
             self.written += 1
+            self.overwritten += 1
             self.watches.tell_written()
         return result
 
@@ -168,6 +170,7 @@ class State:
         for name, value in numbers.items():
             self.instance.write_global(name, value)
         self.written += 1
+        self.overwritten += bool(values.keys() - {param.name for param in self.graph.params})
         self.watches.tell_written()
 
     def static(self, name: str) -> Static:

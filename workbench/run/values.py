@@ -50,13 +50,17 @@ def number(static: Static, value: object) -> Number:
             f"{static.name} is {result!r}, but must be {within or 'a number'}",
             advice=f"Pass a number {within}: {static.name}={static.default!r} is the default.",
         )
-    if static.limits.warns(result):
-        warnings.warn(
-            f"{static.name}={result!r} is above {static.limits.warn_above:g}, up to which it is known to work",
-            ParamWarning,
-            stacklevel=2,
-        )
+    unwise = unwise_text(static, result)
+    if unwise:
+        warnings.warn(unwise, ParamWarning, stacklevel=2)
     return result
+
+
+def unwise_text(static: Static, value: Number) -> str:
+    """What one should know of a value that is allowed; "" for nothing."""
+    if not static.limits.warns(value):
+        return ""
+    return f"{static.name}={value!r} is above {static.limits.warn_above:g}, up to which it is known to work"
 
 
 def fit(name: str, array: Array, type_: StorageType) -> Array:

@@ -330,3 +330,19 @@ def test_pace_slows_a_run(simulation):
     simulation.run(30)
     assert time.monotonic() - begin >= 0.25  # a lower bound: a slow machine cannot break it
     unwatch(simulation, watched)
+
+
+@pytest.mark.filterwarnings("ignore::workbench.run.values.ParamWarning")
+def test_a_value_that_is_unwise_is_told_as_long_as_it_is_set():
+    text = TEXT.replace("at_most=0.5", "warn_above=0.5")
+    with wb.trace(text, name="heat").simulate(u=np.zeros((4, 4)), backend="reference") as simulation:
+        view = FieldView(simulation, "u", plain_axes(simulation.shape), Look())
+        page = TestPage(view)
+        view.attach(page)
+        view.ready()
+        page.wait("status", lambda m: m["note"] == "")
+        view.receive({"type": "set", "name": "c", "value": 0.8})
+        page.wait("status", lambda m: m["note"] == "c=0.8 is above 0.5, up to which it is known to work")
+        view.receive({"type": "set", "name": "c", "value": 0.4})
+        page.wait("status", lambda m: m["params"]["c"] == 0.4 and m["note"] == "")
+        view.close()

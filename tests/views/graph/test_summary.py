@@ -13,8 +13,9 @@ from workbench.graph.instructions import Instruction
 from workbench.machine import trace
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.solvers import NAMES as SOLVERS
-from workbench.views.drawing.shapes import to_svg
+from workbench.views.drawing.shapes import text_width, to_svg
 from workbench.views.graph.drawing import draw_graph
+from workbench.views.graph.figure import GraphFigure
 from workbench.views.graph.layout import default_folds, lay_out_graph
 from workbench.views.graph.marks import INSTRUCTIONS, MARKS, STORAGES, storage_label
 from workbench.views.graph.summary import describe_graph, summarise_graph
@@ -285,3 +286,43 @@ def test_no_two_values_have_one_label(machine):
             # So are equal constants, one in all cells and one for numbers that every cell shares.
             same_number = len({node.formula for node in others}) == 1 and all(n.instruction == "Imm" for n in others)
             assert len(others) <= 1 or same_number, f"{label}: {nodes}"
+
+
+def test_the_line_is_about_a_usual_step_and_says_what_an_observed_one_has():
+    text = """
+u, v = fields("u v", boundary="periodic")
+energy = scalar("energy")
+v1 = v + 0.1 * (u[+1] + u[-1] - 2 * u)
+u1 = u + v1
+u.next, v.next = u1, v1
+energy.next = reduce_sum(v1**2 + (u1[+1] - u1)**2)
+"""
+    summary = summary_of(text)
+    usual, observed = "2 sub-kernels; 2 Manifest,", "where scalars are observed 3 sub-kernels, 64 bytes a cell"
+    assert summary.line.startswith(f"m: {usual}")
+    assert summary.line.endswith(f"; 48 bytes a cell; {observed}")
+    assert "3 sub-kernels, 64 bytes and" in describe_graph(summary)
+    assert "flops a cell, where scalars are observed\n" in describe_graph(summary)
+    assert "observed" not in describe_graph(summary_of(HELLO))
+
+
+def test_no_outline_crosses_the_sign_of_an_offset():
+    """A triangle is narrower at its middle than "-1,0" is; its outline took the sign away."""
+    machine = trace('u = field("u", boundary="periodic")\nu.next = u[-1, 0] + u[0, +1]', 2, name="m")
+    summary = summarise_graph(machine.plan(), (64, 64))
+    shifts = [node for node in summary.nodes if node.instruction == "Shift"]
+    assert [node.symbol for node in shifts] == ["-1,0", "0,+1"]
+    drawn = draw_graph(summary, lay_out_graph(summary)).shapes
+    for node in shifts:
+        number, label = next((i, each) for i, each in enumerate(drawn) if getattr(each, "text", "") == node.symbol)
+        behind = drawn[number - 1]
+        fill = STORAGES[storage_label(node.storage, node.forced)]
+        assert (behind.fill, behind.outline) == (fill, "")
+        (left, _), (right, _) = behind.points[:2]
+        assert (left + right) / 2 == pytest.approx(label.at[0])
+        assert right - left >= text_width(node.symbol, 11)
+    figure = GraphFigure(lay_out_graph(summary))
+    figure.show(summary, lay_out_graph(summary), frozenset())
+    backs = dict(zip(figure._symbols.data["text"], figure._symbols.data["back"], strict=True))
+    assert backs["-1,0"] == fill
+    assert backs["+"] == "#00000000"

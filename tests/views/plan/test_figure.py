@@ -46,3 +46,9 @@ def test_a_click_near_a_mark_chooses_its_sub_kernel(charts):
     made._tapped(SimpleNamespace(x=mark.intensity * 1.01, y=mark.speed / 1e9 * 50))
     made._tapped(SimpleNamespace(x=None, y=None))
     assert chosen == [mark.name]
+
+
+def test_hollow_marks_are_hollow_on_any_page(charts):
+    made, _, _ = charts
+    fills = {kind: fill for kind, fill in zip(made._marks.data["kind"], made._marks.data["fill"], strict=True)}
+    assert fills["predicted"] == "#00000000"  # nothing of its own, so that a dark page is seen through it

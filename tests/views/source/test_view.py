@@ -5,6 +5,7 @@ import pytest
 from tests.views.ear import Ear, body
 from tests.views.machines import trade_off
 from workbench.errors import PlanError, RunError
+from workbench.machine import trace
 from workbench.views.inspection.inspection import Inspection
 from workbench.views.inspection.selection import CellLine, SubkernelRef, value_named
 from workbench.views.kinds import VIEWS
@@ -174,3 +175,20 @@ def test_selections_in_words():
     assert describe_selection(plan, None) == ""
     assert describe_selection(plan, value_named(plan, "b")) == "b: Manifest, line 4 of the cell"
     assert describe_selection(plan, SubkernelRef("step", "step_0_b")) == "sub-kernel step_0_b of kernel step"
+
+
+@pytest.mark.parametrize(("values", "told"), [(100, []), (300, ["writing the source of large, 900 values ..."])])
+def test_a_page_hears_of_a_large_source_that_it_is_being_written(monkeypatch, values, told):
+    monkeypatch.setattr("workbench.views.source.view.LONG", 0)  # no compiler
+    large = trace(f"u = field('u')\nw = u\nfor k in range({values}):\n    w = w * u + k\nu.next = w", name="large")
+    ear, inspection = Ear(), Inspection(large, backend="openmp")
+    view = SourceView(inspection, ear)
+    ear.listener.ready()
+    ear.wait("status", lambda m: not m.content["text"])
+    kinds = [m.content["type"] for m in ear.heard]
+    assert [m.content["text"] for m in ear.of("status") if m.content["text"]] == told
+    assert kinds.index("text") == len(told)
+    view.beside("nothing")
+    ear.wait("text", lambda m: ear.of("text").index(m) == 1)
+    assert [m.content["text"] for m in ear.of("status") if m.content["text"]] == 2 * told
+    view.close()

@@ -129,8 +129,10 @@ def to_png(drawing: Drawing) -> bytes:
     canvas[:] = _rgb(drawing.background)
     for shape in drawing.shapes:
         _draw(canvas, shape)
-    fine = canvas.reshape(drawing.height, _FINE, drawing.width, _FINE, 3)
-    return encode_rgb(fine.mean(axis=(1, 3)).astype(np.uint8))
+    total = np.zeros((drawing.height, drawing.width, 3), np.uint16)
+    for i, j in np.ndindex(_FINE, _FINE):
+        total += canvas[i::_FINE, j::_FINE]
+    return encode_rgb((total // _FINE**2).astype(np.uint8))
 
 
 def _draw(canvas: Canvas, shape: Shape) -> None:

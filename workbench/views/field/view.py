@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol, Self
 
 from workbench.run.guarding import Guard
-from workbench.run.hooks import failure_of, is_closed, outdated, unwatch, watch
+from workbench.run.hooks import failure_of, is_closed, note_of, unwatch, watch
 from workbench.run.playing import pace_of
 from workbench.run.progress import silent
 from workbench.run.rewinding import remember, rewind
@@ -329,10 +329,11 @@ class FieldView:
         """Hold a run that makes no finite numbers any more, and say so; whether it was set back."""
         guard, simulation = self._guard, self._simulation
         error = guard.look(bad) if guard is not None else None
-        if error is None:
+        if guard is None or error is None:
             return False
-        held = f"\nHeld at step {simulation.steps}: Play goes on, Reset begins again." if simulation.paused else ""
-        self._send(Message({"type": "error", "text": f"{error}{held}"}))
+        how = "Held" if simulation.paused else "The run that a cell waited for has ended" if guard.failed else ""
+        told = f"\n{how} at step {simulation.steps}: Play goes on, Reset begins again." if how else ""
+        self._send(Message({"type": "error", "text": f"{error}{told}"}))
         return True
 
     def _tell(self) -> None:
@@ -341,8 +342,8 @@ class FieldView:
         running = simulation.running and not simulation.paused
         pace = pace_of(simulation) if running else self._speed.played
         seen = (looking.limits, looking.recorded, looking.probes)
-        status = Status(running, pace, *seen, self._waits_for, outdated(simulation))
-        told = status_message(status, self._numbers())
+        params = self._numbers()
+        told = status_message(Status(running, pace, *seen, self._waits_for, note_of(simulation, params)), params)
         if told != self._told:
             self._told = told
             self._send(told)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from workbench.views.drawing.shapes import Drawing, Label, Line, Polygon, Shape, text_width
+from workbench.views.drawing.shapes import Drawing, Label, Line, Polygon, Shape, rectangle, text_width
 from workbench.views.graph.label_places import lettered, mark_size, symbol_mark
 from workbench.views.graph.layout import FRAME_MARGIN, GraphLayout, Hull
 from workbench.views.graph.marks import (
@@ -14,6 +14,7 @@ from workbench.views.graph.marks import (
     INSTRUCTIONS,
     LINK,
     STORAGES,
+    backing,
     shape_of,
     storage_label,
 )
@@ -69,6 +70,10 @@ def _node(node: GraphNode, at: tuple[float, float], scale: float, changed: bool)
         side = x + (radius + 4) * (1 if node.sync_after else -1)
         shapes += [Line(((side + d, y - radius), (side + d, y + radius)), INK, 1.5) for d in (0, 3)]
     if node.symbol and mark >= symbol_mark(node.symbol):
+        behind = backing(node.instruction, node.symbol, fill)
+        if behind:
+            width = text_width(node.symbol, 11)
+            shapes.append(rectangle(x - width / 2, y - 6, width, 12, behind, ""))
         shapes.append(Label((x, y), node.symbol, INK, 11, "centre"))
     return shapes
 

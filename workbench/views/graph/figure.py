@@ -31,6 +31,7 @@ from workbench.views.graph.marks import (
     MARKS,
     SELECTED,
     STORAGES,
+    backing,
     storage_label,
 )
 from workbench.views.graph.summary import GraphNode, GraphSummary
@@ -87,7 +88,7 @@ class GraphFigure:
         self._folded = ColumnDataSource({"left": [], "right": [], "top": [], "bottom": [], "name": [], "details": []})
         self._words = ColumnDataSource(_word_columns(()))
         self._scales = ColumnDataSource({"across": [], "down": []})
-        self._symbols = ColumnDataSource({"x": [], "y": [], "text": [], "least": []})
+        self._symbols = ColumnDataSource({"x": [], "y": [], "text": [], "least": [], "back": []})
         self._rings = ColumnDataSource({"x": [], "y": [], "colour": [], "dash": []})
         self._barriers = ColumnDataSource({"x": [], "y": [], "text": []})
         self._fitted: tuple[float, float, float, float] | None = None
@@ -124,7 +125,7 @@ class GraphFigure:
         drawn = plot.add_glyph(self.nodes, marks)
         symbols = Text(
             x="x", y="y", text="text", text_align="center", text_baseline="middle", text_color=INK,
-            text_font=_FONT, text_font_size="10px",
+            text_font=_FONT, text_font_size="10px", background_fill_color="back",
         )  # fmt: skip
         readable = CDSView(filter=CustomJSFilter(code=_READABLE))
         plot.add_glyph(self._symbols, symbols, view=readable)
@@ -185,6 +186,7 @@ class GraphFigure:
             "y": [y for _, _, y in layout.places],
             "text": [summary.nodes[n].symbol for n, _, _ in layout.places],
             "least": [symbol_mark(summary.nodes[n].symbol) for n, _, _ in layout.places],
+            "back": [_backing(summary.nodes[n]) for n, _, _ in layout.places],
         }
         barriers = [
             (n, x, y) for n, x, y in layout.places if summary.nodes[n].sync_before or summary.nodes[n].sync_after
@@ -292,3 +294,8 @@ def _folded_columns(summary: GraphSummary, hulls: tuple[Hull, ...]) -> dict[str,
             for hull, group in zip(hulls, groups, strict=True)
         ],
     }
+
+
+def _backing(node: GraphNode) -> str:
+    fill = STORAGES[storage_label(node.storage, node.forced)]
+    return backing(node.instruction, node.symbol, fill) or "#00000000"

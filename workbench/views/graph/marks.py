@@ -67,6 +67,7 @@ MARKS: dict[str, Mark] = {
     ),
     "LoadSize": Mark("triangle_pin", ((-1, 0.58), (0, 0.4), (1, 0.58), (0.34, -0.2), (0, -1.15), (-0.34, -0.2))),
 }
+_NARROW = ("Shift", "Broadcast", "Reduce", "LoadSize", "LoadIndex")  # where a second letter touches the outline
 INSTRUCTIONS: dict[str, str] = {
     "Arith": "arithmetic",
     "Load": "read a field or number",
@@ -96,6 +97,11 @@ def storage_label(storage: str, forced: str) -> str:
     if storage in ("Existing", "Global"):
         return storage
     return f"{storage or 'Delayed'}, forced" if forced else storage
+
+
+def backing(instruction: str, symbol: str, fill: str) -> str:
+    """The colour below a symbol that is wider than its mark, so that no outline crosses it; "" for all others."""
+    return fill if len(symbol) > 1 and instruction in _NARROW else ""
 
 
 def shape_of(instruction: str, x: float, y: float, radius: float, fill: str, outline: str = INK) -> Shape:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from workbench.amounts import counted
 from workbench.graph import Store, formula, own_name, value_name, value_names
 from workbench.planning.allocation import wishes_of
 from workbench.planning.cost import memory_bytes, step_cost
 from workbench.planning.emission import emit
-from workbench.planning.plan import KernelPlan, Plan, Storage, Subkernel
+from workbench.planning.plan import KernelPlan, Plan, Step, Storage, Subkernel
 from workbench.planning.reach import no_margins
 from workbench.planning.reads import emission_in
 from workbench.planning.rolling import rolling_planes
@@ -80,7 +81,8 @@ class GraphGroup:
 class GraphSummary:
     """One kernel of a plan as it is drawn; `nodes[i].ref.node == i`, operands are numbers of nodes.
 
-    bytes_moved and flops are for one cell and step, arrays and memory those of the whole simulation for `extents`.
+    bytes_moved and flops are for one cell and step; `observed`: one with scalars that other steps do not evaluate.
+    Arrays and memory are those of the whole simulation for `extents`.
     `changed`: nodes that the compared plan stores otherwise. `line`: all in one line.
     """
 
@@ -95,6 +97,7 @@ class GraphSummary:
     arrays: int
     memory: int
     extents: tuple[int, ...]
+    observed: bool = False
     changed: tuple[int, ...] = ()
 
     def count(self, storage: Storage) -> int:
@@ -103,14 +106,22 @@ class GraphSummary:
 
 
 def plan_line(plan: Plan, kernel: str = "") -> str:
-    """A plan of one kernel ("" for the main one) in one line: loops, what is stored, bytes."""
+    """A plan of one kernel ("" for the main one) in one line: loops, what is stored, bytes; of observed steps too."""
     planned = plan.kernel(kernel) if kernel else plan.main
-    groups = len(planned.observed.subkernels)
     storage = [s for s, node in zip(planned.storage, planned.kernel.nodes, strict=True) if node.type is not None]
     title = plan.graph.name if len(plan.kernels) == 1 else f"{plan.graph.name}, kernel {planned.kernel.name}"
     stored = f"{storage.count(Storage.MANIFEST)} Manifest, {storage.count(Storage.DELAYED)} Delayed"
-    loops = f"{groups} sub-kernel{'' if groups == 1 else 's'}"
-    return f"{title}: {loops}; {stored}; {step_cost(planned.observed).bytes_moved:g} bytes a cell"
+
+    def loops(step: Step) -> str:
+        return counted(len(step.subkernels), "sub-kernel")
+
+    def moved(step: Step) -> str:
+        return f"{step_cost(step).bytes_moved:g} bytes a cell"
+
+    line = f"{title}: {loops(planned.plain)}; {stored}; {moved(planned.plain)}"
+    if not planned.has_diagnostics:
+        return line
+    return f"{line}; where scalars are observed {loops(planned.observed)}, {moved(planned.observed)}"
 
 
 def summarise_graph(
@@ -172,6 +183,7 @@ def summarise_graph(
         arrays=len(plan.array_slots),
         memory=memory_bytes(plan, extents),
         extents=extents,
+        observed=planned.has_diagnostics,
         changed=tuple(i for i, s in enumerate(planned.storage) if before is not None and before[i] is not s),
     )
 
@@ -216,8 +228,9 @@ def describe_graph(summary: GraphSummary) -> str:
     stored = [node.label for node in summary.nodes if node.storage == Storage.MANIFEST.value]
     lines = [
         f"graph of {summary.machine}, kernel {summary.kernel}: {len(summary.nodes)} values, "
-        f"{len(summary.groups)} sub-kernel{'' if len(summary.groups) == 1 else 's'}, "
-        f"{summary.bytes_moved:g} bytes and {summary.flops:g} flops a cell",
+        f"{counted(len(summary.groups), 'sub-kernel')}, "
+        f"{summary.bytes_moved:g} bytes and {summary.flops:g} flops a cell"
+        + (", where scalars are observed" if summary.observed else ""),
         f"Manifest: {_listed(stored)}; {summary.count(Storage.DELAYED)} Delayed, "
         f"{summary.count(Storage.EXISTING)} Existing, {summary.count(Storage.GLOBAL)} Global",
     ]

@@ -26,6 +26,7 @@ from workbench.views.inspection.hints import hint_text
 from workbench.views.inspection.inspection import Inspection, Program
 from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.selection import SubkernelRef, ValueRef, values_of
+from workbench.views.inspection.waiting import LARGE, waiting_text
 from workbench.views.page.live import still_entries
 from workbench.views.plan.summary import spread_text
 
@@ -55,9 +56,6 @@ class GraphPage(Protocol):
 
     def close(self) -> None:
         """Off the page."""
-
-
-LARGE = 400  # values; more take a second or longer to lay out and to draw
 
 
 class GraphView:
@@ -385,4 +383,4 @@ def _open(looked_at: Program | Inspection, kernel: str, simulation: Simulation |
 
 def laying_out_text(name: str, values: int) -> str:
     """What is said while that takes long."""
-    return f"laying out the graph of {name}, {values} values ..."
+    return waiting_text("laying out the graph", name, values)

@@ -11,6 +11,7 @@ from workbench.errors import RunError, StencilError
 from workbench.run.simulation import Simulation
 from workbench.views.inspection.following import follow, inspect_machine
 from workbench.views.inspection.inspection import Inspection, Program
+from workbench.views.inspection.waiting import large_plan_text
 from workbench.views.inspector.html import Part, parts_html, still_html, still_words
 from workbench.views.kinds import VIEWS, ViewKind
 from workbench.views.page.live import LIVE_ADVICE, live_entries, still_entries
@@ -101,6 +102,19 @@ class Inspector:
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, object]:
         """Live where the page has the extension; elsewhere every view in a fold, the graph's picture, and words."""
+        text = large_plan_text("drawing the pictures", self.inspection.plan)
+        if not text or find_spec("IPython") is None:
+            return self._bundle()
+        from workbench.views.page.slow_notice import SlowNotice, in_kernel
+
+        if not in_kernel():
+            return self._bundle()
+        with SlowNotice(f"{text}\nTo stop: the ■ button, or Esc I I.") as notice:
+            bundle = self._bundle()
+            notice.leave("")
+        return bundle
+
+    def _bundle(self) -> dict[str, object]:
         parts = [Part(name, _title(name), repr(view), still_html(name, view)) for name, view in self.views.items()]
         parts += [Part(name, _title(name), problem) for name, problem in self.problems.items()]
         bundle: dict[str, object] = {

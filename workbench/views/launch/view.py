@@ -197,10 +197,8 @@ class LaunchView:
             "image/png": base64.b64encode(self.png).decode("ascii"),
         }
         page = getattr(self.page, "pane", None)
-        if page is None:
-            bundle |= still_entries(repr(self), closed=self._closed)
-            return bundle
-        return {**page._repr_mimebundle_(), **bundle}
+        bundle |= still_entries(repr(self), closed=self._closed) if page is None else page.mime
+        return bundle
 
     # --- inside -------------------------------------------------------------------------------------------------------
 

@@ -39,8 +39,9 @@ def listing_page() -> ListingPage | None:
 class Listing:
     """The wire between one view and its pages, with a thread of its own while there is a page.
 
-    `opened()` gives the messages that bring a page up to date; `obey(message)` acts on what a page says. Both are
-    called in that thread, so they may take their time. All methods return at once and may be called by any thread.
+    `opened()` gives the messages that bring a page up to date, `working()` what is said until they are made ("" for
+    what is quick); `obey(message)` acts on what a page says. All are called in that thread, so they may take their
+    time. All methods return at once and may be called by any thread.
     """
 
     def __init__(
@@ -48,10 +49,11 @@ class Listing:
         page: ListingPage | None,
         *,
         opened: Callable[[], Sequence[Message]],
+        working: Callable[[], str],
         obey: Callable[[Mapping[str, object]], None],
         name: str,
     ) -> None:
-        self._page, self._opened, self._obey, self._name = page, opened, obey, name
+        self._page, self._opened, self._working, self._obey, self._name = page, opened, working, obey, name
         self._lock = threading.Lock()
         self._feeder: Feeder | None = None
         self._closed = False
@@ -68,6 +70,11 @@ class Listing:
         feeder = self._feeder
         if feeder is not None:
             feeder.post(lambda: self._send(messages()))
+
+    def update(self) -> None:
+        """Bring pages up to date, if there are any; they are told of what takes long."""
+        self.send(self._wait)
+        self.send(self._opened)
 
     def close(self) -> None:
         """Free the page and the thread. Closing twice does nothing."""
@@ -87,7 +94,7 @@ class Listing:
                 return
             if self._feeder is None or not self._feeder.alive:
                 self._feeder = Feeder(self._shown, lambda: None, self._fail, name=self._name)
-        self.send(self._opened)
+        self.update()
 
     def leave(self, seconds: float = 0.0) -> None:
         """No page is left; wait at most so long for the thread, not at all for a page."""
@@ -109,6 +116,10 @@ class Listing:
         feeder = self._feeder
         if feeder is not None:
             feeder.acknowledge(number)
+
+    def _wait(self) -> tuple[Message, ...]:
+        text = self._working()
+        return (Message({"type": "status", "text": text}),) if text else ()
 
     def _fail(self, text: str) -> None:
         self._send((Message({"type": "error", "text": text}),))

@@ -26,6 +26,7 @@ from workbench.views.plan.summary import PlanSummary
 _LANE_PIXELS = 30
 _LABEL_LETTERS = 14
 _MOST_LABELS = 16  # marks; names of more would cover each other, and a pointer shows them
+_HOLLOW = "#00000000"  # what is below shows through, on a light page and on a dark one
 _QUIET = 0.35  # opacity of what is not selected while something is
 
 
@@ -197,7 +198,7 @@ def _mark_columns(summary: PlanSummary, selected: tuple[str, ...]) -> dict[str, 
         "kind": [mark.kind for mark in marks],
         "label": [mark.name if mark.kind == "predicted" and len(marks) <= _MOST_LABELS else "" for mark in marks],
         "words": [mark.words for mark in marks],
-        "fill": ["#ffffff" if mark.kind == "predicted" else c for mark, c in zip(marks, colours, strict=True)],
+        "fill": [_HOLLOW if mark.kind == "predicted" else c for mark, c in zip(marks, colours, strict=True)],
         "line": colours,
         "width": [4 if mark.name in selected else 2 for mark in marks],
         "alpha": [1.0 if not selected or mark.name in selected else _QUIET for mark in marks],

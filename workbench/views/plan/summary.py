@@ -23,6 +23,7 @@ from workbench.views.inspection.selection import SubkernelRef, ValueRef
 class SubkernelRow:
     """One sub-kernel of a step. Bytes, flops and loads are for one cell; `flops` are weighted as the cost model does.
 
+    doubles: the same operations in units of those on f64, for which the ceiling holds.
     halo: cells beyond the domain that it computes as well, "0+0" for none. reads and writes: arrays, then values in
     rolling buffers, of which `rolling` says more for those that it makes. predicted: seconds a step at the host's
     ceilings, `limit` is the one that binds. measured: seconds a step, None until somebody has timed it.
@@ -35,6 +36,7 @@ class SubkernelRow:
     bytes_read: float
     bytes_written: float
     flops: float
+    doubles: float
     loads: float
     halo: str
     reads: tuple[str, ...]
@@ -47,13 +49,13 @@ class SubkernelRow:
 
     @property
     def intensity(self) -> float:
-        """Flops a byte moved."""
+        """Flops a byte moved, in units of f64's."""
         moved = self.bytes_read + self.bytes_written
-        return self.flops / moved if moved else 0.0
+        return self.doubles / moved if moved else 0.0
 
     def rate(self, seconds: float) -> float:
-        """Flops a second if it takes that long."""
-        return self.flops * self.cells / seconds if seconds > 0 else 0.0
+        """Flops a second if it takes that long, in units of f64's."""
+        return self.doubles * self.cells / seconds if seconds > 0 else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +197,7 @@ def _row(
     written = sum(kernel.kernel.nodes[home.node].value_type.itemsize for home in moved)
     cells = prod(loop_extents(subkernel, extents))
     bandwidth = figures.bandwidth_of(round(cells * subkernel.cost.bytes_moved))
-    moving, computing = subkernel.cost.bytes_moved / bandwidth, subkernel.cost.flops / figures.flops
+    moving, computing = subkernel.cost.bytes_moved / bandwidth, subkernel.cost.doubles / figures.flops
     name = kernel.kernel.name
 
     def rolling_names(homes: Iterable[Home | Read]) -> tuple[str, ...]:
@@ -210,6 +212,7 @@ def _row(
         subkernel.cost.bytes_moved - written,
         float(written),
         subkernel.cost.flops,
+        subkernel.cost.doubles,
         subkernel.cost.loads,
         ", ".join(f"{below}+{above}" for below, above in subkernel.margins),
         (*_slots_text(plan, sorted({home.slot for home in reads})), *rolling_names(subkernel.reads)),

@@ -20,6 +20,7 @@ from workbench.views.inspection.following import inspect_machine
 from workbench.views.inspection.inspection import Inspection, Program
 from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.selection import SubkernelRef, ValueRef, node_of, values_of
+from workbench.views.inspection.waiting import large_plan_text
 from workbench.views.page.listing import Listing, ListingPage, listing_page
 from workbench.views.page.live import live_entries, still_entries
 from workbench.views.plan.drawing import draw_plan
@@ -48,7 +49,13 @@ class PlanView:
         self._closed = False
         self._box: Any = None
         self._figures = host_figures()
-        self._listing = Listing(page, opened=self._everything, obey=self._obey, name="plan view")
+        self._listing = Listing(
+            page,
+            opened=self._everything,
+            working=lambda: large_plan_text("making the table", inspection.plan),
+            obey=self._obey,
+            name="plan view",
+        )
         self._charts = self._make_charts() if page is not None and find_spec("bokeh") is not None else None
         topics = ("source", "measured", "simulation")  # another plan is another source as well
         self._leave: tuple[Callable[[], None], ...] = (
@@ -144,7 +151,7 @@ class PlanView:
         )
 
     def _changed(self) -> None:
-        self._listing.send(self._everything)
+        self._listing.update()
         self._update_charts()
 
     def _select(self) -> None:

@@ -125,17 +125,27 @@ def cells_of(row: SubkernelRow) -> list[str]:
     ]
 
 
+NARROW = (
+    "The arithmetic ceiling is that of f64; an operation on four bytes counts as half of one, on one byte as an eighth."
+)
+
+
 def notes_of(summary: PlanSummary) -> tuple[str, ...]:
     """Sentences below the table."""
     most = max(summary.live, default=0)
+    lived = {life.array for life in summary.lives}
+    idle = [text for number, text in enumerate(summary.arrays) if number not in lived]
+    narrow = any(row.doubles != row.flops for row in summary.rows)
     return (
         f"Launches, with a barrier after each: {'; '.join(summary.launches) or 'none'}.",
         f"Arrays: {len(summary.arrays)}, {bytes_text(summary.allocated)} together; "
         f"at most {bytes_text(most)} are in use at once.",
+        *([f"Not used in this step: {', '.join(idle)}."] if idle else ()),
         *(f"{text}." for row in summary.rows for text in row.rolling),
         f"Ceilings of this host: {ceilings_text(summary.figures)}.",
         "In the chart of the memory, what is a field at the end of the step is blue; orange is what is free again.",
         "In the roofline, hollow marks are predicted and full ones measured.",
+        *([NARROW] if narrow else ()),
     )
 
 

@@ -17,6 +17,7 @@ from workbench.views.field.messages import Message
 from workbench.views.inspection.inspection import Inspection, Program
 from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.selection import CellLine, Selection, SubkernelRef, ValueRef, cell_lines_of
+from workbench.views.inspection.waiting import large_plan_text
 from workbench.views.page.faults import fault_text
 from workbench.views.page.listing import Listing, ListingPage, listing_page
 from workbench.views.page.live import live_entries, still_entries
@@ -50,10 +51,16 @@ class SourceView:
         self._page = page
         self._closed = False
         self._asking = threading.Lock()
-        self._listing = Listing(page, opened=self._everything, obey=self._obey, name="source view")
+        self._listing = Listing(
+            page,
+            opened=self._everything,
+            working=lambda: large_plan_text("writing the source", inspection.plan),
+            obey=self._obey,
+            name="source view",
+        )
         self._leave: tuple[Callable[[], None], ...] = (
-            inspection.on("source", lambda _: self._listing.send(self._everything)),
-            inspection.on("comparison", lambda _: self._listing.send(self._everything)),
+            inspection.on("source", lambda _: self._listing.update()),
+            inspection.on("comparison", lambda _: self._listing.update()),
             inspection.on("selection", lambda _: self._listing.send(self._selected)),
             inspection.on("outdated", lambda _: self._listing.send(self._said)),
         )
@@ -88,7 +95,7 @@ class SourceView:
         if what not in _BESIDE:
             raise PlanError(f"beside={what!r} is unknown", advice=f"Use one of {', '.join(_BESIDE)}.")
         self._beside = what
-        self._listing.send(self._everything)
+        self._listing.update()
 
     @property
     def widget(self) -> ListingPage:
@@ -187,7 +194,7 @@ class SourceView:
                         self._listing.send(lambda: (Message({"type": "status", "text": problem}),))  # noqa: B023
                         return
                     if source is self.inspection.source:
-                        self._listing.send(self._everything)
+                        self._listing.update()
 
         if not self._asking.locked():
             threading.Thread(target=work, name="compiler report", daemon=True).start()

@@ -91,14 +91,14 @@ def _logarithmic_range(values: list[float]) -> tuple[float, float]:
 
 
 def _decimal_ticks(low: float, high: float) -> list[float]:
-    """Powers of ten between low and high, with 2 and 5 times them, or more, where they are few."""
+    """Powers of ten between low and high, with 2 and 5 times them where they are few; else round numbers."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
-    for digits in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 6, 7, 8)):
+    for digits in ((1,), (1, 2, 5)):
         marks = [digit * 10.0**power for power in range(first, last + 1) for digit in digits]
         marks = [mark for mark in marks if low <= mark <= high]
         if len(marks) >= 3:
-            break
-    return marks
+            return marks
+    return _ticks(low, high)
 
 
 def _short(tick: float) -> str:

@@ -95,7 +95,10 @@ class Member:
         line = self._process.stdout.readline()
         if not line:
             raise ContenderError(self._last_words())
-        answer: dict[str, Any] = json.loads(line)
+        try:
+            answer: dict[str, Any] = json.loads(line)
+        except ValueError:
+            raise ContenderError(f"its process printed {line[:80]!r} in place of an answer") from None
         for word in ("refused", "failed"):
             if word in answer:
                 raise ContenderError(answer[word], refused=word == "refused")

@@ -53,9 +53,12 @@ def start(shape: Shape) -> tuple[Array, ...]:
     grids = np.meshgrid(*[(np.arange(n) + 0.5) / n for n in shape], indexing="ij", sparse=True)
     along, across = grids[-1], grids[0]
     band = abs(across - 0.5) < 0.25
-    density = np.where(band, 2.0, 1.0) + 0.01 * np.sin(2 * np.pi * along) + np.zeros(shape)
+    waves = sum(np.sin(2 * np.pi * x + k) for k, x in enumerate(grids))
+    density = np.where(band, 2.0, 1.0) + 0.01 * waves
     speeds = [np.zeros(shape) for _ in shape]
     speeds[-1] += np.where(band, 0.5, -0.5) + 0.01 * np.sin(4 * np.pi * along)
+    for speed in speeds[1:-1]:
+        speed += 0.03 * waves
     speeds[0] += 0.05 * np.sin(4 * np.pi * along) * np.cos(2 * np.pi * across)
     pressure = 2.5 + 0.1 * np.cos(2 * np.pi * (along + across))
     energy = pressure / (GAMMA - 1) + 0.5 * density * sum(v * v for v in speeds)

@@ -36,21 +36,24 @@ def headline(results: Results) -> str:
     if base is None:
         return "Nothing was measured: no round was finished."
     text = f"{base.label} updates {rate_text(base.rate)}"
-    others = [e for e in results.ranking if not e.ours]
+    rest = [e for e in results.ranking if e is not base]
+    others = [e for e in rest if not e.ours] or rest
     ratio = results.ratio(others[0]) if others else None
     if ratio is None or not base.ours:
         return f"{text}."
-    return f"{text}, {ratio} times the rate of {others[0].label}, the fastest of the others."
+    which = "" if others[0].ours else ", the fastest of the others"
+    return f"{text}, {ratio} times the rate of {others[0].label}{which}."
 
 
 def table_lines(results: Results) -> list[str]:
     """The table of rates as lines of text."""
-    rows = [_HEAD, *_rows(results)]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(_HEAD))]
+    rows = [_head(results), *_rows(results)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-_HEAD = ("", "version", "rate", "times as fast", "of a copy", "against NumPy")
+def _head(results: Results) -> tuple[str, ...]:
+    return ("", "version", "rate", "times as fast", "of a copy", f"differs from {results.compared_with}")
 
 
 def _rows(results: Results) -> list[tuple[str, ...]]:
@@ -99,7 +102,10 @@ def _speed(results: Results) -> Section:
     )
     svg = bar_plot(bars, "updates of a cell a second", bound=bound, bound_label="bound of a copy a step")
     return Section(
-        "Speed", (*paragraphs, words), tables=(Table(_HEAD, tuple(_rows(results))),), figures=(Figure(svg, caption),)
+        "Speed",
+        (*paragraphs, words),
+        tables=(Table(_head(results), tuple(_rows(results))),),
+        figures=(Figure(svg, caption),),
     )
 
 
@@ -111,7 +117,7 @@ def _agreement(results: Results) -> Section:
     ]
     if not rows:
         return Section("The same results", ("No fields were compared.",))
-    other = next(e.agreement.other for e in results.entries if e.agreement is not None)
+    other = results.compared_with
     words = (
         f"Every contender began with the same values on {shape_text(results.shape)} cells. After {VERIFIED_STEPS} "
         f"steps all fields were compared with those of {other}: the largest difference, divided by the largest value. "

@@ -122,6 +122,11 @@ class Results:
         return next((e for e in ranking if e.ours), ranking[0] if ranking else None)
 
     @property
+    def compared_with(self) -> str:
+        """The label of the contender whose fields the others' were compared with; NumPy's where nothing was."""
+        return next((e.agreement.other for e in self.entries if e.agreement is not None), "NumPy")
+
+    @property
     def model(self) -> Entry | None:
         """Our stepwise contender: its plan says what an update moves and computes."""
         return next((e for e in self.entries if e.name == "stepwise"), None)

@@ -141,7 +141,7 @@ def _roofline(results: Results) -> Section:
         [low * bandwidth / 1e9, results.peak / 1e9, results.peak / 1e9],
     )
     curves = [Curve(e.label, [x], [e.rate * model.operations / 1e9], marks=True) for e, x in points]
-    svg = line_plot([roof, *curves], "operations per byte moved to and from memory", "Gop/s", logarithmic=True)
+    svg = line_plot([*curves, roof], "operations per byte moved to and from memory", "Gop/s", logarithmic=True)
     caption = (
         f"An update takes {model.operations:.3g} weighted operations and, stepwise, {model.bytes_moved:.3g} bytes by "
         "the plan; what others move is taken to be the same, tiles move less. The roof: a copy's "
@@ -189,8 +189,10 @@ def _method(results: Results) -> Section:
     rows += [(f"steps of {e.label}", f"{e.steps} a round") for e in results.ranking]
     words = (
         "Contenders run in processes of their own, one after the other in each round, with equal threads that are not "
-        "pinned; idle ones sleep. Only ratios inside one run mean anything: another run on the same machine may find "
-        "other rates.",
+        "pinned; idle ones sleep. NumPy, JAX and torch.compile take the step as expressions of whole arrays, Numba as "
+        "parallel loops with fastmath, Halide as pipelines with a schedule by hand; the workbench takes the cell above "
+        "without a hint. Only ratios inside one run mean anything: another run on the same machine may find other "
+        "rates.",
     )
     tables = [Table(("", ""), tuple(rows))]
     if results.absent:

@@ -156,7 +156,7 @@ template <int D> struct Turn {
 
 // After so many seconds a march looks whether it shall stop: of a thread's own work, and by the clock where others keep
 // the processors busy. Tiles of few steps would gain nothing, and the machine would only be slower.
-constexpr double LONGEST_STRETCH = 0.2, LONGEST_WAIT = 0.5;
+constexpr double LONGEST_STRETCH = 0.2, LONGEST_WAIT = 1.0;
 
 // How many plain steps may follow each other without anybody looking, at most as many as shall run in tiles. The first
 // one runs alone, because nobody knows yet how long it takes.

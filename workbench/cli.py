@@ -265,7 +265,9 @@ def _bench(parsed: argparse.Namespace) -> int:
         return 0
     request = Request(**{name: getattr(parsed, name) for name in Request.__dataclass_fields__})
     results = run_bench(request, _say)
-    return 130 if results.interrupted else 0
+    if results.interrupted:
+        return 130
+    return 0 if results.done else 1
 
 
 def _tune(parsed: argparse.Namespace) -> int:

@@ -127,6 +127,16 @@ def test_what_cannot_be_measured_is_refused_with_advice(options, said, capsys):
     assert re.search("workbench: .*" + said, capsys.readouterr().err)
 
 
+def test_contenders_that_are_not_there_are_an_error(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(util, "find_spec", lambda name, package=None: None)
+    report = tmp_path / "r.html"
+    assert main(["bench", "heat2d", "--only", "jax,numba", "-o", str(report)]) == 1
+    error = capsys.readouterr().err
+    assert "none of the contenders can run here: Numba: not installed; JAX: not installed" in error
+    assert error.endswith("-m pip install jax\n")
+    assert not report.exists()
+
+
 def test_a_shape_that_is_none_is_named(capsys):
     with pytest.raises(SystemExit) as end:
         main(["bench", "heat2d", "--shape", "big"])
@@ -143,7 +153,7 @@ def test_a_shape_that_is_none_is_named(capsys):
 )
 def test_a_contender_whose_process_fails_is_out(worker, said, monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(crew, "_WORKER", worker)
-    assert main(["bench", "heat2d", "--only", "numpy", "--shape", "32", "-o", str(tmp_path / "r.html")]) == 0
+    assert main(["bench", "heat2d", "--only", "numpy", "--shape", "32", "-o", str(tmp_path / "r.html")]) == 1
     out = capsys.readouterr().out
     assert f"NumPy failed: {said}" in out
     assert "Nothing was measured" in out

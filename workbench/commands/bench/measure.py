@@ -94,6 +94,12 @@ class Bench:
             else:
                 self.results = self.results.without(absent)
                 self._say(f"  {row.label}: {absent.reason}. {absent.advice}")
+        if not present:
+            gone = self.results.absent
+            raise RunError(
+                f"none of the contenders can run here: {'; '.join(f'{a.label}: {a.reason}' for a in gone)}",
+                advice=gone[-1].advice or "Name others by --only.",
+            )
         _check_memory(self._problem, self._wish, len(present))
         for row in present:
             try:

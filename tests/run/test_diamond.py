@@ -148,7 +148,11 @@ def test_a_stretch_that_was_cut_short_does_not_count():
     paced(instance, 1e-9)
     instance.march(MarchRequest("step", 3, observe_last=False))
     instance.march(MarchRequest("step", 9, observe_every=4))
+    sizes = instance.tiles
+    tiled(instance, None)  # as with conditions, which are looked at after each step
+    instance.march(MarchRequest("step", 5, observe_last=False))
     assert instance._paces == [1e-9]
+    instance.tiles = sizes
     assert first_stretch(instance) == instance.tiles[0].depth
     assert instance._paces[0] > 1e-9
 

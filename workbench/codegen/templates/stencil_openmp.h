@@ -219,7 +219,7 @@ template <int D, std::size_t N> STENCIL_PROCEDURE void end_step(Run<D>& run, con
     march.done += run.levels;
     const double now = monotonic_seconds(), work = processor_seconds(march);
     // A stretch that was cut short says nothing of full ones, which take less for each step.
-    if (run.full) {
+    if (run.full && march.depth > 1) {
         const double clock = now - run.stretch_begin, own = (work - run.stretch_work) / double(run.team.size);
         const double waited = clock * (LONGEST_STRETCH / LONGEST_WAIT);
         march.pace = (own < waited ? waited : own < clock ? own : clock) / double(run.levels);

@@ -18,6 +18,8 @@ _EXAMPLES = """examples:
   workbench cache info           how much is in the build cache
   workbench exam --quick         accuracy of the hydrodynamics solver, and what must hold to the bit
   workbench tune laplace3d.conf  the best values of any program's parameters, by few tests
+  workbench bench                the problems that can be measured beside NumPy, Numba, JAX, Halide, torch.compile
+  workbench bench wave3d         measure one of them, with a report to send
   workbench table5 --cells 512   what storing or recomputing intermediate values does to speed
   workbench cuda-check           registers and spills of hydro's sub-kernels for sm_90, without a GPU
 """
@@ -63,6 +65,8 @@ def build_parser() -> argparse.ArgumentParser:
     table.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     table.set_defaults(command=_table5)
 
+    _add_bench(commands.add_parser("bench", help="the workbench beside other systems, interleaved, with a report"))
+
     tune = commands.add_parser("tune", help="tune any program by a configuration file; without one, a self-test")
     tune.add_argument("file", type=Path, nargs="?", help="INI as of the independence auto-tuner, or .toml")
     tune.add_argument("--log", type=Path, metavar="FILE", help="a CSV row for each test; wins over the file's log")
@@ -104,6 +108,29 @@ def _add_exam(exam: argparse.ArgumentParser) -> None:
     exam.add_argument("--results", type=Path, metavar="FILE", help="keep each error there and measure none twice")
     exam.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     exam.set_defaults(command=_exam)
+
+
+def _add_bench(bench: argparse.ArgumentParser) -> None:
+    bench.add_argument("problem", nargs="?", help="such as wave3d; without it all are listed")
+    bench.add_argument(
+        "--only", type=_names, default=(), metavar="NAME,...", help="contenders; workbench is all of ours"
+    )
+    bench.add_argument("--shape", type=_shape, default=(), metavar="256x256", help="cells; one number for all axes")
+    bench.add_argument("--dtype", choices=("f32", "f64"), default="", help="default: the problem's own")
+    bench.add_argument("--threads", type=int, default=0, metavar="N", help="of every contender; default all")
+    bench.add_argument("--rounds", type=int, default=9, metavar="N", help="in which all run in turn (default 9)")
+    bench.add_argument("--seconds", type=float, default=0.5, help="of a contender in a round, about (default 0.5)")
+    bench.add_argument("--sizes", type=int, default=4, metavar="N", help="smaller sizes at most (default 4)")
+    bench.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
+    bench.add_argument("-o", "--report", type=Path, metavar="FILE", help="where the HTML report goes")
+    bench.set_defaults(command=_bench)
+
+
+def _shape(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.lower().replace(",", "x").split("x"))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no shape such as 256x256x256") from None
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -228,6 +255,19 @@ def _table5(parsed: argparse.Namespace) -> int:
     if parsed.json:
         parsed.json.write_text(json.dumps(table.to_dict(), indent=1), encoding="utf-8")
     return 0
+
+
+def _bench(parsed: argparse.Namespace) -> int:
+    from workbench.commands.bench.command import Request, list_problems, run_bench
+
+    if parsed.problem is None:
+        list_problems(_say)
+        return 0
+    request = Request(**{name: getattr(parsed, name) for name in Request.__dataclass_fields__})
+    results = run_bench(request, _say)
+    if results.interrupted:
+        return 130
+    return 0 if results.done else 1
 
 
 def _tune(parsed: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from workbench.commands.line_plot import Curve, _ticks, line_plot
+from workbench.commands.line_plot import Curve, _decimal_ticks, _ticks, line_plot
 
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
 
@@ -44,3 +44,22 @@ def test_ticks_are_round_few_and_inside(low, high):
     assert 3 <= len(ticks) <= 7
     assert all(low <= tick <= high for tick in ticks)
     assert len(set(ticks)) == len(ticks)
+
+
+def test_logarithmic_axes_have_equal_room_for_equal_factors():
+    ((a, b, c),) = points(line_plot([Curve("a", [1, 10, 100], [2, 20, 200], marks=True)], "x", "y", logarithmic=True))
+    assert b[0] - a[0] == pytest.approx(c[0] - b[0], abs=0.2)
+    assert b[1] - a[1] == pytest.approx(c[1] - b[1], abs=0.2)
+
+
+def test_marks_lie_on_the_points():
+    svg = line_plot([Curve("a", [1, 2], [3, 5], marks=True)], "x", "y")
+    discs = ElementTree.fromstring(svg).findall("s:circle", NAMESPACE)
+    assert [(float(d.get("cx")), float(d.get("cy"))) for d in discs] == points(svg)[0]
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.3, 4), (1e3, 1e9), (2.1, 2.9), (16384, 262144)])
+def test_ticks_of_logarithmic_axes_are_few_and_inside(low, high):
+    ticks = _decimal_ticks(low, high)
+    assert 2 <= len(ticks) <= 9
+    assert all(low <= tick <= high for tick in ticks)

@@ -1,6 +1,7 @@
 """schedule="diamond": several steps in tiles have the bits of one step after the other."""
 
 import random
+import subprocess
 import time
 from dataclasses import replace
 
@@ -111,6 +112,67 @@ def test_a_march_in_tiles_ends_when_its_time_is_over():
     tiled(other, None)
     other.march(MarchRequest("step", result.steps))
     assert all(np.array_equal(a, b) for a, b in zip(state_of(instance), state_of(other), strict=True))
+
+
+def paced(instance, pace):
+    """As if a step in tiles had taken so many seconds."""
+    instance._paces = [pace] * len(instance._paces)
+
+
+def first_stretch(instance, steps=10_000, **more):
+    """Steps that ran together before the march looked at its time, of which there is none."""
+    return instance.march(MarchRequest("step", steps, seconds=0.0, observe_last=False, **more)).steps
+
+
+def test_as_many_steps_run_together_as_fit_into_the_limit():
+    instance = program(HEAT, 2).instantiate((64, 64), 2)
+    start_of(instance, np.random.default_rng(1))
+    depth = instance.tiles[0].depth
+    assert first_stretch(instance) == 1  # nobody knows yet what a step takes
+    paced(instance, 0.2 / 7.5)
+    assert first_stretch(instance) == 7
+    assert instance._paces[0] < 0.2 / 7.5  # the seven were measured
+    paced(instance, 1e-9)
+    assert first_stretch(instance) == depth
+    paced(instance, 5.0)
+    assert first_stretch(instance) == 1
+    paced(instance, 1e-9)
+    assert first_stretch(instance, steps=5) == 5
+    assert first_stretch(instance, first_step=8, observe_every=10) == 1
+
+
+def test_a_stretch_that_was_cut_short_does_not_count():
+    """Full stretches take less for each step: one of two steps before an observed one would keep the next ones low."""
+    instance = program(HEAT, 2).instantiate((64, 64), 2)
+    start_of(instance, np.random.default_rng(1))
+    paced(instance, 1e-9)
+    instance.march(MarchRequest("step", 3, observe_last=False))
+    instance.march(MarchRequest("step", 9, observe_every=4))
+    sizes = instance.tiles
+    tiled(instance, None)  # as with conditions, which are looked at after each step
+    instance.march(MarchRequest("step", 5, observe_last=False))
+    assert instance._paces == [1e-9]
+    instance.tiles = sizes
+    assert first_stretch(instance) == instance.tiles[0].depth
+    assert instance._paces[0] > 1e-9
+
+
+def test_time_in_which_others_have_the_processor_counts_less():
+    """This process is stopped for a second in a tile: a limit by the clock alone would end in single steps."""
+    instance = program(HEAT, 2).instantiate((512, 512), 1)
+    start_of(instance, np.random.default_rng(1))
+    instance.march(MarchRequest("step", 200))
+    script = "sleep 0.1; kill -STOP $PPID; sleep 1; kill -CONT $PPID"
+    stopper = subprocess.Popen(["sh", "-c", script])
+    stretches = []
+    while stopper.poll() is None:
+        paced(instance, 1e-9)
+        began = time.perf_counter()
+        steps = first_stretch(instance)
+        stretches.append((time.perf_counter() - began, instance._paces[0] * steps))
+    stopped = [(clock, counted) for clock, counted in stretches if clock >= 1.0]
+    assert stopped
+    assert all(counted < 0.5 * clock for clock, counted in stopped)
 
 
 def test_schedule_is_short_for_a_choice():

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -176,11 +177,20 @@ def _note_name(threads: int) -> str:
     return "host-" + hashlib.sha256(f"2 {threads} {processor_text()}".encode()).hexdigest()[:32]
 
 
-def _copy_bandwidth(threads: int, end: float) -> float:
-    """Best of several copies, each thread its own arrays; NumPy copies without the interpreter's lock."""
+def copy_tasks(threads: int) -> tuple[list[Callable[[], object]], int]:
+    """Copies of arrays beyond the caches, one for each thread to do, and the bytes that all of them read and write.
+
+    NumPy copies without the interpreter's lock.
+    """
     pairs = [(np.ones(_COPY_BYTES // 8), np.ones(_COPY_BYTES // 8)) for _ in range(threads)]
-    tasks = [lambda pair=pair: np.copyto(pair[1], pair[0]) for pair in pairs]
-    return 2 * _COPY_BYTES * threads / _best_seconds(tasks, end)
+    tasks: list[Callable[[], object]] = [partial(np.copyto, to, origin) for to, origin in pairs]
+    return tasks, 2 * _COPY_BYTES * threads
+
+
+def _copy_bandwidth(threads: int, end: float) -> float:
+    """Best of several copies."""
+    tasks, moved = copy_tasks(threads)
+    return moved / _best_seconds(tasks, end)
 
 
 def _compiled(toolchain: Toolchain, threads: int, end: float) -> tuple[float, tuple[CacheLevel, ...]] | None:

@@ -191,7 +191,7 @@ class OpenmpInstance:
         self._scratch = self._allocate(max(reductions * self._scratch_stride, 8))
         self._stopwatch = Stopwatch(plan, self.threads)
         self.tiles = tuple(self._tile_sizes(kernel) for kernel in plan.kernels)
-        self._paces = [0.0] * len(plan.kernels)  # seconds that a plain step takes, 0 as long as none was seen
+        self._paces = [0.0] * len(plan.kernels)  # seconds a step in tiles, 0 as long as none was seen
         self._shape: Array = self._shape_words()
         self._scalar_slots: Array = np.array([plan.global_slot(s.name).index for s in plan.graph.scalars], np.int64)
         for static in (*plan.graph.params, *plan.graph.scalars):

@@ -34,6 +34,12 @@ def processor_text() -> str:
         return f"{platform.machine()} {platform.processor()}"
 
 
+def processor_name() -> str:
+    """The model's name for people."""
+    lines = dict(line.split(":", 1) for line in processor_text().splitlines() if ":" in line)
+    return next((text.strip() for key, text in lines.items() if key.strip() == "model name"), platform.processor())
+
+
 def telling_lines(lines: Iterable[str]) -> str:
     """Model and flags of the first processor in the text of /proc/cpuinfo, other processors left unread."""
     kept = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from workbench.backends.cache_folder import default_cache
 from workbench.backends.host import ensure_figures, note_rate, share_text
 from workbench.backends.registry import BACKENDS, get_backend
 from workbench.commands.line_plot import Curve, line_plot
-from workbench.commands.report import Figure, Section, Table, report_page
+from workbench.commands.report import Figure, Section, Table, report_page, report_path
 from workbench.machine import Machine, trace
 from workbench.pipeline import Compiled, compile_graph, counters
 from workbench.planning.cost import step_cost
@@ -111,7 +110,7 @@ def run_demo(say: Say, *, backend: str = "auto", report: Path | None = None) -> 
     missing = _missing()
     for text in missing:
         _tell(say, ("not used", text))
-    path = _report_path(report)
+    path = report_path(report, "demo.html")
     page = _page(tuple(rows), tuple(checks), missing, _pictures(wave, backend, effort.steps))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(page, encoding="utf-8")
@@ -231,13 +230,6 @@ def _missing() -> tuple[str, ...]:
     """Backends that cannot run here, and what to do about it."""
     states = ((row.name, get_backend(row.name).availability()) for row in BACKENDS)
     return tuple(f"{name}: {state.reason}. {state.advice}".strip() for name, state in states if not state.available)
-
-
-def _report_path(wished: Path | None) -> Path:
-    """The path asked for, else one in the system's temporary folder that no other user owns."""
-    if wished is not None:
-        return wished.expanduser().absolute()
-    return Path(tempfile.mkdtemp(prefix="stencil-workbench-")) / "demo.html"
 
 
 def _tell(say: Say, row: tuple[str, str]) -> None:

@@ -1,10 +1,12 @@
-"""The HTML report of the demo: one page, own style, pictures inside, no script and nothing from outside."""
+"""The HTML report of a command: one page, own style, pictures inside, no script and nothing from outside."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1c2430; --soft: #5b6675; --paper: #ffffff; --line: #d9dfe7;
@@ -25,9 +27,10 @@ thead th { border: 0; color: var(--soft); font-size: 0.9em; }
 pre { padding: 0.8em 1em; overflow-x: auto; border: 1px solid var(--line); border-left: 3px solid var(--mark);
   border-radius: 4px;
   font: 0.85rem/1.5 ui-monospace, "DejaVu Sans Mono", Menlo, monospace; }
+.table, figure { overflow-x: auto; }
 figure { margin: 1em 0; }
 figcaption { color: var(--soft); font-size: 0.9em; }
-svg { width: 100%; height: auto; }
+svg { width: 100%; min-width: 32rem; height: auto; }
 """
 
 
@@ -68,6 +71,13 @@ def report_page(title: str, subtitle: str, sections: Sequence[Section]) -> str:
     )
 
 
+def report_path(wished: Path | None, name: str) -> Path:
+    """The path asked for, else one called `name` in the system's temporary folder that no other user owns."""
+    if wished is not None:
+        return wished.expanduser().absolute()
+    return Path(tempfile.mkdtemp(prefix="stencil-workbench-")) / name
+
+
 def _section(section: Section) -> str:
     parts = [f"<h2>{escape(section.title)}</h2>", *(f"<p>{escape(text)}</p>" for text in section.paragraphs)]
     if section.code:
@@ -75,7 +85,7 @@ def _section(section: Section) -> str:
     for table in section.tables:
         head = "".join(f'<th scope="col">{escape(text)}</th>' for text in table.head)
         rows = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in table.rows)
-        parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>")
+        parts.append(f'<div class="table"><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>')
     for figure in section.figures:
         parts.append(f"<figure>{figure.svg}<figcaption>{escape(figure.caption)}</figcaption></figure>")
     return "".join(parts)

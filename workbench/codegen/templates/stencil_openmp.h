@@ -31,7 +31,7 @@ struct March {
     const int64_t* scalar_slots;
     const volatile int32_t* stop;
     double seconds;
-    double pace;  // seconds that a plain step takes, 0 as long as none was seen; from march to march
+    double pace;  // seconds that a plain step takes together with others, 0 as long as none was seen; from march to march
     const int64_t* shape;
     void** slots;
     int64_t* tags;  // for each slot which lasting ghost cells its array holds, 0 for none
@@ -52,7 +52,8 @@ template <int D> struct Run {
     bool observed, listed, running, timed;
     double lap_begin;
     int64_t levels;  // steps that run together now
-    double stretch_begin;
+    bool full;  // whether they are as many as may be
+    double stretch_begin, stretch_work;
     char* buffers;  // of all threads, for values that roll
     int64_t buffer_stride;
 
@@ -75,6 +76,14 @@ inline double monotonic_seconds() {
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+}
+
+// Of all threads of the process; asked for only where steps may run together, because the system must be called.
+inline double processor_seconds(const March& march) {
+    if (march.depth < 2) return 0.0;
+    timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return double(used.tv_sec) + 1e-9 * double(used.tv_nsec);
 }
 
 inline double global_as_number(const unsigned char* globals, int slot, int64_t type) {
@@ -145,16 +154,23 @@ template <int D> struct Turn {
     }
 };
 
-constexpr double LONGEST_STRETCH = 0.2;  // seconds after which a march looks whether it shall stop
+// After so many seconds a march looks whether it shall stop: of a thread's own work, and by the clock where others keep
+// the processors busy. Tiles of few steps would gain nothing, and the machine would only be slower.
+constexpr double LONGEST_STRETCH = 0.2, LONGEST_WAIT = 1.0;
 
-// How many plain steps follow each other without anybody looking, at most as many as shall run in tiles. The first one
-// runs alone, because nobody knows yet how long it takes.
-STENCIL_PROCEDURE int64_t steps_together(const March& march) {
+// How many plain steps may follow each other without anybody looking, at most as many as shall run in tiles. The first
+// one runs alone, because nobody knows yet how long it takes.
+STENCIL_PROCEDURE int64_t most_together(const March& march) {
     if (march.depth < 2 || march.pace <= 0.0) return 1;
+    if (march.pace * double(march.depth) <= LONGEST_STRETCH) return march.depth;
+    return at_least(int64_t(LONGEST_STRETCH / march.pace), 1);
+}
+
+// How many do: none beyond what is asked for, nor the step that is observed.
+STENCIL_PROCEDURE int64_t steps_together(const March& march) {
     const int64_t number = march.first_step + march.done + 1;
-    int64_t most = at_most(march.depth, march.steps - march.done - (march.observe_last ? 1 : 0));
+    int64_t most = at_most(most_together(march), march.steps - march.done - (march.observe_last ? 1 : 0));
     if (march.observe_every > 0) most = at_most(most, march.observe_every - number % march.observe_every);
-    if (march.pace * double(most) > LONGEST_STRETCH) most = int64_t(LONGEST_STRETCH / march.pace);
     return at_least(most, 1);
 }
 
@@ -165,6 +181,7 @@ template <int D> STENCIL_PROCEDURE void begin_step(Run<D>& run) {
     run.listed = march.observe_every > 0 && number % march.observe_every == 0;
     run.observed = run.listed || march.always_observe || (march.observe_last && march.done + 1 == march.steps);
     run.levels = run.observed ? 1 : steps_together(march);
+    run.full = !run.observed && run.levels == most_together(march);
     // The last of each `sample` steps: the first one of a march has to wake the threads.
     run.timed = march.sample > 0 && (march.done + run.levels) / march.sample > march.done / march.sample;
     if (run.timed) {
@@ -200,9 +217,15 @@ template <int D, std::size_t N> STENCIL_PROCEDURE void end_step(Run<D>& run, con
         }
     }
     march.done += run.levels;
-    const double now = monotonic_seconds();
-    if (!run.observed) march.pace = (now - run.stretch_begin) / double(run.levels);
+    const double now = monotonic_seconds(), work = processor_seconds(march);
+    // A stretch that was cut short says nothing of full ones, which take less for each step.
+    if (run.full && march.depth > 1) {
+        const double clock = now - run.stretch_begin, own = (work - run.stretch_work) / double(run.team.size);
+        const double waited = clock * (LONGEST_STRETCH / LONGEST_WAIT);
+        march.pace = (own < waited ? waited : own < clock ? own : clock) / double(run.levels);
+    }
     run.stretch_begin = now;
+    run.stretch_work = work;
     march.current = run.observed;
     if (run.listed) record(run);
     bool met = march.conditions > 0;
@@ -279,7 +302,8 @@ inline int32_t run_march(
     team.counters = reinterpret_cast<Counter*>(memory);
     for (int k = 0; k < members * threads; ++k) team.counters[k].next = 0;
     const double now = monotonic_seconds();
-    Run<D> run = {shape, march, team, now, false, false, true, false, 0.0, 1, now, memory + counts, stride};
+    const double work = processor_seconds(march);
+    Run<D> run = {shape, march, team, now, false, false, true, false, 0.0, 1, false, now, work, memory + counts, stride};
     start(run.shape, march.globals);
     begin_step(run);
     if (threads == 1) {

@@ -18,9 +18,8 @@ from workbench.planning.schedules.diamond import lattice
 CACHE_BYTES = 1 << 20
 """A core's own cache, where nobody knows better."""
 
-_SHARE = 0.6  # of the cache that a tile of planes may fill
-_SHARE_OF_ROWS = 0.3  # that a tile of pieces of rows may fill: measured, they gain nothing from more
-_TALLEST = 16  # levels; beyond it memory is no limit any more and tiles only get fewer
+_SHARE = 0.6  # of the cache that a tile may fill
+_TALLEST = 32  # levels; beyond it memory is no limit any more and tiles only get fewer
 _DEPTH = 64  # steps; a march looks at the clock between them
 _LEAST_CELLS = 512  # of a row that is cut: shorter rows cost more than they save
 _PLANES = 4  # of a wave of planes
@@ -79,7 +78,7 @@ def _chunk(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], cache_b
         return _PLANES
     lag = 2 * _TALLEST * tiling.slopes[1]
     rows = 2 * max(tiling.slopes[0], 1) * (_TALLEST + 1)
-    cells = int(_SHARE_OF_ROWS * cache_bytes / (rows * _cell_bytes(kernel))) - lag
+    cells = int(_SHARE * cache_bytes / (rows * _cell_bytes(kernel))) - lag
     return extents[1] + lag if cells >= extents[1] + lag else max(cells, _LEAST_CELLS)
 
 

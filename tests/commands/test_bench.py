@@ -1,0 +1,227 @@
+"""The command bench: what it lists and refuses, one small measurement with its files, and Ctrl-C in the middle."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from html import escape
+from importlib import util
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import pytest
+
+from workbench.cli import main
+from workbench.commands.bench import crew, measure
+from workbench.commands.bench.contenders import CONTENDERS, Absent, chosen
+from workbench.commands.bench.page import headline, page
+from workbench.commands.bench.problems import PROBLEMS, problem_named
+from workbench.commands.bench.results import Agreement, Entry, Ratio, Results
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory):
+    """Heat on few cells by both of our schedules and NumPy: what was printed, the figures, the page."""
+    folder = tmp_path_factory.mktemp("bench")
+    command = [sys.executable, "-m", "workbench", "bench", "heat2d", "--shape", "256x200", "--only", "workbench,numpy"]
+    command += ["--rounds", "3", "--seconds", "0.01", "--sizes", "1", "--threads", "2"]
+    command += ["--json", "figures.json", "-o", "report.html"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout, json.loads((folder / "figures.json").read_text()), (folder / "report.html").read_text()
+
+
+def test_contenders_start_alike_and_end_alike(measured):
+    said, figures, shown = measured
+    entries = {entry["name"]: entry for entry in figures["entries"]}
+    assert set(entries) == {"stepwise", "diamond", "numpy"}
+    for name in ("stepwise", "diamond"):
+        assert entries[name]["agreement"] == {"other": "NumPy", "steps": 10, "deviation": 0.0, "bit_equal": True}
+        assert 0 < entries[name]["first_seconds"] < entries[name]["cold_seconds"]
+    assert entries["numpy"]["cold_seconds"] is None
+    assert said.count("bit-equal to NumPy after 10 steps") == 2
+    assert shown.count("bit-equal") >= 4
+
+
+def test_ratios_are_those_inside_a_round(measured):
+    _, figures, _ = measured
+    rates = {entry["name"]: entry["rates"] for entry in figures["entries"]}
+    assert figures["rounds_done"] == len(figures["copies"]) == 3
+    assert all(len(each) == 3 for each in rates.values())
+    base = figures["compared"]
+    assert base == max(("stepwise", "diamond"), key=lambda name: median(rates[name]))
+    for name, ratio in figures["ratios"].items():
+        assert ratio["median"] == pytest.approx(median(a / b for a, b in zip(rates[base], rates[name], strict=True)))
+    shares = figures["bandwidth_shares"]["numpy"]["median"]
+    assert shares == pytest.approx(median(8 * r / c for r, c in zip(rates["numpy"], figures["copies"], strict=True)))
+
+
+def test_page_has_bars_roofline_and_sizes_and_nothing_from_outside(measured):
+    said, figures, shown = measured
+    assert shown.count("<svg") == 3
+    assert [size["shape"] for size in figures["sizes"]] == [[128, 100], [256, 200]]
+    for text in ("Roofline", "128 x 100", "u.next = 0.6 * u", "workbench bench heat2d", "round 3 of 3"):
+        assert text in shown + said
+    assert "<script" not in shown
+    assert re.findall(r"https?://[^\s\"]+", shown.replace("http://www.w3.org/2000/svg", "")) == []
+
+
+def test_ctrl_c_leaves_a_report_of_whole_rounds_and_no_process(tmp_path):
+    command = [sys.executable, "-m", "workbench", "bench", "heat2d", "--only", "numpy", "--shape", "32"]
+    command += ["--rounds", "100000", "--seconds", "0.02", "--json", "figures.json", "-o", "report.html"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": ""}
+    running = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children")
+    for line in running.stdout:
+        if line.startswith("round 2 of 100000"):
+            assert re.search(r"; \d+ s left$", line)
+            break
+    workers = children.read_text().split() if children.exists() else []
+    running.send_signal(signal.SIGINT)
+    rest = running.communicate(timeout=120)[0]
+    assert running.returncode == 130
+    assert re.search(r"^interrupted after \d+ of 100000 rounds", rest, re.MULTILINE)
+    figures = json.loads((tmp_path / "figures.json").read_text())
+    assert figures["interrupted"]
+    assert figures["rounds_done"] == len(figures["entries"][0]["rates"]) >= 2
+    assert "Interrupted: " in (tmp_path / "report.html").read_text()
+    assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
+
+
+def test_alone_it_lists_problems_and_says_what_to_install(monkeypatch, capsys):
+    monkeypatch.setattr(util, "find_spec", lambda name, package=None: None)
+    assert main(["bench"]) == 0
+    out = capsys.readouterr().out
+    for problem in PROBLEMS:
+        assert re.search(rf"^  {problem.name} +{re.escape(problem.title)}", out, re.MULTILINE)
+    for library in ("numba", "jax", "halide", "torch"):
+        assert re.search(rf"^  {library} .*not installed. \S+ -m pip install {library}$", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["wave3"], r"there is no problem 'wave3'; did you mean 'wave3d'\?\nUse one of: heat2d, "),
+        (
+            ["wave3d", "--shape", "64x64"],
+            r"--shape 64x64 has 2 axes, wave3d has 3\nGive 3 numbers, such as 384x384x384",
+        ),
+        (["heat2d", "--shape", "8"], r"--shape 8x8 is too small to measure\nUse at least 16"),
+        (["heat2d", "--only", "numpi"], r"there is no contender 'numpi'\nName some of workbench, "),
+        (["heat2d", "--rounds", "0"], r"--rounds 0 is too small\nUse 1 or more"),
+        (["heat2d", "--seconds", "-1"], r"--seconds -1 cannot be measured\nUse more than 0"),
+        (["heat2d", "--threads", "-2"], r"threads=-2 is no number of threads\nPass 0"),
+        (["heat2d", "-o", "/no/such/folder/r.html"], r"there is no folder /no/such/folder for r.html\nMake it"),
+        (["wave3d", "--shape", "90000", "--only", "numpy"], r"wave3d with 90000 x .* need about .*\nUse a smaller"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_with_advice(options, said, capsys):
+    assert main(["bench", *options]) == 1
+    assert re.search("workbench: .*" + said, capsys.readouterr().err)
+
+
+def test_contenders_that_are_not_there_are_an_error(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(util, "find_spec", lambda name, package=None: None)
+    report = tmp_path / "r.html"
+    assert main(["bench", "heat2d", "--only", "jax,numba", "-o", str(report)]) == 1
+    error = capsys.readouterr().err
+    assert "none of the contenders can run here: Numba: not installed; JAX: not installed" in error
+    assert error.endswith("-m pip install jax\n")
+    assert not report.exists()
+
+
+def test_a_shape_that_is_none_is_named(capsys):
+    with pytest.raises(SystemExit) as end:
+        main(["bench", "heat2d", "--shape", "big"])
+    assert end.value.code == 2
+    assert "'big' is no shape such as 256x256x256" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("worker", "said"),
+    [
+        ("tests.commands.no_such_module", "its process ended with status 1 | "),
+        ("this", "its process printed b'The Zen of Python"),
+    ],
+)
+def test_a_contender_whose_process_fails_is_out(worker, said, monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(crew, "_WORKER", worker)
+    assert main(["bench", "heat2d", "--only", "numpy", "--shape", "32", "-o", str(tmp_path / "r.html")]) == 1
+    out = capsys.readouterr().out
+    assert f"NumPy failed: {said}" in out
+    assert "Nothing was measured" in out
+    assert escape(said) in (tmp_path / "r.html").read_text()
+
+
+def test_a_contender_that_computes_something_else_is_out(monkeypatch):
+    problem = problem_named("heat2d")
+    wish = measure.Wish((32, 32), "f64", 1, 2, 0.005, 0)
+    rows = tuple(row for row in CONTENDERS if row.name in ("numpy", "reference"))
+    monkeypatch.setattr(measure, "compare", lambda model, other, name: Agreement(name, 10, 2e-3, bit_equal=False))
+    results = measure.Bench(problem, wish, rows, empty(problem), lambda line: None).run()
+    assert [entry.name for entry in results.ranking] == ["numpy"]
+    assert results.absent[0].reason == "failed: differs by 2.0e-03 from NumPy after 10 steps"
+    assert results.done == 2
+
+
+def test_comparison_tells_bits_rounding_and_numbers_that_are_none():
+    values = np.array([1.0, -4.0, 0.0])
+    assert measure.compare(values, values.copy(), "a") == Agreement("a", 10, 0.0, bit_equal=True)
+    signed = measure.compare(values, np.array([1.0, -4.0, -0.0]), "a")
+    assert (signed.deviation, signed.bit_equal) == (0.0, False)
+    assert measure.compare(values, values + np.eye(3)[2], "a").deviation == 0.25
+    assert measure.compare(values, values * np.nan, "a").deviation == float("inf")
+
+
+def empty(problem):
+    return Results(
+        problem.name, problem.title, problem.scheme, "", (32, 32), "f64", 1, 2, {"date": "", "processor": ""}
+    )
+
+
+def test_ratios_have_median_and_middle_half():
+    ratio = Ratio.of([1.0, 2.0, 3.0, 4.0, 100.0])
+    assert (ratio.median, ratio.rounds) == (3.0, 5)
+    assert 1.0 <= ratio.low < 3.0 < ratio.high < 100.0
+    assert Ratio.of([2.0]) == Ratio(2.0, 2.0, 2.0, 1)
+
+
+def test_ours_are_compared_with_the_fastest_of_the_others():
+    ours = Entry("stepwise", "workbench, stepwise", "1", True, rates=(4e9, 2e9, 6e9), bytes_moved=8.0, operations=6.0)
+    others = (
+        Entry("numba", "Numba", "2", False, rates=(2e9, 1e9, 2e9)),
+        Entry("jax", "JAX", "3", False, rates=(1e8,) * 3),
+    )
+    results = replace(empty(PROBLEMS[0]), entries=(ours, *others), copies=(8e10, 4e10, 12e10), rounds=3)
+    assert str(results.ratio(others[0])) == "2.00 (2.00 to 3.00)"
+    assert headline(results) == (
+        "workbench, stepwise updates 4 Gcell/s, 2.00 (2.00 to 3.00) times the rate of Numba, the fastest of the others."
+    )
+    assert results.bandwidth_share(ours).median == pytest.approx(0.4)
+    assert "Numba" in page(results)
+
+
+def test_only_takes_ours_by_one_word():
+    assert [row.name for row in chosen(("workbench", "numba"))] == ["stepwise", "diamond", "cuda", "numba"]
+    assert "reference" not in [row.name for row in chosen(())]
+    assert [row.name for row in chosen(("reference",))] == ["reference"]
+
+
+def test_smaller_sizes_halve_the_extents():
+    assert measure.smaller((384, 384, 384), 4) == [(192,) * 3, (96,) * 3, (48,) * 3, (24,) * 3]
+    assert measure.smaller((64, 1024), 9) == [(32, 512)]
+    assert measure.smaller((30, 30), 4) == []
+
+
+def test_an_absent_contender_is_in_the_page():
+    results = empty(PROBLEMS[0]).without(Absent("numba", "Numba", "not installed", "pip install numba"))
+    shown = page(results)
+    assert "not installed" in shown
+    assert "pip install numba" in shown

@@ -1,0 +1,153 @@
+"""`workbench bench`: lists the problems, or measures one of them, and writes what it found."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from workbench._version import __version__
+from workbench.backends.host import ensure_figures
+from workbench.backends.processor import available_threads, processor_name
+from workbench.backends.teams import check_threads
+from workbench.backends.toolchain import Toolchain, find_toolchain
+from workbench.commands.bench.contenders import CONTENDERS, absence, chosen, version
+from workbench.commands.bench.measure import Bench, Wish, shape_text
+from workbench.commands.bench.page import headline, page, table_lines
+from workbench.commands.bench.problem import Problem, Shape
+from workbench.commands.bench.problems import PROBLEMS, problem_named
+from workbench.commands.bench.results import Results
+from workbench.commands.report import report_path
+from workbench.errors import RunError
+from workbench.run.whole_file import whole_file
+
+_LEAST = 16  # cells along an axis
+_LANES = {"f32": 2, "f64": 1}  # operations of that type for one of f64 in a vector
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The command line. shape: () for the problem's own, one number for all axes; dtype "": the problem's own."""
+
+    problem: str
+    only: tuple[str, ...] = ()
+    shape: Shape = ()
+    dtype: str = ""
+    threads: int = 0
+    rounds: int = 9
+    seconds: float = 0.5
+    sizes: int = 4
+    json: Path | None = None
+    report: Path | None = None
+
+
+def list_problems(say: Say) -> None:
+    """The problems, the contenders that are here, and those that are not."""
+    say("problems:")
+    for problem in PROBLEMS:
+        say(f"  {problem.name:<12}{problem.title}: {problem.scheme}")
+        say(f"  {'':<12}{shape_text(problem.shape)} cells, {problem.dtype}")
+    say("contenders:")
+    for row in CONTENDERS:
+        absent = absence(row)
+        state = version(row) if absent is None else f"{absent.reason}. {absent.advice}".strip()
+        say(f"  {row.name:<12}{row.label}: {state}" + ("" if row.usual else "; runs if --only names it"))
+    say("for example: workbench bench heat2d --rounds 5 -o heat.html")
+
+
+def run_bench(request: Request, say: Say) -> Results:
+    """Measure as asked for, say what is known as soon as it is, write the files. Raises RunError for what cannot be."""
+    problem = problem_named(request.problem)
+    rows = chosen(request.only)
+    wish = _wish(problem, request)
+    files = [path for path in (request.json, request.report) if path is not None]
+    for path in files:
+        _check_folder(path)
+    say(f"{problem.title}: {problem.scheme}; {shape_text(wish.shape)} cells, {wish.dtype}, {wish.threads} threads")
+    results = Results(
+        problem=problem.name,
+        title=problem.title,
+        scheme=problem.scheme,
+        cell=problem.machine(wish.dtype).text.strip("\n"),
+        shape=wish.shape,
+        dtype=wish.dtype,
+        threads=wish.threads,
+        rounds=wish.rounds,
+        host=_host(),
+        peak=ensure_figures().flops * _LANES[wish.dtype],
+    )
+    results = Bench(problem, wish, rows, results, say).run()
+    if results.interrupted:
+        say(f"interrupted after {results.done} of {results.rounds} rounds; the report has what was measured")
+    for line in table_lines(results) if results.done else ():
+        say(line)
+    say(headline(results))
+    report = report_path(request.report, f"{problem.name}.html")
+    _write(report, page(results))
+    say(f"report: {report}")
+    if request.json is not None:
+        _write(request.json, json.dumps(results.to_dict(), indent=1))
+        say(f"figures: {request.json}")
+    return results
+
+
+def _wish(problem: Problem, request: Request) -> Wish:
+    """The numbers, checked; each error names its option."""
+    shape = request.shape or problem.shape
+    if len(shape) == 1:
+        shape = shape * problem.dim
+    if len(shape) != problem.dim:
+        raise RunError(
+            f"--shape {'x'.join(map(str, shape))} has {len(shape)} axes, {problem.name} has {problem.dim}",
+            advice=f"Give {problem.dim} numbers, such as {'x'.join(map(str, problem.shape))}, or one for all axes.",
+        )
+    if min(shape) < _LEAST:
+        raise RunError(
+            f"--shape {'x'.join(map(str, shape))} is too small to measure",
+            advice=f"Use at least {_LEAST} cells along each axis.",
+        )
+    for name, number, least in (("rounds", request.rounds, 1), ("sizes", request.sizes, 0)):
+        if number < least:
+            raise RunError(f"--{name} {number} is too small", advice=f"Use {least} or more.")
+    if not 0 < request.seconds <= 60:
+        raise RunError(f"--seconds {request.seconds:g} cannot be measured", advice="Use more than 0, at most 60.")
+    check_threads(request.threads)
+    return Wish(
+        shape,
+        request.dtype or problem.dtype,
+        request.threads or available_threads(),
+        request.rounds,
+        request.seconds,
+        request.sizes,
+    )
+
+
+def _check_folder(path: Path) -> None:
+    """Before minutes are spent: a place for the file."""
+    folder = path.expanduser().absolute().parent
+    if not folder.is_dir():
+        raise RunError(f"there is no folder {folder} for {path.name}", advice="Make it, or name another place.")
+
+
+def _write(path: Path, text: str) -> None:
+    with whole_file(path.expanduser().absolute()) as file:
+        file.write(text.encode())
+
+
+def _host() -> dict[str, str]:
+    toolchain = find_toolchain()
+    return {
+        "date": time.strftime("%Y-%m-%d %H:%M"),
+        "processor": processor_name(),
+        "system": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
+        "load at first": f"{os.getloadavg()[0]:.1f}",
+        "compiler": str(toolchain) if isinstance(toolchain, Toolchain) else toolchain.reason,
+        "workbench": f"{__version__}, Python {platform.python_version()}, NumPy {np.__version__}",
+    }

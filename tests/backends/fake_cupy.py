@@ -192,13 +192,23 @@ class FakeFunction:
 
 
 class FakeModule:
-    """Builds the text in a stand-in's cubin for the simulator."""
+    """Builds the text in a stand-in's cubin for the simulator. Unloads itself, of which CuPy can only warn."""
 
     def __init__(self, fake):
-        self.fake, self.on = fake, fake.current
+        self.fake, self.on, self.loaded = fake, fake.current, False
+
+    def __del__(self):
+        fake = self.fake
+        if self.loaded:
+            able = self.on == fake.current and self.on in fake.contexts and not fake.status
+            able &= all(stream.captured is None for stream in fake.all_streams)
+            (fake.unloaded if able else fake.warned).append(self.on)
 
     def load(self, cubin):
         self.fake.check()
+        self.fake.contexts.add(self.on)
+        self.loaded = True
+        self.fake.loaded.append(self.on)
         text, flags = json.loads(cubin)
         names = _KERNEL.findall(text)
         defined = ("-O1", *(flag for flag in flags if flag.startswith("-D")))
@@ -281,6 +291,8 @@ class FakeRuntime:
         return self.fake.devices
 
     def memGetInfo(self):
+        self.fake.check()
+        self.fake.contexts.add(self.fake.current)
         return self.fake.room, 1 << 30
 
     def memcpyAsync(self, dst, src, size, kind, stream):
@@ -317,6 +329,7 @@ class FakeCupy:
         self.devices, self.driver, self.capability, self.nvrtc, self.status = devices, 13020, "90", True, 0
         self.random, self.host, self.all_streams, self.local = random.Random(seed), 0.0, [], threading.local()
         self.allocated, self.pool, self.null = {}, FakePool(self), None
+        self.loaded, self.unloaded, self.warned = [], [], []  # devices of modules; the last: unloading failed
         self.null = FakeStream(self, null=True)
         self.lib = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=self.as_strided))
         self.cuda = SimpleNamespace(
@@ -332,6 +345,11 @@ class FakeCupy:
         )
 
     current = property(lambda self: getattr(self.local, "device", 0))
+
+    @property
+    def contexts(self):
+        """The devices with which this thread has had to do."""
+        return self.local.__dict__.setdefault("contexts", set())
 
     @property
     def stack(self):
@@ -359,6 +377,7 @@ class FakeCupy:
     def empty(self, shape, dtype):
         cells = np.full(shape, 0x5A, dtype)
         self.check()
+        self.contexts.add(self.current)
         if cells.nbytes > self.room:
             raise OutOfMemoryError(f"Out of memory allocating {cells.nbytes} bytes")
         self.room -= cells.nbytes

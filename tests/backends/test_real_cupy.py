@@ -10,7 +10,7 @@ from tests.backends.fake_cupy import FakeArray, FakeCupy, FakeDevice, FakeEvent,
 from workbench.backends.cuda import CudaBackend
 
 FAKE = FakeCupy()
-OWN = {"submit", "run", "argument", "module", "name"}  # of the stand-in, nowhere used outside tests
+OWN = {"submit", "run", "argument", "module", "name", "loaded"}  # of the stand-in, nowhere used outside tests
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from workbench.backends.cubins import Cubin, Cubins
 from workbench.backends.cuda_availability import obstacle
 from workbench.backends.cuda_errors import INSTALL, RESTART, CudaErrors, first_line
 from workbench.backends.cuda_instance import CudaInstance, CudaPlace
+from workbench.backends.cuda_modules import CudaModules, LoadedKernels
 from workbench.backends.device_instance import layouts_of
 from workbench.backends.launch_sequence import index_type
 from workbench.backends.nvrtc import KernelResources, compile_options
@@ -43,7 +44,7 @@ class CudaBackend:
         self._process = 0  # that has found the device
         self._works = False  # once it has compiled
         self._errors = CudaErrors()
-        self._loaded: dict[tuple[str, int], Mapping[str, Any]] = {}
+        self._modules = CudaModules(self._errors)
 
     def availability(self) -> Availability:
         """Whether CuPy, driver, device and NVRTC are there and fit; the first look compiles an empty kernel."""
@@ -52,7 +53,7 @@ class CudaBackend:
         if self._process not in (0, os.getpid()):
             return Availability(False, *_FORKED)
         if self._errors.lasting:
-            return Availability(False, f"an earlier error ended the use of CUDA: {self._errors.lasting}", RESTART)
+            return Availability(False, *self._ended())
         try:
             missing = obstacle(self._found())
             if missing is None and not self._works:
@@ -97,22 +98,15 @@ class CudaBackend:
         code = inlined(text.source.text)
         return self.cubins().obtain(plan.graph.name, code, architecture, flags)
 
-    def load(self, cubin: Cubin, device: int) -> Mapping[str, Any]:
-        """The kernels of a cubin by name, on that device; loaded once a process."""
-        cupy = self._found()
-        key = (cubin.key, device)
-        if key not in self._loaded:
-            with self._errors.as_ours(cupy, "loading kernels onto the CUDA device"), cupy.cuda.Device(device):
-                module = cupy.cuda.Module()
-                module.load(cubin.binary)
-                self._loaded[key] = {each.kernel: module.get_function(each.kernel) for each in cubin.resources}
-        return self._loaded[key]
+    def load(self, cubin: Cubin, device: int) -> LoadedKernels:
+        """The kernels of a cubin by name, on that device."""
+        return self._modules.load(self._found(), cubin, device)
 
     def place(self, beside: Instance | None = None) -> CudaPlace:
         """The device of another instance, else the one that is current in this thread."""
         device = beside.place.device if isinstance(beside, CudaInstance) else self._device()
         process = self._process
-        return CudaPlace(self._found(), device, self._errors, lambda: _refuse_forked(process))
+        return CudaPlace(self._found(), device, self._errors, self._modules, lambda: self._check(process))
 
     def cubins(self) -> Cubins:
         """NVRTC of the same version of CUDA as CuPy. BuildError if there is none."""
@@ -127,6 +121,16 @@ class CudaBackend:
         cupy = self._found()
         with self._errors.as_ours(cupy, "asking the CUDA device", advice="Type: workbench doctor."):
             return self.cubins().architecture(int(cupy.cuda.Device(device).compute_capability))
+
+    def _check(self, process: int) -> None:
+        """Raise BackendError unless CUDA works in this process, as it did in the given one."""
+        _refuse_forked(process)
+        if self._errors.lasting:
+            what, advice = self._ended()
+            raise BackendError(what, advice=advice)
+
+    def _ended(self) -> tuple[str, str]:
+        return f"an earlier error ended the use of CUDA: {self._errors.lasting}", RESTART
 
     def _device(self) -> int:
         cupy = self._found()

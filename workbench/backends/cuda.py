@@ -18,10 +18,11 @@ from workbench.backends.cuda_errors import INSTALL, RESTART, CudaErrors, first_l
 from workbench.backends.cuda_instance import CudaInstance, CudaPlace
 from workbench.backends.cuda_modules import CudaModules, LoadedKernels
 from workbench.backends.device_instance import layouts_of
+from workbench.backends.device_text import device_text
 from workbench.backends.launch_sequence import index_type
-from workbench.backends.nvrtc import KernelResources, compile_options
+from workbench.backends.nvrtc import KernelResources
 from workbench.backends.phenotype import launch_text, memory_text, phenotype_key
-from workbench.codegen.render_cuda import CudaText, inlined, render_cuda
+from workbench.codegen.render_cuda import CudaText, render_cuda
 from workbench.codegen.source import Source
 from workbench.errors import BackendError
 from workbench.planning.plan import Plan
@@ -87,15 +88,14 @@ class CudaBackend:
         """Key of what would run on the current device. Renders; compiles nothing."""
         choices, text = plan.choices.plan, render_cuda(plan)
         compiler = f"{self.cubins().version} {self.architecture(self._device())}"
-        options = compile_options(choices.largest_block, "int32_t")
+        _, flags = device_text(plan, text.source)
         return phenotype_key(
-            text.digest, compiler, " ".join(options), memory_text(plan), launch_text(text.kernels, choices)
+            text.digest, compiler, " ".join(flags), memory_text(plan), launch_text(text.kernels, choices)
         )
 
     def cubin(self, text: CudaText, plan: Plan, index: str, architecture: str) -> Cubin:
         """The text compiled for an architecture, with element numbers of the type `index`."""
-        flags = compile_options(plan.choices.plan.largest_block, index)
-        code = inlined(text.source.text)
+        code, flags = device_text(plan, text.source, index)
         return self.cubins().obtain(plan.graph.name, code, architecture, flags)
 
     def load(self, cubin: Cubin, device: int) -> LoadedKernels:

@@ -62,6 +62,20 @@ def device_limits(capability: str) -> DeviceLimits:
     raise KeyError(capability)
 
 
+def limits_for(architecture: str) -> DeviceLimits | None:
+    """The row for what is compiled for an architecture such as "sm_90"; None if no row of its major version is below.
+
+    Minor versions that have no row count as the one below: sm_87, sm_103 and sm_121 have the limits of 8.6, 10.0, 12.0.
+    """
+    wanted = int("".join(filter(str.isdigit, architecture)))
+    fitting = [
+        device
+        for device in DEVICES
+        if (number := int(device.capability.replace(".", ""))) <= wanted and number // 10 == wanted // 10
+    ]
+    return fitting[-1] if fitting else None
+
+
 @dataclass(frozen=True, slots=True)
 class Occupancy:
     """`blocks` of a kernel fit at once, with `warps` warps in all; `share` of the most there can be, from 0 to 1.
@@ -87,6 +101,11 @@ def occupancy(device: DeviceLimits, block: int, registers: int, shared: int = 0)
     limit = min(fitting, key=lambda name: fitting[name])
     blocks = fitting[limit]
     return Occupancy(blocks, blocks * warps, blocks * warps / device.warps, limit)
+
+
+def resident_threads(device: DeviceLimits, registers: int) -> int:
+    """The most threads at once for which there are registers, in blocks of any size."""
+    return min(device.warps, _blocks_by_registers(device, 1, registers)) * WARP
 
 
 def largest_block(device: DeviceLimits, registers: int, shared_per_thread: int = 0) -> int:

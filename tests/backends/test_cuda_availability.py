@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import os
+import sys
 
 import pytest
 
@@ -111,3 +112,41 @@ def test_auto_takes_another_backend_where_cuda_cannot_compile(monkeypatch):
     chosen = registry.select_backend("auto")
     assert chosen.name != "cuda"
     assert "NVRTC, the compiler of CUDA 13, was not found" in str(chosen)
+
+
+FRAMED = '''def fail():
+    raise ImportError("libcublas.so.13: cannot open shared object file: No such file or directory")
+
+try:
+    fail()
+except ImportError as exc:
+    raise ImportError(f"""
+================================================================
+Failed to import CuPy.
+
+Original error:
+  {type(exc).__name__}: {exc}
+================================================================
+""") from exc
+'''
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (FRAMED, "ImportError: libcublas.so.13: cannot open shared object file"),
+        (
+            "raise AttributeError('module numpy has no attribute float_')",
+            "AttributeError: module numpy has no attribute",
+        ),
+        ("raise ImportError('')", "ImportError: ImportError"),
+    ],
+)
+def test_a_cupy_that_cannot_be_imported(text, words, tmp_path, monkeypatch):
+    (tmp_path / "cupy.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    state = CudaBackend().availability()
+    assert not state.available
+    assert state.reason.startswith(f"CuPy cannot be imported: {words}")
+    assert state.advice.startswith("Install it anew: pip install --force-reinstall 'stencil-workbench[cuda]'")

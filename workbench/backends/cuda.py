@@ -14,7 +14,7 @@ from workbench.backends.checks import checked_extents
 from workbench.backends.compiler_words import register_report, resource_report
 from workbench.backends.cubins import Cubin, Cubins
 from workbench.backends.cuda_availability import obstacle
-from workbench.backends.cuda_errors import INSTALL, RESTART, CudaErrors, first_line
+from workbench.backends.cuda_errors import INSTALL, REINSTALL, RESTART, CudaErrors, first_line
 from workbench.backends.cuda_instance import CudaInstance, CudaPlace
 from workbench.backends.cuda_modules import CudaModules, LoadedKernels
 from workbench.backends.device_instance import layouts_of
@@ -141,8 +141,11 @@ class CudaBackend:
         if self._library is None:
             try:
                 self._library = import_module("cupy")
-            except ImportError as error:
-                raise BackendError(f"CuPy cannot be imported: {first_line(error)}", advice=INSTALL) from error
+            except Exception as error:  # a NumPy or a library that does not fit comes as whatever it is
+                cause = error.__cause__ or error  # CuPy's own words for all of them are the same
+                raise BackendError(
+                    f"CuPy cannot be imported: {type(cause).__name__}: {first_line(cause)}", advice=REINSTALL
+                ) from error
         self._process = self._process or os.getpid()
         _refuse_forked(self._process)
         return self._library

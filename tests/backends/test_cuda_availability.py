@@ -83,11 +83,19 @@ def test_unknown_errors_are_said():
     fake.cuda.runtime.getDeviceCount = fail
     assert state_of(fake)[:2] == (False, "CuPy cannot use a CUDA device: libcuda.so.1 is missing")
 
+
+@pytest.mark.parametrize("status", [802, 803, 999])
+def test_a_driver_that_fails_is_no_reason_to_install_cupy(status):
+    fake = FakeCupy()
+
     def broken():
-        raise CUDARuntimeError(35)
+        raise CUDARuntimeError(status)
 
     fake.cuda.runtime.getDeviceCount = broken
-    assert "cudaErrorInsufficientDriver" in state_of(fake)[1]
+    available, reason, advice = state_of(fake)
+    assert (available, reason) == (False, f"the NVIDIA driver fails: {CUDARuntimeError(status)}")
+    assert advice.startswith("Type nvidia-smi")
+    assert "pip" not in advice
 
 
 def test_two_wheels_of_cupy_are_told(monkeypatch):

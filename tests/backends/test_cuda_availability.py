@@ -3,6 +3,7 @@
 import importlib.metadata
 import os
 import sys
+import warnings
 
 import pytest
 
@@ -158,3 +159,23 @@ def test_a_cupy_that_cannot_be_imported(text, words, tmp_path, monkeypatch):
     assert not state.available
     assert state.reason.startswith(f"CuPy cannot be imported: {words}")
     assert state.advice.startswith("Install it anew: pip install --force-reinstall 'stencil-workbench[cuda]'")
+
+
+def test_one_line_warns_of_two_wheels(tmp_path, monkeypatch):
+    (tmp_path / "cupy.py").write_text(
+        "import warnings\n"
+        "warnings.warn('\\n----\\n\\n  CuPy may not function correctly because multiple CuPy packages are installed')\n"
+        "warnings.warn('something else')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    monkeypatch.setattr(cuda_availability, "version", lambda name: "14.2.0")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        backend = CudaBackend()
+        for _ in range(2):
+            backend.availability()
+    assert [str(each.message).partition(":")[0] for each in caught] == [
+        "something else",
+        "cupy-cuda12x and cupy-cuda13x overwrite each other",
+    ]

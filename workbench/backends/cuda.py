@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -13,7 +14,7 @@ from workbench.backends.base import Availability, CompilerReport, Instance
 from workbench.backends.checks import checked_extents
 from workbench.backends.compiler_words import register_report, resource_report
 from workbench.backends.cubins import Cubin, Cubins
-from workbench.backends.cuda_availability import obstacle
+from workbench.backends.cuda_availability import obstacle, wheels_in_conflict
 from workbench.backends.cuda_errors import INSTALL, REINSTALL, RESTART, CudaErrors, first_line
 from workbench.backends.cuda_instance import CudaInstance, CudaPlace
 from workbench.backends.cuda_modules import CudaModules, LoadedKernels
@@ -140,12 +141,17 @@ class CudaBackend:
     def _found(self) -> Any:  # noqa: ANN401  # the module cupy
         if self._library is None:
             try:
-                self._library = import_module("cupy")
+                with warnings.catch_warnings():  # of 25 lines, for which ours stands
+                    warnings.filterwarnings("ignore", "(?s).*multiple CuPy packages", UserWarning)
+                    self._library = import_module("cupy")
             except Exception as error:  # a NumPy or a library that does not fit comes as whatever it is
                 cause = error.__cause__ or error  # CuPy's own words for all of them are the same
                 raise BackendError(
                     f"CuPy cannot be imported: {type(cause).__name__}: {first_line(cause)}", advice=REINSTALL
                 ) from error
+            conflict = wheels_in_conflict()
+            if conflict:
+                warnings.warn(conflict, RuntimeWarning, stacklevel=2)
         self._process = self._process or os.getpid()
         _refuse_forked(self._process)
         return self._library

@@ -136,6 +136,20 @@ def test_closing_gives_memory_back():
     made.close()
 
 
+def test_without_room_for_it_nothing_is_timed():
+    fake = FakeCupy()
+    old, new = instance(fake), instance(fake)
+    room, fake.room = fake.room, 1000
+    for each in (old, new):
+        each.time_launches(True)
+        each.march(MarchRequest("step", 3))
+        assert each.launch_times() == ()
+    fake.room = room
+    new.time_launches(True)
+    new.march(MarchRequest("step", 3))
+    assert new.launch_times()
+
+
 def test_an_error_that_lasts_asks_for_a_restart():
     fake = FakeCupy()
     backend = CudaBackend(fake, fake.cubins)

@@ -72,9 +72,9 @@ def build_parser() -> argparse.ArgumentParser:
     tune.set_defaults(command=_tune)
 
     device = commands.add_parser("cuda-check", help="registers and spills of solvers' sub-kernels; needs no GPU")
-    device.add_argument("--solvers", type=_names, default=("hydro",), metavar="hydro,heat", help="or all")
-    device.add_argument("--dims", type=_numbers, default=(1, 2, 3), metavar="1,2,3", help="which of them")
-    device.add_argument("--dtypes", type=_names, default=("f32", "f64"), metavar="f32,f64")
+    device.add_argument("--solvers", type=_names, default=("hydro",), metavar="heat,wave", help="or all; default hydro")
+    device.add_argument("--dims", type=_numbers, default=(1, 2, 3), metavar="1,2,3", help="dimensions; default all")
+    device.add_argument("--dtypes", type=_names, default=("f32", "f64"), metavar="f32,f64", help="default both")
     device.add_argument("--architecture", type=_names, default=("sm_90",), metavar="sm_80,sm_90", help="default sm_90")
     device.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     device.set_defaults(command=_cuda_check)

@@ -38,12 +38,13 @@ def compiled(path, machine, capability):
 
 
 def in_table(name, resources):
-    """Registers of each kernel, + spilled bytes where there are any; many kernels in several lines."""
-    figures = [
-        f"{each.kernel} {each.registers}" + (f"+{each.spill_store_bytes}" if each.spill_store_bytes else "")
-        for each in sorted(resources, key=lambda each: each.kernel)
-    ]
-    return "\n    ".join([name, *figures])
+    """Registers and spills of a program's kernels, in one line."""
+    registers = [each.registers for each in resources]
+    spilled = sum(each.spill_store_bytes for each in resources)
+    return (
+        f"{name}: {max(registers)} registers at most, {sum(registers)} in {len(registers)} kernels, "
+        f"{spilled} bytes spilled"
+    )
 
 
 @pytest.mark.parametrize("capability", ["80", "100"])

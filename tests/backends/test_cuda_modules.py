@@ -4,12 +4,14 @@ import gc
 import threading
 
 import numpy as np
+import pytest
 
 from tests.backends.cell_plans import cell_plan
 from tests.backends.device_cells import LEAPFROG
 from tests.backends.fake_cupy import FakeCupy
 from workbench.backends.base import MarchRequest
 from workbench.backends.cuda import CudaBackend
+from workbench.errors import BackendError
 
 PLAN, OTHER = cell_plan(LEAPFROG, 1), cell_plan(LEAPFROG, 1, preset="as_manifest")
 
@@ -102,3 +104,18 @@ def test_nothing_is_unloaded_after_an_error_that_lasts():
     made.close()  # waits, and is told so
     gc.collect()
     assert (fake.unloaded, fake.warned) == ([], [])
+
+
+def test_what_cannot_be_unloaded_now_is_told_as_ours_and_unloaded_later():
+    fake = FakeCupy()
+    program = backend_of(fake).compile(PLAN)
+    made = [program.instantiate((40,))]
+    made.clear()
+    gc.collect()
+    fake.status = 100
+    with pytest.raises(BackendError, match="unloading kernels failed: cudaErrorNoDevice"):
+        program.instantiate((40,))
+    assert (fake.unloaded, fake.warned) == ([], [])
+    fake.status = 0
+    program.instantiate((40,))
+    assert (fake.unloaded, fake.warned) == ([0], [])

@@ -13,6 +13,7 @@ from typing import Any
 
 from workbench.backends.cubins import Cubin
 from workbench.backends.cuda_errors import CudaErrors
+from workbench.errors import BackendError
 from workbench.forking import forkable_lock
 
 
@@ -54,12 +55,19 @@ class CudaModules:
         return found
 
     def unload(self, cupy: Any) -> None:  # noqa: ANN401
-        """Unload what nobody refers to any more. To be called in no capture; does nothing after an error that lasts."""
+        """Unload what nobody refers to any more. To be called in no capture; does nothing after an error that lasts.
+
+        BackendError if CUDA fails; what could not be unloaded then waits for the next time.
+        """
         while self._unused and not self._errors.lasting:
             try:
                 device, functions = self._unused.popleft()
             except IndexError:  # another thread was faster
                 return
-            with cupy.cuda.Device(device):
-                cupy.cuda.runtime.memGetInfo()  # gives this thread a context, which unloading takes for granted
-                functions.clear()
+            try:
+                with self._errors.as_ours(cupy, "unloading kernels"), cupy.cuda.Device(device):
+                    cupy.cuda.runtime.memGetInfo()  # gives this thread a context, which unloading takes for granted
+                    functions.clear()
+            except BackendError:
+                self._unused.append((device, functions))
+                raise

@@ -139,8 +139,11 @@ format: $(TEST_INSTALLED)
 	$(PYTHON_ONLY) .venv/bin/python -m pip install --quiet --editable '.[test]'
 	@touch $@ .venv/installed
 
+# The two wheels of CuPy write the same files: the other one has to go first.
 .venv/installed-cuda .venv/installed-cuda12: pyproject.toml | .venv/bin/python
 	@echo "installing the workbench, its test tools and CuPy into .venv (once)"
+	@rm -f .venv/installed-cuda .venv/installed-cuda12
+	@.venv/bin/python -m pip --quiet --quiet uninstall --yes cupy-cuda12x cupy-cuda13x
 	$(PYTHON_ONLY) .venv/bin/python -m pip install --quiet --editable '.[test,$(CUDA)]'
 	@touch $@ .venv/installed .venv/installed-test
 

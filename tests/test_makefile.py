@@ -95,3 +95,21 @@ def test_lab_opens_the_copy_of_the_quickstart(folder):
     place, words = make(folder, "lab").stdout.splitlines()[-2:]
     assert Path(place) == folder / "coursework"
     assert words.split()[-1] == "--LabApp.default_url=/lab/tree/00-quickstart.ipynb"
+
+
+def test_one_cupy_replaces_the_other(folder):
+    tools = folder / ".venv" / "bin"
+    tools.mkdir(parents=True)
+    (tools / "python").write_text('#!/bin/sh\necho "$*"\n')
+    (tools / "python").chmod(0o755)
+    (folder / "pyproject.toml").write_text("")
+    for extra in ("cuda", "cuda12", "cuda", "cuda"):
+        done = make(folder, "gpu", "VENV=.venv", f"CUDA={extra}")
+        assert done.returncode == 0, done.stdout + done.stderr
+    done = make(folder, "gpu", "VENV=.venv", "CUDA=cuda12")
+    said = [line for line in done.stdout.splitlines() if line.startswith("-m ")]
+    assert said[0] == "-m pip --quiet --quiet uninstall --yes cupy-cuda12x cupy-cuda13x"
+    assert said[1].endswith("--editable .[test,cuda12]")
+    assert said[2] == "-m tests.backends.gpu_report artefacts/gpu-report.txt"
+    again = make(folder, "gpu", "VENV=.venv", "CUDA=cuda12")
+    assert "pip" not in again.stdout

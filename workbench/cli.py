@@ -75,10 +75,11 @@ def build_parser() -> argparse.ArgumentParser:
     tune.add_argument("--brute-force", action="store_true", help="test every combination, whatever the tree says")
     tune.set_defaults(command=_tune)
 
-    device = commands.add_parser("cuda-check", help="registers and spills of hydro's sub-kernels; needs no GPU")
-    device.add_argument("--dims", type=_numbers, default=(1, 2, 3), metavar="1,2,3", help="which solvers")
-    device.add_argument("--dtypes", type=_names, default=("f32", "f64"), metavar="f32,f64")
-    device.add_argument("--architecture", default="sm_90", help="default sm_90")
+    device = commands.add_parser("cuda-check", help="registers and spills of solvers' sub-kernels; needs no GPU")
+    device.add_argument("--solvers", type=_names, default=("hydro",), metavar="heat,wave", help="or all; default hydro")
+    device.add_argument("--dims", type=_numbers, default=(1, 2, 3), metavar="1,2,3", help="dimensions; default all")
+    device.add_argument("--dtypes", type=_names, default=("f32", "f64"), metavar="f32,f64", help="default both")
+    device.add_argument("--architecture", type=_names, default=("sm_90",), metavar="sm_80,sm_90", help="default sm_90")
     device.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     device.set_defaults(command=_cuda_check)
 
@@ -290,13 +291,13 @@ def _cuda_check(parsed: argparse.Namespace) -> int:
     import json
 
     from workbench.commands.cuda_check import check_machines
-    from workbench.solvers import hydro
+    from workbench.solvers.catalogue import machines_of
 
-    machines = [hydro.machine(dim, dtype=dtype) for dim in parsed.dims for dtype in parsed.dtypes]
+    machines = machines_of(parsed.solvers, parsed.dims, parsed.dtypes)
     checks = check_machines(machines, parsed.architecture, _say)
     if parsed.json:
         parsed.json.write_text(json.dumps([check.to_dict() for check in checks], indent=1), encoding="utf-8")
-    return 0
+    return 1 if any(check.flushing for check in checks) else 0
 
 
 def _large_run(parsed: argparse.Namespace) -> int:

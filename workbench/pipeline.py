@@ -32,6 +32,7 @@ from workbench.frontend.cell import Traced, trace_cell
 from workbench.graph import Graph
 from workbench.planning import plan_graph as plan_anew
 from workbench.planning.choices import Choices
+from workbench.planning.cost import slot_bytes
 from workbench.planning.plan import Plan
 from workbench.planning.simplify import simplify
 
@@ -41,11 +42,13 @@ __all__ = [
     "build",
     "compile_graph",
     "counters",
+    "memory_of",
     "plan_for",
     "planned_backend",
     "refused",
     "render",
     "simplify",
+    "slots_of",
     "trace",
 ]
 
@@ -150,6 +153,16 @@ def plan_for(graph: Graph, choices: Choices, backend: str) -> Plan:
             f"backend {backend!r} has no schedule {schedule!r}", advice='Choose schedule="stepwise" or another backend.'
         )
     return plan_graph(graph, choices, follows_chains=row.follows_chains)
+
+
+def slots_of(plan: Plan, extents: tuple[int, ...], backend: str) -> dict[int, int]:
+    """Bytes of each array of a simulation of these extents, by its slot, as it lies on that backend ("auto" too)."""
+    return slot_bytes(plan, extents, on_device=row_of(planned_backend(backend)).runs_on == "blocks")
+
+
+def memory_of(plan: Plan, extents: tuple[int, ...], backend: str) -> int:
+    """The same of all arrays."""
+    return sum(slots_of(plan, extents, backend).values())
 
 
 def planned_backend(name: str) -> str:

@@ -4,6 +4,11 @@ NAMES = {
     100: "cudaErrorNoDevice: no CUDA-capable device is detected",
     700: "cudaErrorIllegalAddress: an illegal access",
 }
+NAMES |= {
+    802: "cudaErrorSystemNotReady: system not yet initialized",
+    803: "cudaErrorSystemDriverMismatch: system has unsupported display driver / cuda driver combination",
+    999: "cudaErrorUnknown: unknown error",
+}
 NAMES |= {906: "cudaErrorStreamCaptureImplicit", 901: "cudaErrorStreamCaptureInvalidated"}
 NAMES |= {900: "cudaErrorStreamCaptureUnsupported", 35: "cudaErrorInsufficientDriver", 400: "cudaErrorInvalidHandle"}
 

@@ -5,20 +5,18 @@ but the default stream. Arrays are no NumPy arrays. `test_real_cupy.py` compares
 """
 
 import ctypes
-import hashlib
 import json
 import random
-import re
 import threading
 import weakref
 from types import SimpleNamespace
 
 import numpy as np
 
+from tests.backends.fake_cubins import KERNELS, FakeCubins
 from tests.backends.fake_cuda_errors import CompileException, CUDADriverError, CUDARuntimeError, OutOfMemoryError
 from workbench.backends.compile_pool import build
-from workbench.backends.cubins import Cubin
-from workbench.backends.nvrtc import KernelResources, with_prelude
+from workbench.backends.nvrtc import with_prelude
 from workbench.backends.simulated_device import (
     ArrayArgument,
     LaunchShape,
@@ -26,9 +24,7 @@ from workbench.backends.simulated_device import (
     ValueArgument,
     simulator_source,
 )
-from workbench.errors import BuildError
 
-_KERNEL = re.compile(r'extern "C" __global__ void __launch_bounds__\(\w+\) (\w+)\(')
 LAUNCH, FILL, KERNEL = 2.5, 0.1, 1.0  # ms: the host's for a launch or event and for a fill, the device's for either
 
 
@@ -192,46 +188,31 @@ class FakeFunction:
 
 
 class FakeModule:
-    """Builds the text in a stand-in's cubin for the simulator."""
+    """Builds the text in a stand-in's cubin for the simulator. Unloads itself, of which CuPy can only warn."""
 
     def __init__(self, fake):
-        self.fake, self.on = fake, fake.current
+        self.fake, self.on, self.loaded = fake, fake.current, False
+
+    def __del__(self):
+        fake = self.fake
+        if self.loaded:
+            able = self.on == fake.current and self.on in fake.contexts and not fake.status
+            able &= all(stream.captured is None for stream in fake.all_streams)
+            (fake.unloaded if able else fake.warned).append(self.on)
 
     def load(self, cubin):
         self.fake.check()
+        self.fake.contexts.add(self.on)
+        self.loaded = True
+        self.fake.loaded.append(self.on)
         text, flags = json.loads(cubin)
-        names = _KERNEL.findall(text)
+        names = KERNELS.findall(text)
         defined = ("-O1", *(flag for flag in flags if flag.startswith("-D")))
         unit = simulator_source("fake", with_prelude(text), dict.fromkeys(names, True), defined)
         self.device = SimulatedDevice(build([unit])[0].path)
 
     def get_function(self, name):
         return FakeFunction(self, name)
-
-
-class FakeCubins:
-    """Stands for NVRTC: a cubin is the text with its flags."""
-
-    def __init__(self, fake, cuda):
-        self.fake, self.version = fake, (cuda, 5)
-        if not fake.nvrtc:
-            raise BuildError(f"NVRTC, the compiler of CUDA {cuda}, was not found", advice="Install it.")
-
-    def architecture(self, capability):
-        return f"sm_{capability}"
-
-    def obtain(self, name, text, architecture, flags):
-        if name == "empty":
-            return Cubin("empty", b"", (), 0.0, False)
-        if self.fake.refuses:
-            raise BuildError("NVRTC refused the generated text:\nkernels.cu(7): error", advice="Report it.")
-        binary = json.dumps([text, flags]).encode()
-        key = hashlib.sha256(binary + architecture.encode()).hexdigest()
-        known = key in self.fake.compiled
-        if not known:
-            self.fake.compiled[key] = (text, flags, architecture)
-        resources = tuple(KernelResources(kernel, 40, 8, 16, 256) for kernel in _KERNEL.findall(text))
-        return Cubin(key, binary, resources, 0.0 if known else 0.5, known)
 
 
 class FakeEvent:
@@ -281,6 +262,8 @@ class FakeRuntime:
         return self.fake.devices
 
     def memGetInfo(self):
+        self.fake.check()
+        self.fake.contexts.add(self.fake.current)
         return self.fake.room, 1 << 30
 
     def memcpyAsync(self, dst, src, size, kind, stream):
@@ -317,6 +300,7 @@ class FakeCupy:
         self.devices, self.driver, self.capability, self.nvrtc, self.status = devices, 13020, "90", True, 0
         self.random, self.host, self.all_streams, self.local = random.Random(seed), 0.0, [], threading.local()
         self.allocated, self.pool, self.null = {}, FakePool(self), None
+        self.loaded, self.unloaded, self.warned = [], [], []  # devices of modules; the last: unloading failed
         self.null = FakeStream(self, null=True)
         self.lib = SimpleNamespace(stride_tricks=SimpleNamespace(as_strided=self.as_strided))
         self.cuda = SimpleNamespace(
@@ -332,6 +316,11 @@ class FakeCupy:
         )
 
     current = property(lambda self: getattr(self.local, "device", 0))
+
+    @property
+    def contexts(self):
+        """The devices with which this thread has had to do."""
+        return self.local.__dict__.setdefault("contexts", set())
 
     @property
     def stack(self):
@@ -359,6 +348,7 @@ class FakeCupy:
     def empty(self, shape, dtype):
         cells = np.full(shape, 0x5A, dtype)
         self.check()
+        self.contexts.add(self.current)
         if cells.nbytes > self.room:
             raise OutOfMemoryError(f"Out of memory allocating {cells.nbytes} bytes")
         self.room -= cells.nbytes

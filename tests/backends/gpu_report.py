@@ -22,6 +22,7 @@ COMMANDS = (
     ("the machine", ["nvidia-smi"]),
     ("the workbench", [sys.executable, "-m", "workbench", "doctor"]),
     ("packages", [sys.executable, "-m", "pip", "list", "--format=freeze"]),
+    ("CuPy beside its stand-in", [sys.executable, "-m", "pytest", "-n", "0", "-q", "tests/backends/test_real_cupy.py"]),
     ("tests on the device", [sys.executable, "-m", "pytest", "-n", "0", "-m", "gpu", "-rA", "--durations=10", "tests"]),
 )
 EQUATIONS = (
@@ -29,6 +30,7 @@ EQUATIONS = (
     *(("heat", heat, dim) for dim in (2, 3)),
     *(("hydro", hydro, dim) for dim in (2, 3)),
 )
+_IN_A_CHECKOUT = "In a checkout `make gpu` installs CuPy; where the driver is one for CUDA 12: make gpu CUDA=cuda12."
 _SECONDS, _COPY_BYTES = 0.5, 1 << 30  # of measured steps; of an array that is copied for the bandwidth
 
 
@@ -44,7 +46,7 @@ def report(path: Path) -> int:
 
         state = get_backend("cuda").availability()
         if not state.available:
-            say(f"no report: {state.reason}\n{state.advice}")
+            say(f"no report: {state.reason}\n{state.advice}\n{_IN_A_CHECKOUT}")
             return 1
         for title, command in COMMANDS:
             say(f"\n== {title}: {' '.join(command)}")

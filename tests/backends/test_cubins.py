@@ -2,14 +2,12 @@
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
 from tests.backends.cell_plans import cell_plan
-from tests.backends.fake_cupy import FakeCupy
+from tests.backends.nvrtc_path import nvrtc_path
 from workbench.backends import cubins, nvrtc
-from workbench.backends.build_cache import BuildCache
 from workbench.backends.cubins import Cubins
 from workbench.backends.cuda import CudaBackend
 from workbench.errors import BuildError
@@ -19,20 +17,7 @@ DECAY = 'u = field("u", boundary="outflow", dtype="f32")\nu.next = u + 0.2 * (u[
 
 @pytest.fixture
 def made(monkeypatch, tmp_path):
-    """A backend with the real NVRTC and a stand-in for the device, the binaries compiled, those loaded, the store."""
-    if not any(compiler.kind == "nvrtc" for compiler in nvrtc.find_compilers()):
-        pytest.skip("no CUDA compiler: nvrtc was not found")
-    binaries, loaded = [], []
-
-    def compile_cuda(*arguments, **options):
-        binaries.append(nvrtc.compile_cuda(*arguments, **options))
-        return binaries[-1]
-
-    monkeypatch.setattr(cubins, "compile_cuda", compile_cuda)
-    fake, store = FakeCupy(), BuildCache(tmp_path)
-    fake.cuda.Module = lambda: SimpleNamespace(load=loaded.append, get_function=lambda name: name)
-    backend = CudaBackend(fake, lambda cuda: Cubins(cuda, store))
-    return SimpleNamespace(backend=backend, fake=fake, binaries=binaries, loaded=loaded, store=store)
+    return nvrtc_path(monkeypatch, tmp_path)
 
 
 @pytest.mark.parametrize("capability", ["80", "90", "100"])
@@ -70,7 +55,7 @@ def test_a_title_in_any_script_compiles(made):
     ("capability", "architecture"), [(75, "sm_75"), (90, "sm_90"), (100, "sm_100"), (101, "sm_100"), (129, "sm_121")]
 )
 def test_architecture_of_a_device(capability, architecture, monkeypatch):
-    monkeypatch.setattr(cubins, "nvrtc_architectures", lambda compiler: (75, 80, 86, 90, 100, 120, 121))
+    monkeypatch.setattr(cubins, "known_architectures", lambda compiler: (75, 80, 86, 90, 100, 120, 121))
     monkeypatch.setattr(cubins, "nvrtc_version", lambda compiler: (13, 5))
     monkeypatch.setattr(cubins, "_nvrtc", lambda cuda: None)
     assert Cubins(13).architecture(capability) == architecture

@@ -2,6 +2,8 @@
 
 import importlib.metadata
 import os
+import sys
+import warnings
 
 import pytest
 
@@ -82,11 +84,19 @@ def test_unknown_errors_are_said():
     fake.cuda.runtime.getDeviceCount = fail
     assert state_of(fake)[:2] == (False, "CuPy cannot use a CUDA device: libcuda.so.1 is missing")
 
+
+@pytest.mark.parametrize("status", [802, 803, 999])
+def test_a_driver_that_fails_is_no_reason_to_install_cupy(status):
+    fake = FakeCupy()
+
     def broken():
-        raise CUDARuntimeError(35)
+        raise CUDARuntimeError(status)
 
     fake.cuda.runtime.getDeviceCount = broken
-    assert "cudaErrorInsufficientDriver" in state_of(fake)[1]
+    available, reason, advice = state_of(fake)
+    assert (available, reason) == (False, f"the NVIDIA driver fails: {CUDARuntimeError(status)}")
+    assert advice.startswith("Type nvidia-smi")
+    assert "pip" not in advice
 
 
 def test_two_wheels_of_cupy_are_told(monkeypatch):
@@ -111,3 +121,61 @@ def test_auto_takes_another_backend_where_cuda_cannot_compile(monkeypatch):
     chosen = registry.select_backend("auto")
     assert chosen.name != "cuda"
     assert "NVRTC, the compiler of CUDA 13, was not found" in str(chosen)
+
+
+FRAMED = '''def fail():
+    raise ImportError("libcublas.so.13: cannot open shared object file: No such file or directory")
+
+try:
+    fail()
+except ImportError as exc:
+    raise ImportError(f"""
+================================================================
+Failed to import CuPy.
+
+Original error:
+  {type(exc).__name__}: {exc}
+================================================================
+""") from exc
+'''
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (FRAMED, "ImportError: libcublas.so.13: cannot open shared object file"),
+        (
+            "raise AttributeError('module numpy has no attribute float_')",
+            "AttributeError: module numpy has no attribute",
+        ),
+        ("raise ImportError('')", "ImportError: ImportError"),
+    ],
+)
+def test_a_cupy_that_cannot_be_imported(text, words, tmp_path, monkeypatch):
+    (tmp_path / "cupy.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    state = CudaBackend().availability()
+    assert not state.available
+    assert state.reason.startswith(f"CuPy cannot be imported: {words}")
+    assert state.advice.startswith("Install it anew: pip install --force-reinstall 'stencil-workbench[cuda]'")
+
+
+def test_one_line_warns_of_two_wheels(tmp_path, monkeypatch):
+    (tmp_path / "cupy.py").write_text(
+        "import warnings\n"
+        "warnings.warn('\\n----\\n\\n  CuPy may not function correctly because multiple CuPy packages are installed')\n"
+        "warnings.warn('something else')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    monkeypatch.setattr(cuda_availability, "version", lambda name: "14.2.0")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        backend = CudaBackend()
+        for _ in range(2):
+            backend.availability()
+    assert [str(each.message).partition(":")[0] for each in caught] == [
+        "something else",
+        "cupy-cuda12x and cupy-cuda13x overwrite each other",
+    ]

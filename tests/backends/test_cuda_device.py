@@ -226,3 +226,22 @@ def test_memory_is_given_back(backend):
     instance.march(MarchRequest("step", 10))
     instance.close()
     assert program.free_memory() >= before - (32 << 20)
+
+
+def test_modules_leave_the_device_with_their_last_user(backend):
+    program = backend.compile(cell_plan(HEAT, 2))
+    kept = program.instantiate((64, 64))  # so that the context and CuPy's own memory are there
+
+    def used(count):
+        before = program.free_memory()
+        for _ in range(count):
+            other = backend.compile(cell_plan(HEAT, 2, block=512)).instantiate((64, 64))
+            other.march(MarchRequest("step", 40))
+            other.close()
+        return before - program.free_memory()
+
+    used(10)
+    taken = used(1000)  # some 50 kB each, if they stayed
+    print(f"{taken} bytes more after 1000 modules")
+    kept.close()
+    assert taken < 16 << 20

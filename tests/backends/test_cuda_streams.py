@@ -81,7 +81,7 @@ def test_an_error_in_a_capture_leaves_the_arrays_in_order():
     made.write_field(FIELD, values)
     functions, order = made._functions, list(made._order)
     made._functions = Failing(functions, after=3)
-    with pytest.raises(BackendError, match="IllegalAddress"):
+    with pytest.raises(BackendError, match="StreamCaptureImplicit"):
         captured(made)
     assert made._order == order
     made._functions = functions
@@ -101,7 +101,7 @@ class Failing:
     def __getitem__(self, name):
         self.left -= 1
         if self.left < 0:
-            raise CUDARuntimeError(700)
+            raise CUDARuntimeError(906)
         return self.functions[name]
 
 
@@ -136,6 +136,20 @@ def test_closing_gives_memory_back():
     made.close()
 
 
+def test_without_room_for_it_nothing_is_timed():
+    fake = FakeCupy()
+    old, new = instance(fake), instance(fake)
+    room, fake.room = fake.room, 1000
+    for each in (old, new):
+        each.time_launches(True)
+        each.march(MarchRequest("step", 3))
+        assert each.launch_times() == ()
+    fake.room = room
+    new.time_launches(True)
+    new.march(MarchRequest("step", 3))
+    assert new.launch_times()
+
+
 def test_an_error_that_lasts_asks_for_a_restart():
     fake = FakeCupy()
     backend = CudaBackend(fake, fake.cubins)
@@ -146,6 +160,9 @@ def test_an_error_that_lasts_asks_for_a_restart():
     state = backend.availability()
     assert (state.available, "cudaErrorIllegalAddress" in state.reason) == (False, True)
     assert state.advice.startswith("Restart the Python process")
+    fake.status = 0  # whatever the next call would say
+    with pytest.raises(BackendError, match=r"an earlier error .*IllegalAddress[^\n]*\nRestart the Python process"):
+        made.read_field(FIELD)
     made.close()  # raises nothing
 
 

@@ -3,7 +3,8 @@
 import pytest
 
 from workbench.backends import nvrtc
-from workbench.backends.device_resources import SubkernelResources, subkernel_resources
+from workbench.backends.device_resources import subkernel_resources
+from workbench.backends.occupancy import device_limits, limits_for, resident_threads
 from workbench.commands.cuda_check import check_machines
 from workbench.errors import BuildError
 from workbench.solvers import hydro
@@ -46,12 +47,24 @@ def test_the_report_names_each_sub_kernel():
 
 
 def test_an_architecture_that_does_not_exist_is_refused():
-    with pytest.raises(BuildError, match="gpu-architecture"):
-        subkernel_resources(hydro.machine(1).plan(), compiler=compiler_of("nvrtc"), architecture="sm_1")
+    plan = hydro.machine(1).plan()
+    for architecture in ("sm_1", "sm_89000", "hopper", ""):
+        with pytest.raises(BuildError, match=rf"NVRTC does not compile for '{architecture}'\nUse one of .*sm_90, "):
+            subkernel_resources(plan, compiler=compiler_of("nvrtc"), architecture=architecture)
 
 
 @pytest.mark.parametrize(
     ("registers", "threads"), [(16, 2048), (32, 2048), (33, 1536), (40, 1536), (64, 1024), (255, 256)]
 )
 def test_threads_that_registers_suffice_for(registers, threads):
-    assert SubkernelResources("k", registers, 0, 0, 0).threads == threads
+    assert resident_threads(device_limits("9.0"), registers) == threads
+
+
+@pytest.mark.parametrize(
+    ("architecture", "capability", "threads"),
+    [("sm_90", "9.0", 2048), ("sm_90a", "9.0", 2048), ("sm_87", "8.6", 1536), ("sm_121", "12.0", 1536)],
+)
+def test_limits_of_an_architecture(architecture, capability, threads):
+    assert limits_for(architecture) == device_limits(capability)
+    assert resident_threads(limits_for(architecture), 32) == threads
+    assert limits_for("sm_110") is None

@@ -15,7 +15,14 @@ def test_without_a_device_it_says_what_to_do(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(type(cuda), "availability", lambda self: Availability(False, "no GPU", "Use another machine."))
     file = tmp_path / "artefacts" / "report.txt"
     assert gpu_report.report(file) == 1
-    assert file.read_text() == capsys.readouterr().out == "no report: no GPU\nUse another machine.\n"
+    assert (
+        file.read_text()
+        == capsys.readouterr().out
+        == (
+            "no report: no GPU\nUse another machine.\n"
+            "In a checkout `make gpu` installs CuPy; where the driver is one for CUDA 12: make gpu CUDA=cuda12.\n"
+        )
+    )
 
 
 @pytest.mark.parametrize("status", [0, 3])

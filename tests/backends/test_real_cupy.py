@@ -1,7 +1,11 @@
 """The stand-in beside the real module cupy, where that is installed: names, arguments, errors. No GPU needed."""
 
 import inspect
+import os
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,7 +14,7 @@ from tests.backends.fake_cupy import FakeArray, FakeCupy, FakeDevice, FakeEvent,
 from workbench.backends.cuda import CudaBackend
 
 FAKE = FakeCupy()
-OWN = {"submit", "run", "argument", "module", "name"}  # of the stand-in, nowhere used outside tests
+OWN = {"submit", "run", "argument", "module", "name", "loaded"}  # of the stand-in, nowhere used outside tests
 
 
 @pytest.fixture(scope="module")
@@ -96,3 +100,44 @@ def test_what_objects_know(cupy):
 def test_availability_says_what_is_missing_in_our_words(cupy):
     state = CudaBackend(cupy).availability()
     assert state.available or (state.reason and state.advice and "cudaError" not in state.reason)
+
+
+@pytest.fixture(scope="module")
+def driver(cupy, tmp_path_factory):
+    """driver(version, status): what the cuda backend says where the driver is one of that version that always fails."""
+    if not sys.platform.startswith("linux"):
+        pytest.skip("no CuPy on a system whose driver is libcuda.so.1")
+    folder = tmp_path_factory.mktemp("driver")
+    source, name = Path(__file__).with_name("driver_stub.c"), "libcuda.so.1"
+    command = ["cc", "-shared", "-fPIC", f"-Wl,-soname,{name}", "-o", str(folder / name), str(source), "-ldl"]
+    subprocess.run(command, check=True)
+
+    def ask(version, status):
+        environment = {key: value for key, value in os.environ.items() if key != "CUDA_VISIBLE_DEVICES"}
+        environment |= {"LD_LIBRARY_PATH": str(folder), "STUB_VERSION": str(version), "STUB_STATUS": str(status)}
+        asked = "from workbench.backends.registry import select_backend as s; print(s('auto').reason); s('cuda')"
+        done = subprocess.run(
+            [sys.executable, "-c", asked], env=environment, capture_output=True, text=True, timeout=300, check=False
+        )
+        assert done.returncode == 1, done
+        return done.stdout, done.stderr
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("version", "status", "reason", "advice"),
+    [
+        (0, 100, "there is no NVIDIA driver", "Install an NVIDIA driver"),
+        (1, 100, "the NVIDIA driver knows CUDA .* at most, and this CuPy needs 1", "newer"),
+        (2, 100, "there is no CUDA device", "Use a machine with an NVIDIA GPU"),
+        (2, 803, "the NVIDIA driver fails: cudaErrorSystemDriverMismatch", "Type nvidia-smi"),
+        (2, 999, "the NVIDIA driver fails: cudaErrorUnknown", "Type nvidia-smi"),
+    ],
+)
+def test_each_driver_has_its_words(version, status, reason, advice, cupy, driver):
+    """version: 0 none, 1 of the CUDA before CuPy's, 2 that of CuPy's."""
+    needed = cupy.cuda.runtime.runtimeGetVersion()
+    said, error = driver({0: 0, 1: needed - 1000, 2: needed}[version], status)
+    assert re.search(f"^no cuda: {reason}", said)
+    assert re.search(f"cannot run here: {reason}.*\n.*{advice}", error)

@@ -7,33 +7,43 @@ import workbench as wb
 from tests.capabilities import backends_here
 from workbench.amounts import bytes_text
 from workbench.errors import ShapeError
+from workbench.pipeline import memory_of
 from workbench.run import memory
 
 MACHINE = wb.trace('u, v = fields("u v", boundary="periodic")\nu.next = v[+1, 0]\nv.next = u', name="swap")
 
 
 @pytest.mark.parametrize("backend", backends_here())
-@pytest.mark.parametrize("shape", [(1, 1), (37, 100), (500, 300)])
+@pytest.mark.parametrize("shape", [(1, 1), (37, 100), (500, 300), (600_000, 1)])
 def test_a_simulation_takes_no_more_than_was_predicted(shape, backend):
-    needed = memory.memory_bytes(MACHINE.plan(), shape)
+    needed = memory_of(MACHINE.plan(backend), shape, backend)
     assert needed >= 2 * 8 * np.prod(shape)
     with MACHINE.simulate(u=0, v=0, shape=shape, backend=backend) as simulation:
         assert 2 * 8 * np.prod(shape) <= simulation.memory_bytes <= needed + 4096
 
 
+def test_rows_of_large_arrays_are_padded_on_devices_only():
+    plan = MACHINE.plan("cuda")
+    bare = 3 * 8 * 600_000  # three arrays; beside them is one row of ghost cells
+    assert memory_of(plan, (600_000, 1), "openmp") // bare == 1
+    assert memory_of(plan, (600_000, 1), "cuda") // bare == 8
+
+
 def test_a_shape_beyond_the_memory_is_refused_with_both_figures(monkeypatch):
     monkeypatch.setattr(memory, "bytes_available", lambda: 10**6)
-    memory.check_memory(MACHINE.plan(), (100, 100))
+    memory.check_memory(MACHINE.plan(), (100, 100), "openmp")
     with pytest.raises(ShapeError, match=r"swap with shape \(400, 400\) needs .* MB .*, and 1 MB are available"):
-        memory.check_memory(MACHINE.plan(), (400, 400))
+        memory.check_memory(MACHINE.plan(), (400, 400), "openmp")
 
 
 def test_memory_of_a_device_counts_where_the_arrays_lie_there(monkeypatch):
     monkeypatch.setattr(memory, "bytes_available", lambda: 10**3)
-    memory.check_memory(MACHINE.plan(), (100, 100), device=10**6)
+    memory.check_memory(MACHINE.plan(), (100, 100), "cuda", device=10**6)
     monkeypatch.setattr(memory, "bytes_available", lambda: 10**12)
     with pytest.raises(ShapeError, match="and 1 MB are available on the device"):
-        memory.check_memory(MACHINE.plan(), (400, 400), device=10**6)
+        memory.check_memory(MACHINE.plan(), (400, 400), "cuda", device=10**6)
+    with pytest.raises(ShapeError, match=r"needs 115\.2 MB .*, and 100 MB are available on the device"):
+        memory.check_memory(MACHINE.plan(), (600_000, 1), "cuda", device=10**8)
 
 
 def test_available_memory_is_plausible():
@@ -42,9 +52,9 @@ def test_available_memory_is_plausible():
 
 def test_unknown_memory_refuses_only_what_cannot_be_addressed(monkeypatch):
     monkeypatch.setattr(memory, "bytes_available", lambda: None)
-    memory.check_memory(MACHINE.plan(), (10**6, 10**6))
+    memory.check_memory(MACHINE.plan(), (10**6, 10**6), "openmp")
     with pytest.raises(ShapeError, match="EB"):
-        memory.check_memory(MACHINE.plan(), (10**10, 10**10))
+        memory.check_memory(MACHINE.plan(), (10**10, 10**10), "openmp")
 
 
 @pytest.mark.parametrize(("count", "text"), [(0, "0 bytes"), (1, "1 byte"), (1500, "1.5 kB"), (2 * 10**20, "200 EB")])

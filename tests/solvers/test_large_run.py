@@ -25,7 +25,7 @@ def test_two_million_cells_take_what_was_predicted(options):
 
 
 def test_a_wrong_prediction_fails(monkeypatch):
-    monkeypatch.setattr(large_run, "memory_bytes", lambda plan, extents: 1 << 30)
+    monkeypatch.setattr(large_run, "memory_of", lambda plan, extents, backend: 1 << 30)
     run = large_run.measure_large_run(1, 1000, backend="reference")
     assert not run.passed
     assert "FAILED" in str(run)

@@ -8,15 +8,14 @@ from types import MappingProxyType
 from workbench.backends.base import CompilerReport
 from workbench.backends.compile_pool import Built
 from workbench.backends.compile_pool import Source as Unit
-from workbench.backends.nvrtc import KernelResources, compile_cuda, compile_options, find_compilers
+from workbench.backends.device_text import compile_for_device
+from workbench.backends.nvrtc import KernelResources
 from workbench.backends.vectorisation import InnerLoop, inner_loops
 from workbench.codegen.functions import functions_in
-from workbench.codegen.render_cuda import inlined
 from workbench.codegen.source import Source
 from workbench.planning.plan import Plan
 
 ARCHITECTURE = "sm_90"
-_COMPILERS = {"nvcc": "nvcc", "nvrtc": "NVRTC"}
 
 
 def vector_report(source: Source, built: Built) -> CompilerReport:
@@ -32,12 +31,8 @@ def vector_report(source: Source, built: Built) -> CompilerReport:
 
 def register_report(plan: Plan, source: Source) -> CompilerReport:
     """Compile a CUDA text with the compiler that is here; needs no GPU. BuildError if there is none, or it refuses."""
-    flags = compile_options(plan.choices.plan.largest_block, "int32_t")
-    # NVRTC first: it is what compiles for a run.
-    found = sorted(find_compilers(), key=lambda compiler: compiler.kind != "nvrtc")
-    chosen = found[0] if found else None
-    binary = compile_cuda(inlined(source.text), architecture=ARCHITECTURE, compiler=chosen, flags=flags)
-    return resource_report(f"{_COMPILERS[binary.compiler.kind]} for {ARCHITECTURE}", binary.resources)
+    binary = compile_for_device(plan, source, ARCHITECTURE)
+    return resource_report(f"{binary.compiler.name} for {ARCHITECTURE}", binary.resources)
 
 
 def resource_report(title: str, resources: Iterable[KernelResources]) -> CompilerReport:

@@ -17,7 +17,7 @@ from workbench.backends.nvrtc import (
     KernelResources,
     compile_cuda,
     find_nvrtc,
-    nvrtc_architectures,
+    known_architectures,
     nvrtc_version,
     read_resources,
     with_prelude,
@@ -55,7 +55,7 @@ class Cubins:
 
         Cubins run on devices of the same major and no smaller minor capability. BuildError if NVRTC knows none.
         """
-        known = nvrtc_architectures(self._compiler)
+        known = known_architectures(self._compiler)
         fitting = [each for each in known if each // 10 == capability // 10 and each <= capability]
         if fitting:
             return f"sm_{fitting[-1]}"

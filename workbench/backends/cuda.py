@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.util import find_spec
@@ -13,14 +14,16 @@ from workbench.backends.base import Availability, CompilerReport, Instance
 from workbench.backends.checks import checked_extents
 from workbench.backends.compiler_words import register_report, resource_report
 from workbench.backends.cubins import Cubin, Cubins
-from workbench.backends.cuda_availability import obstacle
-from workbench.backends.cuda_errors import INSTALL, RESTART, CudaErrors, first_line
+from workbench.backends.cuda_availability import obstacle, wheels_in_conflict
+from workbench.backends.cuda_errors import INSTALL, REINSTALL, RESTART, CudaErrors, first_line
 from workbench.backends.cuda_instance import CudaInstance, CudaPlace
+from workbench.backends.cuda_modules import CudaModules, LoadedKernels
 from workbench.backends.device_instance import layouts_of
+from workbench.backends.device_text import device_text
 from workbench.backends.launch_sequence import index_type
-from workbench.backends.nvrtc import KernelResources, compile_options
+from workbench.backends.nvrtc import KernelResources
 from workbench.backends.phenotype import launch_text, memory_text, phenotype_key
-from workbench.codegen.render_cuda import CudaText, inlined, render_cuda
+from workbench.codegen.render_cuda import CudaText, render_cuda
 from workbench.codegen.source import Source
 from workbench.errors import BackendError
 from workbench.planning.plan import Plan
@@ -43,7 +46,7 @@ class CudaBackend:
         self._process = 0  # that has found the device
         self._works = False  # once it has compiled
         self._errors = CudaErrors()
-        self._loaded: dict[tuple[str, int], Mapping[str, Any]] = {}
+        self._modules = CudaModules(self._errors)
 
     def availability(self) -> Availability:
         """Whether CuPy, driver, device and NVRTC are there and fit; the first look compiles an empty kernel."""
@@ -52,7 +55,7 @@ class CudaBackend:
         if self._process not in (0, os.getpid()):
             return Availability(False, *_FORKED)
         if self._errors.lasting:
-            return Availability(False, f"an earlier error ended the use of CUDA: {self._errors.lasting}", RESTART)
+            return Availability(False, *self._ended())
         try:
             missing = obstacle(self._found())
             if missing is None and not self._works:
@@ -86,33 +89,25 @@ class CudaBackend:
         """Key of what would run on the current device. Renders; compiles nothing."""
         choices, text = plan.choices.plan, render_cuda(plan)
         compiler = f"{self.cubins().version} {self.architecture(self._device())}"
-        options = compile_options(choices.largest_block, "int32_t")
+        _, flags = device_text(plan, text.source)
         return phenotype_key(
-            text.digest, compiler, " ".join(options), memory_text(plan), launch_text(text.kernels, choices)
+            text.digest, compiler, " ".join(flags), memory_text(plan), launch_text(text.kernels, choices)
         )
 
     def cubin(self, text: CudaText, plan: Plan, index: str, architecture: str) -> Cubin:
         """The text compiled for an architecture, with element numbers of the type `index`."""
-        flags = compile_options(plan.choices.plan.largest_block, index)
-        code = inlined(text.source.text)
+        code, flags = device_text(plan, text.source, index)
         return self.cubins().obtain(plan.graph.name, code, architecture, flags)
 
-    def load(self, cubin: Cubin, device: int) -> Mapping[str, Any]:
-        """The kernels of a cubin by name, on that device; loaded once a process."""
-        cupy = self._found()
-        key = (cubin.key, device)
-        if key not in self._loaded:
-            with self._errors.as_ours(cupy, "loading kernels onto the CUDA device"), cupy.cuda.Device(device):
-                module = cupy.cuda.Module()
-                module.load(cubin.binary)
-                self._loaded[key] = {each.kernel: module.get_function(each.kernel) for each in cubin.resources}
-        return self._loaded[key]
+    def load(self, cubin: Cubin, device: int) -> LoadedKernels:
+        """The kernels of a cubin by name, on that device."""
+        return self._modules.load(self._found(), cubin, device)
 
     def place(self, beside: Instance | None = None) -> CudaPlace:
         """The device of another instance, else the one that is current in this thread."""
         device = beside.place.device if isinstance(beside, CudaInstance) else self._device()
         process = self._process
-        return CudaPlace(self._found(), device, self._errors, lambda: _refuse_forked(process))
+        return CudaPlace(self._found(), device, self._errors, self._modules, lambda: self._check(process))
 
     def cubins(self) -> Cubins:
         """NVRTC of the same version of CUDA as CuPy. BuildError if there is none."""
@@ -128,6 +123,16 @@ class CudaBackend:
         with self._errors.as_ours(cupy, "asking the CUDA device", advice="Type: workbench doctor."):
             return self.cubins().architecture(int(cupy.cuda.Device(device).compute_capability))
 
+    def _check(self, process: int) -> None:
+        """Raise BackendError unless CUDA works in this process, as it did in the given one."""
+        _refuse_forked(process)
+        if self._errors.lasting:
+            what, advice = self._ended()
+            raise BackendError(what, advice=advice)
+
+    def _ended(self) -> tuple[str, str]:
+        return f"an earlier error ended the use of CUDA: {self._errors.lasting}", RESTART
+
     def _device(self) -> int:
         cupy = self._found()
         with self._errors.as_ours(cupy, "finding the CUDA device", advice="Type: workbench doctor."):
@@ -136,9 +141,17 @@ class CudaBackend:
     def _found(self) -> Any:  # noqa: ANN401  # the module cupy
         if self._library is None:
             try:
-                self._library = import_module("cupy")
-            except ImportError as error:
-                raise BackendError(f"CuPy cannot be imported: {first_line(error)}", advice=INSTALL) from error
+                with warnings.catch_warnings():  # of 25 lines, for which ours stands
+                    warnings.filterwarnings("ignore", "(?s).*multiple CuPy packages", UserWarning)
+                    self._library = import_module("cupy")
+            except Exception as error:  # a NumPy or a library that does not fit comes as whatever it is
+                cause = error.__cause__ or error  # CuPy's own words for all of them are the same
+                raise BackendError(
+                    f"CuPy cannot be imported: {type(cause).__name__}: {first_line(cause)}", advice=REINSTALL
+                ) from error
+            conflict = wheels_in_conflict()
+            if conflict:
+                warnings.warn(conflict, RuntimeWarning, stacklevel=2)
         self._process = self._process or os.getpid()
         _refuse_forked(self._process)
         return self._library

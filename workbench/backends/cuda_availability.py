@@ -7,8 +7,13 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from workbench.backends.base import Availability
+from workbench.backends.cuda_errors import first_line
 
 WHEELS = ("cupy-cuda12x", "cupy-cuda13x")
+_BROKEN_DRIVER = (
+    "Type nvidia-smi: where it fails too, the machine's driver has to be mended. "
+    "After an update of the driver, restart the machine."
+)
 _NO_DEVICE = 100  # cudaErrorNoDevice
 
 
@@ -24,7 +29,7 @@ def obstacle(cupy: Any) -> Availability | None:  # noqa: ANN401  # the module cu
         runtime.getDeviceCount()
     except runtime.CUDARuntimeError as error:
         if error.status != _NO_DEVICE:
-            raise
+            return Availability(False, f"the NVIDIA driver fails: {first_line(error)}", _BROKEN_DRIVER)
         hidden = os.environ.get("CUDA_VISIBLE_DEVICES")
         return Availability(
             False,

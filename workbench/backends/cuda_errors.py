@@ -12,6 +12,10 @@ INSTALL = (
     "Install the extra cuda (pip install 'stencil-workbench[cuda]'; with a driver for CUDA 12: [cuda12]) "
     "on a machine with an NVIDIA GPU."
 )
+REINSTALL = (
+    "Install it anew: pip install --force-reinstall 'stencil-workbench[cuda]' (with a driver for CUDA 12: [cuda12]); "
+    "python -c 'import cupy' says more."
+)
 RESTART = "Restart the Python process: after such an error no CUDA call of a process works."
 _SIMULATE = "Run the same on the backend cuda-sim, which names the line."
 # After these errors of a kernel (bad address or instruction, time limit, ...; cudaError_t) all calls of a process fail.
@@ -47,5 +51,6 @@ class CudaErrors:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, without what follows at length."""
-    return (str(error).splitlines() or [type(error).__name__])[0]
+    """What an error says, without what follows at length; CuPy frames some of its texts with lines of signs."""
+    said = (line.strip() for line in str(error).splitlines())
+    return next((line for line in said if any(map(str.isalnum, line))), type(error).__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from math import gcd, prod
@@ -14,6 +14,7 @@ import numpy as np
 from workbench.backends.base import Array, LaunchTime, MarchRequest
 from workbench.backends.cuda_copies import CudaCopies
 from workbench.backends.cuda_errors import CudaErrors
+from workbench.backends.cuda_modules import CudaModules, LoadedKernels
 from workbench.backends.device_instance import DeviceInstance
 from workbench.backends.event_clock import EventClock
 from workbench.backends.launch_sequence import DeviceLaunch
@@ -31,12 +32,14 @@ SHORT_CELLS = 1 << 22  # up to so many cells a launch takes a device about as lo
 class CudaPlace:
     """Where an instance lives: the module cupy, the number of the device, and who knows whether CUDA still works.
 
-    `check` raises BackendError in a process that was forked from the one that found the device.
+    `check` raises BackendError after an error that lasts, and in a process that was forked from the one that found the
+    device.
     """
 
     cupy: Any
     device: int
     errors: CudaErrors
+    modules: CudaModules
     check: Callable[[], None]
 
     def free_memory(self) -> int:
@@ -58,7 +61,7 @@ class CudaInstance(DeviceInstance):
         self,
         plan: Plan,
         text: CudaText,
-        functions: Mapping[str, Any],
+        functions: LoadedKernels,
         extents: tuple[int, ...],
         place: CudaPlace,
     ) -> None:
@@ -89,9 +92,12 @@ class CudaInstance(DeviceInstance):
         return len(self._graphs)
 
     def time_launches(self, wanted: bool) -> None:
-        """Time one step of every batch by events around its launches, which then are no part of a graph."""
+        """Time one step of every batch by events around its launches, which then are no part of a graph.
+
+        Where the device has no memory left for it, nothing is timed: a simulation must not end by being looked at.
+        """
         if wanted and self._clock is None:
-            with self._on_device():
+            with suppress(BackendError), self._on_device():
                 self._clock = EventClock(self.place.cupy, self.plan)
         elif not wanted:
             self._clock = None
@@ -113,6 +119,7 @@ class CudaInstance(DeviceInstance):
             self._stream.synchronize()
         self._graphs.clear()
         self._known_arguments.clear()
+        self._functions = LoadedKernels({})
         self._clock = None
         super().close()
 
@@ -139,6 +146,7 @@ class CudaInstance(DeviceInstance):
         # CuPy keeps freed memory for arrays of the same stream, which there will never be.
         with suppress(BackendError), self._on_device():
             self.place.cupy.get_default_memory_pool().free_all_blocks()
+            self.place.modules.unload(self.place.cupy)
 
     def _batch(self, request: MarchRequest, left: int, seconds: float) -> int:
         pace = self._paces.setdefault((request.kernel, request.observe_every), _Pace())

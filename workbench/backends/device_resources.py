@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.backends.nvrtc import CudaCompiler, compile_cuda, compile_options, find_compilers
-from workbench.codegen.render_cuda import inlined, render_cuda
+from workbench.backends.device_text import compile_for_device
+from workbench.backends.nvrtc import CudaBinary, CudaCompiler
+from workbench.backends.occupancy import limits_for, resident_threads
+from workbench.codegen.render_cuda import CudaText, render_cuda
 from workbench.planning.plan import Plan
 
 _SWEEP = "sweep_"
-_REGISTERS, _PARTITIONS = 65536, 4  # of a multiprocessor, in equal parts, on all architectures since sm_50
-_WARP, _GRANULE = 32, 256  # threads; registers are given to warps, each from one part, in pieces of this size
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,8 @@ class SubkernelResources:
 
     subkernel: the name as the plan has it, the first one where several share a text; that of the function where it is
     no sub-kernel (fills, trees, scalars).
-    threads: per multiprocessor, as many as its registers allow (of blocks nothing is said).
+    threads: per multiprocessor, as many as its registers allow (of blocks nothing is said); None for an architecture
+    whose limits are not known here.
     """
 
     subkernel: str
@@ -30,12 +31,7 @@ class SubkernelResources:
     spill_store_bytes: int
     spill_load_bytes: int
     shared_bytes: int
-
-    @property
-    def threads(self) -> int:
-        """Threads that the registers of one multiprocessor suffice for, at most 2048."""
-        a_warp = -(-self.registers * _WARP // _GRANULE) * _GRANULE
-        return min(2048, _REGISTERS // _PARTITIONS // a_warp * _PARTITIONS * _WARP)
+    threads: int | None
 
 
 def subkernel_resources(
@@ -46,13 +42,15 @@ def subkernel_resources(
     compiler: default NVRTC if it is there, for it is faster than nvcc. Raises BuildError without a compiler, or with
     the compiler's log if it refuses the text.
     """
-    if compiler is None:
-        compiler = next(iter(reversed(find_compilers())), None)
     text = render_cuda(plan)
-    flags = compile_options(plan.choices.plan.largest_block, "int32_t")
-    binary = compile_cuda(inlined(text.source.text), architecture=architecture, compiler=compiler, flags=flags)
+    return resources_of(text, compile_for_device(plan, text.source, architecture, compiler), architecture)
+
+
+def resources_of(text: CudaText, binary: CudaBinary, architecture: str) -> tuple[SubkernelResources, ...]:
+    """The same of a text that has been compiled for the architecture."""
     found = {entry.kernel: entry for entry in binary.resources}
     names = [name for name, _ in text.waits]
+    device = limits_for(architecture)
     return tuple(
         SubkernelResources(
             name.removeprefix(_SWEEP),
@@ -60,6 +58,7 @@ def subkernel_resources(
             found[name].spill_store_bytes,
             found[name].spill_load_bytes,
             found[name].shared_bytes,
+            resident_threads(device, found[name].registers) if device else None,
         )
         for name in sorted(names, key=lambda name: not name.startswith(_SWEEP))
     )

@@ -39,6 +39,11 @@ class CudaCompiler:
     kind: Literal["nvcc", "nvrtc"]
     path: str
 
+    @property
+    def name(self) -> str:
+        """As people write it."""
+        return "NVRTC" if self.kind == "nvrtc" else self.kind
+
 
 @dataclass(frozen=True, slots=True)
 class KernelResources:
@@ -96,8 +101,11 @@ def nvrtc_version(compiler: CudaCompiler) -> tuple[int, int]:
     return major.value, minor.value
 
 
-def nvrtc_architectures(compiler: CudaCompiler) -> tuple[int, ...]:
-    """What this NVRTC compiles for: compute capabilities such as 90, in ascending order."""
+def known_architectures(compiler: CudaCompiler) -> tuple[int, ...]:
+    """What the compiler compiles for: compute capabilities such as 90, in ascending order."""
+    if compiler.kind == "nvcc":
+        done = subprocess.run([compiler.path, "--list-gpu-arch"], capture_output=True, text=True, check=False)
+        return tuple(sorted(int(found) for found in re.findall(r"compute_(\d+)", done.stdout)))
     nvrtc = ctypes.CDLL(compiler.path)
     count = ctypes.c_int()
     nvrtc.nvrtcGetNumSupportedArchs(ctypes.byref(count))
@@ -116,13 +124,15 @@ def compile_cuda(
 ) -> CudaBinary:
     """Compile `text` (it includes nothing; the prelude is put in front) for `architecture`.
 
-    Raises BuildError when the compiler refuses the text, with its log, and when there is no compiler.
+    Raises BuildError when the compiler refuses the text, with its log, when it does not know the architecture, and when
+    there is no compiler.
     """
     if compiler is None:
         compilers = find_compilers()
         if not compilers:
             raise BuildError(_NOTHING_FOUND, advice=_ADVICE)
         compiler = compilers[0]
+    _check_architecture(compiler, architecture)
     source = with_prelude(text, name)
     options = (*flags, f"--gpu-architecture={architecture}", "--ptxas-options=-v")
     cubin, log, ptx = (_by_nvcc if compiler.kind == "nvcc" else _by_nvrtc)(compiler.path, source, options, name)
@@ -147,6 +157,15 @@ def read_resources(log: str) -> tuple[KernelResources, ...]:
             kernel = part.split("'", 1)[0]
             found.append(KernelResources(kernel, int(registers[1]), stored, loaded, int(shared[1]) if shared else 0))
     return tuple(found)
+
+
+def _check_architecture(compiler: CudaCompiler, architecture: str) -> None:
+    known, wanted = known_architectures(compiler), re.fullmatch(r"sm_(\d+)[af]?", architecture)
+    if wanted is None or int(wanted[1]) not in known:
+        raise BuildError(
+            f"{compiler.name} does not compile for {architecture!r}",
+            advice=f"Use one of {', '.join(f'sm_{each}' for each in known)}.",
+        )
 
 
 def _by_nvcc(nvcc: str, source: str, options: Sequence[str], name: str) -> tuple[bytes, str, str]:

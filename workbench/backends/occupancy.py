@@ -39,13 +39,18 @@ class DeviceLimits:
 
 
 _KIB = 1024
+# From 7.0 on: CUDA programming guide, appendix "Compute Capabilities"; units of allocation from cuda_occupancy.h.
 DEVICES: tuple[DeviceLimits, ...] = (
     DeviceLimits("1.3", "GTX 280", 32, 8, 512, 16384, 512, True, 2, 16 * _KIB, 16 * _KIB, 512, 0),
     DeviceLimits("2.0", "Tesla C2050", 48, 8, 1024, 32768, 64, False, 2, 48 * _KIB, 48 * _KIB, 128, 0),
     DeviceLimits("7.0", "V100", 64, 32, 1024, 65536, 256, False, 4, 96 * _KIB, 96 * _KIB, 256, 0),
+    DeviceLimits("7.5", "RTX 2080, T4", 32, 16, 1024, 65536, 256, False, 4, 64 * _KIB, 64 * _KIB, 256, 0),
     DeviceLimits("8.0", "A100", 64, 32, 1024, 65536, 256, False, 4, 164 * _KIB, 163 * _KIB, 128, _KIB),
+    DeviceLimits("8.6", "RTX 3090, A40", 48, 16, 1024, 65536, 256, False, 4, 100 * _KIB, 99 * _KIB, 128, _KIB),
     DeviceLimits("8.9", "RTX 4090", 48, 24, 1024, 65536, 256, False, 4, 100 * _KIB, 99 * _KIB, 128, _KIB),
     DeviceLimits("9.0", "H100, H200", 64, 32, 1024, 65536, 256, False, 4, 228 * _KIB, 227 * _KIB, 128, _KIB),
+    DeviceLimits("10.0", "B200", 64, 32, 1024, 65536, 256, False, 4, 228 * _KIB, 227 * _KIB, 128, _KIB),
+    DeviceLimits("12.0", "RTX 5090", 48, 24, 1024, 65536, 256, False, 4, 100 * _KIB, 99 * _KIB, 128, _KIB),
 )
 
 
@@ -55,6 +60,20 @@ def device_limits(capability: str) -> DeviceLimits:
         if device.capability == capability:
             return device
     raise KeyError(capability)
+
+
+def limits_for(architecture: str) -> DeviceLimits | None:
+    """The row for what is compiled for an architecture such as "sm_90"; None if no row of its major version is below.
+
+    Minor versions that have no row count as the one below: sm_87, sm_103 and sm_121 have the limits of 8.6, 10.0, 12.0.
+    """
+    wanted = int("".join(filter(str.isdigit, architecture)))
+    fitting = [
+        device
+        for device in DEVICES
+        if (number := int(device.capability.replace(".", ""))) <= wanted and number // 10 == wanted // 10
+    ]
+    return fitting[-1] if fitting else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +101,11 @@ def occupancy(device: DeviceLimits, block: int, registers: int, shared: int = 0)
     limit = min(fitting, key=lambda name: fitting[name])
     blocks = fitting[limit]
     return Occupancy(blocks, blocks * warps, blocks * warps / device.warps, limit)
+
+
+def resident_threads(device: DeviceLimits, registers: int) -> int:
+    """The most threads at once for which there are registers, in blocks of any size."""
+    return min(device.warps, _blocks_by_registers(device, 1, registers)) * WARP
 
 
 def largest_block(device: DeviceLimits, registers: int, shared_per_thread: int = 0) -> int:

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from workbench.backends.device_resources import SubkernelResources, subkernel_resources
+from workbench.backends.device_resources import SubkernelResources, resources_of
+from workbench.backends.device_text import compile_for_device, flushing
+from workbench.codegen.render_cuda import render_cuda
 from workbench.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceCheck:
-    """One machine compiled for one architecture."""
+    """One machine compiled for one architecture.
+
+    flushing: instructions that take the smallest numbers for 0, of which IEEE arithmetic has none; empty also where the
+    compiler does not tell (nvcc).
+    """
 
     machine: str
     dim: int
     dtype: str
     architecture: str
     resources: tuple[SubkernelResources, ...]
+    flushing: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         head = f"{self.machine} {self.dim}-D {self.dtype} for {self.architecture}"
@@ -30,27 +37,32 @@ class DeviceCheck:
                 entry.spill_store_bytes,
                 entry.spill_load_bytes,
                 entry.shared_bytes,
-                entry.threads,
+                "?" if entry.threads is None else entry.threads,
             )
             cells = (f"{figure:>{len(name)}}" for name, figure in zip(names, figures, strict=True))
             lines.append(f"  {entry.subkernel:<34}{'  '.join(cells)}")
+        if self.flushing:
+            lines.append(f"  FAILED: not IEEE arithmetic, these flush to zero: {', '.join(self.flushing)}")
         return "\n".join(lines)
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, for JSON."""
-        entries = [{**asdict(entry), "threads": entry.threads} for entry in self.resources]
-        return {**asdict(self), "resources": entries}
+        return asdict(self)
 
 
 def check_machines(
-    machines: Sequence[Machine], architecture: str = "sm_90", say: Callable[[str], None] = lambda _: None
+    machines: Iterable[Machine], architectures: Sequence[str] = ("sm_90",), say: Callable[[str], None] = lambda _: None
 ) -> tuple[DeviceCheck, ...]:
     """Compile each machine and say its table. Raises BuildError without a compiler or for text that it refuses."""
     checks = []
     for machine in machines:
         plan = machine.plan("cuda")
+        text = render_cuda(plan)
         dtype = str(plan.graph.fields[0].type) if plan.graph.fields else ""
-        resources = subkernel_resources(plan, architecture=architecture)
-        checks.append(DeviceCheck(machine.name, plan.graph.dim, dtype, architecture, resources))
-        say(str(checks[-1]))
+        for architecture in architectures:
+            binary = compile_for_device(plan, text.source, architecture)
+            resources = resources_of(text, binary, architecture)
+            found = flushing(binary.ptx)
+            checks.append(DeviceCheck(machine.name, plan.graph.dim, dtype, architecture, resources, found))
+            say(str(checks[-1]))
     return tuple(checks)

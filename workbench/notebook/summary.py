@@ -12,14 +12,13 @@ from workbench.backends.host import figures_text
 from workbench.graph import Graph, Kernel, Static
 from workbench.graph.diagnostics import diagnostic_stores
 from workbench.notebook.card import CardSummary, KernelRow, StaticRow
-from workbench.pipeline import Compiled
+from workbench.pipeline import Compiled, memory_of
 from workbench.planning.cost import (
     HostFigures,
     bound_seconds,
     default_extents,
     ghost_percent,
     halo_bytes,
-    memory_bytes,
     step_cost,
 )
 from workbench.planning.plan import KernelPlan, Plan, Storage
@@ -62,7 +61,7 @@ def summarise(
         kernels=tuple(_kernel_row(kernel, cells, figures) for kernel in plan.kernels),
         halo=halo_text(plan),
         extra_arrays=_manifest_arrays(plan),
-        memory_bytes=memory_bytes(plan, cells),
+        memory_bytes=memory_of(plan, cells, backend),
         backend=backend,
         backend_reason=compiled.selection.reason,
         build=_build_text(compiled),

@@ -9,7 +9,7 @@ from math import prod
 from workbench.graph import Kernel
 from workbench.planning.axes import along, axes_of, listed, loop_extents, loop_margins
 from workbench.planning.emission import Emission, doubles_weight, operator_weight
-from workbench.planning.layout import lay_out_on_host
+from workbench.planning.layout import lay_out, lay_out_on_host
 from workbench.planning.plan import Axes, Cost, Home, Plan, Read, Step
 from workbench.planning.reach import recomputed_percent
 
@@ -102,19 +102,21 @@ def bound_seconds(step: Step, extents: tuple[int, ...], figures: HostFigures = E
     return total
 
 
-def memory_bytes(plan: Plan, extents: tuple[int, ...]) -> int:
+def memory_bytes(plan: Plan, extents: tuple[int, ...], *, on_device: bool = False) -> int:
     """Return the bytes of all arrays of a simulation with these extents.
 
-    The Globals block is not counted, nor the few rows that a thread keeps of rolling values.
+    on_device: as arrays lie there, where rows of large ones are padded too. Not counted are the Globals block, the few
+    rows that a thread keeps of rolling values, and partial results of reductions.
     """
-    return sum(slot_bytes(plan, extents).values())
+    return sum(slot_bytes(plan, extents, on_device=on_device).values())
 
 
-def slot_bytes(plan: Plan, extents: tuple[int, ...]) -> dict[int, int]:
-    """Return the bytes of each array, by the number of its slot."""
+def slot_bytes(plan: Plan, extents: tuple[int, ...], *, on_device: bool = False) -> dict[int, int]:
+    """Return the bytes of each array, by the number of its slot; on_device as in `memory_bytes`."""
+    lay = lay_out if on_device else lay_out_on_host
     smallest = min((slot.itemsize for slot in plan.slots), default=1)
     elements = {
-        axes: lay_out_on_host(along(extents, axes), along(plan.halo, axes), smallest).elements
+        axes: lay(along(extents, axes), along(plan.halo, axes), smallest).elements
         for axes in {slot.axes for slot in plan.array_slots}
     }
     return {slot.index: slot.itemsize * elements[slot.axes] for slot in plan.array_slots}

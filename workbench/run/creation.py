@@ -64,5 +64,5 @@ def restore_simulation(
 def allocate(compiled: Compiled, extents: tuple[int, ...], threads: int) -> Instance:
     """An instance of these extents. Raises ShapeError if memory is too small, or if a reflection finds no cell."""
     check_extents(compiled.plan, extents)
-    check_memory(compiled.plan, extents, compiled.program.free_memory())
+    check_memory(compiled.plan, extents, compiled.selection.name, compiled.program.free_memory())
     return compiled.program.instantiate(extents, threads)

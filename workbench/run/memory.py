@@ -7,7 +7,7 @@ from pathlib import Path
 
 from workbench.amounts import bytes_text
 from workbench.errors import ShapeError
-from workbench.planning.cost import memory_bytes
+from workbench.pipeline import memory_of
 from workbench.planning.plan import Plan
 
 _CGROUP_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
@@ -21,12 +21,12 @@ def bytes_available() -> int | None:
     return min(found) if found else None
 
 
-def check_memory(plan: Plan, extents: tuple[int, ...], device: int | None = None) -> None:
-    """Raise ShapeError if arrays of these extents cannot fit into memory.
+def check_memory(plan: Plan, extents: tuple[int, ...], backend: str, device: int | None = None) -> None:
+    """Raise ShapeError if arrays of these extents cannot fit into memory, as they lie on that backend.
 
     device: bytes that a device with memory of its own has left; None: the arrays lie in the host's memory.
     """
-    needed, available = memory_bytes(plan, extents), bytes_available() if device is None else device
+    needed, available = memory_of(plan, extents, backend), bytes_available() if device is None else device
     if needed >= LARGEST_ARRAY or (available is not None and needed > available):
         where = "" if device is None else " on the device"
         there = "" if available is None else f", and {bytes_text(available, 4)} are available{where}"

@@ -210,7 +210,7 @@ class Replanner:
         compiled = Compiled(plan.graph, plan, program, selection)
         wish.note(replace(wish.report, stage="swapping"))
         old = self._state.instance  # this thread knows no device; a device of several is that of the instance
-        check_memory(plan, self._state.extents, program.free_memory(beside=old))
+        check_memory(plan, self._state.extents, selection.name, program.free_memory(beside=old))
         instance = program.instantiate(self._state.extents, wish.threads, beside=old)
         asked = time.perf_counter()
         try:

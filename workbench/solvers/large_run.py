@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.amounts import bytes_text
 from workbench.errors import StencilError
-from workbench.planning.cost import memory_bytes
+from workbench.pipeline import memory_of
 from workbench.run.progress import silent
 from workbench.solvers import hydro
 
@@ -76,7 +76,7 @@ def measure_large_run(
         seconds = time.perf_counter() - begin
         grown = resident_bytes() - before
         finite = bool(np.isfinite(simulation.energy).all())
-    predicted = memory_bytes(plan, (cells,) * dim)
+    predicted = memory_of(plan, (cells,) * dim, name)
     return LargeRun(dim, cells, name, dtype, steps, seconds, predicted, grown, finite)
 
 

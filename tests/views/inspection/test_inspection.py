@@ -237,6 +237,10 @@ class TestBackends:
             listed = summarise_plan(inspection.plan, extents=(40, 6), figures=FIGURES, backend=backend)
             assert listed.allocated == memory_bytes(run, (40, 6))
             assert len(listed.arrays) == len(run.array_slots)
+            padded = memory_bytes(run, (600_000, 1), on_device=True)
+            assert summarise_graph(inspection.plan, (600_000, 1), backend=backend).memory == padded
+            listed = summarise_plan(inspection.plan, extents=(600_000, 1), figures=FIGURES, backend=backend)
+            assert listed.allocated == padded > 2 * memory_bytes(run, (600_000, 1))
         assert together.plan("cuda") == run
         simulation.close()
 

@@ -6,9 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 
 from workbench.amounts import counted
+from workbench.backends.registry import SHOWN
 from workbench.graph import Store, formula, own_name, value_name, value_names
+from workbench.pipeline import memory_of
 from workbench.planning.allocation import wishes_of
-from workbench.planning.cost import memory_bytes, step_cost
+from workbench.planning.cost import step_cost
 from workbench.planning.emission import emit
 from workbench.planning.plan import KernelPlan, Plan, Step, Storage, Subkernel
 from workbench.planning.reach import no_margins
@@ -125,7 +127,7 @@ def plan_line(plan: Plan, kernel: str = "") -> str:
 
 
 def summarise_graph(
-    plan: Plan, extents: tuple[int, ...], kernel: str = "", compared: Plan | None = None
+    plan: Plan, extents: tuple[int, ...], kernel: str = "", compared: Plan | None = None, *, backend: str = SHOWN
 ) -> GraphSummary:
     """What is to be seen of a kernel ("" for the main one), with every scalar of a step evaluated."""
     planned = plan.kernel(kernel) if kernel else plan.main
@@ -181,7 +183,7 @@ def summarise_graph(
         bytes_moved=cost.bytes_moved,
         flops=cost.flops,
         arrays=len(plan.array_slots),
-        memory=memory_bytes(plan, extents),
+        memory=memory_of(plan, extents, backend),
         extents=extents,
         observed=planned.has_diagnostics,
         changed=tuple(i for i, s in enumerate(planned.storage) if before is not None and before[i] is not s),

@@ -241,7 +241,9 @@ class GraphView:
 
     def _summarise(self) -> GraphSummary:
         inspection = self.inspection
-        return summarise_graph(inspection.plan, inspection.extents, self.kernel, inspection.compared)
+        return summarise_graph(
+            inspection.plan, inspection.extents, self.kernel, inspection.compared, backend=inspection.backend
+        )
 
     def _replan(self) -> None:
         with self._lock, self._laying_out():

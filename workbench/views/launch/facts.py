@@ -10,9 +10,10 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from workbench.backends.build_cache import BuildCancelledError
+from workbench.backends.device_text import compile_for_device
 from workbench.backends.launch_trace import LaunchTrace, trace_plan
-from workbench.backends.nvrtc import KernelResources, compile_cuda, compile_options, find_compilers
-from workbench.codegen.render_cuda import inlined, render_cuda
+from workbench.backends.nvrtc import KernelResources, find_compilers
+from workbench.codegen.render_cuda import render_cuda
 from workbench.errors import StencilError
 from workbench.planning.plan import Plan
 from workbench.views.launch.summary import CAPABILITY, Findings
@@ -103,18 +104,13 @@ def _end_all() -> None:
 def _find(plan: Plan, cancel: threading.Event | None) -> Findings:
     problems = []
     text = render_cuda(plan)
-    # NVRTC first: it is what compiles for a run.
-    compilers = sorted(find_compilers(), key=lambda compiler: compiler.kind != "nvrtc")
     told, architecture = "", f"sm_{CAPABILITY.replace('.', '')}"
     resources: tuple[KernelResources, ...] = ()
     traces: tuple[LaunchTrace, ...] = ()
-    if compilers:
-        flags = compile_options(plan.choices.plan.largest_block, "int32_t")
+    if find_compilers():
         try:
-            binary = compile_cuda(
-                inlined(text.source.text), architecture=architecture, compiler=compilers[0], flags=flags
-            )
-            told, resources = f"as {_NAMES[compilers[0].kind]} says for {architecture}", binary.resources
+            binary = compile_for_device(plan, text.source, architecture)
+            told, resources = f"as {binary.compiler.name} says for {architecture}", binary.resources
         except StencilError as error:
             problems.append(str(error))
     else:
@@ -129,9 +125,6 @@ def _find(plan: Plan, cancel: threading.Event | None) -> Findings:
     except StencilError as error:
         problems.append(str(error))
     return Findings(resources, told, traces, extents, "\n".join(problems))
-
-
-_NAMES = {"nvcc": "nvcc", "nvrtc": "NVRTC"}
 
 
 def _key(plan: Plan) -> tuple[object, ...]:

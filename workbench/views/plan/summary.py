@@ -11,8 +11,9 @@ from workbench.amounts import bytes_text, counted, seconds_text
 from workbench.backends.registry import SHOWN
 from workbench.errors import PlanError
 from workbench.graph import value_name
+from workbench.pipeline import slots_of
 from workbench.planning.axes import axes_of, loop_extents
-from workbench.planning.cost import HostFigures, slot_bytes
+from workbench.planning.cost import HostFigures
 from workbench.planning.lifetimes import lifetimes_of, live_bytes
 from workbench.planning.plan import Home, KernelPlan, Launch, Plan, Read, Slot, Step, Subkernel
 from workbench.planning.rolling import rolling_planes
@@ -141,7 +142,7 @@ def summarise_plan(
         raise PlanError(f"{plan.graph.name} has no step {chosen}", advice=f"Use one of {', '.join(map(str, known))}.")
     kernel = plan.kernel(chosen.kernel)
     step = kernel.observed if chosen.observed else kernel.plain
-    sizes = slot_bytes(plan, extents)
+    sizes = slots_of(plan, extents, backend)
     lane = {slot.index: number for number, slot in enumerate(plan.array_slots)}
     found = tuple(life for life in lifetimes_of(plan, kernel, step) if life.slot in lane)
     return PlanSummary(

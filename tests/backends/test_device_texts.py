@@ -1,0 +1,80 @@
+"""Every CUDA text of the project on the path that compiles for a run: IEEE arithmetic, registers as they were."""
+
+import pytest
+
+from tests.backends.nvrtc_path import nvrtc_path
+from tests.programs import all_programs, dimension
+from workbench import trace
+from workbench.backends.device_text import flushing
+from workbench.backends.nvrtc import find_nvrtc, nvrtc_version
+from workbench.solvers import hydro, wave
+from workbench.solvers.catalogue import ALL, machines_of
+
+TABLE_OF = (13, 5)  # the NVRTC of tests/golden/registers.*.txt; others share registers out in other ways
+
+
+@pytest.fixture
+def path(monkeypatch, tmp_path):
+    return nvrtc_path(monkeypatch, tmp_path)
+
+
+def machines():
+    """(name, machine) of all solvers in 1 to 3 dimensions, in both types, and of all test programs."""
+    for machine in machines_of(ALL, (1, 2, 3), ("f32", "f64")):
+        yield f"{machine.name} {machine.graph.dim}-D {machine.graph.fields[0].type}", machine
+    for program in all_programs():
+        yield program.name, trace(program.text, dim=dimension(program), name=program.name)
+
+
+def compiled(path, machine, capability):
+    """The program for a device of that capability; what was compiled for it is looked at."""
+    path.fake.capability, before = capability, len(path.binaries)
+    program = path.backend.compile(machine.plan("cuda"))
+    for binary in path.binaries[before:]:  # none for a text that was there already
+        assert f".target sm_{capability}" in binary.ptx
+        assert flushing(binary.ptx) == ()
+    assert program.resources() == path.binaries[-1].resources or program.from_cache
+    return program
+
+
+def in_table(name, resources):
+    """Registers and spills of a program's kernels, in one line."""
+    registers = [each.registers for each in resources]
+    spilled = sum(each.spill_store_bytes for each in resources)
+    return (
+        f"{name}: {max(registers)} registers at most, {sum(registers)} in {len(registers)} kernels, "
+        f"{spilled} bytes spilled"
+    )
+
+
+@pytest.mark.parametrize("capability", ["80", "100"])
+def test_a_program_in_float32_is_ieee(capability, path):
+    compiled(path, hydro.machine(1, dtype="f32"), capability)
+    (binary,) = path.binaries
+    assert "div.rn.f32" in binary.ptx
+
+
+def test_approximations_inside_the_library_are_let_pass(path):
+    compiled(path, wave.machine(1, dtype="f32"), "90")
+    (binary,) = path.binaries
+    assert ".approx.ftz.f64" in binary.ptx  # of pow
+
+
+def test_what_flushes_is_found():
+    ptx = (
+        "add.ftz.f32 %f1;\nex2.approx.ftz.f32 %f2;\n@%p bra L;\nmul.rn.ftz.f32 %f3;\nadd.ftz.f32 %f4;\nadd.rn.f32 %f5;"
+    )
+    assert flushing(ptx) == ("add.ftz.f32", "mul.rn.ftz.f32")
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("capability", ["80", "90", "100"])
+def test_all_texts_are_ieee_and_need_the_registers_that_they_needed(capability, path, golden):
+    rows = []
+    for name, machine in machines():
+        rows.append(in_table(name, compiled(path, machine, capability).resources()))
+    print(f"{len(rows)} programs, {len(path.binaries)} texts for sm_{capability}")
+    assert len(path.binaries) > 70
+    if nvrtc_version(find_nvrtc(13)) != TABLE_OF:
+        pytest.skip(f"no CUDA compiler as that of the table: NVRTC {TABLE_OF[0]}.{TABLE_OF[1]}")
+    golden(f"registers.sm_{capability}.txt", "\n".join(rows) + "\n")

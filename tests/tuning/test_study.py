@@ -297,16 +297,20 @@ def run_script(path, budget):
     )
 
 
-def test_killed_study_loses_nothing_and_doubles_nothing(tmp_path):
+@pytest.mark.parametrize("kills", [1, pytest.param(6, marks=pytest.mark.proof)])
+def test_killed_study_loses_nothing_and_doubles_nothing(tmp_path, kills):
     """What a listener has heard of is in the file, and is not measured again; two candidates were under way."""
     path = tmp_path / "killed.sqlite"
-    process = run_script(path, 100)
-    heard = [process.stdout.readline() for _ in range(3)]
-    os.kill(process.pid, signal.SIGKILL)
-    process.wait()
-    process.stdout.close()
-    kept = Study.attach(path).individuals
-    assert len(kept) >= int(heard[-1])
+    kept = ()
+    for kill in range(kills):
+        process = run_script(path, 100)
+        heard = [process.stdout.readline() for _ in range(1 + (kill + 2) % 3)]
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        process.stdout.close()
+        before, kept = kept, Study.attach(path).individuals
+        assert len(kept) >= int(heard[-1]) > len(before)
+        assert kept[: len(before)] == before
     again = run_script(path, 2)
     assert again.wait(300) == 0
     again.stdout.close()

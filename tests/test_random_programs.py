@@ -83,4 +83,4 @@ def test_the_initial_state_has_every_static_in_its_type():
     graph, extents, arrays, params = random_program(5)
     state = initial_state(graph, extents, arrays, params)
     assert [state[s.name].dtype for s in graph.statics] == [s.type.numpy for s in graph.statics]
-    assert all(state[f.name].shape == extents for f in graph.fields)
+    assert all(state[f.name].shape == f.space.extents_in(graph.space, extents) for f in graph.fields)

@@ -1,5 +1,6 @@
 """Views of a machine whose values have several spaces: each opens, and says what its loops are over."""
 
+import numpy as np
 import pytest
 
 from tests.views.machines import rows
@@ -33,3 +34,16 @@ def test_the_plan_counts_cells_of_each_loop():
     loops = {row.ref.name: row for row in summary.rows}
     assert [row.cells for row in loops.values()] == [21 * 30, 20 * 31, 20 * 30]  # folds go beyond what they keep
     assert [row.bytes_written for row in loops.values()] == [0, 0, 8]  # what has one axis is nothing beside the others
+
+
+def test_a_mean_of_rows_is_drawn_as_a_line_over_its_own_axis():
+    cells = np.linspace(0, 1, 600).reshape(20, 30)
+    simulation = rows().simulate(u=cells, backend="reference")
+    view = simulation.view("row_mean")
+    try:
+        assert view.summary.kind == "line"
+        assert view.summary.across.name == "x"
+        assert np.allclose(view.summary.values[0], cells.mean(axis=1))
+        assert simulation.view("column").summary.across.name == "y"
+    finally:
+        view.close()

@@ -21,7 +21,7 @@ from workbench.graph import Graph
 from workbench.graph.text import to_text
 from workbench.planning.choices import Choices
 from workbench.run.memory import bytes_available
-from workbench.run.opening import read_opening, whole
+from workbench.run.opening import extents_of, read_opening, whole
 from workbench.tuning.budget import read_budget
 from workbench.tuning.evaluation import Setup, write_setup
 from workbench.tuning.experiment import Plan
@@ -73,7 +73,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     steps = _CHECK_STEPS if stepwise else _CHECK_STEPS_OF_TILES
     setup = Setup(folder, backend, opening.extents, checked, steps, wish.threads)
     try:
-        fields = {name: whole(array, opening.extents) for name, array in opening.fields.items()}
+        fields = {n: whole(a, extents_of(graph, n, opening.extents)) for n, a in opening.fields.items()}
         write_setup(setup, to_text(space.graph), fields, opening.numbers)
         memory = bytes_available() or 0
         plan = Plan(

@@ -7,6 +7,9 @@ from importlib.util import find_spec
 import numpy as np
 
 from workbench.errors import RunError
+from workbench.graph import Graph, Space
+from workbench.planning.axes import along
+from workbench.planning.axes import axes_of as axes_in
 from workbench.run.labels import evaluate_coordinate
 from workbench.run.simulation import Simulation
 from workbench.views.field.palettes import DEFAULT, PALETTES
@@ -27,7 +30,7 @@ def open_field_view(
     if limits is not None and not limits[0] < limits[1]:
         raise RunError(f"limits={limits!r} are no interval", advice="Pass limits=(low, high) with low < high.")
     look = Look(palette, limits)
-    axes = axes_of(simulation)
+    axes = along(axes_of(simulation), axes_in(_space_of(simulation.graph, name), simulation.graph.space))
     if find_spec("ipywidgets") is None:
         return FieldView(simulation, name, axes, look)
     from workbench.views.page.canvas import Canvas
@@ -37,6 +40,16 @@ def open_field_view(
     page.listener = view
     view.attach(page)
     return view
+
+
+def _space_of(graph: Graph, name: str) -> Space:
+    """The space of a field or of a named value; that of all axes where nothing carries the name."""
+    spaces = [static.space for static in graph.statics if static.name == name]
+    for kernel in sorted(graph.kernels, key=lambda kernel: kernel.name != "step"):  # as a probe looks for it
+        index = kernel.find(name)
+        space = None if index is None else kernel.nodes[index].space
+        spaces += [] if space is None else [space]
+    return spaces[0] if spaces and not spaces[0].is_global else graph.space
 
 
 def axes_of(simulation: Simulation) -> tuple[AxisLabel, ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Protocol
 
 from workbench.tuning.study import Study
-from workbench.tuning.trials import Individual, Race, Status
+from workbench.tuning.trials import Individual, Race
 
 _GIGA = 1e9
 
@@ -22,11 +23,42 @@ class Mark:
     score: float | None
     low: float
     high: float
-    status: Status
+    status: str
     copied: bool
     changes: str
     tail: str
     share: float | None = None
+
+
+class Scores(Protocol):
+    """What the picture of any study shows: scores in order, failures, the best so far as a line."""
+
+    @property
+    def program(self) -> str:
+        """The name of what is tuned."""
+
+    @property
+    def state(self) -> str:
+        """What the study does now."""
+
+    @property
+    def unit(self) -> str:
+        """Of scores."""
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """All that were tried, in order."""
+
+    @property
+    def line(self) -> tuple[tuple[int, float], ...]:
+        """Numbers at which the best score changed, and it."""
+
+    @property
+    def best(self) -> Mark | None:
+        """The best one."""
+
+    def text(self) -> str:
+        """The study in a few lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +78,11 @@ class StudySummary:
     best: Mark | None
     gain: float
     race: tuple[int, int] | None = None
+
+    @property
+    def unit(self) -> str:
+        """Of scores."""
+        return "Gcells/s"
 
     def text(self) -> str:
         """The study in a few lines."""

@@ -106,7 +106,7 @@ def test_table_10_from_its_scores(scores, linear, logarithmic, sum_of_logs):
     assert [row.linear for row in found] == pytest.approx(linear, abs=2e-3)
     assert [row.logarithmic for row in found] == pytest.approx(logarithmic, abs=2e-3)
     assert sum(log_shares(found).values()) == pytest.approx(sum_of_logs, abs=5e-3)
-    assert f"add up to {sum_of_logs:.0%}" in component_table(found).note
+    assert f"add up to {100 * sum_of_logs:.0f} %" in component_table(found).note
 
 
 def test_a_hybrid_that_failed_has_a_share_and_no_logarithm():

@@ -83,15 +83,16 @@ def component_table(found: Sequence[Swapped]) -> Table:
         (
             *(f"{int(one)}" for one in row.taken),
             f"{row.member.mean / 1e6:.3f} ± {row.member.sigma / 1e6:.3f}",
-            f"{row.linear:.3f} ± {row.linear_sigma:.3f}",
-            "failed" if math.isnan(row.logarithmic) else f"{row.logarithmic:.3f} ± {row.logarithmic_sigma:.3f}",
+            f"{_rounded(row.linear)} ± {row.linear_sigma:.3f}",
+            "failed" if math.isnan(row.logarithmic) else f"{_rounded(row.logarithmic)} ± {row.logarithmic_sigma:.3f}",
         )
         for row in found
     )
-    parts = ", ".join(f"{name} {value:.0%}" for name, value in log_shares(found).items())
+    alone = log_shares(found)
+    parts = ", ".join(f"{name} {_percent(value)}" for name, value in alone.items())
     note = (
         "1: from the champion, 0: from the start. Scores in Mcells/s; shares of the gain, linear and of logarithms. "
-        f"Each part alone, in logarithms: {parts}; they add up to {sum(log_shares(found).values()):.0%}."
+        f"Each part alone, in logarithms: {parts}; they add up to {_percent(sum(alone.values()))}."
     )
     return Table("What each part of the champion is worth", (*COMPONENTS, "score", "share", "log share"), rows, note)
 
@@ -100,6 +101,14 @@ def log_shares(found: Iterable[Swapped]) -> Mapping[str, float]:
     """The share of the logarithmic gain that each component brings alone."""
     alone = {row.taken: row.logarithmic for row in found if sum(row.taken) == 1}
     return {name: alone[tuple(name == other for other in COMPONENTS)] for name in COMPONENTS}
+
+
+def _rounded(share: float) -> str:
+    return f"{round(share, 3) + 0.0:.3f}"  # no minus before a zero
+
+
+def _percent(share: float) -> str:
+    return "failed" if math.isnan(share) else f"{round(100 * share)} %"
 
 
 def _mixed(rows: Sequence[Tunable], start: PlanChoices, champion: PlanChoices, taken: Taken) -> PlanChoices:

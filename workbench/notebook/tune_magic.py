@@ -50,7 +50,7 @@ class TuneMagics(Magics):
             %tune                    the self-test: independence against brute force
 
         The format is that of `workbench tune FILE`. Afterwards, in another cell: blocks.wait(), blocks.optimum,
-        blocks.tests; and the name alone shows the tests above the values of each variable.
+        blocks.tests; the name alone shows its view once more.
         """
         if {"-h", "--help"} & set(line.split()):
             print(self.tune.__doc__)  # noqa: T201  # asked for on the magic's line

@@ -43,9 +43,8 @@ class Table:
         """The same for a notebook; needs no script."""
         head = "".join(f'<th scope="col">{escape(text)}</th>' for text in self.head)
         rows = "".join("<tr>" + "".join(f"<td>{escape(text)}</td>" for text in row) + "</tr>" for row in self.rows)
-        table = (
-            f"<table><caption>{escape(self.title)}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        )
+        caption = f'<caption style="text-align: left">{escape(self.title)}</caption>'
+        table = f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         return f"<div>{table}<p>{escape(self.note)}</p></div>"
 
 

@@ -14,7 +14,7 @@ def draw_study(summary: Scores) -> Drawing:
     """The picture that stands where no page draws the study live."""
     low, high = score_range(summary)
     frame = Frame(WIDTH, HEIGHT, 1, max(len(summary.marks), 1), high, low)
-    shapes = frame.shapes(f"{summary.program}: {len(summary.marks)} tried", "individual", summary.unit)
+    shapes = frame.shapes(f"{summary.program}: {len(summary.marks)} tried", summary.noun, summary.unit)
     steps = best_steps(summary)
     if len(steps) > 1:
         shapes.append(Line(tuple(frame.at(x, y) for x, y in steps), LINE, 1.5))

@@ -23,6 +23,11 @@ class GeneralSummary:
     best: Mark | None
     combinations: int
 
+    @property
+    def noun(self) -> str:
+        """What is numbered."""
+        return "test"
+
     def text(self) -> str:
         """The tuning in a few lines."""
         tests = counted(len(self.marks), "test")

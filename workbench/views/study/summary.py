@@ -10,6 +10,7 @@ from workbench.tuning.study import Study
 from workbench.tuning.trials import Individual, Race
 
 _GIGA = 1e9
+_MOST_CHANGES = 6  # in words; an evolution may have changed hundreds
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,10 @@ class Scores(Protocol):
     @property
     def unit(self) -> str:
         """Of scores."""
+
+    @property
+    def noun(self) -> str:
+        """What is numbered."""
 
     @property
     def marks(self) -> tuple[Mark, ...]:
@@ -83,6 +88,11 @@ class StudySummary:
     def unit(self) -> str:
         """Of scores."""
         return "Gcells/s"
+
+    @property
+    def noun(self) -> str:
+        """What is numbered."""
+        return "individual"
 
     def text(self) -> str:
         """The study in a few lines."""
@@ -137,6 +147,12 @@ def _mark(one: Individual, cells: int) -> Mark:
     score = None if one.final_score is None else one.final_score / _GIGA
     low, high = (cells / max(samples) / _GIGA, cells / min(samples) / _GIGA) if samples else (0.0, 0.0)
     copied = bool(one.same_as)
-    return Mark(
-        one.number, score, low, high, one.outcome.status, copied, one.changes, one.outcome.tail[:200], one.share
-    )
+    changes = _brief(one.changes)
+    return Mark(one.number, score, low, high, one.outcome.status, copied, changes, one.outcome.tail[:200], one.share)
+
+
+def _brief(changes: str) -> str:
+    """The first changes, and how many more there are."""
+    listed = changes.split(", ")
+    more = len(listed) - _MOST_CHANGES
+    return changes if more <= 1 else f"{', '.join(listed[:_MOST_CHANGES])} and {more} more"

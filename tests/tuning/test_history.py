@@ -133,7 +133,7 @@ FAMILY = history(
     ("crossover", (3, 4), 20.0, 1.0),  # faster than both
     ("triangulation", (6, 3, 1), 20.5, 1.0),  # as the best parent; the best itself
     ("mutation", (5,), 0.0, 0.0),  # failed
-    ("mutation", (2,), 5.1, 1.0),  # of one that leads nowhere
+    ("rule", (2,), 5.1, 1.0),  # of one that leads nowhere; a mutation of another name
 )
 
 
@@ -173,11 +173,10 @@ def test_words_of_a_family_made_by_hand():
 
 
 def line_of(letters):
-    """A history in which everybody is the only ancestor line: births by their number of parents."""
-    births = {1: "mutation", 2: "crossover", 3: "triangulation"}
-    rows = [("start", (), 1.0, 0.0)]
-    for at, letter in enumerate(letters, start=1):
-        rows.append((births[letter], (at,), 1.0 + at, 0.0))
+    """A history with one family line: births by their number of parents, all but the first of whom nobody bred."""
+    rows = [("start", (), 1.0, 0.0)] * 3
+    for at, letter in enumerate(letters, start=3):
+        rows.append(("any", (at, 1, 2)[:letter], 1.0 + at, 0.0))
     return history(*rows)
 
 

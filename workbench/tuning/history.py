@@ -17,6 +17,9 @@ RANKS: tuple[Rank, ...] = get_args(Rank)
 BIRTHS = ("mutation", "crossover", "triangulation")
 """In the order of their number of parents: 1, 2, 3."""
 
+UNBRED = "unbred"
+"""Those without parents: the start, and what was drawn at random."""
+
 
 @dataclass(frozen=True, slots=True)
 class Member:
@@ -34,6 +37,11 @@ class Member:
     sigma: float
     distance: int | None = None
     rank: Rank | None = None
+
+    @property
+    def kind(self) -> str:
+        """The birth by the number of parents, as the paper has it: a mutation by a rule is a mutation."""
+        return BIRTHS[len(self.parents) - 1] if 1 <= len(self.parents) <= len(BIRTHS) else UNBRED
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +73,7 @@ class History:
     def __str__(self) -> str:
         """The history in a few lines."""
         top, first = self.top, self.members[0]
-        births = {birth: sum(one.birth == birth for one in self.members) for birth in BIRTHS}
+        births = {birth: sum(one.kind == birth for one in self.members) for birth in BIRTHS}
         related = sum(one.distance == 0 for one in self.members)
         gain = f", {top.mean / first.mean:.2f} times the first" if first.mean else ""
         return (

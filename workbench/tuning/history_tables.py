@@ -8,14 +8,13 @@ from html import escape
 from textwrap import wrap
 
 from workbench.tuning.chi_squared import SIGNIFICANCE, PearsonTest, critical_value
-from workbench.tuning.history import BIRTHS, RANKS, History, Member
+from workbench.tuning.history import BIRTHS, RANKS, UNBRED, History, Member
 from workbench.tuning.history_tests import correlations, family_lines
 
 PAPER_CRITICAL = {"0th order": 18.47, "1st order": 37.70}
 """Of Table 11. The paper says 4 and 16 degrees of freedom; 37.70 belongs to 15, and the hypothesis leaves 12."""
 
 _FEW = 5.0  # least expected count below which a statistic is only roughly known
-_OTHERS = "unbred"
 _WIDTH = 100  # characters of a line of a note
 
 
@@ -67,7 +66,7 @@ def rank_table(history: History) -> Table:
     """Children beside their parents, by birth and rank (Tables 19 to 25)."""
     rows = []
     for birth in BIRTHS:
-        born = [one for one in history.members if one.birth == birth]
+        born = [one for one in history.members if one.kind == birth]
         for rank in RANKS:
             group = [one for one in born if one.rank == rank]
             related = sum(one.distance == 0 for one in group)
@@ -119,9 +118,9 @@ def family_line_table(history: History) -> Table:
 
 def _by_birth(history: History) -> list[tuple[str, list[Member]]]:
     members = list(history.members)
-    groups = [(birth, [one for one in members if one.birth == birth]) for birth in BIRTHS]
-    unbred = [one for one in members if one.birth not in BIRTHS]
-    return [*groups, *([(_OTHERS, unbred)] if unbred else []), ("total", members)]
+    groups = [(birth, [one for one in members if one.kind == birth]) for birth in BIRTHS]
+    unbred = [one for one in members if one.kind == UNBRED]
+    return [*groups, *([(UNBRED, unbred)] if unbred else []), ("total", members)]
 
 
 def _share(count: int, of: int) -> str:

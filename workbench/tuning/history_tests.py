@@ -73,7 +73,7 @@ def family_lines(history: History) -> FamilyLines:
 
 
 def _words(one: Member, length: int, known: Mapping[int, Member]) -> list[Word]:
-    letter = _LETTERS.get(one.birth)
+    letter = _LETTERS.get(one.kind)
     if letter is None:
         return []
     if length == 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.tuning.history import BIRTHS, History, Member
+from workbench.tuning.history import BIRTHS, UNBRED, History, Member
 from workbench.tuning.history_births import MixRuns
 from workbench.views.drawing.shapes import Disc, Drawing, Line, Shape
 from workbench.views.study.frame import INK, Frame
@@ -12,7 +12,7 @@ from workbench.views.study.frame import INK, Frame
 _WIDTH, _HEIGHT = 760, 340
 _MEGA = 1e6
 _OTHER, _TREE, _HIGH, _BEST = "#c3ccd6", "#8a949f", "#5b6675", "#f0a830"
-_BIRTHS = dict(zip(BIRTHS, ("#1a6fb5", "#2c8c5a", "#b0458c"), strict=True)) | {"unbred": INK}
+_BIRTHS = dict(zip(BIRTHS, ("#1a6fb5", "#2c8c5a", "#b0458c"), strict=True)) | {UNBRED: INK}
 _MIXES = ("#1a6fb5", "#2c8c5a", "#b0458c", "#b5651a", "#5b6675")
 _ARM = 4.0  # pixels of a cross
 
@@ -25,7 +25,7 @@ def draw_history(history: History, first: int = 1, last: int | None = None, *, e
     end = history.members[-1].number if last is None else min(last, history.members[-1].number)
     shown = [one for one in history.members if first <= one.number <= end]
     family = {one.number: one for one in history.family}
-    colours = {name: colour for name, colour in _BIRTHS.items() if name in map(_birth, family.values())}
+    colours = {name: colour for name, colour in _BIRTHS.items() if name in {one.kind for one in family.values()}}
     frame = Frame(_WIDTH, _HEIGHT, first, end, _reach(shown), _floor(shown) if errors else 0.0, colours)
     words = f"{history.program}: individuals {first} to {end}, and the family tree of {history.top.number}"
     shapes = frame.shapes(words, "individual", "Mcells/s")
@@ -66,13 +66,9 @@ def _place(frame: Frame, one: Member) -> tuple[float, float]:
     return frame.at(one.number, max(one.mean / _MEGA, frame.low))
 
 
-def _birth(one: Member) -> str:
-    return one.birth if one.birth in BIRTHS else "unbred"
-
-
 def _cross(frame: Frame, one: Member) -> list[Shape]:
     x, y = _place(frame, one)
-    colour = _BIRTHS[_birth(one)]
+    colour = _BIRTHS[one.kind]
     strokes = (((x - _ARM, y - _ARM), (x + _ARM, y + _ARM)), ((x - _ARM, y + _ARM), (x + _ARM, y - _ARM)))
     return [Line(stroke, colour, 1.8) for stroke in strokes]
 

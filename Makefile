@@ -69,9 +69,9 @@ lab: $(LAB_INSTALLED) coursework
 
 # The reader's own copies: git ignores them, nothing here overwrites or removes one, so that `git pull` has no conflicts.
 coursework:
-	@mkdir -p coursework
-	@for notebook in notebooks/*.ipynb; do \
-	    copy=coursework/$${notebook##*/}; [ -e "$$copy" ] || { cp "$$notebook" "$$copy" && echo "copied $$copy"; }; \
+	@mkdir -p coursework/data
+	@for file in notebooks/*.ipynb notebooks/data/*; do \
+	    copy=coursework/$${file#notebooks/}; [ ! -e "$$file" ] || [ -e "$$copy" ] || { cp "$$file" "$$copy" && echo "copied $$copy"; }; \
 	done
 
 # Executed, with the picture of every view; the pages need neither a kernel process nor this checkout.

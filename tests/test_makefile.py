@@ -69,20 +69,22 @@ def test_proof_sample_says_first_and_last_how_to_repeat_it(folder):
 
 def test_coursework_gets_what_is_missing_and_keeps_what_is_there(folder):
     notebooks, mine = folder / "notebooks", folder / "coursework"
-    notebooks.mkdir()
+    (notebooks / "data").mkdir(parents=True)
+    (notebooks / "data" / "study.xz").write_text("recorded")
     for name in ("00-quickstart", "01-first-steps"):
         (notebooks / f"{name}.ipynb").write_text("as published")
-    assert make(folder, "coursework").stdout.count("copied") == 2
+    assert make(folder, "coursework").stdout.count("copied") == 3
     (mine / "00-quickstart.ipynb").write_text("with my answers")
     (mine / "notes.txt").write_text("mine")
     (notebooks / "00-quickstart.ipynb").write_text("as published later")
     (notebooks / "02-new.ipynb").write_text("new")
     assert make(folder, "coursework").stdout.split() == ["copied", "coursework/02-new.ipynb"]
     assert make(folder, "clean").returncode == 0
-    assert {file.name: file.read_text() for file in mine.iterdir()} == {
+    assert {str(file.relative_to(mine)): file.read_text() for file in mine.rglob("*") if file.is_file()} == {
         "00-quickstart.ipynb": "with my answers",
         "01-first-steps.ipynb": "as published",
         "02-new.ipynb": "new",
+        "data/study.xz": "recorded",
         "notes.txt": "mine",
     }
     assert "coursework/" in (ROOT / ".gitignore").read_text().splitlines()

@@ -42,3 +42,32 @@ def test_points_arrive_pause_and_stop(lab, page):
     page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
     page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
     notebook.picture("study-dark")
+
+
+GENERAL = """\
+%%tune blocks
+[variables]
+variables = {{A}, {B}}
+[values]
+A = 1, 2, 3, 4, 5, 6, 7, 8
+B = 1, 2, 3, 4, 5, 6, 7, 8
+[testing]
+evaluation = sleep 0.7; [ %A% != 3 ] && echo $((10 + (%A% - 5) * (%A% - 5) + %B%))
+"""
+
+
+def test_tests_of_a_cell_arrive_and_can_be_paused(lab, page):
+    notebook = open_notebook(lab, page, "general.ipynb", "%load_ext workbench", GENERAL)
+    page.wait_for_selector('.swb-pane[data-opened="true"]', timeout=60_000)
+    notebook.wait_text(STATUS, "of 64 combinations")
+    notebook.wait_text(STATUS, "failed: 1 runtime")
+    page.get_by_role("button", name="Pause").click()
+    notebook.wait_text(STATUS, "paused")
+    notebook.picture("tune-cell-light")
+    page.get_by_role("button", name="Resume").click()
+    notebook.wait_text(STATUS, "done, 15 tests")
+    assert "best: test" in status(page)
+    assert "A = 5, B = 1" in status(page)
+    page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
+    page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
+    notebook.picture("tune-cell-dark")

@@ -11,9 +11,10 @@ from types import ModuleType
 
 from IPython.core.completer import Completer, CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 
-from workbench.notebook.options import OPTIONS
+from workbench.notebook.options import OPTIONS, TUNE_OPTIONS
 
 _MAGIC = re.compile(r"\s*%%?stencil(\s|$)")
+_TUNE_LINE = re.compile(r"\s*%%tune\s")
 _DECLARED = re.compile(r"""\b(?:fields?|scalar|param|vector|tensor)\(\s*["']([^"']*)["']""")
 _ASSIGNED = re.compile(r"^\s*(?:def\s+)?([A-Za-z_]\w*(?:\s*,\s*[A-Za-z_]\w*)*)\s*(?:=(?!=)|\()", re.MULTILINE)
 _MEMBERS = ("next", "at")  # of a field in a cell
@@ -36,6 +37,15 @@ def option_completions(before: str, token: str, machines: Iterable[str]) -> tupl
     names = tuple(machines) if len(words) == 1 else ()
     of_line_magic = () if before.lstrip().startswith("%%") or "--words" in used else ("--words",)
     return tuple(text for text in (*names, *flags, *of_line_magic, "--help") if text.startswith(token))
+
+
+def tune_completions(before: str, token: str) -> tuple[str, ...]:
+    """What may follow on the line of `%%tune`: options that are not there yet; nothing behind --folder."""
+    words = before[: len(before) - len(token)].split()
+    if words[-1] == "--folder":
+        return ()
+    flags = [*(f"--{option.name}" for option in TUNE_OPTIONS), "--help"]
+    return tuple(flag for flag in flags if flag not in words and token and flag.startswith(token))
 
 
 def body_completions(
@@ -97,6 +107,9 @@ class StencilMatcher:
 
         @context_matcher()
         def stencil_matcher(context: CompletionContext) -> SimpleMatcherResult:
+            if _TUNE_LINE.match(context.full_text) and context.cursor_line == 0:
+                flags = tune_completions(context.text_until_cursor, context.token)
+                return {"completions": [SimpleCompletion(text=flag, type="param") for flag in flags]}
             if not is_stencil_text(context.full_text):
                 return {"completions": []}
             if context.cursor_line > 0:

@@ -14,6 +14,7 @@ from workbench.machine import Machine
 from workbench.notebook.completion import StencilMatcher
 from workbench.notebook.magics import StencilMagics
 from workbench.notebook.run_progress import ProgressDisplays
+from workbench.notebook.tune_magic import TuneMagics
 from workbench.notebook.word_help import InspectionHook
 from workbench.planning.checking import set_checking
 from workbench.run.progress import set_listener_factory
@@ -25,7 +26,7 @@ _FOREIGN = "workbench"  # a distribution on the package index that has nothing t
 class Loaded:
     """What was added to one shell, to be taken away again."""
 
-    magics: StencilMagics
+    magics: tuple[StencilMagics, TuneMagics]
     matcher: StencilMatcher
     hook: InspectionHook
 
@@ -34,13 +35,13 @@ _loaded: WeakKeyDictionary[Any, Loaded] = WeakKeyDictionary()
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """Add `%%stencil`, `%stencil`, their completion and progress; called by `%load_ext workbench`."""
+    """Add `%%stencil` and `%%tune` with their completion, and progress; called by `%load_ext workbench`."""
     unload_ipython_extension(shell)  # a second load without an unload must not leave two matchers
     foreign = foreign_text()
     if foreign:
         print(foreign)  # noqa: T201  # to the user who has just typed %load_ext
-    magics = StencilMagics(shell)
-    shell.register_magics(magics)
+    magics = (StencilMagics(shell), TuneMagics(shell))
+    shell.register_magics(*magics)
     matcher = StencilMatcher(shell.user_ns, Machine, {name: getattr(language, name) for name in language.__all__})
     matcher.attach(shell.Completer)
     hook = InspectionHook(shell)
@@ -63,13 +64,14 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     set_listener_factory(None)
     set_checking(None)
     manager = shell.magics_manager
-    for kind, names in loaded.magics.magics.items():
-        for name in names:
-            manager.magics[kind].pop(name, None)
-    manager.registry.pop(StencilMagics.__name__, None)
     configurables: list[Any] = shell.configurables  # Magics enter themselves there; IPython types it too narrowly
-    if loaded.magics in configurables:
-        configurables.remove(loaded.magics)
+    for magics in loaded.magics:
+        for kind, names in magics.magics.items():
+            for name in names:
+                manager.magics[kind].pop(name, None)
+        manager.registry.pop(type(magics).__name__, None)
+        if magics in configurables:
+            configurables.remove(magics)
 
 
 def foreign_text() -> str:

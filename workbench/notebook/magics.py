@@ -144,16 +144,17 @@ class StencilMagics(Magics):
         return names
 
 
-def check_name(name: str | None) -> str:
-    """The name if a machine may have it. Raises UsageError."""
+def check_name(name: str | None, magic: str = "%%stencil") -> str:
+    """The name if what the magic makes may have it. Raises UsageError."""
     if name is None:
-        raise UsageError("a name is missing. Write it behind the magic: %%stencil wave")
+        raise UsageError(f"a name is missing. Write it behind the magic: {magic} wave")
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise UsageError(f"{name!r} is no name for a variable. Use letters, digits and _, as in: %%stencil wave")
+        raise UsageError(f"{name!r} is no name for a variable. Use letters, digits and _, as in: {magic} wave")
     if hasattr(builtins, name):
+        made = "machine" if magic == "%%stencil" else "tuning"
         raise UsageError(
-            f"{name} is a word of Python, which the machine would hide from all later cells. "
-            f"Choose another name, as in: %%stencil my_{name}"
+            f"{name} is a word of Python, which the {made} would hide from all later cells. "
+            f"Choose another name, as in: {magic} my_{name}"
         )
     return name
 

@@ -40,3 +40,11 @@ OPTIONS = (
     Option("boundary", "RULE", BOUNDARIES, "Rule at the boundary of fields that declare none."),
     Option("arithmetic", "MODE", ARITHMETICS, "ieee: every operation rounds once, on every backend alike."),
 )
+
+TUNE_OPTIONS = (
+    Option("folder", "FOLDER", (), "Where commands run and the log is written; the notebook's folder unless given."),
+    Option("toml", "", (), "The cell is TOML with the same names."),
+    Option("resume", "", (), "Do not repeat the tests of the log that the cell names."),
+    Option("brute-force", "", (), "Test every combination, as if nothing were independent."),
+)
+"""Of `%%tune`."""

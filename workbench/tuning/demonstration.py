@@ -51,7 +51,7 @@ def demonstrate(say: Callable[[str], None]) -> bool:
             brute, all_tests = evaluations(exhaust(tree, VALUES, goal), score)
             found, tests = evaluations(optimise(tree, VALUES, goal), score)
             agree &= found == brute
-            say(f"{goal} by brute force:    {_words(tree, brute)} in {all_tests} tests")
+            say(f"{goal} by brute force:  {_words(tree, brute)} in {all_tests} tests")
             say(f"{goal} by independence: {_words(tree, found)} in {tests} tests")
             say("  equal" if found == brute else "  NOT EQUAL")
     return agree

@@ -86,6 +86,7 @@ class Tuner:
     _untold: dict[int, Trial] = field(default_factory=dict)  # done, while one of a smaller number is not
     _next: int = 1
     _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
+    _ended: bool = False
 
     def run(self) -> Tuned:
         """Tune until the optimum is known. An interrupt ends running commands with all their children, and is raised.
@@ -108,7 +109,7 @@ class Tuner:
         try:
             drive(search, places, lambda begun, test: self._kept(test))
         except BaseException:
-            self._end_commands()
+            self.end_commands()
             raise
         finally:
             places.close()
@@ -149,13 +150,16 @@ class Tuner:
                 else:
                     scores.append(score)
         finally:
-            clean = not setting.cleanup or self._shell(filled[setting.cleanup]).code == 0
+            clean = not setting.cleanup or self._shell(filled[setting.cleanup], always=True).code == 0
         if status != "success":
             return Trial(number, valuation, (), None, status, tail, clean)
         return Trial(number, valuation, tuple(scores), _AGGREGATES[setting.overall](scores), status, "", clean)
 
-    def _shell(self, command: str) -> _Ran:
-        """Run a command in the folder of the configuration, as the leader of its own process group."""
+    def _shell(self, command: str, *, always: bool = False) -> _Ran:
+        """Run a command in the folder of the configuration, as the leader of its own process group.
+
+        always: also after `end_commands`.
+        """
         with tempfile.TemporaryFile() as output:  # a pipe would wait for what the command leaves behind
             start = time.perf_counter()
             process = subprocess.Popen(  # noqa: S602 -- the user's own commands, as in a Makefile
@@ -168,6 +172,8 @@ class Tuner:
                 start_new_session=True,
             )
             self._running.add(process)
+            if self._ended and not always:
+                _end_group(process)
             late = False
             try:
                 code = process.wait(self.configuration.timeout)
@@ -181,7 +187,9 @@ class Tuner:
             output.seek(max(0, output.seek(0, os.SEEK_END) - _READ_BYTES))
             return _Ran(code, seconds, output.read().decode(errors="replace"), late)
 
-    def _end_commands(self) -> None:
+    def end_commands(self) -> None:
+        """End what runs now and what would still run, with all its children; clean up. Any thread may call it."""
+        self._ended = True
         for process in tuple(self._running):
             _end_group(process)
 

@@ -16,6 +16,7 @@ from workbench.run.whole_file import whole_file
 from workbench.tuning.experiment import AT_START, Experiment, Plan
 from workbench.tuning.following import follow
 from workbench.tuning.formats import read_table
+from workbench.tuning.history import History, read_history
 from workbench.tuning.trials import Individual, Race
 
 if TYPE_CHECKING:
@@ -139,6 +140,10 @@ class Study:
     def watching(self) -> bool:
         """Whether another process writes to its file."""
         return self.state == "watching"
+
+    def history(self) -> History:
+        """Which individuals led to the best ones, and how. TuningError while there is none."""
+        return read_history(self.individuals, str(self.about.get("program", "")))
 
     @property
     def running(self) -> bool:

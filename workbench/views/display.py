@@ -12,6 +12,8 @@ from workbench.graph.shown import Bundle
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan
+from workbench.tuning.general_study import GeneralStudy
+from workbench.tuning.history import History
 from workbench.tuning.study import Study
 from workbench.views.graph.view import open_graph_view
 from workbench.views.inspection.inspection import Program
@@ -19,7 +21,8 @@ from workbench.views.page.live import in_terminal
 from workbench.views.plan.view import open_plan_view
 from workbench.views.source.html import source_html
 from workbench.views.source.summary import summarise_text
-from workbench.views.study.view import open_study_view
+from workbench.views.study.history_drawing import draw_history
+from workbench.views.study.view import open_general_view, open_study_view
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +37,7 @@ class _Planned:
         return replace(self, choices=choices)
 
 
-def draw(value: Program | Graph | Plan | Source | Study) -> Bundle:
+def draw(value: Program | Graph | Plan | Source | Study | GeneralStudy | History) -> Bundle:
     """Every form of a value; in a terminal, which shows words alone, no view is opened for it."""
     words: Bundle = {"text/plain": str(value)}
     if in_terminal():
@@ -48,6 +51,10 @@ def draw(value: Program | Graph | Plan | Source | Study) -> Bundle:
             return {"text/html": source_html(summarise_text(value, "generated text"))} | words
         case Study():
             return open_study_view(value)._repr_mimebundle_()
+        case GeneralStudy():
+            return open_general_view(value)._repr_mimebundle_()
+        case History():
+            return draw_history(value)._repr_mimebundle_() | words
         case _:
             return open_graph_view(value)._repr_mimebundle_() | words
 

@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 import numpy.typing as npt
 
+from workbench.graph.shown import Bundle
 from workbench.views.drawing.bitmap_font import CHARACTER_HEIGHT, CHARACTER_WIDTH, letters
 from workbench.views.field.picture import encode_rgb
 
@@ -75,6 +76,10 @@ class Drawing:
     shapes: tuple[Shape, ...]
     title: str
     background: str = "#ffffff"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
+        """The picture in a notebook, its title elsewhere."""
+        return {"text/plain": self.title, "image/svg+xml": to_svg(self)}
 
 
 def rectangle(x: float, y: float, width: float, height: float, fill: str, outline: str = "") -> Polygon:

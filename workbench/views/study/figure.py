@@ -11,23 +11,24 @@ from bokeh.plotting import figure
 from workbench.graph.shown import Bundle
 from workbench.views.drawing.shapes import Drawing
 from workbench.views.page.bokeh_pane import BokehPane, Tool, ToolState
-from workbench.views.study.drawing import BEST, COPIED, FAILED, LINE, MEASURED, best_steps
-from workbench.views.study.summary import Mark, StudySummary
+from workbench.views.study.drawing import BEST, COPIED, FAILED, LINE, MEASURED, best_steps, score_range
+from workbench.views.study.summary import Mark, Scores
 
+_ROOM = 0.04  # of the axis, below its lower end, where failures stand
 _TOOLS = (
     Tool("pause", "Pause", "Measure nothing more after this individual, until you resume"),
-    Tool("stop", "Stop", "End the study after this individual; what it found stays"),
+    Tool("stop", "Stop", "End the study; what it found stays"),
 )
 
 
 class StudyFigure:
     """One figure of a study's summary."""
 
-    def __init__(self, summary: StudySummary, *, picture: Callable[[], Drawing], text: Callable[[], str]) -> None:
+    def __init__(self, summary: Scores, *, picture: Callable[[], Drawing], text: Callable[[], str]) -> None:
         self._passed = ColumnDataSource()
         self._failed = ColumnDataSource()
         self._best = ColumnDataSource()
-        self._plot = self._figure()
+        self._plot = self._figure(summary.noun, summary.unit)
         self._show(summary)
         label = f"study of {summary.program}: scores of all individuals"
         self._pane = BokehPane(self._plot, label=label, picture=picture, text=text, tools=_TOOLS)
@@ -37,7 +38,7 @@ class StudyFigure:
         """Call with the name of a control that is used."""
         self._pane.on_tool(callback)
 
-    def update(self, summary: StudySummary) -> None:
+    def update(self, summary: Scores) -> None:
         """Show another summary."""
         self._pane.patch(lambda: self._show(summary))
         self._tell(summary)
@@ -50,7 +51,7 @@ class StudyFigure:
         """Free the pane."""
         self._pane.close()
 
-    def _tell(self, summary: StudySummary) -> None:
+    def _tell(self, summary: Scores) -> None:
         self._pane.say(summary.text())
         over = summary.state not in ("running", "paused")
         paused = summary.state == "paused"
@@ -58,7 +59,9 @@ class StudyFigure:
             ToolState("pause", disabled=over, label="Resume" if paused else "Pause"), ToolState("stop", disabled=over)
         )
 
-    def _show(self, summary: StudySummary) -> None:
+    def _show(self, summary: Scores) -> None:
+        low, high = score_range(summary)
+        self._plot.y_range.start, self._plot.y_range.end = low - _ROOM * (high - low), high
         passed = [mark for mark in summary.marks if mark.score is not None]
         failed = [mark for mark in summary.marks if mark.score is None]
         self._passed.data = {
@@ -69,13 +72,12 @@ class StudyFigure:
             "colour": [BEST if mark == summary.best else COPIED if mark.copied else MEASURED for mark in passed],
             "size": [12 if mark == summary.best else 7 for mark in passed],
         }
-        self._failed.data = {**_words(failed), "y": [0.0 for _ in failed]}
+        self._failed.data = {**_words(failed), "y": [low for _ in failed]}
         steps = best_steps(summary)
         self._best.data = {"x": [x for x, _ in steps], "y": [y for _, y in steps]}
         self._plot.x_range.end = max(len(summary.marks), 10) + 0.5
-        self._plot.y_range.end = max((mark.high for mark in passed), default=1.0) * 1.05
 
-    def _figure(self) -> Any:  # noqa: ANN401  # bokeh carries no annotations
+    def _figure(self, noun: str, unit: str) -> Any:  # noqa: ANN401  # bokeh carries no annotations
         plot = figure(
             title="Scores in order",
             x_range=Range1d(0.5, 10.5),
@@ -84,16 +86,16 @@ class StudyFigure:
             height=320,
             tools="pan,wheel_zoom,reset",
             toolbar_location="above",
-            x_axis_label="individual",
-            y_axis_label="Gcells/s",
+            x_axis_label=noun,
+            y_axis_label=unit,
         )
         plot.line("x", "y", source=self._best, line_color=LINE, line_width=2)
         plot.segment("x", "low", "x", "high", source=self._passed, line_color=COPIED, line_width=2)
         dots = plot.scatter("x", "y", size="size", fill_color="colour", line_color=None, source=self._passed)
         crosses = plot.scatter("x", "y", marker="x", size=9, line_color=FAILED, line_width=2, source=self._failed)
-        tooltips = [("individual", "@x"), ("score", "@y Gcells/s"), ("status", "@status"), ("changes", "@changes")]
+        tooltips = [(noun, "@x"), ("score", f"@y {unit}"), ("status", "@status"), ("changes", "@changes")]
         plot.add_tools(HoverTool(renderers=[dots], tooltips=tooltips))
-        failures = [("individual", "@x"), ("status", "@status"), ("changes", "@changes"), ("cause", "@tail")]
+        failures = [(noun, "@x"), ("status", "@status"), ("changes", "@changes"), ("cause", "@tail")]
         plot.add_tools(HoverTool(renderers=[crosses], tooltips=failures))
         return plot
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import Protocol
 
 from workbench.tuning.study import Study
-from workbench.tuning.trials import Individual, Race, Status
+from workbench.tuning.trials import Individual, Race
 
 _GIGA = 1e9
+_MOST_CHANGES = 6  # in words; an evolution may have changed hundreds
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +24,46 @@ class Mark:
     score: float | None
     low: float
     high: float
-    status: Status
+    status: str
     copied: bool
     changes: str
     tail: str
     share: float | None = None
+
+
+class Scores(Protocol):
+    """What the picture of any study shows: scores in order, failures, the best so far as a line."""
+
+    @property
+    def program(self) -> str:
+        """The name of what is tuned."""
+
+    @property
+    def state(self) -> str:
+        """What the study does now."""
+
+    @property
+    def unit(self) -> str:
+        """Of scores."""
+
+    @property
+    def noun(self) -> str:
+        """What is numbered."""
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """All that were tried, in order."""
+
+    @property
+    def line(self) -> tuple[tuple[int, float], ...]:
+        """Numbers at which the best score changed, and it."""
+
+    @property
+    def best(self) -> Mark | None:
+        """The best one."""
+
+    def text(self) -> str:
+        """The study in a few lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +83,16 @@ class StudySummary:
     best: Mark | None
     gain: float
     race: tuple[int, int] | None = None
+
+    @property
+    def unit(self) -> str:
+        """Of scores."""
+        return "Gcells/s"
+
+    @property
+    def noun(self) -> str:
+        """What is numbered."""
+        return "individual"
 
     def text(self) -> str:
         """The study in a few lines."""
@@ -100,6 +147,12 @@ def _mark(one: Individual, cells: int) -> Mark:
     score = None if one.final_score is None else one.final_score / _GIGA
     low, high = (cells / max(samples) / _GIGA, cells / min(samples) / _GIGA) if samples else (0.0, 0.0)
     copied = bool(one.same_as)
-    return Mark(
-        one.number, score, low, high, one.outcome.status, copied, one.changes, one.outcome.tail[:200], one.share
-    )
+    changes = _brief(one.changes)
+    return Mark(one.number, score, low, high, one.outcome.status, copied, changes, one.outcome.tail[:200], one.share)
+
+
+def _brief(changes: str) -> str:
+    """The first changes, and how many more there are."""
+    listed = changes.split(", ")
+    more = len(listed) - _MOST_CHANGES
+    return changes if more <= 1 else f"{', '.join(listed[:_MOST_CHANGES])} and {more} more"

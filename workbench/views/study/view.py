@@ -4,17 +4,41 @@ from __future__ import annotations
 
 import base64
 import weakref
+from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.graph.shown import Bundle
+from workbench.tuning.general_study import GeneralStudy
 from workbench.tuning.study import Study
 from workbench.views.drawing.shapes import Drawing, to_png, to_svg
 from workbench.views.study.drawing import draw_study
-from workbench.views.study.summary import StudySummary, summarise_study
+from workbench.views.study.general_summary import summarise_general
+from workbench.views.study.summary import Scores, summarise_study
+from workbench.views.study.tests_figure import draw_tests, summarise_tests
 
 if TYPE_CHECKING:
     from workbench.views.study.figure import StudyFigure
+
+
+class Watched(Protocol):
+    """A study of any kind, as far as a view needs it."""
+
+    @property
+    def state(self) -> str:
+        """What it does now."""
+
+    def listen(self, listener: Callable[[Any], None]) -> None:
+        """Tell of each result and each change of state."""
+
+    def pause(self) -> object:
+        """Measure nothing more until `resume`."""
+
+    def resume(self) -> object:
+        """Go on."""
+
+    def stop(self) -> object:
+        """End."""
 
 
 class StudyView:
@@ -23,8 +47,12 @@ class StudyView:
     `close()` frees page and thread; the study goes on.
     """
 
-    def __init__(self, study: Study) -> None:
+    def __init__(
+        self, study: Watched, summarise: Callable[[], Scores], draw: Callable[[], Drawing] | None = None
+    ) -> None:
+        """Use `open_study_view` or `open_general_view`. draw: the picture, unless it is that of the scores alone."""
         self.study = study
+        self._summarise, self._draw = summarise, draw
         self._figure: StudyFigure | None = None
         if find_spec("bokeh") is not None and find_spec("ipywidgets") is not None:
             from workbench.views.study.figure import StudyFigure
@@ -33,21 +61,21 @@ class StudyView:
             self._figure.on_tool(self._obey)
         view = weakref.ref(self)
 
-        def heard(_: Study) -> None:
+        def heard(_: object) -> None:
             if (alive := view()) is not None:
                 alive.update()
 
         study.listen(heard)
 
     @property
-    def summary(self) -> StudySummary:
+    def summary(self) -> Scores:
         """What is shown now."""
-        return summarise_study(self.study)
+        return self._summarise()
 
     @property
     def drawing(self) -> Drawing:
         """The same as a picture."""
-        return draw_study(self.summary)
+        return draw_study(self.summary) if self._draw is None else self._draw()
 
     @property
     def svg(self) -> str:
@@ -89,4 +117,11 @@ class StudyView:
 
 def open_study_view(study: Study) -> StudyView:
     """A view of a study."""
-    return StudyView(study)
+    return StudyView(study, lambda: summarise_study(study))
+
+
+def open_general_view(study: GeneralStudy) -> StudyView:
+    """A view of a general tuning; its picture has a row for each variable."""
+    return StudyView(
+        study, lambda: summarise_general(study), lambda: draw_tests(summarise_tests(study.tuned, study.name))
+    )

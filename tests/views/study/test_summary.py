@@ -1,0 +1,69 @@
+"""What a study's view says: of individuals, and of the tests of a general tuning."""
+
+from pathlib import Path
+
+import pytest
+
+from workbench.planning.choices import Choices
+from workbench.planning.exchange import to_json
+from workbench.tuning.configuration import parse_configuration
+from workbench.tuning.general_study import begin_general_study
+from workbench.tuning.study import Study
+from workbench.tuning.trials import Individual, Outcome
+from workbench.views.drawing.shapes import Label, to_svg
+from workbench.views.study.drawing import draw_study, score_range
+from workbench.views.study.general_summary import summarise_general
+from workbench.views.study.summary import summarise_study
+
+
+def individual(number, score, changes=""):
+    outcome = Outcome("success", (1e-3, 2e-3)) if score else Outcome("timeout", tail="longer than its limit")
+    return Individual(number, (number,), to_json(Choices()), changes, "paraiso", "mutation", (), outcome, score, 0, 0.0)
+
+
+def test_hundreds_of_changes_are_told_in_few_words():
+    study = Study(Path("s"), {"program": "p", "backend": "openmp", "extents": [100]})
+    many = ", ".join(f"storage of v{k} = delayed" for k in range(300))
+    study._individuals = [individual(1, 1e5), individual(2, None), individual(3, 2e5, "tile = 2, threads = 1")]
+    assert summarise_study(study).marks[2].changes == "tile = 2, threads = 1"
+    study._individuals = [individual(1, 1e5, many)]
+    changes = summarise_study(study).marks[0].changes
+    assert changes.startswith("storage of v0 = delayed, ")
+    assert changes.endswith("storage of v5 = delayed and 294 more")
+
+
+def general(folder, evaluation, goal="min"):
+    text = "[variables]\nvariables = {{A}, {B}}\n[values]\nA = 1, 2, 3\nB = 4, 5\n[testing]\n"
+    setting = parse_configuration(f"{text}evaluation = {evaluation}\noptimal = {goal}\n", folder)
+    return begin_general_study("g", setting).wait(60)
+
+
+@pytest.mark.parametrize(("goal", "best"), [("min", "A = 1, B = 4"), ("max", "A = 3, B = 5")])
+def test_line_of_a_general_tuning_goes_towards_its_goal(tmp_path, goal, best):
+    summary = summarise_general(general(tmp_path, "echo $((10 * %A% + %B%))", goal))
+    scores = [score for _, score in summary.line]
+    assert scores == sorted(scores, reverse=goal == "min")
+    assert summary.best.changes == best
+    assert summary.text().splitlines()[0] == "tuning of g: done, 4 tests of 6 combinations"
+    assert f": {best}" in summary.text()
+    words = [shape.text for shape in draw_study(summary).shapes if isinstance(shape, Label)]
+    assert {"test", "score"} <= set(words)
+
+
+def test_negative_scores_and_failures_lie_in_the_picture(tmp_path):
+    summary = summarise_general(general(tmp_path, "[ %A% != 2 ] && echo -%A%%B%"))
+    low, high = score_range(summary)
+    assert low <= -35
+    assert high >= 0
+    assert "failed: 1 runtime" in summary.text()
+    assert "nan" not in to_svg(draw_study(summary))
+
+
+def test_tuning_in_which_nothing_passed_has_no_best(tmp_path):
+    study = general(tmp_path, "false")
+    assert study.optimum is None
+    assert "nothing passed" in repr(study)
+    summary = summarise_general(study)
+    assert summary.best is None
+    assert "best" not in summary.text()
+    draw_study(summary)

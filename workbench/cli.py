@@ -44,7 +44,11 @@ def build_parser() -> argparse.ArgumentParser:
     doctor.set_defaults(command=_doctor)
 
     cache = commands.add_parser("cache", help="look at the build cache, or empty it")
-    cache.add_argument("action", choices=("info", "clear"), help="info counts, clear removes everything")
+    cache.add_argument(
+        "action",
+        choices=("info", "clear", "forget"),
+        help="info counts, clear removes all builds, forget what studies have found (wisdom)",
+    )
     cache.set_defaults(command=_cache)
 
     words = commands.add_parser("words", help="the words of a cell, or what one of them means, with an example")
@@ -163,10 +167,15 @@ def _doctor(parsed: argparse.Namespace) -> int:
 def _cache(parsed: argparse.Namespace) -> int:
     from workbench.amounts import bytes_text, counted
     from workbench.backends.cache_folder import default_cache
+    from workbench.tuning.wisdom import forget, read_wisdom
 
     cache = default_cache()
     if parsed.action == "info":
         _say(str(cache.info()))
+        _say(str(read_wisdom()))
+    elif parsed.action == "forget":
+        kept = forget()
+        _say(f"{kept.path}: removed {counted(len(kept.results), 'result')} of studies")
     else:
         before = cache.clear()
         _say(f"{before.folder}: removed {counted(before.entries, 'build')}, {bytes_text(before.bytes)}")

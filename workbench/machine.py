@@ -7,7 +7,7 @@ import os
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.backends.base import Array
 from workbench.backends.registry import row_of
@@ -22,7 +22,7 @@ from workbench.planning.annotation import annotated
 from workbench.planning.choices import Choices, Schedule
 from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
-from workbench.planning.tunables import TUNABLES, Tunable, scheduled, set_by_name, tunables_of
+from workbench.planning.tunables import TUNABLES, Tunable, set_by_name, tunables_of
 from workbench.run import alive, viewing
 from workbench.run.calling import Given, call, check_steps, is_called
 from workbench.run.convergence import Convergence, Exact, Procedure, Steps
@@ -31,6 +31,7 @@ from workbench.run.creation import create_simulation, restore_simulation
 from workbench.run.simulation import Simulation
 from workbench.run.verification import Verification
 from workbench.run.verification import verify as verify_graph
+from workbench.tuning.wisdom import choose
 
 if TYPE_CHECKING:
     from workbench.tuning.study import Study
@@ -155,7 +156,7 @@ class Machine:
         *,
         shape: int | tuple[int, ...] | None = None,
         backend: str | None = None,
-        choices: Choices | None = None,
+        choices: Choices | Literal["best"] | None = None,
         threads: int = 0,
         arithmetic: str = "ieee",
         schedule: Schedule | None = None,
@@ -163,14 +164,16 @@ class Machine:
     ) -> Simulation:
         """Make a simulation: fields as arrays (their shape is the machine's) or numbers, scalars and params as numbers.
 
-        Arrays are copied. A field that is not given must be set by the kernel `init`, which runs first. schedule: how
-        steps follow each other, short for `choices.plan.tiling.schedule`: "stepwise" (the default), or "diamond",
-        several steps in tiles while cells are in the cache, with the same bits. Raises FieldError or ShapeError naming
-        the field, BackendError if the backend cannot run here, PlanError with the line that stands in a schedule's way.
+        Arrays are copied. A field that is not given must be set by the kernel `init`, which runs first. choices: "best"
+        for what `tune` found here before at about this size (the simulation's text says), else the machine's own.
+        schedule: how steps follow each other, short for `choices.plan.tiling.schedule`: "stepwise" (the default), or
+        "diamond", several steps in tiles while cells are in the cache, with the same bits. Raises FieldError or
+        ShapeError naming the field, BackendError if the backend cannot run here, PlanError with the line that stands in
+        a schedule's way.
         """
         check_steps(self.graph)
         _only("arithmetic", arithmetic, "ieee")
-        chosen = choices or self.choices if schedule is None else scheduled(choices or self.choices, schedule)
+        chosen = choose(self.choices, choices, schedule)
         warn_of_changed_names(self.name, self.traced, self.namespace)
         simulation = create_simulation(
             self.graph, chosen, values, shape, backend=backend or self.backend, threads=threads

@@ -280,6 +280,9 @@ class FakeRuntime:
             raise CUDARuntimeError(100)
         return self.fake.devices
 
+    def getDeviceProperties(self, device):
+        return {"name": f"device {device}".encode()}
+
     def memGetInfo(self):
         return self.fake.room, 1 << 30
 

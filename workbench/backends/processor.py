@@ -34,6 +34,13 @@ def processor_text() -> str:
         return f"{platform.machine()} {platform.processor()}"
 
 
+def processor_name() -> str:
+    """The model as its maker calls it, as far as the system tells."""
+    lines = dict(line.split(":", 1) for line in processor_text().splitlines() if ":" in line)
+    names = (text.strip() for key, text in lines.items() if key.strip() == "model name")
+    return next(names, "") or platform.processor() or platform.machine()
+
+
 def telling_lines(lines: Iterable[str]) -> str:
     """Model and flags of the first processor in the text of /proc/cpuinfo, other processors left unread."""
     kept = []

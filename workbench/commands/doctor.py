@@ -15,10 +15,11 @@ from workbench.backends.cache_folder import default_cache
 from workbench.backends.cuda_availability import wheels_in_conflict
 from workbench.backends.host import figures_text, host_figures, levels_text, measure_host, measured_figures
 from workbench.backends.nvrtc import find_compilers
-from workbench.backends.processor import available_threads, processor_text
+from workbench.backends.processor import available_threads, processor_name
 from workbench.backends.registry import BACKENDS, get_backend, select_backend
 from workbench.backends.toolchain import Toolchain, find_toolchain, install_command
 from workbench.planning.checking import VARIABLE, is_checking
+from workbench.tuning.wisdom import read_wisdom
 
 _LABEL = 12
 _OPTIONAL = ("ipykernel", "jupyterlab", "matplotlib", "xarray", "cupy-cuda13x", "cupy-cuda12x")
@@ -27,11 +28,12 @@ _OPTIONAL = ("ipykernel", "jupyterlab", "matplotlib", "xarray", "cupy-cuda13x", 
 def examine(*, measure: bool = False) -> Iterator[str]:
     """Lines of the report, each as soon as it is known. `measure` takes about two seconds more."""
     yield _line("workbench", f"{__version__}, Python {platform.python_version()}, NumPy {np.__version__}")
-    yield _line("system", f"{platform.system()} {platform.machine()}, {_processor_name()}")
+    yield _line("system", f"{platform.system()} {platform.machine()}, {processor_name()}")
     yield _line("threads", f"{available_threads()} (affinity and control groups counted)")
     yield from _compiler_lines()
     yield from _cuda_lines()
     yield _line("cache", str(default_cache().info()))
+    yield _line("wisdom", _wisdom())
     figures = measure_host() if measure else host_figures()
     yield _line("figures", figures_text(figures))
     if levels_text(figures):
@@ -44,6 +46,13 @@ def examine(*, measure: bool = False) -> Iterator[str]:
         yield _line("checks", "on: every graph and plan is verified as it is made")
     else:
         yield _line("checks", f"off; {VARIABLE}=1 verifies every graph and plan as it is made")
+
+
+def _wisdom() -> str:
+    try:
+        return str(read_wisdom())
+    except OSError as error:
+        return f"{error.filename} cannot be read: {error.strerror}"
 
 
 def _compiler_lines() -> Iterator[str]:
@@ -103,11 +112,6 @@ def _version(distribution: str) -> str:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return ""
-
-
-def _processor_name() -> str:
-    lines = dict(line.split(":", 1) for line in processor_text().splitlines() if ":" in line)
-    return next((text.strip() for key, text in lines.items() if key.strip() == "model name"), platform.processor())
 
 
 def _line(label: str, text: str) -> str:

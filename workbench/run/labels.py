@@ -27,6 +27,9 @@ def describe(state: State, running: bool) -> str:
     memory = bytes_text(state.instance.memory_bytes)
     held = ", ".join(f"{s.name}: {s.role} {s.type}" for s in graph.statics)
     about = f"simulation of {graph.name}: {cells} cells, step {state.steps}{doing}, {where}, {memory}\n  {held}"
+    choices, origin = state.chosen
+    if origin and compiled.plan.choices == choices:  # it may have been planned anew
+        about += f"\n  choices: {origin}"
     return f"{about}\n{state.outdated}" if state.outdated else about
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, prod
 from pathlib import Path
@@ -206,8 +206,13 @@ class Study:
             sandbox.close()
 
 
-def begin_study(path: Path, plan: Plan, about: Mapping[str, Any]) -> Study:
-    """Open the ledger, check that it is of this program, and begin. TuningError if it is of another one."""
+def begin_study(
+    path: Path, plan: Plan, about: Mapping[str, Any], listeners: Sequence[Callable[[Study], None]] = ()
+) -> Study:
+    """Open the ledger, check that it is of this program, and begin. TuningError if it is of another one.
+
+    listeners: told of everything from the beginning on, as by `Study.listen`.
+    """
     from workbench.tuning.ledger import open_ledger
 
     ledger = open_ledger(path)
@@ -221,6 +226,7 @@ def begin_study(path: Path, plan: Plan, about: Mapping[str, Any]) -> Study:
                     advice="Pass another path= to begin a new study.",
                 )
         study = Study(ledger.path, ledger.about)
+        study._listeners += listeners
     except BaseException:
         ledger.close()
         raise

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import tempfile
+import time
 import weakref
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from shutil import rmtree
@@ -26,6 +27,7 @@ from workbench.tuning.machine_space import MachineSpace, machine_space
 from workbench.tuning.space import Point
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.study import Plan, Study, begin_study
+from workbench.tuning.wisdom import Place, Result, keep_or_warn, place_of
 
 _CHECKED = {1: (2051,), 2: (517, 37), 3: (131, 19, 37)}  # no multiples of a vector, more than two of most tiles
 _CHECKED_SIMULATED = {1: (1031,), 2: (37, 41), 3: (11, 13, 37)}  # a simulated thread takes 1000 times longer
@@ -70,7 +72,8 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         write_setup(setup, to_text(space.graph), fields, opening.numbers)
         memory = bytes_available() or 0
         plan = Plan(setup, space, wish.strategy, budget, wish.seed, start, 7, memory, TIMEOUT_FLOOR)
-        study = begin_study(path, plan, _about(graph, key, setup))
+        place = place_of(key, backend, wish.threads)
+        study = begin_study(path, plan, _about(graph, key, setup), (_keeper(graph.name, place, setup.extents),))
     except BaseException:
         rmtree(folder, ignore_errors=True)
         raise
@@ -83,6 +86,18 @@ def default_folder() -> Path:
     import platformdirs  # here, because it takes longer to import than the rest of this module
 
     return platformdirs.user_data_path("stencil-workbench") / "studies"
+
+
+def _keeper(program: str, place: Place, extents: tuple[int, ...]) -> Callable[[Study], None]:
+    """Listens to a study, and keeps its best choices as wisdom when it ends."""
+
+    def listen(study: Study) -> None:
+        best = study.best
+        if study.state in ("done", "stopped") and best is not None:
+            evaluations = len(study.individuals)
+            keep_or_warn(Result(program, place, extents, best.choices, best.score, best.gain, evaluations, time.time()))
+
+    return listen
 
 
 def _point_of(space: MachineSpace, choices: Choices) -> Point:

@@ -22,6 +22,7 @@ from workbench.planning.annotation import annotated
 from workbench.planning.choices import Choices, Schedule
 from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
+from workbench.planning.transfer import TransferReport, transfer_plan
 from workbench.planning.tunables import TUNABLES, Tunable, set_by_name, tunables_of
 from workbench.run import alive, viewing
 from workbench.run.calling import Given, call, check_steps, is_called
@@ -43,7 +44,7 @@ class Machine:
 
     `text` is the cell it was traced from, `captured` what the cell took from its surroundings (frozen values) and
     `namespace` those surroundings, by which `simulate` notices that a value has changed since. `backend` is where its
-    simulations run unless they say otherwise.
+    simulations run unless they say otherwise, `carried` what `with_choices_of` could carry over.
     """
 
     graph: Graph
@@ -52,6 +53,7 @@ class Machine:
     traced: Traced | None = field(default=None, repr=False, compare=False)
     namespace: Mapping[str, object] | None = field(default=None, repr=False, compare=False)
     backend: str = field(default="auto", repr=False)
+    carried: TransferReport | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         alive.register_machine(self)
@@ -120,7 +122,21 @@ class Machine:
             chosen = replace(
                 chosen, plan=set_by_name(chosen.plan, TUNABLES if general else tunables_of(self.plan()), named)
             )
-        return replace(self, choices=chosen)
+        return replace(self, choices=chosen, carried=None)
+
+    def with_choices_of(self, other: Machine) -> Machine:
+        """The same program, planned as another machine is, as far as its values have the same names.
+
+        For a program of other types, of another number of axes, or changed: values that only this one has are set as
+        most of those whose names differ in a number only, else left to its preset and hints. Loops keep their launch
+        numbers by what they make. What changes results stays. `carried` of the result, and its text, say what fitted
+        and what did not. Raises PlanError if the choices cannot be met.
+        """
+        name = planned_backend(self.backend)
+        choices, report = transfer_plan(
+            other.plan(name), self.plan(name).graph, self.choices, lambda chosen: plan_for(self.graph, chosen, name)
+        )
+        return replace(self, choices=choices, carried=report)
 
     def tunables(self, backend: str = "auto") -> tuple[Tunable, ...]:
         """All that may be chosen and counts on a backend, "auto" for the machine's own: numbers, values, loops.
@@ -306,6 +322,8 @@ class Machine:
         lines += [f"  kernel {kernel.name}: {len(kernel.nodes)} nodes" for kernel in graph.kernels]
         if self.traced is not None and self.traced.captured:
             lines.append(f"  taken from the notebook: {', '.join(map(str, self.traced.captured))}")
+        if self.carried is not None:
+            lines.append(f"  choices of another machine: {self.carried}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

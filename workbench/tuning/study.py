@@ -24,6 +24,7 @@ from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.trials import Individual, Outcome
 
 if TYPE_CHECKING:
+    from workbench.tuning.afterwards import Validation
     from workbench.tuning.ledger import Ledger
 
 State = Literal["running", "paused", "done", "stopped", "failed", "watching"]
@@ -73,6 +74,7 @@ class Study:
         self.about = dict(about)
         self.state: State = "watching"
         self.error: BaseException | None = None
+        self.setup: Setup | None = None  # of one that this process began
         self._individuals: list[Individual] = []
         self._changed = threading.Condition()
         self._stop = threading.Event()
@@ -158,6 +160,44 @@ class Study:
             if self.error is not None:
                 raise self.error
         return self
+
+    def validate(
+        self,
+        shape: int | tuple[int, ...] | None = None,
+        steps: int | None = None,
+        *,
+        threads: int | None = None,
+        **values: object,
+    ) -> Validation:
+        """Measure start and best in turn at another shape, or over so many steps: what part of the gain is kept.
+
+        Values as in `simulate`; those of the study are taken where they fit. Both must compute the same.
+        """
+        from workbench.tuning.afterwards import validate
+
+        return validate(self, shape, steps, values, threads)
+
+    def refine(  # noqa: PLR0913  # keywords only; each has a default
+        self,
+        shape: int | tuple[int, ...] | None = None,
+        *,
+        budget: int | str = "10 min",
+        strategy: str = "portfolio",
+        top: int = 10,
+        seed: int = 0,
+        path: str | Path | None = None,
+        only: Sequence[str] | None = None,
+        fixed: Sequence[str] = (),
+        threads: int | None = None,
+        **values: object,
+    ) -> Study:
+        """Tune on from the `top` fastest, at another shape or in a part of the space; keywords as in `machine.tune`.
+
+        Without any change the study's own file goes on, and nothing of it is measured again.
+        """
+        from workbench.tuning.afterwards import Further, refine
+
+        return refine(self, shape, values, Further(budget, strategy, top, seed, path, only, tuple(fixed), threads))
 
     def __repr__(self) -> str:
         """One line: state, how many individuals, the best score."""

@@ -20,7 +20,7 @@ from workbench.graph import Graph
 from workbench.graph.text import to_text
 from workbench.planning.choices import Choices
 from workbench.run.memory import bytes_available
-from workbench.run.opening import read_opening, whole
+from workbench.run.opening import Opening, read_opening, whole
 from workbench.tuning.budget import read_budget
 from workbench.tuning.evaluation import Setup, write_setup
 from workbench.tuning.machine_space import MachineSpace, machine_space
@@ -73,10 +73,13 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         memory = bytes_available() or 0
         plan = Plan(setup, space, wish.strategy, budget, wish.seed, start, 7, memory, TIMEOUT_FLOOR)
         place = place_of(key, backend, wish.threads)
-        study = begin_study(path, plan, _about(graph, key, setup), (_keeper(graph.name, place, setup.extents),))
+        study = begin_study(
+            path, plan, _about(space, opening, setup, wish), (_keeper(graph.name, place, setup.extents),)
+        )
     except BaseException:
         rmtree(folder, ignore_errors=True)
         raise
+    study.setup = setup
     weakref.finalize(study, rmtree, folder, ignore_errors=True)
     return study
 
@@ -109,10 +112,11 @@ def _point_of(space: MachineSpace, choices: Choices) -> Point:
     return tuple(point)
 
 
-def _about(graph: Graph, key: str, setup: Setup) -> dict[str, object]:
+def _about(space: MachineSpace, opening: Opening, setup: Setup, wish: Wish) -> dict[str, object]:
+    """What the ledger says of the study: all that a later look at it needs, but the arrays."""
     return {
-        "program": graph.name,
-        "key": key,
+        "program": space.graph.name,
+        "key": space.graph.fingerprint(),
         "backend": setup.backend,
         "extents": setup.extents,
         "version": __version__,
@@ -120,4 +124,11 @@ def _about(graph: Graph, key: str, setup: Setup) -> dict[str, object]:
         "processor": platform.processor() or platform.machine(),
         "threads": setup.threads or available_threads(),
         "process": os.getpid(),
+        "graph": to_text(space.graph),
+        "numbers": dict(opening.numbers),
+        "asked": {
+            "only": None if wish.only is None else list(wish.only),
+            "fixed": list(wish.fixed),
+            "threads": wish.threads,
+        },
     }

@@ -107,6 +107,10 @@ def _add_exam(exam: argparse.ArgumentParser) -> None:
     exam.add_argument("--quick", action="store_true", help="small grids and two genomes; says how long it will take")
     exam.add_argument("--results", type=Path, metavar="FILE", help="keep each error there and measure none twice")
     exam.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
+    exam.add_argument(
+        "--choices", type=Path, nargs="+", metavar="FILE", help="error curves by these plans: studies, JSON or genomes"
+    )
+    exam.add_argument("--report", type=Path, metavar="FILE", help="with --choices: a page with the curves")
     exam.set_defaults(command=_exam)
 
 
@@ -196,6 +200,8 @@ def _words(parsed: argparse.Namespace) -> int:
 
 
 def _exam(parsed: argparse.Namespace) -> int:
+    if parsed.choices:
+        return _exam_of_plans(parsed)
     import json
 
     from workbench.solvers.exam import PLACEMENTS, PROBLEMS, RESOLUTIONS, Course, Results, run_exam
@@ -217,6 +223,36 @@ def _exam(parsed: argparse.Namespace) -> int:
     exam = run_exam(course, _say, Results(parsed.results) if parsed.results else None)
     if parsed.json:
         parsed.json.write_text(json.dumps(exam.to_dict(), indent=1), encoding="utf-8")
+    return 0 if exam.passed else 1
+
+
+def _exam_of_plans(parsed: argparse.Namespace) -> int:
+    import json
+
+    from workbench.backends.registry import select_backend
+    from workbench.commands.report import Figure, Section, report_page
+    from workbench.solvers.exam import PLACEMENTS, PROBLEMS, examine_plans, read_plan
+    from workbench.solvers.exam.plans import GRIDS
+
+    names = [path.name for path in parsed.choices]
+    labels = [path.name if names.count(path.name) == 1 else str(path) for path in parsed.choices]
+    exam = examine_plans(
+        {label: read_plan(path, parsed.dims) for label, path in zip(labels, parsed.choices, strict=True)},
+        backend=select_backend(parsed.backend).name,
+        resolutions=parsed.resolutions or ((16, 32, 64) if parsed.quick else GRIDS),
+        problems=parsed.problems or tuple(PROBLEMS),
+        placements=parsed.placements or PLACEMENTS,
+        threads=parsed.threads,
+        say=_say,
+    )
+    if parsed.json:
+        parsed.json.write_text(json.dumps(exam.to_dict(), indent=1), encoding="utf-8")
+    if parsed.report:
+        figures = tuple(Figure(svg, title) for title, svg in exam.pictures())
+        sections = (Section("Errors", tuple(str(exam).splitlines()), figures=figures),)
+        subtitle = "L1 errors of density, which no plan may change"
+        parsed.report.write_text(report_page("Exam of plans", subtitle, sections), encoding="utf-8")
+        _say(f"{parsed.report}: written")
     return 0 if exam.passed else 1
 
 

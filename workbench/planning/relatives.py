@@ -1,6 +1,7 @@
 """Relatives: labels by which values and loops of two programs are recognised, though types or the dimension differ.
 
-A named value is its name; what has none is its operation on the labels of its operands. A loose label leaves out what
+A named value is its name; what has none is its operation on the labels of its operands. Ghost cells, casts and numbers
+in all cells are the value that they are of. A loose label leaves out what
 changes with the number of axes: digits of names, axes, and in which order a read goes how far along which axis.
 """
 
@@ -10,7 +11,7 @@ import hashlib
 import re
 from dataclasses import dataclass
 
-from workbench.graph import Arith, Broadcast, Imm, Kernel, LoadIndex, LoadSize, Node, Reduce, Shift
+from workbench.graph import Arith, Broadcast, Extend, Imm, Kernel, LoadIndex, LoadSize, Node, Reduce, Shift
 from workbench.graph.identity import by_identity
 from workbench.graph.naming import own_name
 from workbench.planning.plan import KernelPlan, Plan, Subkernel
@@ -37,8 +38,8 @@ def labels_of(kernel: Kernel) -> Labels:
             exact.append(name)
             loose.append(_NUMBER.sub("#", name))
             continue
-        if isinstance(node.instruction, Broadcast) or node.instruction == Arith("cast"):
-            exact.append(exact[node.operands[0]])  # types decide where these are
+        if isinstance(node.instruction, Broadcast | Extend) or node.instruction == Arith("cast"):
+            exact.append(exact[node.operands[0]])  # types and sides decide where these are
             loose.append(loose[node.operands[0]])
             continue
         exact.append(_hashed(_told(node), [exact[operand] for operand in node.operands]))

@@ -39,7 +39,7 @@ class TransferReport:
         if self.relatives:
             parts.append(f"{len(self.relatives)} set as their relatives ({_listed(self.relatives)})")
         parts.append(f"{len(self.lost)} lost ({_listed(self.lost)})")
-        parts.append(f"{len(self.new)} new ones left to the preset ({_listed(self.new)})")
+        parts.append(f"{len(self.new)} new, left to the preset ({_listed(self.new)})")
         return "; ".join([", ".join(parts), *self.left_out])
 
 

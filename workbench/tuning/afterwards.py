@@ -6,6 +6,7 @@ import statistics
 import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,9 +25,10 @@ from workbench.tuning.evaluation import measuring_slot
 from workbench.tuning.trials import Individual
 
 if TYPE_CHECKING:
-    from workbench.tuning.study import Study
+    from workbench.tuning.study import Best, Study
 
 AT_START = "start"
+_EXAM = "workbench.solvers.exam.plans"
 _ROUNDS = 9
 _SECONDS = 0.1  # of a measurement, where the number of steps is not given
 _CLOSE = 1e-6  # relative, of states where operators have a bound in ulp only
@@ -140,11 +142,22 @@ def refine(study: Study, shape: object, values: Mapping[str, object], further: F
     return tune(graph, from_json(start_of(study).choices), given, extents, wish)
 
 
+def examine(best: Best, options: Mapping[str, object]) -> object:
+    """The exam of the plan that a study found. StencilError if the program is not the solver's."""
+    examiner = import_module(_EXAM).examine_best  # of a room above, which knows the flows
+    label = f"individual {best.individual.number}"
+    return examiner(_program(best.about), best.choices, label, str(best.about["backend"]), **options)
+
+
 def program_of(study: Study) -> Graph:
     """The program that was tuned, from the study's file."""
-    text = study.about.get("graph")
+    return _program(study.about)
+
+
+def _program(about: Mapping[str, Any]) -> Graph:
+    text = about.get("graph")
     if not isinstance(text, str):
-        raise TuningError(f"the study at {study.path} does not hold its program", advice="Tune anew.")
+        raise TuningError("the file of this study does not hold its program", advice="Tune anew.")
     return parse(text)
 
 

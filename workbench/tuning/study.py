@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -41,6 +41,16 @@ class Best:
     choices: Choices
     score: float
     gain: float
+    about: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def exam(self, **options: Any) -> Any:  # noqa: ANN401  # a PlansExam
+        """Take the accuracy exam of hydrodynamics by this plan: its error curves beside the default's (fig. 10).
+
+        options: resolutions=, problems=, placements=, threads=. Raises StencilError for another program.
+        """
+        from workbench.tuning.afterwards import examine
+
+        return examine(self, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +127,7 @@ class Study:
             return None
         one = max(passed, key=lambda individual: individual.score or 0.0)
         first = next((i.score for i in passed if i.birth == _AT_START), None) or passed[0].score or 1.0
-        return Best(one, from_json(one.choices), one.score or 0.0, (one.score or 0.0) / first)
+        return Best(one, from_json(one.choices), one.score or 0.0, (one.score or 0.0) / first, self.about)
 
     @property
     def running(self) -> bool:

@@ -1,9 +1,12 @@
-"""A small line plot as SVG text: axes with names, ticks at round numbers, a legend; needs no plotting library."""
+"""A small line plot as SVG text: axes with names, ticks at round numbers, a legend; needs no plotting library.
+
+Both axes are linear or, for errors on growing grids, both logarithmic.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -22,15 +25,23 @@ class Curve:
     y: Sequence[float]
 
 
-def line_plot(curves: Sequence[Curve], x_label: str, y_label: str) -> str:
-    """An <svg> element with all curves in one frame. Colours of frame and text follow the page's `currentColor`."""
-    x_low, x_high = _range([float(x) for curve in curves for x in curve.x])
-    y_low, y_high = _range([float(y) for curve in curves for y in curve.y])
+def line_plot(curves: Sequence[Curve], x_label: str, y_label: str, *, logarithmic: bool = False) -> str:
+    """An <svg> element with all curves in one frame. Colours of frame and text follow the page's `currentColor`.
+
+    logarithmic: both axes, for values above 0. Curves that lie on each other stay visible: earlier ones are wider.
+    """
+    scale: Callable[[float], float] = math.log10 if logarithmic else float
+    x_low, x_high = _range([scale(x) for curve in curves for x in curve.x])
+    y_low, y_high = _range([scale(y) for curve in curves for y in curve.y])
+    x_ticks = _powers(x_low, x_high, 2) if logarithmic else _ticks(x_low, x_high)
+    y_ticks = _powers(y_low, y_high, 10) if logarithmic else _ticks(y_low, y_high)
 
     def across(x: float) -> float:
+        x = scale(x)
         return _LEFT + (x - x_low) / (x_high - x_low) * (_WIDTH - _LEFT - _RIGHT)
 
     def down(y: float) -> float:
+        y = scale(y)
         return _HEIGHT - _BOTTOM - (y - y_low) / (y_high - y_low) * (_HEIGHT - _TOP - _BOTTOM)
 
     label = escape(f"{y_label} over {x_label}", quote=True)
@@ -41,10 +52,10 @@ def line_plot(curves: Sequence[Curve], x_label: str, y_label: str) -> str:
         'fill="none" stroke="currentColor" stroke-opacity="0.35"/>',
     ]
     bottom, across_width = _HEIGHT - _BOTTOM, _WIDTH - _LEFT - _RIGHT
-    for tick in _ticks(x_low, x_high):
+    for tick in x_ticks:
         parts.append(f'<path d="M{across(tick):.1f} {bottom}v4" stroke="currentColor"/>')
         parts.append(f'<text x="{across(tick):.1f}" y="{bottom + 17}" text-anchor="middle">{tick:.6g}</text>')
-    for tick in _ticks(y_low, y_high):
+    for tick in y_ticks:
         parts.append(
             f'<path d="M{_LEFT} {down(tick):.1f}h{across_width}" stroke="currentColor" stroke-opacity="0.12"/>'
         )
@@ -57,7 +68,10 @@ def line_plot(curves: Sequence[Curve], x_label: str, y_label: str) -> str:
     for number, curve in enumerate(curves):
         colour, dash = _COLOURS[number % len(_COLOURS)], _DASHES[number % len(_DASHES)]
         points = " ".join(f"{across(float(x)):.1f},{down(float(y)):.1f}" for x, y in zip(curve.x, curve.y, strict=True))
-        style = f'fill="none" stroke="{colour}" stroke-width="2"' + (f' stroke-dasharray="{dash}"' if dash else "")
+        width = 2 + 3 * (len(curves) - 1 - number) if logarithmic else 2
+        style = f'fill="none" stroke="{colour}" stroke-width="{width}"' + (
+            f' stroke-dasharray="{dash}" stroke-dashoffset="{3 * number}"' if dash else ""
+        )
         parts.append(f'<polyline points="{points}" {style}/>')
         if len(curves) > 1:
             y = _TOP + 18 + 17 * number
@@ -74,6 +88,17 @@ def _range(values: list[float]) -> tuple[float, float]:
     if spread < least:
         return low - least, high + least
     return low, high
+
+
+def _powers(low: float, high: float, base: int) -> list[float]:
+    """At most eight powers of a base between two logarithms to base 10; of 10 also 2 and 5 times where they are few."""
+    unit = math.log10(base)
+    first, last = math.ceil(low / unit - 1e-9), math.floor(high / unit + 1e-9)
+    numbers = range(first, last + 1)
+    if base == 10 and len(numbers) < 3:
+        found = [factor * 10.0**number for number in range(first - 1, last + 1) for factor in (1, 2, 5)]
+        return [tick for tick in found if low - 1e-9 <= math.log10(tick) <= high + 1e-9]
+    return [float(base) ** number for number in numbers[:: 1 + len(numbers) // 9]]
 
 
 def _ticks(low: float, high: float) -> list[float]:

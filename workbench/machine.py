@@ -249,6 +249,7 @@ class Machine:
         only: Sequence[str] | None = None,
         fixed: Sequence[str] = (),
         threads: int = 0,
+        tree: str | None = None,
         **values: object,
     ) -> Study:
         """Search for faster choices in the background; returns the study at once.
@@ -259,8 +260,10 @@ class Machine:
         strategy: "portfolio" (all searches in turn, by their results), "sweep", "independence", "paraiso", "random" or
         "exhaustive". path: the study's file, which a later call goes on with; by default one for each program in the
         user's data folder. start: choices or machines to begin with, after this machine's own. only, fixed: names of
-        `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". Raises TuningError for what
-        makes no sense, FieldError and ShapeError as `simulate`.
+        `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". tree: what depends on
+        what, for "independence" and "portfolio", which test it: names or sections in braces, such as "{{threads, tile},
+        {storage}, {build}}", or "derived" from the plan. Raises TuningError for what makes no sense, FieldError and
+        ShapeError as `simulate`.
         """
         from workbench.tuning.tune import Wish, tune  # loads sqlite3
 
@@ -268,7 +271,7 @@ class Machine:
 
         begin = tuple(one.choices if isinstance(one, Machine) else one for one in start)
         file = None if path is None else os.fspath(path)
-        wish = Wish(budget, backend or self.backend, strategy, seed, file, begin, only, fixed, threads)
+        wish = Wish(budget, backend or self.backend, strategy, seed, file, begin, only, fixed, threads, tree)
         return tune(self.graph, self.choices, values, shape, wish)
 
     def verify(self, *, shape: int | tuple[int, ...] | None = None, steps: int = 10, **values: object) -> Verification:

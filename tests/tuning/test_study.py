@@ -105,6 +105,8 @@ def test_file_of_another_program_is_refused(finished):
         ({"budget": "ten minutes"}, "is neither a number of evaluations nor a time"),
         ({"strategy": "swep"}, "there is no strategy 'swep'"),
         ({"only": ["tiles"]}, "called 'tiles'"),
+        ({"tree": "{warp}"}, "'warp' in the tree {warp} is not tuned here"),
+        ({"tree": "{cpu}", "strategy": "sweep"}, "strategy='sweep' uses no tree"),
         ({"only": ["tile"], "fixed": ["cpu"]}, "nothing is left to tune"),
     ],
 )

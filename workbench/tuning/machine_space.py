@@ -12,6 +12,7 @@ from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices
 from workbench.planning.genome import decided
 from workbench.planning.tunables import Section, Setting, Tunable, tunables_of
+from workbench.tuning.machine_trees import machine_tree
 from workbench.tuning.space import Parameter, Point, Space
 
 SECTIONS: Mapping[str, Section] = {
@@ -66,12 +67,14 @@ def machine_space(
     only: Collection[str] | None = None,
     fixed: Collection[str] = (),
     most_threads: int = 0,
+    tree: str | None = None,
 ) -> MachineSpace:
     """All tunables that count on a backend and have more than one sensible value.
 
     only: names of tunables, or of sections ("cpu", "device", "storage", "barriers", "loops", "tiling", "build");
     fixed: the same, left as they are. most_threads: values of `threads` above it are not tried (0: no bound).
-    Raises TuningError for a name that means nothing, PlanError if the choices cannot be met.
+    tree: what depends on what, as `machine_tree` reads it. Raises TuningError for a name that means nothing, PlanError
+    if the choices cannot be met.
     """
     plan = plan_for(graph, choices, backend)
     base = replace(choices, plan=replace(decided(plan), values=replace(decided(plan).values, hints=False)))
@@ -93,7 +96,9 @@ def machine_space(
         for row, settings in zip(tunables, values, strict=True)
     )
     start = tuple(settings.index(row.read(base.plan)) for row, settings in zip(tunables, values, strict=True))
-    return MachineSpace(plan.graph, backend, base, tuple(tunables), tuple(values), Space(parameters), start)
+    believed = None if tree is None else machine_tree(tree, tunables, SECTIONS)
+    space = Space(parameters, tree=believed)
+    return MachineSpace(plan.graph, backend, base, tuple(tunables), tuple(values), space, start)
 
 
 def _named(rows: list[Tunable], names: Collection[str]) -> set[str]:

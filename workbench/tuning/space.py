@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
+from workbench.tuning.trees import VariableTree
+
 Point = tuple[int, ...]
 """For each parameter the index of its value."""
 
@@ -34,10 +36,14 @@ def everywhere(point: Point) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """All combinations of the parameters' values that `legal` admits; legality costs no measurement."""
+    """All combinations of the parameters' values that `legal` admits; legality costs no measurement.
+
+    tree: what is believed to be independent of what, of all parameters; searches that count on it test it.
+    """
 
     parameters: tuple[Parameter, ...]
     legal: Callable[[Point], bool] = everywhere
+    tree: VariableTree | None = None
 
     @property
     def combinations(self) -> int:

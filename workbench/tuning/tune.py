@@ -16,6 +16,7 @@ from workbench._version import __version__
 from workbench.backends.processor import available_threads
 from workbench.backends.registry import select_backend
 from workbench.backends.teams import check_threads
+from workbench.errors import TuningError
 from workbench.graph import Graph
 from workbench.graph.text import to_text
 from workbench.planning.choices import Choices
@@ -33,6 +34,7 @@ _CHECKED = {1: (2051,), 2: (517, 37), 3: (131, 19, 37)}  # no multiples of a vec
 _CHECKED_SIMULATED = {1: (1031,), 2: (37, 41), 3: (11, 13, 37)}  # a simulated thread takes 1000 times longer
 _CHECK_STEPS = 3
 _CHECK_STEPS_OF_TILES = 40  # the first runs alone, and so does the last, which is observed
+_WITH_TREE = ("independence", "portfolio")
 TIMEOUT_FLOOR = 60.0  # seconds of one evaluation
 
 
@@ -49,6 +51,7 @@ class Wish:
     only: Collection[str] | None = None
     fixed: Collection[str] = ()
     threads: int = 0
+    tree: str | None = None
 
 
 def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: object, wish: Wish) -> Study:
@@ -57,9 +60,16 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     check_threads(wish.threads)
     opening = read_opening(graph, values, shape)
     backend = select_backend(wish.backend).name
-    space = machine_space(graph, choices, backend, only=wish.only, fixed=wish.fixed, most_threads=available_threads())
+    threads = available_threads()
+    space = machine_space(
+        graph, choices, backend, only=wish.only, fixed=wish.fixed, most_threads=threads, tree=wish.tree
+    )
     start = tuple(_point_of(space, one) for one in wish.start)
     make_strategy(wish.strategy, space.space, start, wish.seed)  # an unknown name is refused before anything runs
+    if wish.tree is not None and wish.strategy not in _WITH_TREE:
+        raise TuningError(
+            f"strategy={wish.strategy!r} uses no tree", advice=f"Leave out tree=, or use {' or '.join(_WITH_TREE)}."
+        )
     key = space.graph.fingerprint()
     path = Path(wish.path) if wish.path is not None else default_folder() / f"{key}.sqlite"
     folder = tempfile.mkdtemp(prefix="stencil-workbench-study-")
@@ -126,6 +136,7 @@ def _about(space: MachineSpace, opening: Opening, setup: Setup, wish: Wish) -> d
         "process": os.getpid(),
         "graph": to_text(space.graph),
         "numbers": dict(opening.numbers),
+        "tree": None if space.space.tree is None else str(space.space.tree),
         "asked": {
             "only": None if wish.only is None else list(wish.only),
             "fixed": list(wish.fixed),

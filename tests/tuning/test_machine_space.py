@@ -76,3 +76,84 @@ def test_the_search_begins_with_the_tree_of_the_space(blur):
     axes = [parameter.name for parameter in space.parameters]
     pair = {(point[axes.index("threads")], point[axes.index("tile")]) for point in asked}
     assert len(pair) == 3 * 10
+
+
+HEAT = 'u = field("u", boundary=constant(0.0))\nu.next = u + 0.1 * (u[-1, 0] + u[+1, 0] + u[0, -1] + u[0, +1] - 4 * u)'
+
+
+@pytest.fixture(scope="module")
+def heat():
+    return wb.trace(HEAT, name="heat")
+
+
+def values_of(space, name):
+    return next(parameter.values for parameter in space.parameters if parameter.name == name)
+
+
+def test_schedules_are_tried_where_the_program_has_them(heat):
+    found = space_of(heat, only=["tiling", "threads"], most_threads=2)
+    assert values_of(found.space, "schedule") == ("stepwise", "diamond")
+    assert {"0", "8", "64"} <= set(values_of(found.space, "depth"))
+    assert "16" in values_of(found.space, "width along x")
+    assert "1024" in values_of(found.space, "width along y")
+    names = [parameter.name for parameter in found.space.parameters]
+    point = list(found.start)
+    for name, value in (("schedule", "diamond"), ("depth", "8"), ("width along y", "1024")):
+        point[names.index(name)] = values_of(found.space, name).index(value)
+    tiling = found.choices(tuple(point)).plan.tiling
+    assert (tiling.schedule, tiling.depth, tiling.widths) == ("diamond", 8, (0, 1024))
+    assert found.space.legal(tuple(point))
+    assert heat.with_choices(found.choices(tuple(point))).plan("openmp").main.tiling is not None
+    point[names.index("width along x")] = values_of(found.space, "width along x").index("16")
+    point[names.index("width along y")] = 0
+    assert found.choices(tuple(point)).plan.tiling.widths == (16,)
+
+
+def test_sizes_of_tiles_without_tiles_are_one_point(heat):
+    """Stepwise plans of other sizes are the same program."""
+    space = space_of(heat, only=["tiling"]).space
+    points = list(space)
+    stepwise = [point for point in points if point[0] == 0]
+    assert len(stepwise) == 1
+    assert len(points) - 1 == len(set(points)) - 1 == (space.combinations // 2)
+
+
+def test_schedules_that_storage_forbids_are_not_tried():
+    """With the difference stored a step has two loops, for which there are no tiles."""
+    text = 'u = field("u", boundary=constant(0.0))\ny = u[+1] - u\nu.next = u + 0.1 * (y - y[-1])'
+    machine = wb.trace(text).with_choices(preset="as_delayed", hints=False)
+    found = space_of(machine, only=["schedule", "storage"])
+    names = [parameter.name for parameter in found.space.parameters]
+    y = names.index("storage of step.y")
+    assert names[0] == "schedule"
+    tiled = [point for point in found.space if point[0] == 1]
+    assert tiled
+    assert {found.values[y][point[y]] for point in tiled} == {"delayed"}
+    assert {found.values[y][point[y]] for point in found.space if point[0] == 0} == {"delayed", "manifest"}
+
+
+def test_where_there_are_no_tiles_nothing_of_them_is_tuned(blur, heat):
+    for space in (space_of(blur).space, space_of(heat, "cuda-sim").space):
+        assert not {"schedule", "depth"} & {parameter.name for parameter in space.parameters}
+    with pytest.raises(TuningError, match="nothing is left to tune"):
+        space_of(blur, only=["tiling"])
+
+
+def test_a_schedule_that_is_given_stays_where_it_is_fixed(heat):
+    tiled = heat.with_choices(schedule="diamond", depth=24, widths=(48,))
+    found = space_of(tiled, only=["tiling"], fixed=["schedule"])
+    assert "schedule" not in [parameter.name for parameter in found.space.parameters]
+    assert found.choices(found.start).plan.tiling == tiled.choices.plan.tiling
+    assert "24" in values_of(found.space, "depth")
+    assert "48" in values_of(found.space, "width along x")
+    assert len(space_of(tiled, only=["tiling"], fixed=["widths"]).space.parameters) == 2
+
+
+def test_a_study_tries_tiles_of_several_steps(heat, tmp_path):
+    """A sample has at least the steps of a tile: one long step says nothing of tiles."""
+    study = heat.tune((600, 200), u=1.0, budget=2, path=tmp_path / "s.sqlite", backend="openmp", only=["schedule"])
+    assert study.wait(300).state == "done"
+    one, other = study.individuals
+    assert (one.changes, other.changes) == ("", "schedule = diamond")
+    assert {one.outcome.status, other.outcome.status} == {"success"}
+    assert one.outcome.phenotype != other.outcome.phenotype

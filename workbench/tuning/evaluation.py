@@ -24,6 +24,7 @@ from workbench.graph.parse import parse
 from workbench.pipeline import Compiled, compile_graph, plan_for
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import from_json
+from workbench.planning.schedules.locality import DEPTH
 from workbench.run.creation import allocate
 from workbench.run.opening import open_state, read_opening
 from workbench.run.verification import distance, random_fields
@@ -170,7 +171,7 @@ def _timed(compiled: Compiled, setup: Setup, samples: int, best: float) -> tuple
         stored = [static.name for static in compiled.graph.fields]
         before = {name: instance.read_field(name) for name in stored}
         with measuring_slot():
-            steps = _steps_of_a_sample(instance)
+            steps = _steps_of_a_sample(instance, _least_steps(compiled))
             found: list[float] = []
             while len(found) < samples:
                 found.append(_seconds(instance, steps) / steps)
@@ -187,9 +188,14 @@ def _timed(compiled: Compiled, setup: Setup, samples: int, best: float) -> tuple
     return tuple(found), ""
 
 
-def _steps_of_a_sample(instance: Instance) -> int:
-    """Steps that take about 30 ms, found by doubling; they warm up caches and threads."""
-    steps = 1
+def _least_steps(compiled: Compiled) -> int:
+    """Steps of a sample, so that tiles of several steps have their height."""
+    return 1 if compiled.plan.main.tiling is None else compiled.plan.choices.plan.tiling.depth or DEPTH
+
+
+def _steps_of_a_sample(instance: Instance, least: int) -> int:
+    """Steps that take about 30 ms, at least so many, found by doubling; they warm up caches and threads."""
+    steps = least
     while (seconds := _seconds(instance, steps)) < _SAMPLE_SECONDS:
         factor = _SAMPLE_SECONDS / max(seconds, _SAMPLE_SECONDS / 100)
         steps = max(2 * steps, int(steps * factor)) if factor > 1 else 2 * steps

@@ -28,6 +28,7 @@ from workbench.tuning.machine_space import MachineSpace, machine_space
 from workbench.tuning.space import Point
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.study import Plan, Study, begin_study
+from workbench.tuning.tile_space import STEPWISE, is_tiling
 from workbench.tuning.wisdom import Place, Result, keep_or_warn, place_of
 
 _CHECKED = {1: (2051,), 2: (517, 37), 3: (131, 19, 37)}  # no multiples of a vector, more than two of most tiles
@@ -74,7 +75,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     path = Path(wish.path) if wish.path is not None else default_folder() / f"{key}.sqlite"
     folder = tempfile.mkdtemp(prefix="stencil-workbench-study-")
     checked = (_CHECKED_SIMULATED if backend == "cuda-sim" else _CHECKED).get(graph.dim, (5,) * graph.dim)
-    stepwise = space.base.plan.tiling.schedule == "stepwise"
+    stepwise = space.base.plan.tiling.schedule == STEPWISE and not is_tiling(space.tunables)
     steps = _CHECK_STEPS if stepwise else _CHECK_STEPS_OF_TILES
     setup = Setup(folder, backend, opening.extents, checked, steps, wish.threads)
     try:

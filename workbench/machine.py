@@ -257,13 +257,13 @@ class Machine:
         Every candidate is built and run in a process of its own, compared with the reference on a small grid, and
         timed; a crash, a hang or a wrong result is a row of the study and ends nothing. The results never change.
         shape and values: as in `simulate`. budget: a number of evaluations, or a text such as "90 s" or "10 min".
-        strategy: "portfolio" (all searches in turn, by their results), "sweep", "independence", "paraiso", "random" or
-        "exhaustive". path: the study's file, which a later call goes on with; by default one for each program in the
-        user's data folder. start: choices or machines to begin with, after this machine's own. only, fixed: names of
-        `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". tree: what depends on
-        what, for "independence" and "portfolio", which test it: names or sections in braces, such as "{{threads, tile},
-        {storage}, {build}}", or "derived" from the plan. Raises TuningError for what makes no sense, FieldError and
-        ShapeError as `simulate`.
+        strategy: "portfolio" (all searches in turn, by their results), "sweep", "independence", "paraiso", "surrogate",
+        "random" or "exhaustive". path: the study's file, which a later call goes on with; by default one for each
+        program in the user's data folder. start: choices or machines to begin with, after this machine's own. only,
+        fixed: names of `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". tree: what
+        depends on what, for "independence" and "portfolio", which test it: names or sections in braces, such as
+        "{{threads, tile}, {storage}}", or "derived" from the plan. Raises TuningError for what makes no sense,
+        FieldError and ShapeError as `simulate`.
         """
         from workbench.tuning.tune import Wish, tune  # loads sqlite3
 

@@ -10,10 +10,11 @@ from workbench.tuning.strategies.enumeration import Exhaustive, Randomly
 from workbench.tuning.strategies.independence import Independence
 from workbench.tuning.strategies.paraiso import Individual, Paraiso, _triangulated
 from workbench.tuning.strategies.portfolio import ENGINES, Portfolio
+from workbench.tuning.strategies.surrogate import Surrogate
 from workbench.tuning.strategies.sweep import Sweep
 
-ALL = (Exhaustive, Randomly, Sweep, Paraiso, Independence, Portfolio)
-SEARCHES = (Sweep, Paraiso, Independence, Portfolio)
+ALL = (Exhaustive, Randomly, Sweep, Paraiso, Independence, Surrogate, Portfolio)
+SEARCHES = (Sweep, Paraiso, Independence, Surrogate, Portfolio)
 SPACE = Space(tuple(Parameter(name, tuple("01234")) for name in "abcd"), lambda point: sum(point) % 7 != 0)
 POINTS = tuple(SPACE)
 
@@ -180,3 +181,32 @@ def test_every_search_knows_what_others_measured():
         strategy.tell(optimum, 1.0)
         replay(strategy, additive, 60)
     assert any(optimum in one.parents for one in breeding.population.values())
+
+
+def test_a_model_is_asked_for_several_points_at_once():
+    """Points that are under way count as average ones: none is proposed twice, and they spread."""
+    strategy = Surrogate(SPACE, (), 4)
+    replay(strategy, additive, 12)
+    asked = [strategy.ask() for _ in range(10)]
+    assert len(set(asked)) == 10
+    assert not set(asked) & set(strategy._known)
+
+
+def test_a_model_proposes_in_spaces_that_cannot_be_listed():
+    """Ten values of each of ten parameters: changes of the best are candidates there."""
+    wide = Space(tuple(Parameter(str(at), tuple("0123456789"), ordered=True) for at in range(10)))
+    best = []
+    for seed in range(3):
+        run = replay(Surrogate(wide, (), seed), lambda point: 1.0 + sum(abs(v - 6) for v in point), 80)
+        best.append(min(run.costs))
+    assert max(best) <= 9.0  # of random points the best of 80 has about 15
+
+
+def test_what_failed_is_not_proposed_around():
+    """Half of the space fails; a model that left failures out would go on proposing there."""
+    form = Space(tuple(Parameter(name, tuple("0123456789"), ordered=True) for name in "ab"))
+    failed = []
+    for seed in range(5):
+        run = replay(Surrogate(form, (), seed), lambda p: None if p[0] >= 5 else 2.0 + p[1] - 0.1 * p[0], 40)
+        failed.append(sum(cost is None for cost in run.costs))
+    assert max(failed) <= 20

@@ -4,6 +4,7 @@ import pytest
 
 import workbench as wb
 from workbench.errors import TuningError
+from workbench.solvers import hydro
 from workbench.tuning.machine_space import machine_space
 from workbench.tuning.strategies.independence import Independence
 
@@ -157,3 +158,35 @@ def test_a_study_tries_tiles_of_several_steps(heat, tmp_path):
     assert (one.changes, other.changes) == ("", "schedule = diamond")
     assert {one.outcome.status, other.outcome.status} == {"success"}
     assert one.outcome.phenotype != other.outcome.phenotype
+
+
+def test_ties_follow_the_program():
+    """All barriers, all storage, the fluxes through a face, and what one line makes."""
+    found = space_of(hydro.machine(1, manifest=None).with_choices(preset="as_delayed", hints=False))
+    names = [parameter.name for parameter in found.space.parameters]
+    ties = [{names[number] for number in tie} for tie in found.space.ties]
+    assert {name for name in names if name.startswith("barrier ")} in ties
+    assert {name for name in names if name.startswith("storage ")} in ties
+    plane = space_of(hydro.machine(2, manifest=None).with_choices(preset="as_delayed", hints=False), only=["storage"])
+    names = [parameter.name for parameter in plane.space.parameters]
+    ties = [{names[number] for number in tie} for tie in plane.space.ties]
+    assert {"storage of step.flux0_density", "storage of step.flux1_density"} in ties
+    sizes = [len(tie) for tie in plane.space.ties]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_values_of_a_line_are_tied(blur):
+    text = BLUR.replace("left = u[-1] + u\nright = u[+1] + u", "left, right = u[-1] + u, u[+1] + u")
+    found = space_of(wb.trace(text), only=["storage"])
+    names = [parameter.name for parameter in found.space.parameters]
+    ties = [{names[number] for number in tie} for tie in found.space.ties]
+    assert any({"storage of step.left", "storage of step.right"} == tie for tie in ties)
+    apart = space_of(blur, only=["storage"])
+    assert not any(len(tie) == 2 and "left" in str(tie) and "right" in str(tie) for tie in apart.space.ties)
+
+
+def test_what_is_tied_can_be_set_at_once(blur):
+    found = space_of(blur, only=["barriers"])
+    (tie,) = found.space.ties
+    point = tuple(1 for _ in found.space.parameters)
+    assert found.choices(found.space.tied(point, tie, 0)).plan.barriers == found.base.plan.barriers

@@ -15,6 +15,7 @@ from workbench.planning.genome import decided
 from workbench.planning.tunables import TUNABLES, Section, Setting, Tunable, tunables_of
 from workbench.tuning.machine_trees import machine_tree
 from workbench.tuning.space import Parameter, Point, Space
+from workbench.tuning.ties import ties_of
 from workbench.tuning.tile_space import STEPWISE, tile_tunables
 
 SECTIONS: Mapping[str, Section] = {
@@ -104,7 +105,13 @@ def machine_space(
     start = tuple(settings.index(row.read(base.plan)) for row, settings in zip(tunables, values, strict=True))
     believed = None if tree is None else machine_tree(tree, tunables, SECTIONS)
     found = MachineSpace(
-        plan.graph, backend, base, tuple(tunables), tuple(values), Space(parameters, tree=believed), start
+        plan.graph,
+        backend,
+        base,
+        tuple(tunables),
+        tuple(values),
+        Space(parameters, tree=believed, ties=ties_of(plan.graph, tunables)),
+        start,
     )
     legal = _legal(found)
     return found if legal is None else replace(found, space=replace(found.space, legal=legal))

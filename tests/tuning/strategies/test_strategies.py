@@ -111,7 +111,7 @@ def test_triangulation_takes_what_the_better_two_changed(base, secondary, primar
 
 
 def test_births_follow_their_weights():
-    """Of 56 bred ones 37 or so; the others were there already and became mutations. A third of them by equal weights."""
+    """Of 56 bred ones 37 or so: what is there already becomes a mutation. By equal weights it is a third of them."""
     space = Space(tuple(Parameter(str(at), ("0", "1")) for at in range(64)))
     crossed = []
     for seed in range(10):

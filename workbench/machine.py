@@ -29,6 +29,7 @@ from workbench.run.calling import Given, call, check_steps, is_called
 from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
 from workbench.run.creation import create_simulation, restore_simulation
+from workbench.run.labels import program_lines
 from workbench.run.simulation import Simulation
 from workbench.run.verification import Verification
 from workbench.run.verification import verify as verify_graph
@@ -183,9 +184,8 @@ class Machine:
         Arrays are copied. A field that is not given must be set by the kernel `init`, which runs first. choices: "best"
         for what `tune` found here before at about this size (the simulation's text says), else the machine's own.
         schedule: how steps follow each other, short for `choices.plan.tiling.schedule`: "stepwise" (the default), or
-        "diamond", several steps in tiles while cells are in the cache, with the same bits. Raises FieldError or
-        ShapeError naming the field, BackendError if the backend cannot run here, PlanError with the line that stands in
-        a schedule's way.
+        "diamond", several steps in tiles, with the same bits. Raises FieldError or ShapeError naming the field,
+        BackendError if the backend cannot run here, PlanError with the line that stands in a schedule's way.
         """
         check_steps(self.graph)
         _only("arithmetic", arithmetic, "ieee")
@@ -312,17 +312,8 @@ class Machine:
 
     def __str__(self) -> str:
         """The program in a few lines, for a terminal."""
-        graph = self.graph
-        lines = [f"machine {self.name}: {graph.dim}-D"]
-        for role, statics in (
-            ("arrays" if is_called(graph) else "fields", graph.fields),
-            ("scalars", graph.scalars),
-            ("params", graph.params),
-        ):
-            if statics:
-                shown = (f"{s.name} {s.type}{f' ({s.boundary})' if s.boundary else ''}" for s in statics)
-                lines.append(f"  {role}: {', '.join(shown)}")
-        lines += [f"  kernel {kernel.name}: {len(kernel.nodes)} nodes" for kernel in graph.kernels]
+        fields = "arrays" if is_called(self.graph) else "fields"
+        lines = [f"machine {self.name}: {self.graph.dim}-D", *program_lines(self.graph, fields)]
         if self.traced is not None and self.traced.captured:
             lines.append(f"  taken from the notebook: {', '.join(map(str, self.traced.captured))}")
         if self.carried is not None:

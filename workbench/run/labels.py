@@ -33,6 +33,16 @@ def describe(state: State, running: bool) -> str:
     return f"{about}\n{state.outdated}" if state.outdated else about
 
 
+def program_lines(graph: Graph, fields: str) -> list[str]:
+    """What the program calls its `fields`, scalars and params, with types and boundary rules, and its kernels."""
+    lines = []
+    for role, statics in ((fields, graph.fields), ("scalars", graph.scalars), ("params", graph.params)):
+        if statics:
+            shown = (f"{s.name} {s.type}{f' ({s.boundary})' if s.boundary else ''}" for s in statics)
+            lines.append(f"  {role}: {', '.join(shown)}")
+    return lines + [f"  kernel {kernel.name}: {len(kernel.nodes)} nodes" for kernel in graph.kernels]
+
+
 def to_data_set(graph: Graph, extents: tuple[int, ...], values: Mapping[str, Array | Number]) -> Any:  # noqa: ANN401
     """Return an xarray.Dataset of the statics' values; axes are named x, y, z, or as the cell's coordinates say."""
     names = {coordinate.axis: coordinate.name for coordinate in graph.coordinates}

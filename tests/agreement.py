@@ -36,9 +36,9 @@ class Pair:
     sizes: tuple[tuple[int, ...], ...]
 
 
-def make_pair(seed, nodes=(8, 24), cells=300):
+def make_pair(seed, nodes=(8, 24), cells=300, spaces=True):
     """The pair that a seed stands for; one of its sizes is tiny along every axis."""
-    graph, extents, _, _ = random_program(seed, cells=cells, nodes=nodes)
+    graph, extents, _, _ = random_program(seed, cells=cells, nodes=nodes, spaces=spaces)
     graph = asking_to_roll(graph, seed)
     choices, plan = random_choices(graph, seed)
     rng = random.Random(f"sizes {seed}")
@@ -63,7 +63,8 @@ def trajectory(instance, graph, extents, seed):
     generator = np.random.default_rng(seed)
     special = seed % 5 < 2
     for field in graph.fields:
-        instance.write_field(field.name, random_array(generator, field.type, extents, special))
+        shape = field.space.extents_in(graph.space, extents)
+        instance.write_field(field.name, random_array(generator, field.type, shape, special))
     for param in graph.params:
         instance.write_global(param.name, random_array(generator, param.type, (), False).item())
     first = 0
@@ -157,6 +158,10 @@ def plan_coverage(pairs):
                 )
                 found["rotation of slots"] += step.rotation != tuple(range(len(step.rotation)))
                 found["sub-kernel with margins"] += any(any(map(any, s.margins)) for s in step.subkernels)
+                found["loop over some axes"] += any(s.axes for s in step.subkernels)
+                found["loop that folds several values"] += any(s.reduced and s.outputs[1:] for s in step.subkernels)
+                found["fold beyond the domain"] += any(s.reduced and any(map(any, s.margins)) for s in step.subkernels)
+                found["fill of some axes"] += any(len(f.margins) < pair.graph.dim for f in step.fills)
                 found["barrier asked for"] += any(s.sync_before or s.sync_after for s in step.subkernels)
     return found
 

@@ -63,10 +63,14 @@ def default(rng, type_):
 
 
 class Maker:
-    """Grows one kernel by random moves, then stores what nothing has used."""
+    """Grows one kernel by random moves, then stores what nothing has used.
+
+    here: the space of the Locals that the move at hand takes and makes.
+    """
 
     def __init__(self, rng, space, statics, size):
         self.rng, self.space, self.statics, self.size = rng, space, list(statics), size
+        self.here = space
         self.builder = KernelBuilder(space, statics)
         self.facts = {}  # Locals
         self.globals = []
@@ -81,6 +85,7 @@ class Maker:
             index = b.load(static.name)
             self.keep(index, Facts(False, False)) if static.role == "field" else self.keep_global(index)
         moves = (
+            *self.further_moves(),
             (self.arithmetic, 10),
             (self.shifted, 5),
             (self.casted, 2),
@@ -93,11 +98,23 @@ class Maker:
         )
         while len(b) < self.size:
             move = rng.choices([m for m, _ in moves], [w for _, w in moves])[0]
+            self.here = self.some_space()
             made = move()
             if made is not None and rng.random() < 0.3:
                 b.annotate(made, name=f"v{made}", span=Span(made + 1, rng.randint(0, 9), 10))
         self.store_all()
         return b.finish(name)
+
+    def further_moves(self):
+        """Rows of (move, weight) beside the others."""
+        return ()
+
+    def some_space(self):
+        """Where the next move takes place."""
+        return self.space
+
+    def space_of(self, index):
+        return self.builder.node(index).space
 
     def keep(self, index, facts):
         self.facts[index] = facts
@@ -113,9 +130,10 @@ class Maker:
 
     def local(self, type_=None, plain=False):
         """A Local, of the type if one is given; later values are likelier, and those that nothing has used yet."""
-        found = [i for i, f in self.facts.items() if (f.plain or not plain) and type_ in (None, self.type_of(i))]
+        here = (i for i in self.facts if self.space_of(i) == self.here)
+        found = [i for i in here if (self.facts[i].plain or not plain) and type_ in (None, self.type_of(i))]
         if not found:
-            return self.keep(self.builder.imm(constant(self.rng, type_ or F64), type_ or F64, self.space), Facts(1, 1))
+            return self.keep(self.builder.imm(constant(self.rng, type_ or F64), type_ or F64, self.here), Facts(1, 1))
         weights = [(3 if i not in self.used else 1) * (1 + n / len(found)) for n, i in enumerate(found)]
         return self.rng.choices(found, weights)[0]
 
@@ -162,7 +180,7 @@ class Maker:
 
     def offset(self):
         reach = self.rng.choice((1, 1, 1, 2, 2, 3, 4))
-        offset = [self.rng.randint(-reach, reach) if self.rng.random() < 0.6 else 0 for _ in range(self.space.rank)]
+        offset = [self.rng.randint(-reach, reach) if self.rng.random() < 0.6 else 0 for _ in range(self.here.rank)]
         if not any(offset):
             offset[self.rng.randrange(len(offset))] = self.rng.choice((-reach, reach))
         return offset
@@ -232,7 +250,7 @@ class Maker:
                 case "neumann":
                     return Neumann(operand())
 
-        for _ in range(self.space.rank):
+        for _ in range(self.here.rank):
             cyclic = Periodic(rng.choice((1, 1, -1)) if type_.kind in ("int", "float") else 1)
             sides.append((cyclic, cyclic) if rng.random() < 0.3 else (rule(), rule()))
         self.used.update([index, *operands])
@@ -252,12 +270,12 @@ class Maker:
         return found if self.facts[found].total else self.broadcast(self.a_global(type_))
 
     def keep_index(self):
-        index = self.builder.index(self.rng.randrange(self.space.rank))
+        index = self.builder.index(self.rng.randrange(self.here.rank), self.here)
         return self.keep(index, Facts(True, True))
 
     def broadcast(self, index):
         self.used.add(index)
-        return self.keep(self.builder.broadcast(index), Facts(True, True))
+        return self.keep(self.builder.broadcast(index, self.here), Facts(True, True))
 
     def broadcasted(self):
         return self.broadcast(self.a_global())
@@ -270,13 +288,15 @@ class Maker:
 
     def reduced(self):
         index = self.local()
-        type_ = self.type_of(index)
-        names = [r.name for r in REDUCTIONS.values() if accepts(OPERATORS[r.operator], type_)]
-        operator = self.rng.choice(names)
-        if type_ != BOOL and self.rng.random() < 0.2:
-            operator = larger(type_)
+        operator = self.operator_for(self.type_of(index))
         self.used.add(index)
         return self.keep_global(self.builder.reduce(operator, index))
+
+    def operator_for(self, type_):
+        """A reduction that takes the type."""
+        names = [r.name for r in REDUCTIONS.values() if accepts(OPERATORS[r.operator], type_)]
+        operator = self.rng.choice(names)
+        return larger(type_) if type_ != BOOL and self.rng.random() < 0.2 else operator
 
     def global_arithmetic(self):
         row = self.rng.choice([r for r in EXACT if r.rule in ("same", "bool")])
@@ -300,16 +320,16 @@ class Maker:
         if any(s.name == "f0_old" for s in self.statics):
             b.store("f0_old", b.load("f0"))
             taken.add("f0_old")
-        by_type = {}
+        by_type = {}  # Locals by space and type
         for root in roots:
             node = b.node(root)
             if node.is_local:
-                by_type.setdefault(node.type, []).append(root)
+                by_type.setdefault((node.space, node.type), []).append(root)
             elif node.is_global:
                 b.store(self.result("scalar", node.type, taken, root), root)
         if not by_type:  # all Locals ended in Globals: something must still change
-            by_type[self.type_of(b.load("f0"))] = [b.load("f0")]
-        for type_, values in by_type.items():
+            by_type[self.space, self.type_of(b.load("f0"))] = [b.load("f0")]
+        for (self.here, type_), values in by_type.items():
             b.store(self.result("field", type_, taken, -1), self.side_by_side(values))
 
     def consumed(self):
@@ -319,11 +339,11 @@ class Maker:
         """Value number k in every k-th cell, so that no value hides another."""
         b = self.builder
         result = values[0]
-        axis = self.rng.randrange(self.space.rank)
+        axis = self.rng.randrange(self.here.rank)
         if len(values) > 1:
-            turn = b.arith("remainder", b.index(axis), b.imm(len(values), I64, self.space))
+            turn = b.arith("remainder", b.index(axis, self.here), b.imm(len(values), I64, self.here))
         for number, value in enumerate(values[1:], 1):
-            mine = b.arith("equal", turn, b.imm(number, I64, self.space))
+            mine = b.arith("equal", turn, b.imm(number, I64, self.here))
             result = b.arith("select", mine, value, result)
         return result
 
@@ -331,12 +351,15 @@ class Maker:
         """A static to store to: one of the program's own, or a new one; never the static that the value loads."""
         instruction = self.builder.node(root).instruction if root >= 0 else None
         loaded = instruction.name if isinstance(instruction, Load) else ""
+        space, start = (self.here, None) if role == "field" else (GLOBAL, None)
         for static in self.statics:
-            if (static.role, static.type) == (role, type_) and static.name not in (*taken, loaded):
+            fits = (static.role, static.type, static.space) == (role, type_, space)
+            if fits and static.name not in (*taken, loaded):
                 taken.add(static.name)
                 return static.name
         name = f"r{len(self.statics)}_{type_}"
-        space, start = (self.space, None) if role == "field" else (GLOBAL, default(self.rng, type_))
+        if role != "field":
+            start = default(self.rng, type_)
         static = Static(name, role, type_, space, start)
         self.statics.append(static)
         self.builder.declare(static)

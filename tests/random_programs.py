@@ -9,10 +9,12 @@ import numpy as np
 from hypothesis import strategies
 
 from tests.random_kernels import COMMON_TYPES, Maker, default
+from tests.random_spaces import SpacedMaker, inner_spaces
 from workbench.graph import (
     GLOBAL,
     Arith,
     Extend,
+    Fold,
     Graph,
     Hint,
     Reduce,
@@ -22,26 +24,33 @@ from workbench.graph import (
 from workbench.graph.types import BOOL, F64
 
 
-def random_program(seed, cells=2000, nodes=(8, 30)):
+def random_program(seed, cells=2000, nodes=(8, 30), spaces=True):
     """(graph, extents, initial fields by name, params by name); the same for the same arguments.
 
     `nodes` bounds the random part of a kernel; the stores of left-over values come on top. The kernels are called
-    "step" and, in some programs, "other".
+    "step" and, in some programs, "other". With `spaces` some programs of several axes have values of some of them.
     """
     rng = random.Random(seed)
     dim = rng.choice((1, 1, 2, 2, 2, 3))
     space = grid_space(dim)
     statics = _statics(rng, space)
+    of_spaces = random.Random(f"spaces {seed}")  # so that the other programs stay as they are
+    several = spaces and dim > 1 and of_spaces.random() < 0.35
+    if several and of_spaces.random() < 0.5:
+        axes = of_spaces.choice(inner_spaces(space))
+        statics.append(Static("few", "field", of_spaces.choice(COMMON_TYPES), axes))
+    make = SpacedMaker if several else Maker
     kernels = []
     for name in ("step", "other")[: rng.choice((1, 1, 2))]:
-        maker = Maker(rng, space, statics, rng.randint(*nodes))
+        maker = make(rng, space, statics, rng.randint(*nodes))
         kernels.append(maker.kernel(name))
         statics = maker.statics
     graph = Graph(f"random{seed}", space, tuple(statics), tuple(kernels))
     extents = _extents(rng, dim, cells)
     generator = np.random.default_rng(rng.getrandbits(32))
     special = rng.random() < 0.4
-    arrays = {f.name: random_array(generator, f.type, extents, special) for f in graph.fields}
+    shapes = {f.name: f.space.extents_in(space, extents) for f in graph.fields}
+    arrays = {f.name: random_array(generator, f.type, shapes[f.name], special) for f in graph.fields}
     params = {p.name: random_array(generator, p.type, (), False).item() for p in graph.params}
     return graph, extents, arrays, params
 
@@ -101,7 +110,7 @@ def coverage(graph):
             match instruction:
                 case Arith(operator):
                     found[f"operator {operator}"] += 1
-                case Reduce(operator):
+                case Reduce(operator) | Fold(operator):
                     found[f"reduction {operator if isinstance(operator, str) else 'region'}"] += 1
                 case Extend(sides):
                     for rule in (rule for pair in sides for rule in pair):

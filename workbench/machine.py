@@ -249,6 +249,7 @@ class Machine:
         only: Sequence[str] | None = None,
         fixed: Sequence[str] = (),
         threads: int = 0,
+        workers: int = 1,
         tree: str | None = None,
         **values: object,
     ) -> Study:
@@ -260,10 +261,11 @@ class Machine:
         strategy: "portfolio" (all searches in turn, by their results), "sweep", "independence", "paraiso", "surrogate",
         "random" or "exhaustive". path: the study's file, which a later call goes on with; by default one for each
         program in the user's data folder. start: choices or machines to begin with, after this machine's own. only,
-        fixed: names of `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". tree: what
-        depends on what, for "independence" and "portfolio", which test it: names or sections in braces, such as
-        "{{threads, tile}, {storage}}", or "derived" from the plan. Raises TuningError for what makes no sense,
-        FieldError and ShapeError as `simulate`.
+        fixed: names of `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". workers:
+        candidates that are built beside each other; they are measured one by one, while all that builds stands still.
+        In the end the fastest take turns in one process, and `best` is who wins. tree: what depends on what, which
+        "independence" and "portfolio" test: names or sections in braces, such as "{{threads, tile}, {storage}}", or
+        "derived" from the plan. Raises TuningError for what makes no sense, FieldError and ShapeError as `simulate`.
         """
         from workbench.tuning.tune import Wish, tune  # loads sqlite3
 
@@ -271,7 +273,7 @@ class Machine:
 
         begin = tuple(one.choices if isinstance(one, Machine) else one for one in start)
         file = None if path is None else os.fspath(path)
-        wish = Wish(budget, backend or self.backend, strategy, seed, file, begin, only, fixed, threads, tree)
+        wish = Wish(budget, backend or self.backend, strategy, seed, file, begin, only, fixed, threads, workers, tree)
         return tune(self.graph, self.choices, values, shape, wish)
 
     def verify(self, *, shape: int | tuple[int, ...] | None = None, steps: int = 10, **values: object) -> Verification:

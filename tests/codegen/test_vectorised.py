@@ -10,10 +10,22 @@ from workbench.backends.vectorisation import inner_loops
 from workbench.frontend.cell import trace_cell
 from workbench.planning import plan_graph
 
+ROOTS = """
+u, v = fields("u v")
+w, x = fields("w x", dtype="f32")
+v.next = rsqrt(u)
+x.next = rsqrt(w)
+"""
+CELLS = {"life": (LIFE, 2), "roots": (ROOTS, 1)}
 
-@pytest.mark.parametrize("name", ["wave", "hello_delayed", "hello_manifest", "heat", "life"])
+
+@pytest.mark.parametrize("name", ["wave", "hello_delayed", "hello_manifest", "heat", *CELLS])
 def test_inner_loops_are_vectorised(name):
-    plan = plan_graph(trace_cell(LIFE, name="life", dim=2).graph) if name == "life" else planned(name)
+    if name in CELLS:
+        text, dim = CELLS[name]
+        plan = plan_graph(trace_cell(text, name=name, dim=dim).graph)
+    else:
+        plan = planned(name)
     program = OpenmpBackend().compile(plan)
     built = program.built
     loops = inner_loops(program.source, built.report, Source(built.name, "").file_name)

@@ -127,7 +127,10 @@ LATER = {
     "unknown value": (lambda s: s["flux"], "wave has no 'flux'"),
     "unknown attribute": (lambda s: s.enrgy, "Did you mean 'energy'?"),
     "set unknown": (lambda s: s.set(u=1.0, k=1), "wave has no 'k'"),
-    "set shape": (lambda s: s.set(u=1.0, v=np.zeros(9)), "v was given shape (9,), but this simulation has shape (8,)"),
+    "set shape": (
+        lambda s: s.set(u=1.0, v=np.zeros(9)),
+        "v was given shape (9,), but in this simulation it has shape (8,)",
+    ),
     "set attribute": (assign, "Use sim.set(u=...)."),
     "write into a copy": (write_into_copy, "read-only"),
     "evaluate unknown": (lambda s: s.evaluate("u2"), "computes nothing called 'u2'"),

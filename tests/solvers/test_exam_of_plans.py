@@ -94,7 +94,7 @@ def test_the_best_of_a_study_takes_the_exam(delayed, monkeypatch):
     monkeypatch.setattr(plans, "examine_plans", lambda found, **options: seen.update(found, **options))
     one = Individual(7, (), to_json(delayed.choices), "", "", "", (), Outcome("success"), 1.0, 0, 0.0)
     about = {"graph": to_text(delayed.plan().graph), "backend": "openmp"}
-    Best(one, delayed.choices, 1.0, 1.0, about).exam(resolutions=(8, 16))
+    Best(one, 1.0, 1.0, about).exam(resolutions=(8, 16))
     assert seen["individual 7"].genome == delayed.genome
     assert (seen["backend"], seen["resolutions"]) == ("openmp", (8, 16))
 

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from workbench.tuning.demonstration import VALUES, demonstrate, synthetic_score
-from workbench.tuning.independence import Optimum, drive, evaluations, exhaust, optimise
+from workbench.tuning.independence import Optimum, evaluations, exhaust, optimise
 from workbench.tuning.trees import VariableTree, parse_tree
 
 THREE = ("1", "2", "3")
@@ -76,11 +76,11 @@ def test_nothing_is_asked_twice():
     tree = parse_tree("{A, B, {I, {C, D}, {E, F}}, {G, H}}")
     asked = []
 
-    def evaluate(valuations):
-        asked.extend(valuations)
-        return dict.fromkeys(valuations, 1.0)
+    def evaluate(valuation):
+        asked.append(valuation)
+        return 1.0
 
-    assert drive(optimise(tree, VALUES), evaluate).score == 1.0
+    assert evaluations(optimise(tree, VALUES), evaluate)[0].score == 1.0
     assert len(asked) == len(set(asked))
 
 

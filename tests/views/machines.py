@@ -24,6 +24,18 @@ v1 = v + dt * c**2 / dx**2 * (u1[+1] - 2 * u1 + u1[-1])
 u.next, v.next = u1, v1
 energy.next = reduce_sum(0.5 * (c**2 * ((u1[+1] - u1[-1]) / (2 * dx))**2 + ((v + v1) / 2)**2) * dx)
 """
+# Values of three spaces: means of rows, maxima of columns, and what is left of u.
+ROWS = """
+u = field("u", boundary="periodic")
+row_mean = reduce_sum(u, axis=1) / size(1)
+column = reduce_max(u, axis=0)
+u.next = u - row_mean + column[+1] - row_mean[-1]
+"""
+
+
+@cache
+def rows():
+    return wb.trace(ROWS, name="rows", dim=2)
 
 
 @cache

@@ -93,6 +93,20 @@ class Compiler:
         return Recipe(source.name, text, flags, chain.identity, chain.cpu_features, __version__)
 
 
+class _Groups:
+    """Whether each compiler leads a process group of its own."""
+
+    own = True
+
+
+_groups = _Groups()
+
+
+def keep_compilers_in_group() -> None:
+    """From now on compilers belong to this process' group; for one whose whole group somebody stops and ends."""
+    _groups.own = False
+
+
 def default_compiler(kind: Kind | Literal[""] = "") -> Compiler:
     """The host's compiler of this kind, with the user's cache. BuildError says how to install one if there is none."""
     cache = default_cache()
@@ -193,7 +207,7 @@ def _run(command: list[str], folder: Path, name: str, timeout: float, cancelled:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # a group of its own: an interrupt from the keyboard reaches us, not half of them
+            start_new_session=_groups.own,  # an interrupt from the keyboard reaches us, not half of them
         )
     except OSError as error:
         raise _not_started(command[0], error.strerror or str(error)) from error
@@ -213,7 +227,7 @@ def _run(command: list[str], folder: Path, name: str, timeout: float, cancelled:
     finally:
         if process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+                (os.killpg if _groups.own else os.kill)(process.pid, signal.SIGKILL)
             process.communicate()
 
 

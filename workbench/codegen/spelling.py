@@ -100,6 +100,7 @@ _PRELUDE: dict[str, str] = {
     "shift_right": "shifted_right",
     "isfinite": "is_finite",
     "copysign": "with_sign_of",
+    "rsqrt": "reciprocal_sqrt",
 }
 # Functions of the mathematics library under another name than the operator's; all others keep theirs.
 _LIBRARY: dict[str, str] = {

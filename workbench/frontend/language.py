@@ -229,6 +229,7 @@ def _binary(name: str, meaning: str) -> Callable[[object, object], Value]:
 add = _binary("add", "The sum a + b, by its name for folds: fold(add, xs).")
 multiply = _binary("multiply", "The product a * b, by its name for folds: fold(multiply, xs).")
 sqrt = _unary("sqrt", "Square root, correctly rounded.")
+rsqrt = _unary("rsqrt", "1 / sqrt(x) within 2 units in the last place, several times faster.")
 cbrt = _unary("cbrt", "Cube root.")
 exp = _unary("exp", "e to the power x.")
 exp2 = _unary("exp2", "2 to the power x.")
@@ -344,6 +345,7 @@ __all__ = [
     "reduce_sum",
     "reflect",
     "rolling",
+    "rsqrt",
     "scalar",
     "shift",
     "sign",

@@ -105,6 +105,10 @@ def _copysign(a: Array, b: Array) -> Array:
     return np.copysign(a, np.where(b != b, np.ones_like(b), b))  # NaN counts as positive: its sign is not defined
 
 
+def _reciprocal_sqrt(a: Array) -> Array:
+    return np.divide(1.0, np.sqrt(a))
+
+
 def _bounded(function: Meaning) -> Meaning:
     """The function, of f32 computed in f64 and rounded: NumPy's f32 functions deviate by up to 4 ulp themselves."""
 
@@ -186,6 +190,7 @@ _ROWS: tuple[Operator, ...] = (
     _row("isnan", 1, "bool", "float", np.isnan),
     _row("isfinite", 1, "bool", "float", np.isfinite),
     _row("copysign", 2, "same", "float", _copysign),
+    _row("rsqrt", 1, "same", "float", _bounded(_reciprocal_sqrt), ulp=2, flops=4),
     _row("cbrt", 1, "same", "float", _bounded(np.cbrt), ulp=4, flops=20),
     _row("exp", 1, "same", "float", _bounded(np.exp), ulp=4, flops=15),
     _row("exp2", 1, "same", "float", _bounded(np.exp2), ulp=4, flops=15),

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import prod
 
 from workbench.graph import Kernel
-from workbench.planning.axes import along, axes_of, loop_extents, loop_margins
-from workbench.planning.emission import Emission
+from workbench.planning.axes import along, axes_of, listed, loop_extents, loop_margins
+from workbench.planning.emission import Emission, operator_weight
 from workbench.planning.layout import lay_out_on_host
 from workbench.planning.plan import Axes, Cost, Home, Plan, Read, Step
 from workbench.planning.reach import recomputed_percent
@@ -61,8 +61,8 @@ def loop_cost(
 ) -> Cost:
     """Return what one cell of a loop over `axes` costs: each of these arrays moved once, every read counted.
 
-    Caches are taken to be perfect, so the bytes are the least that must be moved; rolling values are not passed, and
-    arrays with fewer axes than the loop move nothing.
+    Caches are taken to be perfect, so the bytes are the least that must be moved; rolling values are not passed.
+    Arrays with fewer axes than the loop move nothing; values that are the same along a row are computed once for it.
     """
 
     def size(node: int) -> int:
@@ -71,7 +71,14 @@ def loop_cost(
 
     moved = {read.slot: size(read.node) for read in reads}
     written = sum(size(home.node) for home in outputs)
-    return Cost(float(sum(moved.values()) + written), emission.flops(kernel), float(len(emission.reads)))
+    last = listed(axes, kernel.space.rank)[-1]
+
+    def is_of_cell(node: int) -> bool:
+        return last in listed(axes_of(kernel.nodes[node].space, kernel.space), kernel.space.rank)
+
+    flops = sum(operator_weight(kernel, node) for node, _ in emission.operations if is_of_cell(node))
+    loads = sum(is_of_cell(node) for node, _ in emission.reads)
+    return Cost(float(sum(moved.values()) + written), flops, float(loads))
 
 
 def step_cost(step: Step) -> Cost:

@@ -55,20 +55,19 @@ def _from_device(name: str, value: object) -> Array:
 
 
 def to_data_set(
-    fields: dict[str, Array],
+    fields: dict[str, tuple[tuple[str, ...], Array]],
     scalars: dict[str, Array],
-    axes: tuple[str, ...],
     coordinates: dict[str, tuple[tuple[str, ...], Array, str]],
     units: dict[str, str],
 ) -> Any:  # noqa: ANN401  # an xarray.Dataset; xarray is no dependency
-    """Return an xarray.Dataset. `coordinates`: name -> (axes it varies along, values, unit)."""
+    """Return an xarray.Dataset. fields: name -> (axes, values); coordinates: name -> (axes, values, unit)."""
     try:
         import xarray
     except ModuleNotFoundError as error:
         raise FieldError(
             "xarray is not installed", advice="Type: pip install xarray. Or use to_dict(), which needs nothing."
         ) from error
-    variables = {name: (axes, values, _unit(units.get(name, ""))) for name, values in fields.items()}
+    variables = {name: (axes, values, _unit(units.get(name, ""))) for name, (axes, values) in fields.items()}
     variables |= {name: ((), values, _unit(units.get(name, ""))) for name, values in scalars.items()}
     labels = {name: (along, values, _unit(unit)) for name, (along, values, unit) in coordinates.items()}
     return xarray.Dataset(variables, coords=labels)

@@ -120,7 +120,7 @@ def _count(value: object, *, least: int = 0, most: int = 2**63 - 1) -> int:
 
 def _read_values(archive: zipfile.ZipFile, graph: Graph, extents: tuple[int, ...]) -> dict[str, Array]:
     """All arrays by their names; only those that the graph has are unpacked."""
-    forms = {f"static/{s.name}": (extents if s.role == "field" else (), s.type.numpy) for s in graph.statics}
+    forms = {f"static/{s.name}": (s.space.extents_in(graph.space, extents), s.type.numpy) for s in graph.statics}
     names = [name.removesuffix(".npy") for name in archive.namelist()]
     arrays = {name: read_array(archive, name, forms.get(name)) for name in names if name != _ABOUT}
     return {name.removeprefix("static/"): array for name, array in arrays.items()}
@@ -145,7 +145,7 @@ def _differences(graph: Graph, values: dict[str, Array]) -> str:
             found.append(f"it has no {static.name}")
         elif value.dtype != static.type.numpy:
             found.append(f"{static.name} is {value.dtype} there, {static.type.numpy} here")
-        elif value.ndim != (graph.dim if static.role == "field" else 0):
+        elif value.ndim != static.space.rank:
             found.append(f"{static.name} has {value.ndim} axes there")
     return ", ".join([*found[:_MOST_TOLD], f"and {len(found) - _MOST_TOLD} more"] if len(found) > _MOST_TOLD else found)
 
@@ -153,9 +153,10 @@ def _differences(graph: Graph, values: dict[str, Array]) -> str:
 def _check_values(target: Path, graph: Graph, checkpoint: Checkpoint) -> None:
     """A file may be whole and yet not fit: edited by hand, or of extents that differ from its arrays."""
     for field in graph.fields:
-        if checkpoint.values[field.name].shape != checkpoint.extents:
+        shape = field.space.extents_in(graph.space, checkpoint.extents)
+        if checkpoint.values[field.name].shape != shape:
             raise RunError(
-                f"{target} is damaged: {field.name} is not {field.type} of shape {checkpoint.extents}",
+                f"{target} is damaged: {field.name} is not {field.type} of shape {shape}",
                 advice="Restore from another file.",
             )
 

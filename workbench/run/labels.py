@@ -11,7 +11,8 @@ from workbench.amounts import bytes_text
 from workbench.backends.base import Array, Number
 from workbench.backends.interpreter import Evaluation
 from workbench.graph import Coordinate, Graph, Kernel, Load, LoadIndex
-from workbench.graph.spaces import axis_name
+from workbench.graph.spaces import Space, axis_name
+from workbench.planning.axes import along, axes_of
 from workbench.run.arrays import to_data_set as make_data_set
 from workbench.run.state import State
 
@@ -54,12 +55,16 @@ def to_data_set(graph: Graph, extents: tuple[int, ...], values: Mapping[str, Arr
         along, labels = evaluate_coordinate(graph, coordinate, extents, values)
         coordinates[axes[coordinate.axis]] = (tuple(axes[k] for k in along), labels, coordinate.unit)
     return make_data_set(
-        {s.name: np.asarray(values[s.name]) for s in graph.fields},
+        {s.name: (_names(axes, s.space, graph.space), np.asarray(values[s.name])) for s in graph.fields},
         {s.name: np.asarray(values[s.name]) for s in (*graph.scalars, *graph.params)},
-        axes,
         coordinates,
         {s.name: s.unit for s in graph.statics},
     )
+
+
+def _names(names: tuple[str, ...], space: Space, frame: Space) -> tuple[str, ...]:
+    """The names of the axes that a field has, of those of all."""
+    return along(names, axes_of(space, frame))
 
 
 def evaluate_coordinate(

@@ -47,7 +47,8 @@ def sort_values(graph: Graph, values: Mapping[str, object]) -> tuple[dict[str, A
     for name, value in split_values(graph, values).items():
         static = graph.static(name)
         if static.role == "field":
-            fields[name] = field_values(static, value, graph.dim)
+            owner = "the machine" if static.space == graph.space else name
+            fields[name] = field_values(static, value, static.space.rank, owner)
         else:
             numbers[name] = number(static, value)
     return fields, numbers
@@ -60,9 +61,14 @@ def open_state(graph: Graph, opening: Opening, instance: Instance) -> None:
     if any(kernel.name == INIT for kernel in graph.kernels):
         instance.march(MarchRequest(INIT, 1))
     for name, array in opening.fields.items():
-        instance.write_field(name, whole(array, opening.extents))
+        instance.write_field(name, whole(array, extents_of(graph, name, opening.extents)))
     for name, value in opening.numbers.items():
         instance.write_global(name, value)
+
+
+def extents_of(graph: Graph, field: str, extents: tuple[int, ...]) -> tuple[int, ...]:
+    """The extents of a field, which may have some of the program's axes only, where the program has these."""
+    return graph.static(field).space.extents_in(graph.space, extents)
 
 
 def whole(array: Array, extents: tuple[int, ...]) -> Array:
@@ -74,7 +80,7 @@ def check_shape(name: str, array: Array, extents: tuple[int, ...]) -> None:
     """Raise ShapeError unless the array is one number or has the extents."""
     if array.ndim and array.shape != extents:
         raise ShapeError(
-            f"{name} was given shape {array.shape}, but this simulation has shape {extents}",
+            f"{name} was given shape {array.shape}, but in this simulation it has shape {extents}",
             advice=f"Pass an array of shape {extents}.",
         )
 
@@ -95,9 +101,12 @@ def split_values(graph: Graph, values: Mapping[str, object]) -> dict[str, object
 
 
 def _extents(graph: Graph, fields: Mapping[str, Array], shape: object) -> tuple[int, ...]:
-    """The one shape that arrays and `shape` agree on."""
+    """The one shape that arrays and `shape` agree on; fields of some axes only must fit it."""
     found = None if shape is None else ("shape=", read_shape(graph, shape))
+    few = {name: array for name, array in fields.items() if graph.static(name).space != graph.space}
     for name, array in fields.items():
+        if name in few:
+            continue
         if array.ndim and found is None:
             found = (name, array.shape)
         elif array.ndim and found is not None and array.shape != found[1]:
@@ -111,7 +120,10 @@ def _extents(graph: Graph, fields: Mapping[str, Array], shape: object) -> tuple[
             f"no array was given to {graph.name}, so its shape is unknown",
             advice=f"Pass shape=({example}{',' if graph.dim == 1 else ''}).",
         )
-    return read_shape(graph, found[1])
+    extents = read_shape(graph, found[1])
+    for name, array in few.items():
+        check_shape(name, array, extents_of(graph, name, extents))
+    return extents
 
 
 def read_shape(graph: Graph, shape: object) -> tuple[int, ...]:

@@ -14,7 +14,7 @@ from workbench.graph import Graph, Static
 from workbench.graph.diagnostics import diagnostic_stores
 from workbench.pipeline import Compiled
 from workbench.planning.choices import Choices
-from workbench.run.opening import INIT, check_shape, sort_values, whole
+from workbench.run.opening import INIT, check_shape, extents_of, sort_values, whole
 from workbench.run.recording import Record, keep_scalars
 from workbench.run.values import group_member, group_shape, groups, unknown_name
 from workbench.run.watching import Watches
@@ -163,9 +163,10 @@ class State:
         """Check all values, then write them all."""
         fields, numbers = sort_values(self.graph, values)
         for name, array in fields.items():
-            check_shape(name, array, self.extents)
+            check_shape(name, array, extents_of(self.graph, name, self.extents))
         for name, array in fields.items():
-            self.instance.write_field(name, np.ascontiguousarray(whole(array, self.extents)))
+            extents = extents_of(self.graph, name, self.extents)
+            self.instance.write_field(name, np.ascontiguousarray(whole(array, extents)))
         for name, value in numbers.items():
             self.instance.write_global(name, value)
         self.written += 1

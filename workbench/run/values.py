@@ -19,12 +19,15 @@ class ParamWarning(UserWarning):
     """A param was given a value that is allowed but unwise."""
 
 
-def field_values(static: Static, value: object, dim: int) -> Array:
-    """Return `value` as an array of the field's dtype with `dim` axes, or 0-d for one number in every cell."""
+def field_values(static: Static, value: object, dim: int, owner: str = "the machine") -> Array:
+    """Return `value` as an array of the field's dtype with `dim` axes, or 0-d for one number in every cell.
+
+    owner: what has these axes, for messages.
+    """
     array = to_host(static.name, value)
     if array.ndim not in (0, dim):
         raise ShapeError(
-            f"{static.name} was given {_axes(array.ndim)} (shape {array.shape}), but the machine has {_axes(dim)}",
+            f"{static.name} was given {_axes(array.ndim)} (shape {array.shape}), but {owner} has {_axes(dim)}",
             advice=f"Pass an array with {_axes(dim)}, or one number for every cell.",
         )
     return fit(static.name, array, static.type)

@@ -125,7 +125,9 @@ def verify(
 ) -> Verification:
     """Run the same start on every available backend. Fields that are not given get fixed random values."""
     given = split_values(graph, values)
-    arrays = [array.shape for array in (to_host(n, v) for n, v in given.items()) if array.ndim == graph.dim]
+    frame = {static.name for static in graph.fields if static.space == graph.space}
+    held = (to_host(name, value) for name, value in given.items() if name in frame)
+    arrays = [array.shape for array in held if array.ndim == graph.dim]
     extents = arrays[0] if arrays and shape is None else _EXTENTS.get(graph.dim, (3,) * graph.dim)
     extents = extents if shape is None else tuple(np.atleast_1d(np.asarray(shape)).tolist())
     fields = zip(graph.fields, random_fields(graph, extents), strict=True)
@@ -199,8 +201,9 @@ def random_fields(graph: Graph, extents: tuple[int, ...]) -> list[Array]:
     rng = np.random.default_rng(20110315)
     values = []
     for static in graph.fields:
+        shape = static.space.extents_in(graph.space, extents)
         if static.type.is_float:
-            values.append((0.5 + rng.random(extents)).astype(static.type.numpy))
+            values.append((0.5 + rng.random(shape)).astype(static.type.numpy))
         else:
-            values.append(rng.integers(0, 2, extents).astype(static.type.numpy))
+            values.append(rng.integers(0, 2, shape).astype(static.type.numpy))
     return values

@@ -21,13 +21,13 @@ from workbench.run.creation import create_simulation
 from workbench.run.opening import read_shape
 from workbench.run.progress import silent
 from workbench.run.simulation import Simulation
-from workbench.tuning.evaluation import measuring_slot
+from workbench.tuning.experiment import AT_START
+from workbench.tuning.slot import measuring
 from workbench.tuning.trials import Individual
 
 if TYPE_CHECKING:
     from workbench.tuning.study import Best, Study
 
-AT_START = "start"
 _EXAM = "workbench.solvers.exam.plans"
 _ROUNDS = 9
 _SECONDS = 0.1  # of a measurement, where the number of steps is not given
@@ -86,7 +86,7 @@ def validate(
     try:
         for choices in pair:
             simulations.append(create_simulation(graph, choices, given, extents, backend=backend, threads=count))
-        with measuring_slot():
+        with measuring("cuda" if backend == "cuda" else "cpu"):
             taken, done = _in_turn(simulations, steps)
         _compare(graph, simulations)
     finally:

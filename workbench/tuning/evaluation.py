@@ -3,38 +3,40 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
-import os
-import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from workbench.backends.base import Array, Instance, MarchRequest, Number
-from workbench.backends.registry import REFERENCE, get_backend
+from workbench.backends.host import ensure_figures, measured_figures, note_rate
+from workbench.backends.registry import REFERENCE, get_backend, row_of
 from workbench.errors import BuildError, GenomeError, PlanError, ShapeError, StencilError
 from workbench.graph import Graph
 from workbench.graph.deviation import is_exact
 from workbench.graph.parse import parse
 from workbench.pipeline import Compiled, compile_graph, plan_for
 from workbench.planning.choices import Choices
+from workbench.planning.cost import bound_seconds, step_cost
+from workbench.planning.cost import memory_bytes as memory_bytes_of
 from workbench.planning.exchange import from_json
 from workbench.planning.schedules.locality import DEPTH
 from workbench.run.creation import allocate
 from workbench.run.opening import open_state, read_opening
 from workbench.run.verification import distance, random_fields
+from workbench.tuning.race import Measure, in_heats, interleaved, sampled
+from workbench.tuning.slot import Builder
 from workbench.tuning.trials import Outcome
 
 KERNEL = "step"
 _CLOSE = {4: 1e-3, 8: 1e-8}  # relative, by bytes of a float, where operators have a bound in ulp only
 _SAMPLE_SECONDS = 0.03  # of one measurement, at least
-_HOPELESS = 1.3  # times the best, after two samples
-_FEWEST_SAMPLES = 2
+_WARMING = 0.2  # of a measurement's steps, before it, where programs take turns
 Announce = Callable[[str], bool]
 """Is told the phenotype; whether to go on, because nothing with this phenotype has been measured."""
 
@@ -52,6 +54,11 @@ class Setup:
     check_extents: tuple[int, ...]
     check_steps: int
     threads: int = 0
+
+    @property
+    def device(self) -> str:
+        """What is measured on, of which a machine has one place for measurements."""
+        return "cuda" if self.backend == "cuda" else "cpu"
 
     def graph(self) -> Graph:
         """The program."""
@@ -92,11 +99,19 @@ def write_expected(setup: Setup) -> None:
         np.save(Path(setup.folder) / f"expected-{name}.npy", np.asarray(value), allow_pickle=False)
 
 
-def evaluate(setup: Setup, choices_text: str, samples: int, best: float, announce: Announce) -> Outcome | None:
+def measure_ceilings(setup: Setup, builder: Builder) -> None:
+    """Measure what this host can do at most, once for all studies on it, where candidates are to be judged by that."""
+    if row_of(setup.backend).runs_on == "threads":
+        with builder.measuring(setup.device):
+            ensure_figures()
+
+
+def evaluate(
+    setup: Setup, choices_text: str, samples: int, best: float, announce: Announce, builder: Builder
+) -> Outcome | None:
     """Plan, build, check, time. None if `announce` says that this phenotype is known.
 
-    `best`: the shortest seconds a step so far (infinite: none); a candidate that is 1.3 times slower after two samples
-    is not measured further.
+    `best`: the shortest seconds a step so far (infinite: none), for a candidate without hope is not measured further.
     """
     graph = setup.graph()
     begin = time.perf_counter()
@@ -117,7 +132,7 @@ def evaluate(setup: Setup, choices_text: str, samples: int, best: float, announc
         wrong = _deviation(graph, choices, setup)
         found: tuple[float, ...] = ()
         if not wrong:
-            found, wrong = _timed(compiled, setup, samples, best)
+            found, wrong = _timed(compiled, setup, samples, best, builder)
     except (PlanError, ShapeError) as error:
         return Outcome("constraint", (), phenotype, build_seconds, time.perf_counter() - begin, str(error))
     except StencilError as error:
@@ -125,7 +140,56 @@ def evaluate(setup: Setup, choices_text: str, samples: int, best: float, announc
     run_seconds = time.perf_counter() - begin
     if wrong:
         return Outcome("correctness", (), phenotype, build_seconds, run_seconds, wrong)
-    return Outcome("success", found, phenotype, build_seconds, run_seconds)
+    return Outcome("success", found, phenotype, build_seconds, run_seconds, bound=_bound(compiled, setup, min(found)))
+
+
+def race(setup: Setup, texts: Sequence[str], rounds: int, memory_bytes: int, builder: Builder) -> list[list[float]]:
+    """Seconds a step of these choices, `rounds` of each at least, while they take turns in this process.
+
+    memory_bytes: that arrays may take in all; finalists that do not fit race in heats of two or more. 0: no bound.
+    """
+    graph = setup.graph()
+    built = [compile_graph(graph, from_json(text), setup.backend) for text in texts]
+    largest = max(memory_bytes_of(compiled.plan, setup.extents) for compiled in built)
+    most = memory_bytes // max(largest, 1) if memory_bytes else len(built)
+    return in_heats(len(built), most, lambda heat: _heat([built[one] for one in heat], setup, rounds, builder))
+
+
+def _heat(built: Sequence[Compiled], setup: Setup, rounds: int, builder: Builder) -> list[list[float]]:
+    """Samples of programs whose instances are all open."""
+    with contextlib.ExitStack() as stack:
+        instances = [_opened(compiled, setup) for compiled in built]
+        for instance in instances:
+            stack.callback(instance.close)
+        stack.enter_context(builder.measuring(setup.device))
+        return interleaved(list(map(_measure_warm, instances, map(_least_steps, built))), rounds)
+
+
+def _measure_warm(instance: Instance, least: int) -> Measure:
+    """Measurements each of which begins by warming up what the others have left cold."""
+    steps = _steps_of_a_sample(instance, least)
+    warming = max(1, round(steps * _WARMING))
+
+    def measure() -> float:
+        _seconds(instance, warming)
+        return _seconds(instance, steps) / steps
+
+    return measure
+
+
+def _bound(compiled: Compiled, setup: Setup, seconds: float) -> float:
+    """Seconds of a step by the ceilings of the host; 0 where they are not known, or hold for no single step.
+
+    A step of one loop that took fewer `seconds` raises the ceiling of what is moved, as what else ran had lowered it.
+    """
+    figures = measured_figures()
+    main = compiled.plan.main
+    if row_of(setup.backend).runs_on != "threads" or figures is None or main.tiling is not None:
+        return 0.0
+    if len(main.plain.subkernels) == 1 and seconds < bound_seconds(main.plain, setup.extents, figures):
+        moved = round(prod(setup.extents) * step_cost(main.plain).bytes_moved)
+        figures = note_rate(moved, moved / seconds)
+    return bound_seconds(main.plain, setup.extents, figures)
 
 
 def _state_after(graph: Graph, choices: Choices, backend: str, setup: Setup) -> dict[str, Array | Number]:
@@ -162,30 +226,38 @@ def _deviation(graph: Graph, choices: Choices, setup: Setup) -> str:
     return ""
 
 
-def _timed(compiled: Compiled, setup: Setup, samples: int, best: float) -> tuple[tuple[float, ...], str]:
+def _timed(
+    compiled: Compiled, setup: Setup, samples: int, best: float, builder: Builder
+) -> tuple[tuple[float, ...], str]:
     """Seconds a step of so many measurements of at least 30 ms each, and what is wrong with the state then."""
-    opening = read_opening(compiled.graph, setup.values(), setup.extents)
-    instance = allocate(compiled, opening.extents, setup.threads)
+    instance = _opened(compiled, setup)
     try:
-        open_state(compiled.graph, opening, instance)
         stored = [static.name for static in compiled.graph.fields]
         before = {name: instance.read_field(name) for name in stored}
-        with measuring_slot():
+        with builder.measuring(setup.device):
             steps = _steps_of_a_sample(instance, _least_steps(compiled))
-            found: list[float] = []
-            while len(found) < samples:
-                found.append(_seconds(instance, steps) / steps)
-                if len(found) >= _FEWEST_SAMPLES and min(found) > _HOPELESS * best:
-                    break
+            found = sampled(lambda: _seconds(instance, steps) / steps, samples, best)
         after = {name: instance.read_field(name) for name in stored}
     finally:
         instance.close()
     for name in stored:
         if after[name].dtype.kind == "f" and not np.all(np.isfinite(after[name])):
-            return tuple(found), f"{name} is not finite after the timed steps"
+            return found, f"{name} is not finite after the timed steps"
     if all(np.array_equal(before[name], after[name]) for name in stored):
-        return tuple(found), "no field has changed in the timed steps"
-    return tuple(found), ""
+        return found, "no field has changed in the timed steps"
+    return found, ""
+
+
+def _opened(compiled: Compiled, setup: Setup) -> Instance:
+    """An instance with the study's own values and extents."""
+    opening = read_opening(compiled.graph, setup.values(), setup.extents)
+    instance = allocate(compiled, opening.extents, setup.threads)
+    try:
+        open_state(compiled.graph, opening, instance)
+    except BaseException:
+        instance.close()
+        raise
+    return instance
 
 
 def _least_steps(compiled: Compiled) -> int:
@@ -206,15 +278,3 @@ def _seconds(instance: Instance, steps: int) -> float:
     begin = time.perf_counter()
     instance.march(MarchRequest(KERNEL, steps, observe_last=False))
     return time.perf_counter() - begin
-
-
-@contextlib.contextmanager
-def measuring_slot() -> Iterator[None]:
-    """Holds the one place for measurements of this machine: studies of all processes measure one after the other."""
-    path = Path(tempfile.gettempdir()) / f"stencil-workbench-measuring-{os.getuid()}"
-    handle = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)

@@ -11,12 +11,21 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from workbench.tuning.configuration import Configuration
-from workbench.tuning.independence import Optimum, Valuation, drive, exhaust, optimise
+from workbench.tuning.independence import (
+    Optimum,
+    Valuation,
+    as_batches,
+    exhaust,
+    optimise,
+    point_of,
+    valuation_of,
+)
+from workbench.tuning.search import Begun, Search, Threads, drive
+from workbench.tuning.strategies.base import BatchStrategy
 
 Status = Literal["success", "compile", "runtime", "timeout", "score"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -74,6 +83,8 @@ class Tuner:
     brute_force: bool = False
     known: Mapping[Valuation, Trial] = field(default_factory=dict)
     _tests: list[Trial] = field(default_factory=list)
+    _untold: dict[int, Trial] = field(default_factory=dict)  # done, while one of a smaller number is not
+    _next: int = 1
     _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
 
     def run(self) -> Tuned:
@@ -81,32 +92,36 @@ class Tuner:
 
         Valuations in `known` (of an earlier run) are not tested again; they count among the tests.
         """
-        self._tests = list(self.known.values())
         setting = self.configuration
-        search = exhaust if self.brute_force else optimise
-        asking = search(setting.tree, setting.values, setting.goal)
-        with ThreadPoolExecutor(setting.parallel, thread_name_prefix="test") as threads:
-            try:
-                optimum = drive(asking, lambda asked: self._scores(threads, asked))
-            except BaseException:
-                threads.shutdown(wait=False, cancel_futures=True)
-                self._end_commands()
-                raise
-        combinations = math.prod(len(setting.values[name]) for name in setting.tree.flatten())
-        return Tuned(setting, tuple(self._tests), optimum, combinations)
+        self._tests, self._untold = list(self.known.values()), {}
+        self._next = first = 1 + max((test.number for test in self._tests), default=0)
+        lists = tuple(setting.values[name] for name in setting.tree.flatten())
+        asking = (exhaust if self.brute_force else optimise)(setting.tree, setting.values, setting.goal)
+        optima: list[Optimum | None] = []
+        known = {point_of(valuation, lists): test.overall for valuation, test in self.known.items()}
+        search = Search(BatchStrategy(as_batches(asking, lists, optima.append)), known)
 
-    def _scores(self, threads: ThreadPoolExecutor, asked: tuple[Valuation, ...]) -> dict[Valuation, float | None]:
-        """Test what was asked, at most `parallel` at a time, and report in order."""
-        new = [valuation for valuation in asked if valuation not in self.known]
-        first = len(self._tests) + 1
-        waiting = [threads.submit(self._test, first + at, valuation) for at, valuation in enumerate(new)]
-        scores = {valuation: self.known[valuation].overall for valuation in asked if valuation in self.known}
-        for future in waiting:
-            test = future.result()
-            self._tests.append(test)
-            scores[test.valuation] = test.overall
-            self.heard(test)
-        return scores
+        def tested(begun: Begun) -> Trial:
+            return self._test(first - 1 + begun.asked, valuation_of(begun.point, lists))
+
+        places = Threads(tested, setting.parallel)
+        try:
+            drive(search, places, lambda begun, test: self._kept(test))
+        except BaseException:
+            self._end_commands()
+            raise
+        finally:
+            places.close()
+        return Tuned(setting, tuple(self._tests), optima[0], math.prod(map(len, lists)))
+
+    def _kept(self, test: Trial) -> float | None:
+        """Tell tests in the order of their numbers; the score of this one."""
+        self._untold[test.number] = test
+        while (told := self._untold.pop(self._next, None)) is not None:
+            self._next += 1
+            self._tests.append(told)
+            self.heard(told)
+        return test.overall
 
     def _test(self, number: int, valuation: Valuation) -> Trial:
         """Compile, run as often as asked, clean up whatever happened."""

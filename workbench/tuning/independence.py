@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
+from workbench.tuning.space import Point
 from workbench.tuning.trees import VariableTree
 
 Valuation = tuple[str, ...]
@@ -44,28 +45,39 @@ def exhaust(tree: VariableTree, values: Mapping[str, tuple[str, ...]], goal: Goa
     return (yield from optimise(VariableTree(tree.flatten()), values, goal))
 
 
-def drive(
-    asking: Asking, evaluate: Callable[[tuple[Valuation, ...]], Mapping[Valuation, float | None]]
-) -> Optimum | None:
-    """Run a search to its end; `evaluate` scores all valuations of one request, which do not depend on each other."""
+def evaluations(asking: Asking, evaluate: Callable[[Valuation], float | None]) -> tuple[Optimum | None, int]:
+    """Run a search to its end with a function of one valuation; the optimum and how many evaluations it took."""
+    count = 0
     try:
         asked = next(asking)
         while True:
-            asked = asking.send(evaluate(asked))
+            count += len(asked)
+            asked = asking.send({valuation: evaluate(valuation) for valuation in asked})
     except StopIteration as end:
-        optimum: Optimum | None = end.value
-        return optimum
+        return end.value, count
 
 
-def evaluations(asking: Asking, evaluate: Callable[[Valuation], float | None]) -> tuple[Optimum | None, int]:
-    """The same with a function of one valuation; returns the optimum and how many evaluations it took."""
-    counted: list[Valuation] = []
+def as_batches(
+    asking: Asking, lists: Sequence[tuple[str, ...]], ended: Callable[[Optimum | None], None]
+) -> Generator[tuple[Point, ...], Mapping[Point, float | None], None]:
+    """The same search over points: indices into `lists`, the values of each variable. `ended` is told the optimum."""
+    try:
+        asked = next(asking)
+        while True:
+            scores = yield tuple(point_of(valuation, lists) for valuation in asked)
+            asked = asking.send({valuation: scores[point_of(valuation, lists)] for valuation in asked})
+    except StopIteration as end:
+        ended(end.value)
 
-    def scores(asked: tuple[Valuation, ...]) -> dict[Valuation, float | None]:
-        counted.extend(asked)
-        return {valuation: evaluate(valuation) for valuation in asked}
 
-    return drive(asking, scores), len(counted)
+def point_of(valuation: Valuation, lists: Sequence[tuple[str, ...]]) -> Point:
+    """The indices of values in their lists."""
+    return tuple(values.index(value) for value, values in zip(valuation, lists, strict=True))
+
+
+def valuation_of(point: Point, lists: Sequence[tuple[str, ...]]) -> Valuation:
+    """The values at these indices."""
+    return tuple(values[at] for at, values in zip(point, lists, strict=True))
 
 
 _Result = TypeVar("_Result")

@@ -11,36 +11,21 @@ import fcntl
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from workbench.errors import TuningError
-from workbench.tuning.trials import Individual, Outcome
+from workbench.tuning.migrations import VERSION, migrate, version_of
+from workbench.tuning.trials import Individual, Outcome, Race
 
-VERSION = 1
-_SCHEMA = """
-CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
-CREATE TABLE individual (
-    number INTEGER PRIMARY KEY,
-    point TEXT NOT NULL,
-    choices TEXT NOT NULL,
-    changes TEXT NOT NULL,
-    strategy TEXT NOT NULL,
-    birth TEXT NOT NULL,
-    parents TEXT NOT NULL,
-    status TEXT NOT NULL,
-    samples TEXT NOT NULL,
-    phenotype TEXT NOT NULL,
-    build_seconds REAL NOT NULL,
-    run_seconds REAL NOT NULL,
-    tail TEXT NOT NULL,
-    score REAL,
-    same_as INTEGER NOT NULL,
-    told REAL NOT NULL
-) STRICT;
-"""
+_INDIVIDUAL = (
+    "number, point, choices, changes, strategy, birth, parents, status, samples, phenotype, build_seconds, "
+    "run_seconds, tail, score, same_as, told, bound, asked, after, base"
+)
+_TRIES, _PAUSE = 5, 0.02  # seconds between tries to be the one who writes
 _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "lustre", "gpfs", "beegfs", "9p", "afs", "ceph"}
 
 
@@ -78,15 +63,62 @@ class Ledger:
         row = (
             one.number, json.dumps(one.point), one.choices, one.changes, one.strategy, one.birth,
             json.dumps(one.parents), found.status, json.dumps(found.samples), found.phenotype, found.build_seconds,
-            found.run_seconds, found.tail, one.score, one.same_as, one.told,
+            found.run_seconds, found.tail, one.score, one.same_as, one.told, found.bound,
+            one.asked, one.after, one.base,
         )  # fmt: skip
+        places = ", ".join("?" * len(row))
         with self._connection:
-            self._connection.execute(f"INSERT INTO individual VALUES ({', '.join('?' * len(row))})", row)  # noqa: S608
+            self._connection.execute(f"INSERT INTO individual ({_INDIVIDUAL}) VALUES ({places})", row)  # noqa: S608
+
+    def add_race(self, race: Race) -> None:
+        """Append a race with all its samples. Its number must be new."""
+        with self._connection:
+            self._connection.execute(
+                "INSERT INTO race VALUES (?, ?, ?, ?)", (race.number, race.after, race.tail, race.told)
+            )
+            rows = [(race.number, number, json.dumps(samples)) for number, samples in race.samples]
+            self._connection.executemany("INSERT INTO final VALUES (?, ?, ?)", rows)
+
+    def races(self, after: int = 0) -> list[Race]:
+        """All whose number is above `after`, in order."""
+        finals: dict[int, list[tuple[int, tuple[float, ...]]]] = {}
+        for race, number, samples in self._connection.execute(
+            "SELECT race, individual, samples FROM final WHERE race > ? ORDER BY race, individual", (after,)
+        ):
+            finals.setdefault(race, []).append((number, tuple(json.loads(samples))))
+        rows = self._connection.execute(
+            "SELECT number, after, tail, told FROM race WHERE number > ? ORDER BY number", (after,)
+        )
+        return [Race(number, at, tuple(finals.get(number, ())), tail, told) for number, at, tail, told in rows]
+
+    def search_base(self, described: object, count: int) -> int:
+        """How many individuals there were when this search began.
+
+        A search that is described as the last one goes on; another one begins now, with `count` individuals.
+        """
+        text = json.dumps(described)
+        last = self._connection.execute("SELECT base, described FROM search ORDER BY rowid DESC LIMIT 1").fetchone()
+        if last is not None and last[1] == text:
+            return int(last[0])
+        with self._connection:
+            self._connection.execute("INSERT INTO search VALUES (?, ?)", (count, text))
+        return count
+
+    @property
+    def state(self) -> str:
+        """What the process that writes, or the last one that wrote, said of itself; "" if it said nothing."""
+        row = self._connection.execute("SELECT value FROM now WHERE name = 'state'").fetchone()
+        return "" if row is None else str(row[0])
+
+    def say(self, state: str) -> None:
+        """Tell readers the state."""
+        with self._connection:
+            self._connection.execute("INSERT OR REPLACE INTO now VALUES ('state', ?)", (state,))
 
     def individuals(self, after: int = 0) -> list[Individual]:
         """All whose number is above `after`, in order."""
-        rows = self._connection.execute("SELECT * FROM individual WHERE number > ? ORDER BY number", (after,))
-        return [_individual(row) for row in rows]
+        query = f"SELECT {_INDIVIDUAL} FROM individual WHERE number > ? ORDER BY number"  # noqa: S608
+        return [_individual(row) for row in self._connection.execute(query, (after,))]
 
     def close(self) -> None:
         """Close the file and let others write."""
@@ -108,23 +140,48 @@ def open_ledger(path: Path) -> Ledger:
             f"{path} lies on a network file system ({kind}), where SQLite's locks do not hold",
             advice="Pass path= with a file on a local disk.",
         )
-    lock = os.open(f"{path}.lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    lock = os.open(_lock_name(path), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    if not any(_locked(lock, fcntl.LOCK_EX) for _ in range(_TRIES)):
         os.close(lock)
         raise TuningError(
             f"another study writes to {path}", advice="Wait for it, watch it with Study.attach(path), or pass path=."
-        ) from None
+        )
     try:
         connection = _connected(path, f"file:{_quoted(path)}?mode=rwc")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        _migrate(connection, path)
+        _check(connection, path)
+        migrate(connection)
     except BaseException:
         os.close(lock)
         raise
     return Ledger(connection, path, lock)
+
+
+def is_written(path: Path) -> bool:
+    """Whether a process has the ledger at `path` open for writing."""
+    try:
+        lock = os.open(_lock_name(path), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        return not _locked(lock, fcntl.LOCK_SH)
+    finally:
+        os.close(lock)
+
+
+def _lock_name(path: Path) -> str:
+    return f"{path}.lock"
+
+
+def _locked(lock: int, kind: int) -> bool:
+    """Take a lock if nobody has it; a look by `is_written` has it for a moment."""
+    try:
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        time.sleep(_PAUSE if kind == fcntl.LOCK_EX else 0.0)
+        return False
+    return True
 
 
 def read_ledger(path: Path) -> Ledger:
@@ -134,8 +191,9 @@ def read_ledger(path: Path) -> Ledger:
         raise TuningError(f"there is no study at {path}", advice="Pass the path of a study that was begun.")
     connection = _connected(path, f"file:{_quoted(path)}?mode=ro")
     with _refusing(path):
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-    _check(version, path)
+        _check(connection, path)
+        if version_of(connection) < VERSION:
+            connection = _migrated_copy(connection)
     return Ledger(connection, path, None)
 
 
@@ -146,22 +204,24 @@ def _connected(path: Path, address: str) -> sqlite3.Connection:
         return connection
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """Bring the tables to this version; each version has its step."""
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
-    if version == 0 and not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        with connection:
-            connection.executescript(f"BEGIN; {_SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
-        return
-    _check(version, path)
-
-
-def _check(version: int, path: Path) -> None:
-    if version != VERSION:
+def _check(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse files of later versions and of other programs; an empty file is a ledger to be."""
+    version = version_of(connection)
+    known = version or not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    if version > VERSION or not known:
         raise TuningError(
             f"{path} is no study of this version (its version is {version}, this one's {VERSION})",
             advice="Pass another path.",
         )
+
+
+def _migrated_copy(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """The tables in memory, as this version has them: who reads a file leaves it as it is."""
+    copy = sqlite3.connect(":memory:", check_same_thread=False)
+    connection.backup(copy)
+    connection.close()
+    migrate(copy)
+    return copy
 
 
 @contextlib.contextmanager
@@ -174,10 +234,12 @@ def _refusing(path: Path) -> Iterator[None]:
 
 def _individual(row: tuple[Any, ...]) -> Individual:
     number, point, choices, changes, strategy, birth, parents, status, samples, phenotype, build, run, tail, *rest = row
-    outcome = Outcome(status, tuple(json.loads(samples)), phenotype, build, run, tail)
-    score, same_as, told = rest
+    score, same_as, told, bound, asked, after, base = rest
+    outcome = Outcome(status, tuple(json.loads(samples)), phenotype, build, run, tail, bound)
     origin = (strategy, birth, tuple(json.loads(parents)))
-    return Individual(number, tuple(json.loads(point)), choices, changes, *origin, outcome, score, same_as, told)
+    return Individual(
+        number, tuple(json.loads(point)), choices, changes, *origin, outcome, score, same_as, told, asked, after, base
+    )
 
 
 def _quoted(path: Path) -> str:

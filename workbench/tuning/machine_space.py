@@ -11,6 +11,7 @@ from workbench.errors import PlanError, TuningError
 from workbench.graph import Graph
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices
+from workbench.planning.exchange import to_json
 from workbench.planning.genome import decided
 from workbench.planning.tunables import TUNABLES, Section, Setting, Tunable, tunables_of
 from workbench.tuning.machine_trees import machine_tree
@@ -56,6 +57,10 @@ class MachineSpace:
             if at != first:
                 plan = tunable.write(plan, values[at])
         return replace(self.base, plan=plan)
+
+    def text(self, point: Point) -> str:
+        """The choices of a point as JSON."""
+        return to_json(self.choices(point))
 
     def changes(self, point: Point) -> dict[str, str]:
         """What a point sets that the start does not, by name."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+import random
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from workbench.tuning.race import Measure, interleaved, sampled
+from workbench.tuning.search import Search
 from workbench.tuning.space import Parameter, Point, Space
 from workbench.tuning.strategies.base import Strategy
 from workbench.tuning.trees import VariableTree, parse_tree
-
-_UNPRODUCTIVE = 10_000  # proposals in a row of points that are known
+from workbench.tuning.trials import Outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,23 +113,68 @@ def replay(
 
     Points that are known are answered from memory and count nothing. Scores are 1 / cost.
     """
-    known: dict[Point, float | None] = {}
+    search = Search(strategy)
     costs: list[float | None] = []
-    repeated = 0
-    while len(costs) < budget and repeated < _UNPRODUCTIVE:
-        point = strategy.ask()
-        if point is None:
-            break
-        repeated += 1
-        if point not in known:
-            repeated = 0
-            known[point] = cost(point)
-            costs.append(known[point])
-        value = known[point]
-        strategy.tell(point, None if value is None else 1.0 / value)
-        if value is not None and not repeated and solved(value):
+    while len(costs) < budget and (begun := search.begin()) is not None:
+        value = cost(begun.point)
+        costs.append(value)
+        search.end(begun, None if value is None else 1.0 / value)
+        if value is not None and solved(value):
             return Replayed(tuple(costs), len(costs))
     return Replayed(tuple(costs), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A landscape as the candidates of a study; the text of a point is the point itself."""
+
+    landscape: Landscape
+    start: Point
+
+    @property
+    def space(self) -> Space:
+        """That of the landscape."""
+        return self.landscape.space
+
+    def text(self, point: Point) -> str:
+        """A point as JSON."""
+        return json.dumps(point)
+
+    def changes(self, point: Point) -> dict[str, str]:
+        """The values that differ from the start's."""
+        first = self.space.texts(self.start)
+        return {name: value for name, value in self.space.texts(point).items() if value != first[name]}
+
+
+class Replayer:
+    """An evaluator that looks up a landscape: frozen, or with each measurement drawn from those that are stored."""
+
+    def __init__(self, landscape: Landscape, draw: random.Random | None = None, samples: int = 7) -> None:
+        """draw: None for frozen, where each measurement is the least one stored."""
+        self._landscape = landscape
+        self._draw = draw
+        self._samples = samples
+
+    def evaluate(
+        self, text: str, *, best: float, timeout: float, known: Callable[[str], bool]
+    ) -> tuple[Outcome | None, str]:
+        """A success; each point is a phenotype of its own."""
+        if known(text):
+            return None, text
+        samples = sampled(self._measure(text), self._samples, best)
+        return Outcome("success", samples, text), text
+
+    def race(self, texts: Sequence[str], *, rounds: int, timeout: float) -> list[tuple[float, ...]]:
+        """Samples of finalists in turn."""
+        return [tuple(samples) for samples in interleaved([self._measure(text) for text in texts], rounds)]
+
+    def close(self) -> None:
+        """Nothing runs."""
+
+    def _measure(self, text: str) -> Measure:
+        point = tuple(json.loads(text))
+        draw, samples = self._draw, self._landscape.samples[point]
+        return (lambda: min(samples)) if draw is None else (lambda: draw.choice(samples))
 
 
 def expected_evaluations(

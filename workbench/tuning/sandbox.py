@@ -9,7 +9,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from workbench.errors import TuningError
@@ -31,15 +32,15 @@ class Sandbox:
 
     def expect(self) -> None:
         """Let the reference write the state that candidates must reach. TuningError if it fails."""
-        outcome = self._ask({"what": "expect", "timeout": 3600.0}, {})
+        outcome = self._ask({"what": "expect", "timeout": 3600.0})
         if outcome is None or outcome.status != "success":
             said = outcome.tail if outcome is not None else "no answer"
             raise TuningError(f"the reference does not run: {said}", advice="Run the machine with backend='reference'.")
 
     def evaluate(
-        self, choices: str, *, samples: int, best: float, timeout: float, known: Mapping[str, int]
+        self, choices: str, *, samples: int, best: float, timeout: float, known: Callable[[str], bool]
     ) -> tuple[Outcome | None, str]:
-        """The outcome and the phenotype; None if the phenotype is among the known ones. `best`, `timeout`: seconds."""
+        """The outcome and the phenotype; None if the phenotype is a known one. `best`, `timeout`: seconds."""
         request = {
             "what": "evaluate",
             "choices": choices,
@@ -47,9 +48,23 @@ class Sandbox:
             "best": best if math.isfinite(best) else None,
             "timeout": timeout,
         }
-        seen: dict[str, str] = {}
-        outcome = self._ask(request, known, seen)
-        return outcome, seen.get("phenotype", "")
+        phenotype = ""
+
+        def announced(name: str) -> bool:
+            nonlocal phenotype
+            phenotype = name
+            return not known(name)
+
+        return self._ask(request, announced), phenotype
+
+    def race(self, choices: Sequence[str], *, rounds: int, timeout: float) -> list[tuple[float, ...]]:
+        """Samples of each of these choices while they take turns in one process. TuningError if that breaks off."""
+        message = self._talk({"what": "race", "choices": list(choices), "rounds": rounds, "timeout": timeout})
+        if "race" not in message:
+            raise TuningError(
+                f"the race of finalists broke off: {message['outcome']['tail']}", advice="Resume the study."
+            )
+        return [tuple(samples) for samples in message["race"]]
 
     def close(self) -> None:
         """End the worker and what it runs."""
@@ -64,22 +79,25 @@ class Sandbox:
                         pipe.close()
 
     def _ask(
-        self, request: dict[str, Any], known: Mapping[str, int], seen: dict[str, str] | None = None
+        self, request: dict[str, Any], announced: Callable[[str], bool] = lambda phenotype: True
     ) -> Outcome | None:
+        found = self._talk(request, announced)["outcome"]
+        return None if found is None else Outcome(**{**found, "samples": tuple(found["samples"])})
+
+    def _talk(
+        self, request: dict[str, Any], announced: Callable[[str], bool] = lambda phenotype: True
+    ) -> dict[str, Any]:
+        """Send a request; the last message of its answer."""
         process = self._started()
         assert process.stdout is not None
         self._say(process, json.dumps({**request, "setup": self._setup.to_json(), "memory_bytes": self._memory}))
         while line := process.stdout.readline():
-            answer = json.loads(line)
-            if "phenotype" in answer:
-                if seen is not None:
-                    seen["phenotype"] = answer["phenotype"]
-                self._say(process, "skip" if answer["phenotype"] in known else "go")
-            else:
-                found = answer["outcome"]
-                return None if found is None else Outcome(**{**found, "samples": tuple(found["samples"])})
+            message: dict[str, Any] = json.loads(line)
+            if "phenotype" not in message:
+                return message
+            self._say(process, "go" if announced(message["phenotype"]) else "skip")
         self.close()
-        return Outcome("runtime", tail="the worker process ended")
+        return {"outcome": asdict(Outcome("runtime", tail="the worker process ended"))}
 
     def _say(self, process: subprocess.Popen[bytes], text: str) -> None:
         assert process.stdin is not None

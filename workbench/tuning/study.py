@@ -3,42 +3,34 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from workbench.errors import TuningError
 from workbench.graph.shown import Bundle, bundle_of
 from workbench.planning.choices import Choices
-from workbench.planning.exchange import from_json, to_json
-from workbench.tuning.budget import Budget
-from workbench.tuning.evaluation import Setup
-from workbench.tuning.machine_space import MachineSpace
-from workbench.tuning.sandbox import Sandbox
-from workbench.tuning.space import Point
-from workbench.tuning.strategies.base import Origin
-from workbench.tuning.strategies.registry import make_strategy
-from workbench.tuning.trials import Individual, Outcome
+from workbench.planning.exchange import from_json
+from workbench.run.whole_file import whole_file
+from workbench.tuning.experiment import AT_START, Experiment, Plan
+from workbench.tuning.following import follow
+from workbench.tuning.formats import read_table
+from workbench.tuning.trials import Individual, Race
 
 if TYPE_CHECKING:
     from workbench.tuning.afterwards import Validation
+    from workbench.tuning.evaluation import Setup
     from workbench.tuning.ledger import Ledger
 
 State = Literal["running", "paused", "done", "stopped", "failed", "watching"]
-_TIMEOUT_FACTOR = 3.0  # times the longest evaluation that passed
-_MOST_REPEATS = 20_000  # proposals in a row of points that are known, until a search has ended
-_AT_START = "start"
 
 
 @dataclass(frozen=True, slots=True)
 class Best:
-    """The best individual so far: its choices, cells a second, and that over the start's."""
+    """The best individual so far, cells a second, and that over the start's."""
 
     individual: Individual
-    choices: Choices
     score: float
     gain: float
     about: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -52,24 +44,10 @@ class Best:
 
         return examine(self, options)
 
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a study does.
-
-    samples: measurements of a candidate. memory_bytes: of address space for one, 0 for no bound. timeout_floor: seconds
-    for one evaluation (build, comparison, measurements); more if one that passed took more than a third of it.
-    """
-
-    setup: Setup
-    space: MachineSpace
-    strategy: str
-    budget: Budget
-    seed: int = 0
-    start: tuple[Point, ...] = ()
-    samples: int = 7
-    memory_bytes: int = 0
-    timeout_floor: float = 60.0
+    @property
+    def choices(self) -> Choices:
+        """Its choices."""
+        return from_json(self.individual.choices)
 
 
 class Study:
@@ -86,31 +64,60 @@ class Study:
         self.error: BaseException | None = None
         self.setup: Setup | None = None  # of one that this process began
         self._individuals: list[Individual] = []
+        self._races: list[Race] = []
         self._changed = threading.Condition()
         self._stop = threading.Event()
         self._go = threading.Event()
         self._go.set()
         self._thread: threading.Thread | None = None
-        self._began = time.monotonic()
+        self._follower: threading.Thread | None = None
+        self._reading = threading.Lock()
         self._listeners: list[Callable[[Study], None]] = []
 
     @classmethod
     def attach(cls, path: str | Path) -> Study:
-        """Look at the study in a file, also while another process runs it; `refresh` reads what is new."""
+        """Look at the study in a file, also while another process runs it.
+
+        `refresh` reads what is new; with a listener, such as a live view, it is read as it comes. `state` is
+        "watching" while a process writes to the file.
+        """
         from workbench.tuning.ledger import read_ledger  # loads sqlite3, which a view of a study does not need
 
         with read_ledger(Path(path)) as ledger:
             study = cls(ledger.path, ledger.about)
-            study._individuals = ledger.individuals()
+            study._read(ledger)
         return study
+
+    @classmethod
+    def from_file(cls, source: str | Path, path: str | Path, form: str = "t4") -> Study:
+        """What another tuner measured, as a study to look at, kept at `path`.
+
+        form: "kernel-tuner" (its cache), "t4" or "csv". TuningError says what is wrong with the file.
+        """
+        from workbench.tuning.tables import keep_table
+
+        keep_table(read_table(Path(source).read_text(encoding="utf-8"), form), Path(path))
+        return cls.attach(path)
+
+    def export(self, path: str | Path, form: str = "t4") -> Path:
+        """Write all that was tried for other programs, as far as their format has it; returns the path.
+
+        form: "t4" (results), "t1" (the parameters and their values), "kernel-tuner" (its cache) or "csv".
+        """
+        from workbench.tuning.tables import write_study
+
+        text = write_study(self.about, self.individuals, form)
+        with whole_file(Path(path)) as file:
+            file.write(text.encode())
+        return Path(path)
 
     def refresh(self) -> Self:
         """Read what another process has added."""
         if self._thread is None:
             from workbench.tuning.ledger import read_ledger
 
-            with read_ledger(self.path) as ledger:
-                self._take(ledger.individuals(len(self._individuals)))
+            with self._reading, read_ledger(self.path) as ledger:
+                self._read(ledger)
         return self
 
     @property
@@ -120,14 +127,31 @@ class Study:
             return tuple(self._individuals)
 
     @property
+    def races(self) -> tuple[Race, ...]:
+        """The finals: the fastest individuals measured in turn, at least 30 times each."""
+        with self._changed:
+            return tuple(self._races)
+
+    @property
     def best(self) -> Best | None:
-        """The individual with the highest score."""
-        passed = [one for one in self.individuals if one.score is not None]
+        """The winner of the last race, unless an individual that came later is faster; without a race the fastest."""
+        with self._changed:
+            individuals, race = tuple(self._individuals), next((r for r in reversed(self._races) if r.samples), None)
+        passed = [one for one in individuals if one.score is not None]
         if not passed:
             return None
-        one = max(passed, key=lambda individual: individual.score or 0.0)
-        first = next((i.score for i in passed if i.birth == _AT_START), None) or passed[0].score or 1.0
-        return Best(one, from_json(one.choices), one.score or 0.0, (one.score or 0.0) / first, self.about)
+        racing = (
+            passed if race is None else [one for one in passed if one.number in (race.winner, *_later(race, passed))]
+        )
+        one = max(racing, key=lambda individual: individual.final_score or 0.0)
+        first = next((i.final_score for i in passed if i.birth == AT_START), None) or passed[0].final_score or 1.0
+        score = one.final_score or 0.0
+        return Best(one, score, score / first, self.about)
+
+    @property
+    def watching(self) -> bool:
+        """Whether another process writes to its file."""
+        return self.state == "watching"
 
     @property
     def running(self) -> bool:
@@ -135,8 +159,10 @@ class Study:
         return self._thread is not None and self._thread.is_alive()
 
     def listen(self, listener: Callable[[Study], None]) -> None:
-        """Call `listener` after each individual and each change of state, in the study's thread."""
+        """Call `listener` after each individual, race and change of state, in the study's thread."""
         self._listeners.append(listener)
+        if self._thread is None and self._follower is None and self.watching:
+            self._follower = follow(self)
 
     def pause(self) -> Self:
         """Measure nothing more after the evaluation that is under way, until `resume`."""
@@ -219,10 +245,31 @@ class Study:
         """A live view in a notebook, a picture and words elsewhere."""
         return bundle_of(self)
 
-    def _take(self, individuals: list[Individual]) -> None:
+    def _read(self, ledger: Ledger) -> None:
+        """Take what is new in a file that another process writes."""
+        from workbench.tuning.ledger import is_written
+
+        written = is_written(ledger.path)  # before the rows: what it says of itself last is there then
+        for one in ledger.individuals(len(self._individuals)):
+            self._take(one)
+        for race in ledger.races(len(self._races)):
+            self._take(race)
+        said = ledger.state
+        over: State = "done" if said == "done" else "failed" if said == "failed" else "stopped"
+        state: State = "watching" if written else over
+        if state != self.state:
+            self.state = state
+            self._tell()
+
+    def _take(self, new: Individual | Race) -> None:
         with self._changed:
-            self._individuals += individuals
+            if isinstance(new, Race):
+                self._races.append(new)
+                self._individuals = [new.raced(one) for one in self._individuals]
+            else:
+                self._individuals.append(new)
             self._changed.notify_all()
+        self._tell()
 
     def _set(self, state: State) -> None:
         with self._changed:
@@ -236,24 +283,39 @@ class Study:
 
     def _begin(self, plan: Plan, ledger: Ledger) -> None:
         """Run in a thread of its own, which closes the ledger."""
+        self._read(ledger)
         self.state = "running"
-        self._individuals = ledger.individuals()
         thread = threading.Thread(target=self._run, args=(plan, ledger), name="study", daemon=True)
         self._thread = thread
         thread.start()
 
     def _run(self, plan: Plan, ledger: Ledger) -> None:
-        sandbox = Sandbox(plan.setup, memory_bytes=plan.memory_bytes)
         try:
             with ledger:
-                sandbox.expect()
-                _search(self, plan, ledger, sandbox)
+                try:
+                    self._experiment(plan, ledger)
+                except BaseException:
+                    ledger.say("failed")
+                    raise
+                ledger.say("stopped" if self._stop.is_set() else "done")
             self._set("stopped" if self._stop.is_set() else "done")
         except BaseException as error:  # `wait` raises it in the thread that asks
             self.error = error
             self._set("failed")
+
+    def _experiment(self, plan: Plan, ledger: Ledger) -> None:
+        ledger.say("running")
+        evaluator = plan.evaluator()
+        try:
+            Experiment(plan, ledger, evaluator, self._take, self._going).run()
         finally:
-            sandbox.close()
+            evaluator.close()
+
+    def _going(self, idle: bool) -> bool:
+        """Whether more may begin; waits for `resume` while nothing is under way."""
+        if idle:
+            self._go.wait()
+        return self._go.is_set() and not self._stop.is_set()
 
 
 def begin_study(
@@ -267,7 +329,12 @@ def begin_study(
 
     ledger = open_ledger(path)
     try:
-        described = {"tunables": [row.name for row in plan.space.space.parameters], **about}
+        parameters = plan.candidates.space.parameters
+        described = {
+            "tunables": [row.name for row in parameters],
+            "values": [list(row.values) for row in parameters],
+            **about,
+        }
         ledger.describe(described)
         for name in ("key", "backend", "extents", "tunables"):
             if ledger.about[name] != _plain(described[name]):
@@ -284,72 +351,8 @@ def begin_study(
     return study
 
 
-def _search(study: Study, plan: Plan, ledger: Ledger, sandbox: Sandbox) -> None:
-    """Ask the strategy, answer from memory or by an evaluation, until the budget or the strategy ends."""
-    known: dict[Point, float | None] = {one.point: one.score for one in study.individuals}
-    phenotypes = {one.outcome.phenotype: one.number for one in study.individuals if _is_measured(one)}
-    strategy = make_strategy(plan.strategy, plan.space.space, (plan.space.start, *plan.start), plan.seed)
-    before = len(known)
-    begin = time.monotonic()
-    repeats = 0
-    longest = 0.0
-    while repeats < _MOST_REPEATS and not study._stop.is_set():
-        study._go.wait()
-        spent = time.monotonic() - begin
-        if len(known) - before >= plan.budget.evaluations or spent >= plan.budget.seconds or study._stop.is_set():
-            return
-        point = strategy.ask()
-        if point is None:
-            return
-        repeats += 1
-        if point not in known:
-            repeats = 0
-            timeout = max(plan.timeout_floor, _TIMEOUT_FACTOR * longest)
-            one = _evaluated(study, plan, sandbox, point, strategy.origin(point), phenotypes, timeout)
-            if one.outcome.status == "success":
-                longest = max(longest, one.outcome.build_seconds + one.outcome.run_seconds)
-            ledger.add(one)
-            if _is_measured(one):
-                phenotypes[one.outcome.phenotype] = one.number
-            known[point] = one.score
-            study._take([one])
-            study._tell()
-        strategy.tell(point, known[point])
-
-
-def _evaluated(
-    study: Study,
-    plan: Plan,
-    sandbox: Sandbox,
-    point: Point,
-    origin: Origin,
-    phenotypes: Mapping[str, int],
-    timeout: float,
-) -> Individual:
-    """One individual, measured or, if its phenotype was, with the measurement of its twin."""
-    choices = to_json(plan.space.choices(point))
-    fastest = min((one.outcome.seconds or inf for one in study.individuals), default=inf)
-    outcome, phenotype = sandbox.evaluate(
-        choices, samples=plan.samples, best=fastest, timeout=timeout, known=phenotypes
-    )
-    same_as = 0
-    if outcome is None:
-        same_as = phenotypes[phenotype]
-        twin = study.individuals[same_as - 1].outcome
-        outcome = Outcome(twin.status, twin.samples, phenotype, 0.0, 0.0, twin.tail)
-    seconds = outcome.seconds
-    score = None if seconds is None else prod(plan.setup.extents) / seconds
-    changes = ", ".join(f"{name} = {text}" for name, text in plan.space.changes(point).items())
-    birth = _AT_START if point == plan.space.start else origin.birth
-    numbers = {one.point: one.number for one in study.individuals}
-    parents = tuple(numbers[parent] for parent in origin.parents)
-    by = origin.strategy or plan.strategy
-    number = len(study.individuals) + 1
-    return Individual(number, point, choices, changes, by, birth, parents, outcome, score, same_as, time.time())
-
-
-def _is_measured(one: Individual) -> bool:
-    return bool(one.outcome.phenotype) and not one.same_as
+def _later(race: Race, individuals: Sequence[Individual]) -> list[int]:
+    return [one.number for one in individuals if one.number > race.after]
 
 
 def _plain(value: object) -> object:

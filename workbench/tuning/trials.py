@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from workbench.tuning.space import Point
@@ -20,6 +19,7 @@ class Outcome:
 
     `samples`: seconds of a step, one a measurement, empty unless `status` is "success". `phenotype`: the key of the
     program that ran, "" where none was made. `build_seconds` and `run_seconds`: time it took. `tail`: what went wrong.
+    `bound`: seconds of a step by the host's ceilings (roofline), 0 where they are not known.
     """
 
     status: Status
@@ -28,11 +28,12 @@ class Outcome:
     build_seconds: float = 0.0
     run_seconds: float = 0.0
     tail: str = ""
+    bound: float = 0.0
 
     @property
     def seconds(self) -> float | None:
-        """The median of the samples."""
-        return statistics.median(self.samples) if self.samples else None
+        """The least sample: what else runs on a machine makes measurements longer only (Chen & Revels 2016)."""
+        return min(self.samples, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,11 @@ class Individual:
     """A row of the ledger: what was tried, where it came from, what it gave.
 
     `number` counts from 1. `choices`: their JSON text. `changes`: what they set beside the start, for people. `score`:
-    cell updates a second, None if it failed. `same_as`: the number of the individual with this phenotype that was
-    measured, 0 if this one was. `told`: when, in seconds since 1970.
+    cell updates a second as the search was told, None if it failed. `same_as`: the number of the individual with this
+    phenotype that was measured, 0 if this one was. `told`: when, in seconds since 1970. `asked`, `after`: it was the
+    how-manieth point that the search began to measure, when how many scores were known to it; `base`: how many
+    individuals there were when that search began. `finals`: seconds of a step, of the latest race in which it was a
+    finalist.
     """
 
     number: int
@@ -55,3 +59,50 @@ class Individual:
     score: float | None
     same_as: int
     told: float
+    asked: int = 0
+    after: int = 0
+    base: int = 0
+    finals: tuple[float, ...] = ()
+
+    @property
+    def seconds(self) -> float | None:
+        """The least sample of its final, else of its first measurement; None if it failed."""
+        return min(self.finals, default=self.outcome.seconds)
+
+    @property
+    def final_score(self) -> float | None:
+        """Cell updates a second by `seconds`."""
+        first, last = self.outcome.seconds, self.seconds
+        return self.score if self.score is None or not first or not last else self.score * first / last
+
+    @property
+    def share(self) -> float | None:
+        """Share of the speed that the host's ceilings allow; None where they are not known.
+
+        They are not where a candidate is faster: then they were measured while something else ran.
+        """
+        share = self.outcome.bound / self.seconds if self.seconds else 0.0
+        return share if 0 < share <= 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Finalists measured in turn in one process, after so many individuals.
+
+    `samples`: seconds of a step by the number of the individual; empty if the race broke off, and `tail` says why.
+    """
+
+    number: int
+    after: int
+    samples: tuple[tuple[int, tuple[float, ...]], ...]
+    tail: str = ""
+    told: float = 0.0
+
+    @property
+    def winner(self) -> int | None:
+        """The number of the finalist with the least sample."""
+        return min(self.samples, key=lambda row: min(row[1]))[0] if self.samples else None
+
+    def raced(self, one: Individual) -> Individual:
+        """An individual with what this race measured of it."""
+        return replace(one, finals=dict(self.samples).get(one.number, one.finals))

@@ -9,6 +9,7 @@ import time
 import weakref
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from shutil import rmtree
 
@@ -24,10 +25,12 @@ from workbench.run.memory import bytes_available
 from workbench.run.opening import Opening, read_opening, whole
 from workbench.tuning.budget import read_budget
 from workbench.tuning.evaluation import Setup, write_setup
+from workbench.tuning.experiment import Plan
 from workbench.tuning.machine_space import MachineSpace, machine_space
+from workbench.tuning.pool import Pool
 from workbench.tuning.space import Point
 from workbench.tuning.strategies.registry import make_strategy
-from workbench.tuning.study import Plan, Study, begin_study
+from workbench.tuning.study import Study, begin_study
 from workbench.tuning.tile_space import STEPWISE, is_tiling
 from workbench.tuning.wisdom import Place, Result, keep_or_warn, place_of
 
@@ -36,6 +39,7 @@ _CHECKED_SIMULATED = {1: (1031,), 2: (37, 41), 3: (11, 13, 37)}  # a simulated t
 _CHECK_STEPS = 3
 _CHECK_STEPS_OF_TILES = 40  # the first runs alone, and so does the last, which is observed
 _WITH_TREE = ("independence", "portfolio")
+_SAMPLES = 7  # measurements of a candidate
 TIMEOUT_FLOOR = 60.0  # seconds of one evaluation
 
 
@@ -52,6 +56,7 @@ class Wish:
     only: Collection[str] | None = None
     fixed: Collection[str] = ()
     threads: int = 0
+    workers: int = 1
     tree: str | None = None
 
 
@@ -59,6 +64,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     """Check everything that can be wrong, then begin; returns at once."""
     budget = read_budget(wish.budget)
     check_threads(wish.threads)
+    check_workers(wish.workers)
     opening = read_opening(graph, values, shape)
     backend = select_backend(wish.backend).name
     threads = available_threads()
@@ -82,17 +88,34 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         fields = {name: whole(array, opening.extents) for name, array in opening.fields.items()}
         write_setup(setup, to_text(space.graph), fields, opening.numbers)
         memory = bytes_available() or 0
-        plan = Plan(setup, space, wish.strategy, budget, wish.seed, start, 7, memory, TIMEOUT_FLOOR)
-        place = place_of(key, backend, wish.threads)
-        study = begin_study(
-            path, plan, _about(space, opening, setup, wish), (_keeper(graph.name, place, setup.extents),)
+        plan = Plan(
+            space,
+            lambda: Pool(setup, wish.workers, samples=_SAMPLES, memory_bytes=memory),
+            prod(opening.extents),
+            wish.strategy,
+            budget,
+            wish.seed,
+            start,
+            wish.workers,
+            TIMEOUT_FLOOR,
         )
+        place = place_of(key, backend, wish.threads)
+        keeper = _keeper(graph.name, place, setup.extents)
+        study = begin_study(path, plan, _about(space, opening, setup, wish), (keeper,))
     except BaseException:
         rmtree(folder, ignore_errors=True)
         raise
     study.setup = setup
     weakref.finalize(study, rmtree, folder, ignore_errors=True)
     return study
+
+
+def check_workers(workers: object) -> None:
+    """TuningError unless it is a whole number from 1."""
+    if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
+        raise TuningError(
+            f"workers={workers!r} is no number of workers", advice="Pass a whole number from 1, at most one a core."
+        )
 
 
 def default_folder() -> Path:

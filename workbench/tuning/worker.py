@@ -1,8 +1,9 @@
 """Worker: `python -m workbench.tuning.worker` forks one child for each candidate, so that none can hurt another.
 
 The worker imports once and never starts a thread; only children do. Requests come as JSON lines on standard input;
-answers go to standard output: {"phenotype"} from the child, to be answered "go" or "skip", then {"outcome"}. A child
-has a process group, a bound on memory and a time limit; whatever becomes of it, the worker answers.
+answers go to standard output: {"phenotype"} from the child, to be answered "go" or "skip", then {"outcome"}, or
+{"race"} with samples. A child has a process group, a bound on memory and a time limit; whatever becomes of it, the
+worker answers.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ import time
 from dataclasses import asdict
 from typing import Any, BinaryIO, TextIO
 
-from workbench.tuning.evaluation import Setup, evaluate, write_expected
+from workbench.backends.compile_pool import keep_compilers_in_group
+from workbench.tuning.evaluation import Setup, evaluate, measure_ceilings, race, write_expected
+from workbench.tuning.slot import Builder, is_held_up, let_go_on
 from workbench.tuning.trials import Outcome
 
 _PR_SET_PDEATHSIG = 1
 _TAIL_BYTES = 4000
+_TICK_SECONDS = 0.25
 
 
 def main() -> int:
@@ -50,14 +54,15 @@ def _guarded(request: dict[str, Any], answers: TextIO, printed: BinaryIO) -> Out
         os.close(reader)
         _child(request, answers, printed, writer)
     os.close(writer)
-    late = not select.select([reader], [], [], request["timeout"])[0]
-    done = not late and os.read(reader, 1) == b"d"
+    late, status = _watched(reader, child, request["timeout"])
+    done = _is_ready(reader, 0.0) and os.read(reader, 1) == b"d"
     os.close(reader)
-    if not done:
-        _end_group(child)
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)  # it may not have made its group yet
-    _, status = os.waitpid(child, 0)
+    if status is None:
+        if not done:
+            _end_group(child)
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)  # it may not have made its group yet
+        _, status = os.waitpid(child, 0)
     _end_group(child)  # what it has left behind
     if done:
         return None
@@ -66,6 +71,29 @@ def _guarded(request: dict[str, Any], answers: TextIO, printed: BinaryIO) -> Out
         limit = f"it ran longer than its limit of {request['timeout']:.3g} s"
         return Outcome("timeout", run_seconds=seconds, tail=limit)
     return Outcome("runtime", run_seconds=seconds, tail=f"{_end_text(status)}\n{_tail(printed)}".strip())
+
+
+def _watched(reader: int, child: int, seconds: float) -> tuple[bool, int | None]:
+    """Wait until the child says or does something: whether it is late, and its status if it has ended.
+
+    Seconds in which another candidate is measured do not count. The pipe's end alone does not say that the child has
+    ended: what a candidate leaves behind keeps it open.
+    """
+    while seconds > 0:
+        begin = time.monotonic()
+        if _is_ready(reader, min(seconds, _TICK_SECONDS)):
+            return False, None
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            return False, status
+        if not is_held_up(child):
+            seconds -= time.monotonic() - begin
+        let_go_on(child)
+    return True, None
+
+
+def _is_ready(reader: int, seconds: float) -> bool:
+    return bool(select.select([reader], [], [], seconds)[0])
 
 
 def _child(request: dict[str, Any], answers: TextIO, printed: BinaryIO, writer: int) -> None:
@@ -78,8 +106,7 @@ def _child(request: dict[str, Any], answers: TextIO, printed: BinaryIO, writer: 
         if request["memory_bytes"]:
             resource.setrlimit(resource.RLIMIT_AS, (request["memory_bytes"],) * 2)
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        outcome = _work(request, answers)
-        _answer(answers, {"outcome": asdict(outcome) if outcome is not None else None})
+        _answer(answers, _work(request, answers))
         os.write(writer, b"d")
         os._exit(0)
     except MemoryError:
@@ -90,17 +117,33 @@ def _child(request: dict[str, Any], answers: TextIO, printed: BinaryIO, writer: 
         os._exit(1)
 
 
-def _work(request: dict[str, Any], answers: TextIO) -> Outcome | None:
+def _work(request: dict[str, Any], answers: TextIO) -> dict[str, Any]:
+    """What the request asks for, as a message."""
     setup = Setup.from_json(request["setup"])
-    if request["what"] == "expect":
-        write_expected(setup)
-        return Outcome("success")
+    keep_compilers_in_group()
+    builder = Builder()
+    match request["what"]:
+        case "expect":
+            write_expected(setup)
+            measure_ceilings(setup, builder)
+            return {"outcome": asdict(Outcome("success"))}
+        case "race":
+            return {"race": race(setup, request["choices"], request["rounds"], request["memory_bytes"] // 2, builder)}
+        case _:
+            outcome = evaluate(
+                setup,
+                request["choices"],
+                request["samples"],
+                request["best"] or float("inf"),
+                lambda phenotype: _announced(phenotype, answers),
+                builder,
+            )
+            return {"outcome": asdict(outcome) if outcome is not None else None}
 
-    def announce(phenotype: str) -> bool:
-        _answer(answers, {"phenotype": phenotype})
-        return _read_line(0) == b"go"
 
-    return evaluate(setup, request["choices"], request["samples"], request["best"] or float("inf"), announce)
+def _announced(phenotype: str, answers: TextIO) -> bool:
+    _answer(answers, {"phenotype": phenotype})
+    return _read_line(0) == b"go"
 
 
 def _read_line(handle: int) -> bytes:

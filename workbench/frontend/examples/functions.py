@@ -3,6 +3,7 @@
 # A word, its cell, what is given and what one step gives (to six digits), a mistake, its error and the advice.
 FUNCTIONS_OF_VALUES = r"""
 sqrt(u) given [0, 1, 4] gives [0, 1, 2]
+rsqrt(u) given [0.25, 1, 16] gives [2, 1, 0.25]
 cbrt(u) given [-8, 1, 27] gives [-2, 1, 3]
 exp(u) given [0, 1] gives [1, 2.71828]
 exp2(u) given [0, 3, -1] gives [1, 8, 0.5]

@@ -20,8 +20,7 @@ _GAP: Box = (34.0, 14.0)
 _OVER_GAP = 22.0  # of a name that may stand over the gaps beside its value
 _HULL_GAP: Box = (56.0, 44.0)  # captions stand above their hulls
 _PADDING = 16.0
-# Instructions of values that stand beside what uses them.
-_BESIDE = ("Shift", "Broadcast", "Replicate", "Imm", "LoadIndex")
+_NO_OPERATIONS = ("Shift", "Broadcast", "Replicate", "Imm", "LoadIndex")
 
 COMFORTABLE = 150  # values drawn one by one unless a reader asks for more
 
@@ -222,7 +221,7 @@ def _homes(summary: GraphSummary) -> tuple[int, ...]:
     for node in reversed(summary.nodes):
         n = node.ref.node
         # Moved values and plain numbers are no operations; they belong where what uses them is computed.
-        if home[n] < 0 and node.storage == "Delayed" and node.instruction in _BESIDE:
+        if home[n] < 0 and node.storage == "Delayed" and node.instruction in _NO_OPERATIONS:
             home[n] = min((home[m] for m in users[n] if home[m] >= 0), default=-1)
         for operand in node.operands:
             users[operand].append(n)

@@ -6,14 +6,17 @@ from collections import Counter
 from dataclasses import dataclass
 
 from workbench.tuning.study import Study
-from workbench.tuning.trials import Individual, Status
+from workbench.tuning.trials import Individual, Race, Status
 
 _GIGA = 1e9
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One individual: its number, Gcells/s (None: failed) with the least and greatest sample, what it changed."""
+    """One individual: its number, Gcells/s (None: failed) with the least and greatest sample, what it changed.
+
+    `share`: of the speed that the host's ceilings allow, None where they are not known.
+    """
 
     number: int
     score: float | None
@@ -23,11 +26,15 @@ class Mark:
     copied: bool
     changes: str
     tail: str
+    share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class StudySummary:
-    """What a study view shows. `line`: (number, best Gcells/s so far); `counts`: individuals by status."""
+    """What a study view shows. `line`: (number, best Gcells/s so far); `counts`: individuals by status.
+
+    `race`: how many took turns in the last race, and how many measurements each had at least; None before one.
+    """
 
     program: str
     backend: str
@@ -38,6 +45,7 @@ class StudySummary:
     counts: tuple[tuple[str, int], ...]
     best: Mark | None
     gain: float
+    race: tuple[int, int] | None = None
 
     def text(self) -> str:
         """The study in a few lines."""
@@ -48,7 +56,11 @@ class StudySummary:
             lines.append(f"left out: {failed}")
         if self.best is not None and self.best.score is not None:
             found = f"{self.best.score:.3g} Gcells/s, {self.gain:.2f} x the start"
+            if self.best.share is not None:
+                found += f", {100 * self.best.share:.0f} % of what the ceilings allow"
             lines.append(f"best: number {self.best.number}, {found}: {self.best.changes or 'the start itself'}")
+        if self.race is not None:
+            lines.append(f"race: the fastest {self.race[0]} in turn, {self.race[1]} measurements each")
         return "\n".join(lines)
 
 
@@ -75,12 +87,19 @@ def summarise_study(study: Study) -> StudySummary:
         tuple(Counter(mark.status for mark in marks).items()),
         None if best is None else marks[best.individual.number - 1],
         1.0 if best is None else best.gain,
+        next((_size(race) for race in reversed(study.races) if race.samples), None),
     )
 
 
+def _size(race: Race) -> tuple[int, int]:
+    return len(race.samples), min(len(samples) for _, samples in race.samples)
+
+
 def _mark(one: Individual, cells: int) -> Mark:
-    samples = one.outcome.samples
-    score = None if one.score is None else one.score / _GIGA
+    samples = one.finals or one.outcome.samples
+    score = None if one.final_score is None else one.final_score / _GIGA
     low, high = (cells / max(samples) / _GIGA, cells / min(samples) / _GIGA) if samples else (0.0, 0.0)
     copied = bool(one.same_as)
-    return Mark(one.number, score, low, high, one.outcome.status, copied, one.changes, one.outcome.tail[:200])
+    return Mark(
+        one.number, score, low, high, one.outcome.status, copied, one.changes, one.outcome.tail[:200], one.share
+    )

@@ -1,0 +1,49 @@
+"""Random kernels with values of several spaces: folds over some axes, and values repeated along further ones."""
+
+from itertools import combinations
+
+from tests.random_kernels import Facts, Maker
+from workbench.graph import Space
+
+
+def inner_spaces(space):
+    """All spaces of some of the axes, in their order."""
+    counts = range(1, space.rank)
+    return [Space(axes) for count in counts for axes in combinations(space.axes, count)]
+
+
+class SpacedMaker(Maker):
+    """As Maker; each move takes place in some space, and two further ones lead from one space to another."""
+
+    def further_moves(self):
+        return ((self.folded, 3), (self.replicated, 3))
+
+    def some_space(self):
+        known = list(dict.fromkeys(self.space_of(i) for i in self.facts))
+        return self.rng.choice([self.space, self.space, *known])
+
+    def folded(self):
+        """Over some axes of a value that has several."""
+        if self.here.rank == 1:
+            self.here = self.space
+        index = self.local()
+        if not self.facts[index].total and self.rng.random() < 0.5:  # so that it may be read beside its cell
+            index = self.extend(index)
+        axes = self.rng.sample(range(self.here.rank), self.rng.randint(1, self.here.rank - 1))
+        made = self.builder.fold(self.operator_for(self.type_of(index)), index, sorted(axes))
+        self.used.add(index)
+        # Never plain: planning refuses boundary values that need a fold.
+        return self.keep(made, Facts(self.facts[index].total, False))
+
+    def replicated(self):
+        """Of a value of some axes; where there is none, of an index."""
+        others = [space for space in inner_spaces(self.space) if self.knows(space)]
+        self.here = self.rng.choice(others or inner_spaces(self.space))
+        index = self.local() if others else self.keep_index()
+        larger = [s for s in inner_spaces(self.space) if s != self.here and self.here.positions_in(s) is not None]
+        target = self.rng.choice([self.space, self.space, *larger])
+        self.used.add(index)
+        return self.keep(self.builder.replicate(index, target), self.facts[index])
+
+    def knows(self, space):
+        return any(self.space_of(i) == space for i in self.facts)

@@ -1,0 +1,169 @@
+"""Ledgers: rows come back as they were added, files of earlier versions are read and taken over, readers follow."""
+
+import sqlite3
+import threading
+
+import pytest
+
+from tests.waiting import wait_for
+from workbench.errors import TuningError
+from workbench.tuning import migrations
+from workbench.tuning.ledger import is_written, open_ledger, read_ledger
+from workbench.tuning.migrations import STEPS, VERSION, migrate, version_of
+from workbench.tuning.study import Study
+from workbench.tuning.trials import Individual, Outcome, Race
+
+ABOUT = {"program": "mean", "key": "k", "backend": "openmp", "extents": [64], "tunables": ["tile"]}
+
+
+def individual(number, seconds=0.5):
+    outcome = Outcome("success", (seconds, 2 * seconds), f"p{number}", 1.5, 0.25, "", 0.125)
+    origin = ("sweep", "mutation", (1, 2))
+    return Individual(number, (number, 3), "{}", "tile = 8", *origin, outcome, 64 / seconds, 0, 1e9, number, number - 1)
+
+
+def test_rows_come_back_as_they_were_added(tmp_path):
+    rows = [individual(1), individual(2), individual(3)]
+    races = [Race(1, 2, ((1, (0.5, 0.25)), (2, (0.75,))), "", 1e9), Race(2, 3, (), "it broke off", 1e9)]
+    with open_ledger(tmp_path / "s.sqlite") as ledger:
+        ledger.describe(ABOUT)
+        for one in rows:
+            ledger.add(one)
+        for race in races:
+            ledger.add_race(race)
+    with read_ledger(tmp_path / "s.sqlite") as ledger:
+        assert ledger.about == ABOUT
+        assert ledger.individuals() == rows
+        assert ledger.individuals(after=2) == rows[2:]
+        assert ledger.races() == races
+        assert ledger.races(after=1) == races[1:]
+
+
+def test_row_that_is_there_is_not_added_again(tmp_path):
+    with open_ledger(tmp_path / "s.sqlite") as ledger:
+        ledger.add(individual(1))
+        with pytest.raises(sqlite3.IntegrityError):
+            ledger.add(individual(1, 0.25))
+        assert ledger.individuals() == [individual(1)]
+
+
+def test_race_is_added_whole_or_not_at_all(tmp_path):
+    with open_ledger(tmp_path / "s.sqlite") as ledger:
+        with pytest.raises(sqlite3.IntegrityError):
+            ledger.add_race(Race(1, 1, ((1, (0.5,)), (1, (0.5,)))))
+        assert ledger.races() == []
+
+
+def test_equal_search_goes_on_and_another_one_begins(tmp_path):
+    with open_ledger(tmp_path / "s.sqlite") as ledger:
+        assert ledger.search_base(["sweep", 1], 0) == 0
+        assert ledger.search_base(["sweep", 1], 5) == 0
+        assert ledger.search_base(["sweep", 2], 5) == 5
+        assert ledger.search_base(["sweep", 2], 9) == 5
+        assert ledger.search_base(["sweep", 1], 9) == 9
+
+
+FIRST = """INSERT INTO individual VALUES
+    (1, '[0]', '{}', '', 'sweep', 'start', '[]', 'success', '[0.5]', 'p', 1, 2, '', 128, 0, 9)"""
+
+
+def older(path, version):
+    """A file as that version left it, with one individual."""
+    connection = sqlite3.connect(path)
+    connection.executescript(STEPS[0] + FIRST)
+    connection.execute("INSERT INTO about VALUES ('program', '\"mean\"')")
+    for step in STEPS[1:version]:
+        connection.executescript(step)
+    connection.execute(f"PRAGMA user_version = {version}")
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize("version", range(1, VERSION))
+def test_file_of_an_earlier_version_is_taken_over(tmp_path, version):
+    path = tmp_path / "s.sqlite"
+    older(path, version)
+    before = path.read_bytes()
+    with read_ledger(path) as ledger:
+        read = ledger.individuals()
+        assert ledger.races() == []
+        assert ledger.state == ""
+    assert path.read_bytes() == before
+    with open_ledger(path) as ledger:
+        (one,) = ledger.individuals()
+        assert [one] == read
+        assert (one.number, one.outcome.samples, one.score, one.outcome.bound, one.base) == (1, (0.5,), 128, 0.0, 0)
+        ledger.add(individual(2))
+        ledger.add_race(Race(1, 2, ((1, (0.5,)),)))
+        assert ledger.about == {"program": "mean"}
+    assert sqlite3.connect(path).execute("PRAGMA user_version").fetchone() == (VERSION,)
+    assert len(Study.attach(path).individuals) == 2
+
+
+def test_step_that_fails_leaves_the_version_before_it(tmp_path, monkeypatch):
+    path = tmp_path / "s.sqlite"
+    older(path, 1)
+    monkeypatch.setattr(migrations, "STEPS", (STEPS[0], STEPS[1] + "INSERT INTO nowhere VALUES (1);"))
+    connection = sqlite3.connect(path)
+    with pytest.raises(sqlite3.OperationalError, match="nowhere"):
+        migrate(connection)
+    assert version_of(connection) == 1
+    assert connection.execute("SELECT name FROM sqlite_master WHERE name = 'race'").fetchall() == []
+    monkeypatch.undo()
+    migrate(connection)
+    assert version_of(connection) == VERSION
+    connection.close()
+
+
+def test_readers_are_told_while_another_writes(tmp_path):
+    """An attached study with a listener reads by itself what comes, races too, and that the writer has ended."""
+    path = tmp_path / "s.sqlite"
+    heard = []
+    with open_ledger(path) as ledger:
+        ledger.describe(ABOUT)
+        ledger.say("running")
+        ledger.add(individual(1))
+        study = Study.attach(path)
+        assert study.state == "watching"
+        study.listen(lambda study: heard.append((len(study.individuals), len(study.races), study.state)))
+        ledger.add(individual(2))
+        wait_for(lambda: (2, 0, "watching") in heard)
+        ledger.add_race(Race(1, 2, ((1, (0.25,)), (2, (0.125,)))))
+        wait_for(lambda: (2, 1, "watching") in heard)
+        assert study.best.individual.number == 2
+        assert study.individuals[1].finals == (0.125,)
+        ledger.say("done")
+    wait_for(lambda: study.state == "done")
+    assert heard[-1] == (2, 1, "done")
+    study._follower.join(60)
+    assert not study._follower.is_alive()
+
+
+def test_study_whose_process_was_killed_has_stopped(tmp_path):
+    """It last said that it runs, but nobody holds its lock."""
+    with open_ledger(tmp_path / "s.sqlite") as ledger:
+        ledger.describe(ABOUT)
+        ledger.say("running")
+        assert is_written(tmp_path / "s.sqlite")
+        assert Study.attach(tmp_path / "s.sqlite").state == "watching"
+    assert not is_written(tmp_path / "s.sqlite")
+    assert Study.attach(tmp_path / "s.sqlite").state == "stopped"
+
+
+def test_looks_at_a_file_keep_nobody_from_writing(tmp_path):
+    """A reader holds the lock for a moment; who wants to write tries again."""
+    path = tmp_path / "s.sqlite"
+    open_ledger(path).close()
+    looks = []
+
+    def look():
+        while len(looks) < 300:
+            looks.append(is_written(path))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    for _ in range(50):
+        open_ledger(path).close()
+    thread.join()
+    with open_ledger(path), pytest.raises(TuningError, match="another study writes"):
+        open_ledger(path)

@@ -1,0 +1,234 @@
+"""Experiment: a study at work: candidates are measured in places, what they gave is kept, finalists race at the end."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from math import inf
+from typing import TYPE_CHECKING, Protocol
+
+from workbench.errors import TuningError
+from workbench.tuning.budget import Budget
+from workbench.tuning.race import ROUNDS, finalists
+from workbench.tuning.search import Begun, Search, Threads, Told, drive
+from workbench.tuning.space import Point, Space
+from workbench.tuning.strategies.registry import make_strategy
+from workbench.tuning.trials import Individual, Outcome, Race
+
+if TYPE_CHECKING:
+    from workbench.tuning.ledger import Ledger
+
+AT_START = "start"
+_TIMEOUT_FACTOR = 3.0  # times the longest evaluation that passed
+
+
+class Candidates(Protocol):
+    """What may be tried: points of a space, and what each stands for."""
+
+    @property
+    def space(self) -> Space:
+        """All points."""
+
+    @property
+    def start(self) -> Point:
+        """The point that gains are counted from."""
+
+    def text(self, point: Point) -> str:
+        """What an evaluator is given."""
+
+    def changes(self, point: Point) -> dict[str, str]:
+        """What a point sets that the start does not, by name."""
+
+
+class Evaluator(Protocol):
+    """Measures candidates, given as texts. `evaluate` is called in as many threads as the plan has workers."""
+
+    def evaluate(
+        self, text: str, *, best: float, timeout: float, known: Callable[[str], bool]
+    ) -> tuple[Outcome | None, str]:
+        """The outcome and the phenotype; None if `known` says that the phenotype is. `best`, `timeout`: seconds."""
+
+    def race(self, texts: Sequence[str], *, rounds: int, timeout: float) -> list[tuple[float, ...]]:
+        """Seconds a step of each, so many rounds in turn. TuningError if that breaks off."""
+
+    def close(self) -> None:
+        """End whatever still runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a study does.
+
+    evaluator: opens what measures. cells: of a step, for scores. timeout_floor: seconds for one evaluation (build,
+    comparison, measurements); more if one that passed took more than a third of it.
+    """
+
+    candidates: Candidates
+    evaluator: Callable[[], Evaluator]
+    cells: int
+    strategy: str
+    budget: Budget
+    seed: int = 0
+    start: tuple[Point, ...] = ()
+    workers: int = 1
+    timeout_floor: float = 60.0
+
+    @property
+    def starts(self) -> tuple[Point, ...]:
+        """The points that are measured first."""
+        return (self.candidates.start, *self.start)
+
+
+@dataclass(slots=True)
+class Experiment:
+    """One run of a plan. `heard` is called with what is new, after it is in the ledger; `going` may block.
+
+    going(idle): whether more may begin; idle: nothing is under way.
+    """
+
+    plan: Plan
+    ledger: Ledger
+    evaluator: Evaluator
+    heard: Callable[[Individual | Race], None]
+    going: Callable[[bool], bool]
+    _individuals: list[Individual] = field(init=False)
+    _numbers: dict[Point, int] = field(init=False)
+    _measured: dict[str, int] = field(init=False)  # numbers by phenotype
+    _measuring: set[str] = field(default_factory=set)  # phenotypes that another place is at
+    _fastest: float = inf
+    _longest: float = 0.0
+    _base: int = 0
+    _broken: bool = False
+    _changed: threading.Condition = field(default_factory=threading.Condition)
+
+    def __post_init__(self) -> None:
+        self._individuals = self.ledger.individuals()
+        self._numbers = {one.point: one.number for one in self._individuals}
+        self._measured = {one.outcome.phenotype: one.number for one in self._individuals if _is_measured(one)}
+        self._fastest = min((one.outcome.seconds or inf for one in self._individuals), default=inf)
+
+    def run(self) -> None:
+        """Until the budget or the strategy ends; then a race, unless `going` has an end of everything."""
+        plan, before, begin = self.plan, len(self._individuals), time.monotonic()
+        search = self._search()
+        places: Threads[_Result] = Threads(self._evaluated, plan.workers)
+
+        def may_begin(idle: bool) -> bool:
+            new = len(self._individuals) - before + places.under_way
+            return self.going(idle) and new < plan.budget.evaluations and time.monotonic() - begin < plan.budget.seconds
+
+        try:
+            drive(search, places, self._kept, may_begin)
+        except BaseException:
+            with self._changed:
+                self._broken = True
+                self._changed.notify_all()
+            raise
+        finally:
+            places.close()
+        if self.going(True):
+            self._race()
+
+    def _search(self) -> Search:
+        """The strategy in the state in which it was when the ledger's last individual was added.
+
+        A search that is described as the last one was goes on; another one begins with all scores that are there.
+        """
+        plan = self.plan
+        tree = plan.candidates.space.tree
+        described = [plan.strategy, plan.seed, plan.starts, *([] if tree is None else [str(tree)])]
+        self._base = self.ledger.search_base(described, len(self._individuals))
+        known = {one.point: one.score for one in self._individuals[: self._base]}
+        search = Search(make_strategy(plan.strategy, plan.candidates.space, plan.starts, plan.seed), known)
+        search.go_on(Told(one.point, one.score, one.asked, one.after) for one in self._individuals[self._base :])
+        return search
+
+    def _evaluated(self, begun: Begun) -> _Result:
+        """In a thread of its own: the outcome; None with a phenotype that is measured or will be."""
+        with self._changed:
+            best, timeout = self._fastest, max(self.plan.timeout_floor, _TIMEOUT_FACTOR * self._longest)
+        text = self.plan.candidates.text(begun.point)
+        outcome, phenotype = self.evaluator.evaluate(text, best=best, timeout=timeout, known=self._is_known)
+        with self._changed:
+            while outcome is None and phenotype not in self._measured and not self._broken:
+                self._changed.wait()
+        return outcome, phenotype, text
+
+    def _is_known(self, phenotype: str) -> bool:
+        """Whether somebody else measures this phenotype or has done so; if not, the caller does."""
+        with self._changed:
+            known = phenotype in self._measured or phenotype in self._measuring
+            self._measuring.add(phenotype)
+            return known
+
+    def _kept(self, begun: Begun, result: _Result) -> float | None:
+        """Add an individual, measured or, if its phenotype was, with the measurement of its twin; its score."""
+        outcome, phenotype, text = result
+        plan, same_as = self.plan, 0
+        if outcome is None:
+            same_as = self._measured[phenotype]
+            outcome = replace(self._individuals[same_as - 1].outcome, build_seconds=0.0, run_seconds=0.0)
+        elif phenotype:  # which a child that crashed could not put into its outcome
+            outcome = replace(outcome, phenotype=phenotype)
+        score = None if outcome.seconds is None else plan.cells / outcome.seconds
+        changes = ", ".join(f"{name} = {value}" for name, value in plan.candidates.changes(begun.point).items())
+        birth = AT_START if begun.point == plan.candidates.start else begun.origin.birth
+        one = Individual(
+            number=len(self._individuals) + 1,
+            point=begun.point,
+            choices=text,
+            changes=changes,
+            strategy=begun.origin.strategy or plan.strategy,
+            birth=birth,
+            parents=tuple(self._numbers[parent] for parent in begun.origin.parents),
+            outcome=outcome,
+            score=score,
+            same_as=same_as,
+            told=time.time(),
+            asked=begun.asked,
+            after=begun.after,
+            base=self._base,
+        )
+        self.ledger.add(one)
+        with self._changed:
+            self._individuals.append(one)
+            self._numbers[one.point] = one.number
+            self._fastest = min(self._fastest, outcome.seconds or inf)
+            if outcome.status == "success":
+                self._longest = max(self._longest, outcome.build_seconds + outcome.run_seconds)
+            if _is_measured(one):
+                self._measured[phenotype] = one.number
+                self._measuring.discard(phenotype)
+            self._changed.notify_all()
+        self.heard(one)
+        return score
+
+    def _race(self) -> None:
+        """Let the fastest individuals take turns, unless nothing has been added since they did."""
+        races = self.ledger.races()
+        measured = [one for one in self._individuals if not one.same_as]
+        seconds = {one.number: found for one in measured if (found := one.outcome.seconds) is not None}
+        numbers = finalists(seconds, self._numbers.get(self.plan.candidates.start))
+        if not numbers or (races and races[-1].after == len(self._individuals)):
+            return
+        samples: list[tuple[float, ...]] = []
+        tail = ""
+        try:
+            timeout = len(numbers) * max(self.plan.timeout_floor, _TIMEOUT_FACTOR * self._longest)
+            texts = [self._individuals[number - 1].choices for number in numbers]
+            samples = self.evaluator.race(texts, rounds=ROUNDS, timeout=timeout)
+        except TuningError as error:  # it takes nothing from what is known
+            tail = str(error)
+        rows = tuple(sorted(zip(numbers, samples, strict=False)))
+        race = Race(len(races) + 1, len(self._individuals), rows, tail, time.time())
+        self.ledger.add_race(race)
+        self.heard(race)
+
+
+_Result = tuple[Outcome | None, str, str]
+
+
+def _is_measured(one: Individual) -> bool:
+    return bool(one.outcome.phenotype) and not one.same_as

@@ -1,0 +1,40 @@
+"""Following: a study that another process runs, read again and again while somebody listens."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Protocol
+
+from workbench.errors import TuningError
+
+_PAUSE_SECONDS = 0.5
+
+
+class Followed(Protocol):
+    """What is read again."""
+
+    @property
+    def watching(self) -> bool:
+        """Whether somebody else may write more."""
+
+    def refresh(self) -> object:
+        """Read what is new, and tell listeners."""
+
+
+def follow(study: Followed) -> threading.Thread:
+    """A thread that reads until no process writes to the file, or nobody has the study any more."""
+    thread = threading.Thread(target=_follow, args=(weakref.ref(study),), name="study-follower", daemon=True)
+    thread.start()
+    return thread
+
+
+def _follow(reference: weakref.ref[Followed]) -> None:
+    pause = threading.Event()
+    while (study := reference()) is not None and study.watching:
+        try:
+            study.refresh()
+        except TuningError:  # the file has gone
+            return
+        del study
+        pause.wait(_PAUSE_SECONDS)

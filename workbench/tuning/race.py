@@ -1,0 +1,74 @@
+"""Race: how often a candidate is measured, which ones come into the final, and how finalists take turns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+
+HOPELESS = 1.3
+"""Times the least seconds so far: a candidate whose least is above that after two samples is measured no further."""
+
+NEAR = 1.1
+"""Times the least seconds so far: candidates above that are no finalists, but for the first three."""
+
+FINALISTS = 8
+_FEWEST_FINALISTS = 3  # however much slower: the first one may have been lucky
+_ALONG = 3.0  # times the least seconds so far: a start that is slower than that takes longer than it tells
+ROUNDS = 30
+_FEWEST_SAMPLES = 2
+
+Measure = Callable[[], float]
+"""Makes one measurement; returns seconds of a step."""
+
+
+def sampled(measure: Measure, most: int, best: float) -> tuple[float, ...]:
+    """Measure `most` times, or until the candidate has no hope; `best`: the least seconds so far, infinite for none."""
+    found: list[float] = []
+    while len(found) < most:
+        found.append(measure())
+        if len(found) >= _FEWEST_SAMPLES and min(found) > HOPELESS * best:
+            break
+    return tuple(found)
+
+
+def finalists(seconds: Mapping[int, float], start: int | None = None) -> tuple[int, ...]:
+    """The individuals that may be the fastest, the least seconds first; none where one is alone.
+
+    The start races along, unless it is much slower: what is gained over it is then of the same minutes.
+    """
+    if len(seconds) < 2:
+        return ()
+    order = sorted(seconds, key=lambda one: (seconds[one], one))
+    least = seconds[order[0]]
+    near = sum(seconds[one] <= NEAR * least for one in order)
+    chosen = order[: min(FINALISTS, max(near, _FEWEST_FINALISTS))]
+    if start is not None and start not in chosen and seconds.get(start, inf) <= _ALONG * least:
+        chosen.append(start)
+    return tuple(chosen)
+
+
+def interleaved(measures: Sequence[Measure], rounds: int = ROUNDS) -> list[list[float]]:
+    """Samples of finalists that take turns, A B A B, so that what disturbs for a while disturbs all of them alike."""
+    found: list[list[float]] = [[] for _ in measures]
+    for _ in range(rounds):
+        for samples, measure in zip(found, measures, strict=True):
+            samples.append(measure())
+    return found
+
+
+def in_heats(count: int, most: int, run: Callable[[Sequence[int]], list[list[float]]]) -> list[list[float]]:
+    """Samples of so many finalists of which at most `most` (two at least) can take turns at once.
+
+    `run` measures those of one heat. The fastest of a heat meets those of the next one, so that it has met all.
+    """
+    found: list[list[float]] = [[] for _ in range(count)]
+    waiting = list(range(count))
+    champion: list[int] = []
+    while waiting:
+        new = waiting[: max(most, 2) - len(champion)]
+        waiting = waiting[len(new) :]
+        heat = [*champion, *new]
+        for one, samples in zip(heat, run(heat), strict=True):
+            found[one] += samples
+        champion = [min(heat, key=lambda one: min(found[one]))]
+    return found

@@ -1,0 +1,176 @@
+"""Search: a strategy with its memory, and the loop that gives it places in which to measure.
+
+Everything that drives a strategy does so here: studies, replays of landscapes, and the tuning of any program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Generic, Protocol, TypeVar
+
+from workbench.tuning.space import Point
+from workbench.tuning.strategies.base import Known, Origin, Strategy
+
+MOST_REPEATS = 20_000
+"""Proposals in a row of points that are known or under way, after which a strategy counts as having no other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A point to be measured: the how-manieth it is, how many scores the strategy knew then, where it comes from."""
+
+    point: Point
+    asked: int
+    after: int
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One measurement of an earlier run: `asked` and `after` as in `Begun`."""
+
+    point: Point
+    score: float | None
+    asked: int
+    after: int
+
+
+class Search:
+    """A strategy with its memory: what is known is answered at once, what is under way is not begun again."""
+
+    def __init__(self, strategy: Strategy, known: Mapping[Point, float | None] | None = None) -> None:
+        """known: scores that were there before the strategy began."""
+        self._strategy = strategy
+        self._known: Known = dict(known or {})
+        self._under_way: dict[Point, Begun] = {}
+        self._again: list[Begun] = []
+        self._asked = 0
+        self._told = 0
+
+    def begin(self) -> Begun | None:
+        """The next point to measure; None: nothing until another `end`, or for ever if nothing is under way."""
+        if self._again:
+            return self._again.pop(0)
+        for _ in range(MOST_REPEATS):
+            point = self._strategy.ask()
+            if point is None:
+                return None
+            if point in self._known:
+                self._strategy.tell(point, self._known[point])
+            elif point not in self._under_way:
+                self._asked += 1
+                begun = Begun(point, self._asked, self._told, self._strategy.origin(point))
+                self._under_way[point] = begun
+                return begun
+        return None
+
+    def end(self, begun: Begun, score: float | None) -> None:
+        """The score of a point that was begun; None if it failed."""
+        self._tell(begun.point, score)
+
+    def go_on(self, history: Iterable[Told]) -> None:
+        """Repeat the calls of an earlier run, so that the strategy is in the state that it was in.
+
+        history: in the order of the scores. Points that were begun and have no score there are begun again, first.
+        """
+        rows = list(history)
+        told = 0
+        for row in sorted(rows, key=lambda row: row.asked):
+            while told < min(row.after, len(rows)):
+                self._tell(rows[told].point, rows[told].score)
+                told += 1
+            while row.point not in self._under_way and row.point not in self._known and self._asked < row.asked:
+                if self.begin() is None:
+                    break
+        for row in rows[told:]:
+            self._tell(row.point, row.score)
+        self._again = list(self._under_way.values())
+
+    def _tell(self, point: Point, score: float | None) -> None:
+        self._under_way.pop(point, None)
+        self._known[point] = score
+        self._told += 1
+        self._strategy.tell(point, score)
+
+
+Result = TypeVar("Result")
+Out = TypeVar("Out", covariant=True)
+
+
+class Places(Protocol[Out]):
+    """Where points are measured, some at a time. Used by one thread."""
+
+    @property
+    def count(self) -> int:
+        """How many points can be measured at the same time."""
+
+    @property
+    def under_way(self) -> int:
+        """How many are."""
+
+    def begin(self, begun: Begun) -> None:
+        """Begin to measure a point."""
+
+    def finished(self) -> tuple[Begun, Out]:
+        """Wait for the next point that is done; raises what its measurement raised."""
+
+
+def drive(
+    search: Search,
+    places: Places[Result],
+    take: Callable[[Begun, Result], float | None],
+    may_begin: Callable[[bool], bool] = lambda idle: True,
+) -> None:
+    """Measure until the strategy has no more points, or no more may begin and none is under way.
+
+    take: keeps a result and returns its score. may_begin: is told whether nothing is under way; may block then.
+    """
+    while True:
+        while places.under_way < places.count and may_begin(not places.under_way):
+            begun = search.begin()
+            if begun is None:
+                break
+            places.begin(begun)
+        if not places.under_way:
+            return
+        ended, result = places.finished()
+        search.end(ended, take(ended, result))
+
+
+class Threads(Generic[Result]):
+    """Places that are threads: so many calls of `work` at a time. `close` waits for those that have begun."""
+
+    def __init__(self, work: Callable[[Begun], Result], count: int) -> None:
+        self._work = work
+        self._count = count
+        self._begun: dict[Future[Result], Begun] = {}
+        self._done: SimpleQueue[Future[Result]] = SimpleQueue()
+        self._threads = ThreadPoolExecutor(count, thread_name_prefix="measure")
+
+    @property
+    def count(self) -> int:
+        """How many points can be measured at the same time."""
+        return self._count
+
+    @property
+    def under_way(self) -> int:
+        """How many are."""
+        return len(self._begun)
+
+    def begin(self, begun: Begun) -> None:
+        """Begin to measure a point in a thread."""
+        future = self._threads.submit(self._work, begun)
+        self._begun[future] = begun
+        future.add_done_callback(self._done.put)
+
+    def finished(self) -> tuple[Begun, Result]:
+        """Wait for the next point that is done; raises what its measurement raised."""
+        future = self._done.get()
+        return self._begun.pop(future), future.result()
+
+    def close(self) -> None:
+        """Wait for what is under way and end the threads."""
+        self._threads.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,105 @@
+"""Tables: studies as tables for other programs, and tables of other tuners as studies and as landscapes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from workbench.errors import TuningError
+from workbench.tuning.formats import Row, Table, value_of, write_table
+from workbench.tuning.replay import Landscape
+from workbench.tuning.space import Parameter, Point, Space
+from workbench.tuning.t1 import write_t1
+from workbench.tuning.trials import Individual, Outcome
+
+_IMPORTED = "imported"
+
+
+def table_of(about: Mapping[str, Any], individuals: Sequence[Individual]) -> Table:
+    """All individuals of a study, with all samples, those of races after the first ones."""
+    if "values" not in about:
+        raise TuningError(
+            "the study is of a version that did not keep the values of its parameters",
+            advice="Go on with it once: tune with the same path and budget=1.",
+        )
+    values = [tuple(value_of(text) for text in texts) for texts in about["values"]]
+    rows = tuple(_row(one, values) for one in individuals)
+    extents = tuple(about["extents"])
+    return Table(about["program"], about["backend"], extents, dict(zip(about["tunables"], values, strict=True)), rows)
+
+
+def write_study(about: Mapping[str, Any], individuals: Sequence[Individual], form: str) -> str:
+    """A study as text: "t1" is its problem, all others its results. TuningError lists the forms."""
+    table = table_of(about, individuals)
+    return write_t1(table) if form == "t1" else write_table(table, form)
+
+
+def landscape_of(table: Table) -> Landscape:
+    """A table to replay strategies on; only its configurations are legal, those that failed have no cost."""
+    points = _points(table)
+    known = set(points)
+    space = Space(_parameters(table), known.__contains__)
+    samples = {point: row.samples for point, row in zip(points, table.rows, strict=True) if row.samples}
+    return Landscape(table.name, space, {point: min(row) for point, row in samples.items()}, samples)
+
+
+def keep_table(table: Table, path: Path) -> None:
+    """A new ledger at `path` with the rows of a table as individuals. TuningError if something is there."""
+    from workbench.tuning.ledger import open_ledger
+
+    if path.expanduser().exists():
+        raise TuningError(f"there is a file at {path}", advice="Pass the path of a file that is not there yet.")
+    cells = prod(table.extents) if table.extents else 1
+    with open_ledger(path) as ledger:
+        ledger.describe(
+            {
+                "program": table.name or _IMPORTED,
+                "key": _IMPORTED,
+                "backend": table.device or _IMPORTED,
+                "extents": table.extents or (1,),
+                "tunables": list(table.parameters),
+                "values": [list(map(str, values)) for values in table.parameters.values()],
+            }
+        )
+        for number, (point, row) in enumerate(zip(_points(table), table.rows, strict=True), start=1):
+            ledger.add(_individual(number, point, row, table, cells))
+        ledger.say("done")
+
+
+def _row(one: Individual, values: Sequence[tuple[Any, ...]]) -> Row:
+    found = one.outcome
+    chosen = tuple(texts[at] for texts, at in zip(values, one.point, strict=True))
+    samples = (*found.samples, *one.finals)
+    return Row(chosen, found.status, samples, found.build_seconds, found.run_seconds, one.told, found.tail)
+
+
+def _individual(number: int, point: Point, row: Row, table: Table, cells: int) -> Individual:
+    outcome = Outcome(row.status, row.samples, "", row.build_seconds, row.run_seconds, row.tail)
+    valued = dict(zip(table.parameters, row.values, strict=True))
+    changes = ", ".join(f"{name} = {value}" for name, value in valued.items())
+    score = cells / min(row.samples) if row.samples else None
+    born = (_IMPORTED, _IMPORTED, ())
+    return Individual(number, point, json.dumps(valued), changes, *born, outcome, score, 0, row.told)
+
+
+def _points(table: Table) -> list[Point]:
+    places = [{value: at for at, value in enumerate(values)} for values in table.parameters.values()]
+    points = []
+    for number, row in enumerate(table.rows, start=1):
+        try:
+            points.append(tuple(place[value] for place, value in zip(places, row.values, strict=True)))
+        except KeyError as error:
+            raise TuningError(
+                f"row {number} has the value {error}, which its parameter does not have", advice="Mend that row."
+            ) from None
+    return points
+
+
+def _parameters(table: Table) -> tuple[Parameter, ...]:
+    return tuple(
+        Parameter(name, tuple(map(str, values)), all(type(value) in (int, float) for value in values))
+        for name, values in table.parameters.items()
+    )

@@ -9,8 +9,8 @@ import pytest
 import workbench as wb
 from workbench.errors import FieldError, RunError, TuningError
 from workbench.tuning import afterwards
-from workbench.tuning.afterwards import Validation
 from workbench.tuning.study import Study
+from workbench.tuning.validation import Validation
 
 MEAN = 'u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])'
 START = np.sin(np.arange(4096.0))

@@ -19,9 +19,9 @@ from workbench.tuning.formats import read_table
 from workbench.tuning.trials import Individual, Race
 
 if TYPE_CHECKING:
-    from workbench.tuning.afterwards import Validation
     from workbench.tuning.evaluation import Setup
     from workbench.tuning.ledger import Ledger
+    from workbench.tuning.validation import Validation
 
 State = Literal["running", "paused", "done", "stopped", "failed", "watching"]
 

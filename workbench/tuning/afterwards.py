@@ -83,9 +83,13 @@ def refine(study: Study, shape: object, values: Mapping[str, object], further: F
         raise TuningError("the study still runs", advice="Call stop() and wait(), or wait for its end.")
     graph = program_of(study)
     given, extents = _opening(study, graph, shape, values)
-    ranked = sorted((one for one in study.individuals if one.score), key=lambda one: -(one.score or 0.0))
-    distinct = {one.same_as or one.number: one for one in reversed(ranked)}.values()
-    fastest = sorted(distinct, key=lambda one: -(one.score or 0.0))[: max(0, further.top)]
+    best = study.best
+    passed = sorted((one for one in study.individuals if one.score), key=lambda one: -(one.final_score or 0.0))
+    ranked = passed if best is None else [best.individual, *passed]  # who won the race may not be the first of all
+    distinct: dict[int, Individual] = {}
+    for one in ranked:
+        distinct.setdefault(one.same_as or one.number, one)
+    fastest = list(distinct.values())[: max(0, further.top)]
     same = extents == tuple(study.about["extents"]) and further.only is None and not further.fixed
     path = further.path
     if path is None:

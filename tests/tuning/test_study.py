@@ -55,7 +55,7 @@ def test_study_measures_what_it_is_told(finished):
 def test_individuals_say_who_proposed_them(finished):
     """The default shares the work; the ledger names the search of each individual."""
     assert finished.individuals[0].birth == "start"
-    assert {one.strategy for one in finished.individuals} <= {"sweep", "independence", "paraiso"}
+    assert {one.strategy for one in finished.individuals} <= {"sweep", "independence", "paraiso", "surrogate"}
 
 
 def test_births_and_parents_are_kept(mean, tmp_path):

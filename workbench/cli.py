@@ -46,7 +46,11 @@ def build_parser() -> argparse.ArgumentParser:
     doctor.set_defaults(command=_doctor)
 
     cache = commands.add_parser("cache", help="look at the build cache, or empty it")
-    cache.add_argument("action", choices=("info", "clear"), help="info counts, clear removes everything")
+    cache.add_argument(
+        "action",
+        choices=("info", "clear", "forget"),
+        help="info counts, clear removes all builds, forget what studies have found (wisdom)",
+    )
     cache.set_defaults(command=_cache)
 
     words = commands.add_parser("words", help="the words of a cell, or what one of them means, with an example")
@@ -108,6 +112,10 @@ def _add_exam(exam: argparse.ArgumentParser) -> None:
     exam.add_argument("--quick", action="store_true", help="small grids and two genomes; says how long it will take")
     exam.add_argument("--results", type=Path, metavar="FILE", help="keep each error there and measure none twice")
     exam.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
+    exam.add_argument(
+        "--choices", type=Path, nargs="+", metavar="FILE", help="error curves by these plans: studies, JSON or genomes"
+    )
+    exam.add_argument("--report", type=Path, metavar="FILE", help="with --choices: a page with the curves")
     exam.set_defaults(command=_exam)
 
 
@@ -191,10 +199,15 @@ def _doctor(parsed: argparse.Namespace) -> int:
 def _cache(parsed: argparse.Namespace) -> int:
     from workbench.amounts import bytes_text, counted
     from workbench.backends.cache_folder import default_cache
+    from workbench.tuning.wisdom import forget, read_wisdom
 
     cache = default_cache()
     if parsed.action == "info":
         _say(str(cache.info()))
+        _say(str(read_wisdom()))
+    elif parsed.action == "forget":
+        kept = forget()
+        _say(f"{kept.path}: removed {counted(len(kept.results), 'result')} of studies")
     else:
         before = cache.clear()
         _say(f"{before.folder}: removed {counted(before.entries, 'build')}, {bytes_text(before.bytes)}")
@@ -215,6 +228,8 @@ def _words(parsed: argparse.Namespace) -> int:
 
 
 def _exam(parsed: argparse.Namespace) -> int:
+    if parsed.choices:
+        return _exam_of_plans(parsed)
     import json
 
     from workbench.solvers.exam import PLACEMENTS, PROBLEMS, RESOLUTIONS, Course, Results, run_exam
@@ -236,6 +251,36 @@ def _exam(parsed: argparse.Namespace) -> int:
     exam = run_exam(course, _say, Results(parsed.results) if parsed.results else None)
     if parsed.json:
         parsed.json.write_text(json.dumps(exam.to_dict(), indent=1), encoding="utf-8")
+    return 0 if exam.passed else 1
+
+
+def _exam_of_plans(parsed: argparse.Namespace) -> int:
+    import json
+
+    from workbench.backends.registry import select_backend
+    from workbench.commands.report import Figure, Section, report_page
+    from workbench.solvers.exam import PLACEMENTS, PROBLEMS, examine_plans, read_plan
+    from workbench.solvers.exam.plans import GRIDS
+
+    names = [path.name for path in parsed.choices]
+    labels = [path.name if names.count(path.name) == 1 else str(path) for path in parsed.choices]
+    exam = examine_plans(
+        {label: read_plan(path, parsed.dims) for label, path in zip(labels, parsed.choices, strict=True)},
+        backend=select_backend(parsed.backend).name,
+        resolutions=parsed.resolutions or ((16, 32, 64) if parsed.quick else GRIDS),
+        problems=parsed.problems or tuple(PROBLEMS),
+        placements=parsed.placements or PLACEMENTS,
+        threads=parsed.threads,
+        say=_say,
+    )
+    if parsed.json:
+        parsed.json.write_text(json.dumps(exam.to_dict(), indent=1), encoding="utf-8")
+    if parsed.report:
+        figures = tuple(Figure(svg, title) for title, svg in exam.pictures())
+        sections = (Section("Errors", tuple(str(exam).splitlines()), figures=figures),)
+        subtitle = "L1 errors of density, which no plan may change"
+        parsed.report.write_text(report_page("Exam of plans", subtitle, sections), encoding="utf-8")
+        _say(f"{parsed.report}: written")
     return 0 if exam.passed else 1
 
 

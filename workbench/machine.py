@@ -7,7 +7,7 @@ import os
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from workbench.backends.base import Array
 from workbench.backends.registry import row_of
@@ -22,15 +22,18 @@ from workbench.planning.annotation import annotated
 from workbench.planning.choices import Choices, Schedule
 from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
-from workbench.planning.tunables import TUNABLES, Tunable, scheduled, set_by_name, tunables_of
+from workbench.planning.transfer import TransferReport, transfer_plan
+from workbench.planning.tunables import TUNABLES, Tunable, set_by_name, tunables_of
 from workbench.run import alive, viewing
 from workbench.run.calling import Given, call, check_steps, is_called
 from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
 from workbench.run.creation import create_simulation, restore_simulation
+from workbench.run.labels import program_lines
 from workbench.run.simulation import Simulation
 from workbench.run.verification import Verification
 from workbench.run.verification import verify as verify_graph
+from workbench.tuning.wisdom import choose
 
 if TYPE_CHECKING:
     from workbench.tuning.study import Study
@@ -42,7 +45,7 @@ class Machine:
 
     `text` is the cell it was traced from, `captured` what the cell took from its surroundings (frozen values) and
     `namespace` those surroundings, by which `simulate` notices that a value has changed since. `backend` is where its
-    simulations run unless they say otherwise.
+    simulations run unless they say otherwise, `carried` what `with_choices_of` could carry over.
     """
 
     graph: Graph
@@ -51,6 +54,7 @@ class Machine:
     traced: Traced | None = field(default=None, repr=False, compare=False)
     namespace: Mapping[str, object] | None = field(default=None, repr=False, compare=False)
     backend: str = field(default="auto", repr=False)
+    carried: TransferReport | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         alive.register_machine(self)
@@ -119,7 +123,21 @@ class Machine:
             chosen = replace(
                 chosen, plan=set_by_name(chosen.plan, TUNABLES if general else tunables_of(self.plan()), named)
             )
-        return replace(self, choices=chosen)
+        return replace(self, choices=chosen, carried=None)
+
+    def with_choices_of(self, other: Machine) -> Machine:
+        """The same program, planned as another machine is, as far as its values have the same names.
+
+        For a program of other types, of another number of axes, or changed: values that only this one has are set as
+        most of those whose names differ in a number only, else left to its preset and hints. Loops keep their launch
+        numbers by what they make. What changes results stays. `carried` of the result, and its text, say what fitted
+        and what did not. Raises PlanError if the choices cannot be met.
+        """
+        name = planned_backend(self.backend)
+        choices, report = transfer_plan(
+            other.plan(name), self.plan(name).graph, self.choices, lambda chosen: plan_for(self.graph, chosen, name)
+        )
+        return replace(self, choices=choices, carried=report)
 
     def tunables(self, backend: str = "auto") -> tuple[Tunable, ...]:
         """All that may be chosen and counts on a backend, "auto" for the machine's own: numbers, values, loops.
@@ -155,7 +173,7 @@ class Machine:
         *,
         shape: int | tuple[int, ...] | None = None,
         backend: str | None = None,
-        choices: Choices | None = None,
+        choices: Choices | Literal["best"] | None = None,
         threads: int = 0,
         arithmetic: str = "ieee",
         schedule: Schedule | None = None,
@@ -163,14 +181,15 @@ class Machine:
     ) -> Simulation:
         """Make a simulation: fields as arrays (their shape is the machine's) or numbers, scalars and params as numbers.
 
-        Arrays are copied. A field that is not given must be set by the kernel `init`, which runs first. schedule: how
-        steps follow each other, short for `choices.plan.tiling.schedule`: "stepwise" (the default), or "diamond",
-        several steps in tiles while cells are in the cache, with the same bits. Raises FieldError or ShapeError naming
-        the field, BackendError if the backend cannot run here, PlanError with the line that stands in a schedule's way.
+        Arrays are copied. A field that is not given must be set by the kernel `init`, which runs first. choices: "best"
+        for what `tune` found here before at about this size (the simulation's text says), else the machine's own.
+        schedule: how steps follow each other, short for `choices.plan.tiling.schedule`: "stepwise" (the default), or
+        "diamond", several steps in tiles, with the same bits. Raises FieldError or ShapeError naming the field,
+        BackendError if the backend cannot run here, PlanError with the line that stands in a schedule's way.
         """
         check_steps(self.graph)
         _only("arithmetic", arithmetic, "ieee")
-        chosen = choices or self.choices if schedule is None else scheduled(choices or self.choices, schedule)
+        chosen = choose(self.choices, choices, schedule)
         warn_of_changed_names(self.name, self.traced, self.namespace)
         simulation = create_simulation(
             self.graph, chosen, values, shape, backend=backend or self.backend, threads=threads
@@ -231,6 +250,7 @@ class Machine:
         fixed: Sequence[str] = (),
         threads: int = 0,
         workers: int = 1,
+        tree: str | None = None,
         **values: object,
     ) -> Study:
         """Search for faster choices in the background; returns the study at once.
@@ -238,13 +258,14 @@ class Machine:
         Every candidate is built and run in a process of its own, compared with the reference on a small grid, and
         timed; a crash, a hang or a wrong result is a row of the study and ends nothing. The results never change.
         shape and values: as in `simulate`. budget: a number of evaluations, or a text such as "90 s" or "10 min".
-        strategy: "portfolio" (all searches in turn, by their results), "sweep", "independence", "paraiso", "random" or
-        "exhaustive". path: the study's file, which a later call goes on with; by default one for each program in the
-        user's data folder. start: choices or machines to begin with, after this machine's own. only, fixed: names of
-        `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". workers: candidates that
-        are built beside each other; they are measured one by one, while all that builds stands still. In the end the
-        fastest take turns in one process, and `best` is who wins. Raises TuningError for what makes no sense,
-        FieldError and ShapeError as `simulate`.
+        strategy: "portfolio" (all searches in turn, by their results), "sweep", "independence", "paraiso", "surrogate",
+        "random" or "exhaustive". path: the study's file, which a later call goes on with; by default one for each
+        program in the user's data folder. start: choices or machines to begin with, after this machine's own. only,
+        fixed: names of `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". workers:
+        candidates that are built beside each other; they are measured one by one, while all that builds stands still.
+        In the end the fastest take turns in one process, and `best` is who wins. tree: what depends on what, which
+        "independence" and "portfolio" test: names or sections in braces, such as "{{threads, tile}, {storage}}", or
+        "derived" from the plan. Raises TuningError for what makes no sense, FieldError and ShapeError as `simulate`.
         """
         from workbench.tuning.tune import Wish, tune  # loads sqlite3
 
@@ -252,7 +273,7 @@ class Machine:
 
         begin = tuple(one.choices if isinstance(one, Machine) else one for one in start)
         file = None if path is None else os.fspath(path)
-        wish = Wish(budget, backend or self.backend, strategy, seed, file, begin, only, fixed, threads, workers)
+        wish = Wish(budget, backend or self.backend, strategy, seed, file, begin, only, fixed, threads, workers, tree)
         return tune(self.graph, self.choices, values, shape, wish)
 
     def verify(self, *, shape: int | tuple[int, ...] | None = None, steps: int = 10, **values: object) -> Verification:
@@ -293,19 +314,12 @@ class Machine:
 
     def __str__(self) -> str:
         """The program in a few lines, for a terminal."""
-        graph = self.graph
-        lines = [f"machine {self.name}: {graph.dim}-D"]
-        for role, statics in (
-            ("arrays" if is_called(graph) else "fields", graph.fields),
-            ("scalars", graph.scalars),
-            ("params", graph.params),
-        ):
-            if statics:
-                shown = (f"{s.name} {s.type}{f' ({s.boundary})' if s.boundary else ''}" for s in statics)
-                lines.append(f"  {role}: {', '.join(shown)}")
-        lines += [f"  kernel {kernel.name}: {len(kernel.nodes)} nodes" for kernel in graph.kernels]
+        fields = "arrays" if is_called(self.graph) else "fields"
+        lines = [f"machine {self.name}: {self.graph.dim}-D", *program_lines(self.graph, fields)]
         if self.traced is not None and self.traced.captured:
             lines.append(f"  taken from the notebook: {', '.join(map(str, self.traced.captured))}")
+        if self.carried is not None:
+            lines.append(f"  choices of another machine: {self.carried}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

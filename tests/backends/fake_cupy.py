@@ -261,6 +261,9 @@ class FakeRuntime:
             raise CUDARuntimeError(100)
         return self.fake.devices
 
+    def getDeviceProperties(self, device):
+        return {"name": f"device {device}".encode()}
+
     def memGetInfo(self):
         self.fake.check()
         self.fake.contexts.add(self.fake.current)

@@ -72,3 +72,14 @@ def test_sizes_of_tiles_count_where_there_are_tiles():
     keys = [OPENMP.phenotype(cell_plan(cell, 1, schedule="diamond", depth=depth)) for depth in (4, 8)]
     assert len({*keys, key_of(OPENMP)}) == 3
     assert OPENMP.phenotype(cell_plan(cell, 1)) == OPENMP.phenotype(cell_plan(cell, 1, depth=8))
+
+
+def test_identity_names_device_and_compiler():
+    host = OPENMP.identity()
+    assert host.device
+    assert host == CudaSimBackend().identity()
+    assert OPENMP._compiler("").toolchain.version in host.compiler
+    device = DEVICES[1].identity()
+    assert device.device == "device 0"
+    assert str(DEVICES[1].cubins().version) in device.compiler
+    assert ReferenceBackend().identity().compiler == ""

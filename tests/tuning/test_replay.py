@@ -8,6 +8,7 @@ from workbench.tuning.replay import expected_evaluations, read_landscape
 from workbench.tuning.strategies.enumeration import Randomly
 from workbench.tuning.strategies.paraiso import Paraiso
 from workbench.tuning.strategies.portfolio import Portfolio
+from workbench.tuning.strategies.surrogate import Surrogate
 from workbench.tuning.strategies.sweep import Sweep
 
 FOLDER = Path(__file__).parent / "landscapes"
@@ -43,6 +44,13 @@ def test_sweep_needs_few_evaluations(landscape):
     assert success == 1.0
 
 
+def test_surrogate_needs_fewer_than_sweeps(landscape):
+    """Gaussian processes took 19 and 20 where they were tried before, forests 21 and 32."""
+    evaluations, success = expected(landscape, Surrogate)
+    assert evaluations <= {"jac3d": 17, "tt2d": 17}[landscape.name]
+    assert success == 1.0
+
+
 def test_paraiso_needs_as_few_as_genetic_algorithms_do(landscape):
     """Kernel Tuner's genetic algorithm takes 50 and 92."""
     evaluations, success = expected(landscape, Paraiso)
@@ -51,9 +59,9 @@ def test_paraiso_needs_as_few_as_genetic_algorithms_do(landscape):
 
 
 def test_portfolio_needs_few_evaluations(landscape):
-    """24 and 36 are 8.5 times better than exact random search, as a geometric mean."""
+    """18 and 22 are 12 times better than exact random search, as a geometric mean."""
     evaluations, success = expected(landscape, Portfolio)
-    assert evaluations <= {"jac3d": 24, "tt2d": 36}[landscape.name]
+    assert evaluations <= {"jac3d": 18, "tt2d": 22}[landscape.name]
     assert success == 1.0
 
 
@@ -67,8 +75,8 @@ def test_portfolio_needs_few_evaluations_with_other_seeds(landscape):
         budget=BUDGET,
         seeds=200,
     )
-    assert runs[0] <= {"jac3d": 26, "tt2d": 40}[landscape.name]
-    assert runs[1] >= 0.95
+    assert runs[0] <= {"jac3d": 18, "tt2d": 22}[landscape.name]
+    assert runs[1] == 1.0
 
 
 def test_random_search_takes_what_is_calculated(landscape):

@@ -55,7 +55,7 @@ def test_study_measures_what_it_is_told(finished):
 def test_individuals_say_who_proposed_them(finished):
     """The default shares the work; the ledger names the search of each individual."""
     assert finished.individuals[0].birth == "start"
-    assert {one.strategy for one in finished.individuals} <= {"sweep", "independence", "paraiso"}
+    assert {one.strategy for one in finished.individuals} <= {"sweep", "independence", "paraiso", "surrogate"}
 
 
 def test_births_and_parents_are_kept(mean, tmp_path):
@@ -153,6 +153,8 @@ def test_file_of_another_program_is_refused(finished):
         ({"strategy": "swep"}, "there is no strategy 'swep'"),
         ({"workers": 0}, "workers=0 is no number of workers"),
         ({"only": ["tiles"]}, "called 'tiles'"),
+        ({"tree": "{warp}"}, "'warp' in the tree {warp} is not tuned here"),
+        ({"tree": "{cpu}", "strategy": "sweep"}, "strategy='sweep' uses no tree"),
         ({"only": ["tile"], "fixed": ["cpu"]}, "nothing is left to tune"),
     ],
 )

@@ -65,3 +65,12 @@ def test_picture_has_every_variable_once(text):
     assert sorted(picture.replace("{", " ").replace("}", " ").replace(",", " ").replace("|", " ").split()) == sorted(
         [*tree.flatten(), *(word for word in picture.split() if set(word) <= set("+-"))]
     )
+
+
+def test_names_in_quotes_may_have_any_characters():
+    tree = parse_tree('{threads, {"storage of step.u1"}, {"a,{b}"}}')
+    assert tree.flatten() == ("threads", "storage of step.u1", "a,{b}")
+    assert parse_tree(str(tree)) == tree
+    assert '"storage of step.u1"' in tree.picture()
+    with pytest.raises(TuningError, match="should stand where"):
+        parse_tree('{""}')

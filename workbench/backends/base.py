@@ -200,6 +200,14 @@ class Program(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What the speed of a plan depends on beside the plan: the device by its name, the compiler with its version."""
+
+    device: str
+    compiler: str
+
+
 class Backend(Protocol):
     """One row of BACKENDS."""
 
@@ -209,6 +217,9 @@ class Backend(Protocol):
 
     def availability(self) -> Availability:
         """Whether it can run here; cheap, never raises."""
+
+    def identity(self) -> Identity:
+        """The device and the compiler that it uses now. BuildError or BackendError where there is none."""
 
     def compile(self, plan: Plan, cancel: Event | None = None) -> Program:
         """Render and build; BuildError or BackendError on failure. Setting `cancel` stops compilers where it can."""

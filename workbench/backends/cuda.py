@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from threading import Event
 from typing import Any
 
-from workbench.backends.base import Availability, CompilerReport, Instance
+from workbench.backends.base import Availability, CompilerReport, Identity, Instance
 from workbench.backends.checks import checked_extents
 from workbench.backends.compiler_words import register_report, resource_report
 from workbench.backends.cubins import Cubin, Cubins
@@ -67,6 +67,14 @@ class CudaBackend:
         except Exception as error:  # CuPy fails in many ways where libraries are missing
             return Availability(False, f"CuPy cannot use a CUDA device: {first_line(error)}", INSTALL)
         return missing or Availability(True)
+
+    def identity(self) -> Identity:
+        """The name of the current device, and the version of NVRTC with what it compiles for."""
+        cupy, device = self._found(), self._device()
+        with self._errors.as_ours(cupy, "asking the CUDA device", advice="Type: workbench doctor."):
+            name = cupy.cuda.runtime.getDeviceProperties(device)["name"]
+        text = name.decode() if isinstance(name, bytes) else str(name)
+        return Identity(text, f"{self.cubins().version} {self.architecture(device)}")
 
     def compile(self, plan: Plan, cancel: Event | None = None) -> CudaProgram:
         """Render, and compile for the current device; needs no memory of it. A known text comes from the build cache.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from threading import Event
 from typing import Generic, TypeVar
 
-from workbench.backends.base import Availability
+from workbench.backends.base import Availability, Identity
 from workbench.backends.build_flags import build_flags
 from workbench.backends.compile_pool import (
     Built,
@@ -18,6 +18,7 @@ from workbench.backends.compile_pool import (
     default_compiler,
 )
 from workbench.backends.phenotype import memory_text, phenotype_key
+from workbench.backends.processor import processor_name
 from workbench.planning.choices import BuildChoices, CompilerKind
 from workbench.planning.plan import Plan
 
@@ -38,6 +39,10 @@ class HostBackend(ABC, Generic[Text, Program]):
     def availability(self) -> Availability:
         """Whether a compiler works here; the first look on a machine takes about a second, later ones a millisecond."""
         return compiler_availability() if self._given is None else Availability(True)
+
+    def identity(self) -> Identity:
+        """The processor, and the first compiler that works. BuildError where there is none."""
+        return Identity(processor_name(), self._compiler("").toolchain.identity)
 
     def compile(self, plan: Plan, cancel: Event | None = None) -> Program:
         """Render and build, or take the library from the cache. BuildError if the compiler is missing or refuses."""

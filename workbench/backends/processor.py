@@ -35,9 +35,10 @@ def processor_text() -> str:
 
 
 def processor_name() -> str:
-    """The model's name for people."""
+    """The model as its maker calls it, as far as the system tells."""
     lines = dict(line.split(":", 1) for line in processor_text().splitlines() if ":" in line)
-    return next((text.strip() for key, text in lines.items() if key.strip() == "model name"), platform.processor())
+    names = (text.strip() for key, text in lines.items() if key.strip() == "model name")
+    return next(names, "") or platform.processor() or platform.machine()
 
 
 def telling_lines(lines: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from workbench.backends.base import (
     Availability,
     CompilerReport,
+    Identity,
     Instance,
     LaunchTime,
     MarchRequest,
@@ -23,6 +24,7 @@ from workbench.backends.instance_state import take_state
 from workbench.backends.interpreter import KernelInterpreter
 from workbench.backends.march_rule import ending_after, ending_before, holds, next_stretch
 from workbench.backends.phenotype import phenotype_key
+from workbench.backends.processor import processor_name
 from workbench.codegen.source import Source
 from workbench.errors import BackendError
 from workbench.graph import Graph
@@ -40,6 +42,10 @@ class ReferenceBackend:
     def availability(self) -> Availability:
         """It needs NumPy only."""
         return Availability(True)
+
+    def identity(self) -> Identity:
+        """An interpreter has no compiler, and no choice makes it faster."""
+        return Identity(processor_name(), "")
 
     def compile(self, plan: Plan, cancel: Event | None = None) -> ReferenceProgram:
         """Take the plan as it is."""

@@ -13,11 +13,11 @@ from workbench.backends.base import Array
 from workbench.backends.cache_folder import default_cache
 from workbench.backends.host import ensure_figures, note_rate, share_text
 from workbench.backends.registry import BACKENDS, get_backend
-from workbench.commands.line_plot import Curve, line_plot
 from workbench.commands.report import Figure, Section, Table, report_page, report_path
 from workbench.machine import Machine, trace
 from workbench.pipeline import Compiled, compile_graph, counters
 from workbench.planning.cost import step_cost
+from workbench.views.drawing.line_plot import Curve, line_plot
 
 _STEP = """\
 # du/dt = v,  dv/dt = c² u''  on a periodic line

@@ -19,6 +19,7 @@ from workbench.backends.processor import available_threads, processor_name
 from workbench.backends.registry import BACKENDS, get_backend, select_backend
 from workbench.backends.toolchain import Toolchain, find_toolchain, install_command
 from workbench.planning.checking import VARIABLE, is_checking
+from workbench.tuning.wisdom import read_wisdom
 
 _LABEL = 12
 _OPTIONAL = ("ipykernel", "jupyterlab", "matplotlib", "xarray", "cupy-cuda13x", "cupy-cuda12x")
@@ -32,6 +33,7 @@ def examine(*, measure: bool = False) -> Iterator[str]:
     yield from _compiler_lines()
     yield from _cuda_lines()
     yield _line("cache", str(default_cache().info()))
+    yield _line("wisdom", _wisdom())
     figures = measure_host() if measure else host_figures()
     yield _line("figures", figures_text(figures))
     if levels_text(figures):
@@ -44,6 +46,13 @@ def examine(*, measure: bool = False) -> Iterator[str]:
         yield _line("checks", "on: every graph and plan is verified as it is made")
     else:
         yield _line("checks", f"off; {VARIABLE}=1 verifies every graph and plan as it is made")
+
+
+def _wisdom() -> str:
+    try:
+        return str(read_wisdom())
+    except OSError as error:
+        return f"{error.filename} cannot be read: {error.strerror}"
 
 
 def _compiler_lines() -> Iterator[str]:

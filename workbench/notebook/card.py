@@ -50,7 +50,8 @@ class CardSummary:
     """Everything on the card, in the words in which it is shown.
 
     `extents` are the cells for which the figures hold. `bound_source` says where bandwidth and peak come from.
-    `changed` has one sentence a difference to the last machine of this name; empty for a first one.
+    `changed` has one sentence a difference to the last machine of this name; empty for a first one. `found_before`:
+    what a study at about these extents has found, which `simulate(choices="best")` takes.
     """
 
     name: str
@@ -75,6 +76,7 @@ class CardSummary:
     warnings: tuple[str, ...] = ()
     changed: tuple[str, ...] = field(default=())
     fields_title: str = "fields"
+    found_before: str = ""
 
     @property
     def captured_text(self) -> str:

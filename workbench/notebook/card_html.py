@@ -108,6 +108,8 @@ def _notes(card: CardSummary) -> str:
         notes.append(("notebook", f"taken from the notebook: {card.captured_text}"))
     if card.promotions:
         notes.append(("types", card.promotions_text))
+    if card.found_before:
+        notes.append(("best", f'{card.found_before}; simulate(choices="best") takes it'))
     notes += [
         ("backend", f"{card.backend}: {card.backend_reason}"),
         ("bound", f"{bound_scope(card)}; {card.bound_source}"),

@@ -41,6 +41,8 @@ def card_text(card: CardSummary) -> str:
         lines.append(_line("types", card.promotions_text))
     lines += [_line("warning", warning) for warning in card.warnings]
     lines += [_line("changed" if i == 0 else "", change) for i, change in enumerate(card.changed)]
+    if card.found_before:
+        lines.append(_line("best", f'{card.found_before}; simulate(choices="best") takes it'))
     lines.append(_line("next cell", card.next_cell.splitlines()[0]))
     lines += [" " * (_LABEL + 2) + line for line in card.next_cell.splitlines()[1:]]
     return "\n".join(lines)

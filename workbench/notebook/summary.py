@@ -25,6 +25,7 @@ from workbench.planning.plan import KernelPlan, Plan, Storage
 from workbench.planning.rolling import rolling_planes
 from workbench.run.calling import input_names, is_called
 from workbench.run.progress import in_digits
+from workbench.tuning.wisdom import found_before
 from workbench.views.plan.summary import rolling_text
 
 
@@ -74,7 +75,13 @@ def summarise(
         warnings=reading.warnings,
         changed=changed,
         fields_title="arrays" if is_called(graph) else "fields",
+        found_before=_found_before(graph, plan, backend, cells),
     )
+
+
+def _found_before(graph: Graph, plan: Plan, backend: str, extents: tuple[int, ...]) -> str:
+    result = found_before(graph, plan.choices, backend, extents)
+    return "" if result is None else str(result)
 
 
 def next_cell(name: str, graph: Graph) -> str:

@@ -1,66 +1,191 @@
-"""Transfer: a genome carried over to a program that changed a little, by the names of its values."""
+"""Transfer: choices carried over to a related program by the names of its values: changed, retyped, of more axes."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from workbench.errors import PlanError
 from workbench.graph import Graph
-from workbench.planning.choices import BarrierChoices, Choices, ValueChoices
-from workbench.planning.genome import choices_of
+from workbench.planning.choices import BarrierChoices, Choices, LoopChoices, PlanChoices, TilingChoices, ValueChoices
+from workbench.planning.genome import choices_of, decided
+from workbench.planning.loop_keys import loop_key
+from workbench.planning.plan import Plan
+from workbench.planning.relatives import labels_of, loops_of
 from workbench.planning.sites import Site, barrier_sites, storage_sites
+
+_LISTED = 8  # names in a sentence
 
 
 @dataclass(frozen=True, slots=True)
 class TransferReport:
-    """What a transfer could carry over: names of values set in the new program, and what found no place."""
+    """What a transfer could carry over, by the names of values.
+
+    carried: set as the value of the same name. relatives: set as most values are of which the name differs in a number
+    only, such as the other components. lost: what was set and found no place. new: left to preset and hints. left_out:
+    sentences on what concerns no single value.
+    """
 
     carried: tuple[str, ...]
     lost: tuple[str, ...]
     new: tuple[str, ...]
+    relatives: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return (
-            f"{len(self.carried)} values carried over, {len(self.lost)} lost ({', '.join(self.lost) or 'none'}), "
-            f"{len(self.new)} new ones left to the preset ({', '.join(self.new) or 'none'})"
-        )
+        """One line, with a few of the names."""
+        parts = [f"{len(self.carried)} values carried over"]
+        if self.relatives:
+            parts.append(f"{len(self.relatives)} set as their relatives ({_listed(self.relatives)})")
+        parts.append(f"{len(self.lost)} lost ({_listed(self.lost)})")
+        parts.append(f"{len(self.new)} new, left to the preset ({_listed(self.new)})")
+        return "; ".join([", ".join(parts), *self.left_out])
 
 
 def transfer(genome: str, old: Graph, new: Graph) -> tuple[Choices, TransferReport]:
     """Carry a genome of `old` over to another program as far as kernels and values have the same names.
 
-    A guess by name, for a program that changed a little; both graphs are simplified ones. What concerns no single
-    value is taken as it is.
+    Both graphs are simplified ones. What concerns no single value is taken as it is, but for widths of tiles of another
+    number of axes.
     """
-    source = choices_of(genome, old).plan
-    values, barriers = source.values, source.barriers
-    parts = {
-        "manifest": values.manifest,
-        "delayed": values.delayed,
-        "before": barriers.before,
-        "after": barriers.after,
+    plan, report = _carried(choices_of(genome, old).plan, old, new)
+    return Choices(plan=plan), report
+
+
+def transfer_plan(
+    old: Plan, new: Graph, base: Choices, plan: Callable[[Choices], Plan]
+) -> tuple[Choices, TransferReport]:
+    """Carry all that a plan has decided over to another program, whose `base` choices say the rest.
+
+    plan: makes the plan of choices for `new`. Loops keep their launch numbers where they make values of the same names,
+    else those of relatives. Raises PlanError if the choices cannot be met for another reason than the schedule.
+    """
+    source = decided(old)
+    made, report = _carried(source, old.graph, new)
+    values = replace(made.values, preset=base.plan.values.preset, hints=base.plan.values.hints)
+    choices = replace(base, plan=replace(made, values=values, loops=()))
+    left_out = list(report.left_out)
+    try:
+        planned = plan(choices)
+    except PlanError as error:
+        if made.tiling == TilingChoices():
+            raise
+        left_out.append(f'schedule "{made.tiling.schedule}" left out: {error.what}')
+        choices = replace(choices, plan=replace(choices.plan, tiling=TilingChoices()))
+        planned = plan(choices)
+    if source.loops:
+        loops, missing = _loops(source, old, planned)
+        choices = replace(choices, plan=replace(choices.plan, loops=loops))
+        left_out += [f"launch numbers of {_listed(missing)} found no loop"] if missing else []
+    return choices, replace(report, left_out=tuple(left_out))
+
+
+Setting = str | bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What was chosen of the sites of a program: by key and label, and all settings by exact and by loose label."""
+
+    keys: Mapping[tuple[str, str, str], Setting]
+    exact: Mapping[tuple[str, str], list[Setting]]
+    loose: Mapping[tuple[str, str], list[Setting]]
+
+
+def _carried(source: PlanChoices, old: Graph, new: Graph) -> tuple[PlanChoices, TransferReport]:
+    told = _source(source, old)
+    made: dict[str, set[str]] = {part: set() for part in ("manifest", "delayed", "before", "after")}
+    carried, relatives, fresh = dict[str, None](), dict[str, None](), dict[str, None]()
+    taken = set[tuple[str, str]]()
+    for site, exact, loose in _labelled(new):
+        votes = told.exact.get((site.part, exact), [])
+        own = told.keys.get((site.part, site.key, exact))
+        setting = own if own is not None else _majority(votes)
+        names = carried
+        if setting is None:
+            setting, names = _majority(told.loose.get((site.part, loose), [])), relatives
+            taken.add((site.part, loose))
+        taken.add((site.part, exact))
+        if setting is None:
+            if site.part == "manifest":
+                fresh[site.called] = None
+        elif setting:
+            made[str(setting) if site.part == "manifest" else site.part].add(site.key)
+            names[site.called] = None
+        elif site.part == "manifest":
+            fresh[site.called] = None
+    lost = {
+        site.called: None
+        for site, exact, loose in _labelled(old)
+        if told.keys[site.part, site.key, exact] and not {(site.part, exact), (site.part, loose)} & taken
     }
-    there = {(site.part, site.called): site.key for site in _sites(new)}
-    made: dict[str, set[str]] = {part: set() for part in parts}
-    carried: dict[str, None] = {}
-    lost: dict[str, None] = {}
-    for site in _sites(old):
-        part = "delayed" if site.part == "manifest" and site.key in values.delayed else site.part
-        if site.key not in parts[part]:
-            continue
-        key = there.get((site.part, site.called))
-        if key is None:
-            lost[site.called] = None
-        else:
-            made[part].add(key)
-            carried[site.called] = None
-    fresh = tuple(site.called for site in storage_sites(new) if site.called not in carried)
+    widths = source.tiling.widths if old.dim == new.dim else ()
+    left_out = () if widths == source.tiling.widths else (f"widths of tiles left out: they are of {old.dim} axes",)
     plan = replace(
         source,
         values=ValueChoices(manifest=frozenset(made["manifest"]), delayed=frozenset(made["delayed"])),
         barriers=BarrierChoices(frozenset(made["before"]), frozenset(made["after"])),
+        tiling=replace(source.tiling, widths=widths),
     )
-    return Choices(plan=plan), TransferReport(tuple(carried), tuple(lost), fresh)
+    relatives = {name: None for name in relatives if name not in carried}
+    fresh = {name: None for name in fresh if name not in carried and name not in relatives}
+    return plan, TransferReport(tuple(carried), tuple(lost), tuple(fresh), tuple(relatives), left_out)
 
 
-def _sites(graph: Graph) -> tuple[Site, ...]:
-    return (*storage_sites(graph), *barrier_sites(graph))
+def _source(source: PlanChoices, graph: Graph) -> _Source:
+    keys: dict[tuple[str, str, str], Setting] = {}
+    exact_votes: dict[tuple[str, str], list[Setting]] = {}
+    loose_votes: dict[tuple[str, str], list[Setting]] = {}
+    barriers = {"before": source.barriers.before, "after": source.barriers.after}
+    for site, exact, loose in _labelled(graph):
+        if site.part == "manifest":
+            stored, not_stored = site.key in source.values.manifest, site.key in source.values.delayed
+            setting: Setting = "manifest" if stored else "delayed" if not_stored else ""
+        else:
+            setting = site.key in barriers[site.part]
+        keys[site.part, site.key, exact] = setting
+        exact_votes.setdefault((site.part, exact), []).append(setting)
+        loose_votes.setdefault((site.part, loose), []).append(setting)
+    return _Source(keys, exact_votes, loose_votes)
+
+
+def _labelled(graph: Graph) -> list[tuple[Site, str, str]]:
+    """All sites with the labels of their values, kernel by kernel."""
+    labels: dict[str, tuple[str, str]] = {}
+    for kernel in graph.kernels:
+        found = labels_of(kernel)
+        for key, exact, loose in zip(kernel.keys(), found.exact, found.loose, strict=True):
+            labels.setdefault(f"{kernel.name}/{key}", (f"{kernel.name}/{exact}", f"{kernel.name}/{loose}"))
+    return [(site, *labels[site.key]) for site in (*storage_sites(graph), *barrier_sites(graph))]
+
+
+def _majority(votes: Sequence[Setting]) -> Setting | None:
+    """What more than half of the votes say."""
+    if not votes:
+        return None
+    setting, count = Counter(votes).most_common(1)[0]
+    return setting if 2 * count > len(votes) else None
+
+
+def _loops(source: PlanChoices, old: Plan, new: Plan) -> tuple[tuple[tuple[str, LoopChoices], ...], list[str]]:
+    """Launch numbers by the keys of the new plan's loops, and the names of loops for which there is none."""
+    made: dict[str, LoopChoices] = {}
+    used = set[str]()
+    for loose in (False, True):
+        there = loops_of(new, loose=loose)
+        for label, loops in loops_of(old, loose=loose).items():
+            told = [(key, source.loop(key)) for key in (loop_key(kernel, loop) for kernel, loop in loops)]
+            numbers = next((each for _, each in told if each != LoopChoices()), LoopChoices())
+            if numbers != LoopChoices() and label in there:
+                used |= {key for key, _ in told}
+                made |= {loop_key(*each): numbers for each in there[label] if loop_key(*each) not in made}
+    names = {loop_key(*each): each[1].name for loops in loops_of(old).values() for each in loops}
+    missing = [names.get(key, key) for key, _ in source.loops if key not in used]
+    return tuple(made.items()), missing
+
+
+def _listed(names: Sequence[str]) -> str:
+    names = sorted(names, key=lambda name: " (value " in name)  # those that people gave first
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return (", ".join(names[:_LISTED]) or "none") + more

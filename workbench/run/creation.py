@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from typing import Protocol
 
 from workbench.backends.base import Instance
+from workbench.backends.registry import select_backend
 from workbench.backends.teams import check_threads
 from workbench.graph import Graph
 from workbench.graph.arithmetic import python_number
@@ -20,9 +22,16 @@ from workbench.run.simulation import Simulation
 from workbench.run.state import State
 
 
+class Chooser(Protocol):
+    """Chooses once the size is known."""
+
+    def __call__(self, graph: Graph, backend: str, extents: tuple[int, ...], threads: int) -> tuple[Choices, str]:
+        """The choices, and where they come from, as a part of a sentence."""
+
+
 def create_simulation(
     graph: Graph,
-    choices: Choices,
+    choices: Choices | Chooser,
     values: Mapping[str, object],
     shape: object = None,
     *,
@@ -32,6 +41,9 @@ def create_simulation(
     """Check the values, compile, allocate, run `init`, write the values, in this order: cheap refusals come first."""
     opening = read_opening(graph, values, shape)
     check_threads(threads)
+    origin = ""
+    if not isinstance(choices, Choices):
+        choices, origin = choices(graph, select_backend(backend).name, opening.extents, threads)
     compiled = compile_graph(graph, choices, backend)
     instance = allocate(compiled, opening.extents, threads)
     try:
@@ -39,7 +51,9 @@ def create_simulation(
     except BaseException:
         instance.close()
         raise
-    return Simulation(State(compiled, instance, threads=threads))
+    state = State(compiled, instance, threads=threads)
+    state.chosen = (choices, origin)
+    return Simulation(state)
 
 
 def restore_simulation(

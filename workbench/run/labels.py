@@ -28,7 +28,20 @@ def describe(state: State, running: bool) -> str:
     memory = bytes_text(state.instance.memory_bytes)
     held = ", ".join(f"{s.name}: {s.role} {s.type}" for s in graph.statics)
     about = f"simulation of {graph.name}: {cells} cells, step {state.steps}{doing}, {where}, {memory}\n  {held}"
+    choices, origin = state.chosen
+    if origin and compiled.plan.choices == choices:  # it may have been planned anew
+        about += f"\n  choices: {origin}"
     return f"{about}\n{state.outdated}" if state.outdated else about
+
+
+def program_lines(graph: Graph, fields: str) -> list[str]:
+    """What the program calls its `fields`, scalars and params, with types and boundary rules, and its kernels."""
+    lines = []
+    for role, statics in ((fields, graph.fields), ("scalars", graph.scalars), ("params", graph.params)):
+        if statics:
+            shown = (f"{s.name} {s.type}{f' ({s.boundary})' if s.boundary else ''}" for s in statics)
+            lines.append(f"  {role}: {', '.join(shown)}")
+    return lines + [f"  kernel {kernel.name}: {len(kernel.nodes)} nodes" for kernel in graph.kernels]
 
 
 def to_data_set(graph: Graph, extents: tuple[int, ...], values: Mapping[str, Array | Number]) -> Any:  # noqa: ANN401

@@ -13,6 +13,7 @@ from workbench.events import SimulationClosed, publish
 from workbench.graph import Graph, Static
 from workbench.graph.diagnostics import diagnostic_stores
 from workbench.pipeline import Compiled
+from workbench.planning.choices import Choices
 from workbench.run.opening import INIT, check_shape, extents_of, sort_values, whole
 from workbench.run.recording import Record, keep_scalars
 from workbench.run.values import group_member, group_shape, groups, unknown_name
@@ -41,6 +42,7 @@ class State:
         self.step_seconds = 0.0  # of the last march; 0: unknown
         self.timing = False
         self.outdated = ""  # why this is no longer the program that its cell describes, and what to do
+        self.chosen: tuple[Choices | None, str] = (None, "")  # the choices at the start, and where they come from
         self.kernel_steps: dict[str, int] = {}  # of each kernel, by the present program
         self.march_steps = 0  # of the kernel step
         self.march_seconds = 0.0

@@ -25,6 +25,7 @@ from workbench.planning.choices import Choices
 from workbench.planning.cost import bound_seconds, step_cost
 from workbench.planning.cost import memory_bytes as memory_bytes_of
 from workbench.planning.exchange import from_json
+from workbench.planning.schedules.locality import DEPTH
 from workbench.run.creation import allocate
 from workbench.run.opening import open_state, read_opening
 from workbench.run.verification import distance, random_fields
@@ -161,12 +162,12 @@ def _heat(built: Sequence[Compiled], setup: Setup, rounds: int, builder: Builder
         for instance in instances:
             stack.callback(instance.close)
         stack.enter_context(builder.measuring(setup.device))
-        return interleaved([_measure_warm(instance) for instance in instances], rounds)
+        return interleaved(list(map(_measure_warm, instances, map(_least_steps, built))), rounds)
 
 
-def _measure_warm(instance: Instance) -> Measure:
+def _measure_warm(instance: Instance, least: int) -> Measure:
     """Measurements each of which begins by warming up what the others have left cold."""
-    steps = _steps_of_a_sample(instance)
+    steps = _steps_of_a_sample(instance, least)
     warming = max(1, round(steps * _WARMING))
 
     def measure() -> float:
@@ -234,7 +235,7 @@ def _timed(
         stored = [static.name for static in compiled.graph.fields]
         before = {name: instance.read_field(name) for name in stored}
         with builder.measuring(setup.device):
-            steps = _steps_of_a_sample(instance)
+            steps = _steps_of_a_sample(instance, _least_steps(compiled))
             found = sampled(lambda: _seconds(instance, steps) / steps, samples, best)
         after = {name: instance.read_field(name) for name in stored}
     finally:
@@ -259,9 +260,14 @@ def _opened(compiled: Compiled, setup: Setup) -> Instance:
     return instance
 
 
-def _steps_of_a_sample(instance: Instance) -> int:
-    """Steps that take about 30 ms, found by doubling; they warm up caches and threads."""
-    steps = 1
+def _least_steps(compiled: Compiled) -> int:
+    """Steps of a sample, so that tiles of several steps have their height."""
+    return 1 if compiled.plan.main.tiling is None else compiled.plan.choices.plan.tiling.depth or DEPTH
+
+
+def _steps_of_a_sample(instance: Instance, least: int) -> int:
+    """Steps that take about 30 ms, at least so many, found by doubling; they warm up caches and threads."""
+    steps = least
     while (seconds := _seconds(instance, steps)) < _SAMPLE_SECONDS:
         factor = _SAMPLE_SECONDS / max(seconds, _SAMPLE_SECONDS / 100)
         steps = max(2 * steps, int(steps * factor)) if factor > 1 else 2 * steps

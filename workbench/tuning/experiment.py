@@ -137,7 +137,8 @@ class Experiment:
         A search that is described as the last one was goes on; another one begins with all scores that are there.
         """
         plan = self.plan
-        described = [plan.strategy, plan.seed, plan.starts]
+        tree = plan.candidates.space.tree
+        described = [plan.strategy, plan.seed, plan.starts, *([] if tree is None else [str(tree)])]
         self._base = self.ledger.search_base(described, len(self._individuals))
         known = {one.point: one.score for one in self._individuals[: self._base]}
         search = Search(make_strategy(plan.strategy, plan.candidates.space, plan.starts, plan.seed), known)

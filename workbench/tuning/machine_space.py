@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from workbench.backends.registry import row_of
-from workbench.errors import TuningError
+from workbench.errors import PlanError, TuningError
 from workbench.graph import Graph
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import to_json
 from workbench.planning.genome import decided
-from workbench.planning.tunables import Section, Setting, Tunable, tunables_of
+from workbench.planning.tunables import TUNABLES, Section, Setting, Tunable, tunables_of
+from workbench.tuning.machine_trees import machine_tree
 from workbench.tuning.space import Parameter, Point, Space
+from workbench.tuning.ties import ties_of
+from workbench.tuning.tile_space import STEPWISE, tile_tunables
 
 SECTIONS: Mapping[str, Section] = {
     "cpu": "C",
@@ -26,6 +30,7 @@ SECTIONS: Mapping[str, Section] = {
 }
 """Names of the genome's sections, for `only`."""
 
+_KEPT = 4096  # answers to whether something can be planned
 _RANKS: Mapping[Section, int] = {"C": 0, "G": 0, "T": 0, "B": 1, "L": 1, "M": 2, "S": 3, "": 4}
 
 
@@ -71,16 +76,21 @@ def machine_space(
     only: Collection[str] | None = None,
     fixed: Collection[str] = (),
     most_threads: int = 0,
+    tree: str | None = None,
 ) -> MachineSpace:
     """All tunables that count on a backend and have more than one sensible value.
 
+    A schedule of several steps with the sizes of its tiles is among them where the program can be planned by one.
+
     only: names of tunables, or of sections ("cpu", "device", "storage", "barriers", "loops", "tiling", "build");
     fixed: the same, left as they are. most_threads: values of `threads` above it are not tried (0: no bound).
-    Raises TuningError for a name that means nothing, PlanError if the choices cannot be met.
+    tree: what depends on what, as `machine_tree` reads it. Raises TuningError for a name that means nothing, PlanError
+    if the choices cannot be met.
     """
     plan = plan_for(graph, choices, backend)
     base = replace(choices, plan=replace(decided(plan), values=replace(decided(plan).values, hints=False)))
-    rows = [row for row in tunables_of(plan, row_of(backend).runs_on) if row.section]
+    general = [row for row in tunables_of(plan, row_of(backend).runs_on) if row.section not in ("", "T")]
+    rows = [*tile_tunables(plan.graph, base, backend), *general]
     wanted = _named(rows, only if only is not None else [row.name for row in rows]) - _named(rows, fixed)
     tunables: list[Tunable] = []
     values: list[tuple[Setting, ...]] = []
@@ -98,7 +108,46 @@ def machine_space(
         for row, settings in zip(tunables, values, strict=True)
     )
     start = tuple(settings.index(row.read(base.plan)) for row, settings in zip(tunables, values, strict=True))
-    return MachineSpace(plan.graph, backend, base, tuple(tunables), tuple(values), Space(parameters), start)
+    believed = None if tree is None else machine_tree(tree, tunables, SECTIONS)
+    found = MachineSpace(
+        plan.graph,
+        backend,
+        base,
+        tuple(tunables),
+        tuple(values),
+        Space(parameters, tree=believed, ties=ties_of(plan.graph, tunables)),
+        start,
+    )
+    legal = _legal(found)
+    return found if legal is None else replace(found, space=replace(found.space, legal=legal))
+
+
+def _legal(found: MachineSpace) -> Callable[[Point], bool] | None:
+    """Whether a schedule of several steps can be planned, and sizes of tiles are set for one only; None: always."""
+    names = [row.name for row in found.tunables]
+    at = names.index("schedule") if "schedule" in names else None
+    if at is None and found.base.plan.tiling.schedule == STEPWISE:
+        return None
+    sizes = [number for number, row in enumerate(found.tunables) if row.section == "T" and number != at]
+    shaping = [number for number, row in enumerate(found.tunables) if row.section in ("M", "S") or number == at]
+
+    @lru_cache(maxsize=_KEPT)
+    def plannable(values: Point) -> bool:
+        point = list(found.start)
+        for number, value in zip(shaping, values, strict=True):
+            point[number] = value
+        try:
+            plan_for(found.graph, found.choices(tuple(point)), found.backend)
+        except PlanError:
+            return False
+        return True
+
+    def legal(point: Point) -> bool:
+        if at is not None and found.values[at][point[at]] == STEPWISE:
+            return all(point[number] == found.start[number] for number in sizes)
+        return plannable(tuple(point[number] for number in shaping))
+
+    return legal
 
 
 def _named(rows: list[Tunable], names: Collection[str]) -> set[str]:
@@ -110,6 +159,8 @@ def _named(rows: list[Tunable], names: Collection[str]) -> set[str]:
             found |= {row.name for row in rows if row.section == SECTIONS[name]}
         elif name in known:
             found.add(name)
+        elif name in {row.name for row in TUNABLES if row.section == "T"}:
+            found |= {row.name for row in rows if row.member == name}
         else:
             raise TuningError(
                 f"there is nothing to tune that is called {name!r}",

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import product
 
+from workbench.tuning.trees import VariableTree
+
 Point = tuple[int, ...]
 """For each parameter the index of its value."""
 
@@ -34,10 +36,16 @@ def everywhere(point: Point) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """All combinations of the parameters' values that `legal` admits; legality costs no measurement."""
+    """All combinations of the parameters' values that `legal` admits; legality costs no measurement.
+
+    tree: what is believed to be independent of what, of all parameters; searches that count on it test it. ties:
+    parameters with as many values each that are changed together before they are changed one by one, largest first.
+    """
 
     parameters: tuple[Parameter, ...]
     legal: Callable[[Point], bool] = everywhere
+    tree: VariableTree | None = None
+    ties: tuple[tuple[int, ...], ...] = ()
 
     @property
     def combinations(self) -> int:
@@ -59,6 +67,17 @@ class Space:
         values = range(len(self.parameters[axis].values))
         points = ((*point[:axis], value, *point[axis + 1 :]) for value in values)
         return tuple(one for one in points if self.legal(one))
+
+    def tied(self, point: Point, tie: tuple[int, ...], value: int) -> Point:
+        """The point with all parameters of a tie at one value, legal or not."""
+        together = set(tie)
+        return tuple(value if axis in together else own for axis, own in enumerate(point))
+
+    def tied_line(self, point: Point, tie: tuple[int, ...]) -> tuple[Point, ...]:
+        """The point, and the legal ones with all parameters of a tie at one value."""
+        values = range(len(self.parameters[tie[0]].values))
+        points = (self.tied(point, tie, value) for value in values)
+        return (point, *(one for one in points if one != point and self.legal(one)))
 
     def random_point(self, draw: random.Random) -> Point | None:
         """A legal point, all equally likely; None if none was found in 10,000 draws."""

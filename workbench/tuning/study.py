@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -20,7 +20,9 @@ from workbench.tuning.history import History, read_history
 from workbench.tuning.trials import Individual, Race
 
 if TYPE_CHECKING:
+    from workbench.tuning.evaluation import Setup
     from workbench.tuning.ledger import Ledger
+    from workbench.tuning.validation import Validation
 
 State = Literal["running", "paused", "done", "stopped", "failed", "watching"]
 
@@ -32,6 +34,16 @@ class Best:
     individual: Individual
     score: float
     gain: float
+    about: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def exam(self, **options: Any) -> Any:  # noqa: ANN401  # a PlansExam
+        """Take the accuracy exam of hydrodynamics by this plan: its error curves beside the default's (fig. 10).
+
+        options: resolutions=, problems=, placements=, threads=. Raises StencilError for another program.
+        """
+        from workbench.tuning.afterwards import examine
+
+        return examine(self, options)
 
     @property
     def choices(self) -> Choices:
@@ -51,6 +63,7 @@ class Study:
         self.about = dict(about)
         self.state: State = "watching"
         self.error: BaseException | None = None
+        self.setup: Setup | None = None  # of one that this process began
         self._individuals: list[Individual] = []
         self._races: list[Race] = []
         self._changed = threading.Condition()
@@ -134,7 +147,7 @@ class Study:
         one = max(racing, key=lambda individual: individual.final_score or 0.0)
         first = next((i.final_score for i in passed if i.birth == AT_START), None) or passed[0].final_score or 1.0
         score = one.final_score or 0.0
-        return Best(one, score, score / first)
+        return Best(one, score, score / first, self.about)
 
     @property
     def watching(self) -> bool:
@@ -188,6 +201,44 @@ class Study:
             if self.error is not None:
                 raise self.error
         return self
+
+    def validate(
+        self,
+        shape: int | tuple[int, ...] | None = None,
+        steps: int | None = None,
+        *,
+        threads: int | None = None,
+        **values: object,
+    ) -> Validation:
+        """Measure start and best in turn at another shape, or over so many steps: what part of the gain is kept.
+
+        Values as in `simulate`; those of the study are taken where they fit. Both must compute the same.
+        """
+        from workbench.tuning.afterwards import validate
+
+        return validate(self, shape, steps, values, threads)
+
+    def refine(  # noqa: PLR0913  # keywords only; each has a default
+        self,
+        shape: int | tuple[int, ...] | None = None,
+        *,
+        budget: int | str = "10 min",
+        strategy: str = "portfolio",
+        top: int = 10,
+        seed: int = 0,
+        path: str | Path | None = None,
+        only: Sequence[str] | None = None,
+        fixed: Sequence[str] = (),
+        threads: int | None = None,
+        **values: object,
+    ) -> Study:
+        """Tune on from the `top` fastest, at another shape or in a part of the space; keywords as in `machine.tune`.
+
+        Without any change the study's own file goes on, and nothing of it is measured again.
+        """
+        from workbench.tuning.afterwards import Further, refine
+
+        return refine(self, shape, values, Further(budget, strategy, top, seed, path, only, tuple(fixed), threads))
 
     def __repr__(self) -> str:
         """One line: state, how many individuals, the best score."""

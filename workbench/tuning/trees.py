@@ -9,8 +9,9 @@ from typing import Self
 
 from workbench.errors import TuningError
 
-_TOKEN = re.compile(r"\s*([{},]|[A-Za-z0-9_]+|\S)")
+_TOKEN = re.compile(r'\s*([{},]|[A-Za-z0-9_]+|"[^"]+"|\S)')
 _VARIABLE = re.compile(r"[A-Za-z0-9_]+\Z")
+_QUOTED = re.compile(r'"[^"]+"\Z')
 _GAP = 2  # columns between two subtrees of a picture
 
 
@@ -35,7 +36,7 @@ class VariableTree:
 
     def __str__(self) -> str:
         """The text from which `parse_tree` makes this tree."""
-        return "{" + ", ".join([*self.variables, *map(str, self.children)]) + "}"
+        return "{" + ", ".join([*map(_spelt, self.variables), *map(str, self.children)]) + "}"
 
     def picture(self) -> str:
         """The tree drawn with letters: each node above its children."""
@@ -45,7 +46,8 @@ class VariableTree:
 def parse_tree(text: str) -> VariableTree:
     """The tree of a text such as "{A, B, {C, D}, {E, F}}", or of a flat list "A, B, C".
 
-    Raises TuningError for a text that is no tree, an empty node without children and a variable that appears twice.
+    A name in double quotes may have any characters. Raises TuningError for a text that is no tree, an empty node
+    without children and a variable that appears twice.
     """
     tokens = _Tokens(text)
     tree = tokens.node() if tokens.next_is("{") else VariableTree(tuple(tokens.names()))
@@ -97,10 +99,10 @@ class _Tokens:
 
     def _name(self) -> str:
         token = self._tokens[self._at] if self._at < len(self._tokens) else ""
-        if not _VARIABLE.match(token):
+        if not _VARIABLE.match(token) and not _QUOTED.match(token):
             self._refuse("a variable (letters, digits, underscore)")
         self._at += 1
-        return token
+        return token.strip('"')
 
     def _take(self, sign: str) -> None:
         if not self.next_is(sign):
@@ -115,9 +117,13 @@ class _Tokens:
         )
 
 
+def _spelt(name: str) -> str:
+    return name if _VARIABLE.match(name) else f'"{name}"'
+
+
 def _block(tree: VariableTree) -> tuple[list[str], int]:
     """Lines of one width, and the column of the middle of the root's own text."""
-    own = "{" + ", ".join(tree.variables) + "}"
+    own = "{" + ", ".join(map(_spelt, tree.variables)) + "}"
     if not tree.children:
         return [own], len(own) // 2
     blocks = [_block(child) for child in tree.children]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import platform
 import tempfile
+import time
 import weakref
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -21,7 +22,7 @@ from workbench.graph import Graph
 from workbench.graph.text import to_text
 from workbench.planning.choices import Choices
 from workbench.run.memory import bytes_available
-from workbench.run.opening import extents_of, read_opening, whole
+from workbench.run.opening import Opening, extents_of, read_opening, whole
 from workbench.tuning.budget import read_budget
 from workbench.tuning.evaluation import Setup, write_setup
 from workbench.tuning.experiment import Plan
@@ -30,11 +31,14 @@ from workbench.tuning.pool import Pool
 from workbench.tuning.space import Point
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.study import Study, begin_study
+from workbench.tuning.tile_space import STEPWISE, is_tiling
+from workbench.tuning.wisdom import Place, Result, keep_or_warn, place_of
 
 _CHECKED = {1: (2051,), 2: (517, 37), 3: (131, 19, 37)}  # no multiples of a vector, more than two of most tiles
 _CHECKED_SIMULATED = {1: (1031,), 2: (37, 41), 3: (11, 13, 37)}  # a simulated thread takes 1000 times longer
 _CHECK_STEPS = 3
 _CHECK_STEPS_OF_TILES = 40  # the first runs alone, and so does the last, which is observed
+_WITH_TREE = ("independence", "portfolio")
 _SAMPLES = 7  # measurements of a candidate
 TIMEOUT_FLOOR = 60.0  # seconds of one evaluation
 
@@ -53,6 +57,7 @@ class Wish:
     fixed: Collection[str] = ()
     threads: int = 0
     workers: int = 1
+    tree: str | None = None
 
 
 def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: object, wish: Wish) -> Study:
@@ -62,14 +67,21 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     check_workers(wish.workers)
     opening = read_opening(graph, values, shape)
     backend = select_backend(wish.backend).name
-    space = machine_space(graph, choices, backend, only=wish.only, fixed=wish.fixed, most_threads=available_threads())
+    threads = available_threads()
+    space = machine_space(
+        graph, choices, backend, only=wish.only, fixed=wish.fixed, most_threads=threads, tree=wish.tree
+    )
     start = tuple(_point_of(space, one) for one in wish.start)
     make_strategy(wish.strategy, space.space, start, wish.seed)  # an unknown name is refused before anything runs
+    if wish.tree is not None and wish.strategy not in _WITH_TREE:
+        raise TuningError(
+            f"strategy={wish.strategy!r} uses no tree", advice=f"Leave out tree=, or use {' or '.join(_WITH_TREE)}."
+        )
     key = space.graph.fingerprint()
     path = Path(wish.path) if wish.path is not None else default_folder() / f"{key}.sqlite"
     folder = tempfile.mkdtemp(prefix="stencil-workbench-study-")
     checked = (_CHECKED_SIMULATED if backend == "cuda-sim" else _CHECKED).get(graph.dim, (5,) * graph.dim)
-    stepwise = space.base.plan.tiling.schedule == "stepwise"
+    stepwise = space.base.plan.tiling.schedule == STEPWISE and not is_tiling(space.tunables)
     steps = _CHECK_STEPS if stepwise else _CHECK_STEPS_OF_TILES
     setup = Setup(folder, backend, opening.extents, checked, steps, wish.threads)
     try:
@@ -87,10 +99,13 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
             wish.workers,
             TIMEOUT_FLOOR,
         )
-        study = begin_study(path, plan, _about(graph, key, setup))
+        place = place_of(key, backend, wish.threads)
+        keeper = _keeper(graph.name, place, setup.extents)
+        study = begin_study(path, plan, _about(space, opening, setup, wish), (keeper,))
     except BaseException:
         rmtree(folder, ignore_errors=True)
         raise
+    study.setup = setup
     weakref.finalize(study, rmtree, folder, ignore_errors=True)
     return study
 
@@ -110,6 +125,18 @@ def default_folder() -> Path:
     return platformdirs.user_data_path("stencil-workbench") / "studies"
 
 
+def _keeper(program: str, place: Place, extents: tuple[int, ...]) -> Callable[[Study], None]:
+    """Listens to a study, and keeps its best choices as wisdom when it ends."""
+
+    def listen(study: Study) -> None:
+        best = study.best
+        if study.state in ("done", "stopped") and best is not None:
+            evaluations = len(study.individuals)
+            keep_or_warn(Result(program, place, extents, best.choices, best.score, best.gain, evaluations, time.time()))
+
+    return listen
+
+
 def _point_of(space: MachineSpace, choices: Choices) -> Point:
     """The nearest point: what the space does not have stays as at the start."""
     point = []
@@ -119,10 +146,11 @@ def _point_of(space: MachineSpace, choices: Choices) -> Point:
     return tuple(point)
 
 
-def _about(graph: Graph, key: str, setup: Setup) -> dict[str, object]:
+def _about(space: MachineSpace, opening: Opening, setup: Setup, wish: Wish) -> dict[str, object]:
+    """What the ledger says of the study: all that a later look at it needs, but the arrays."""
     return {
-        "program": graph.name,
-        "key": key,
+        "program": space.graph.name,
+        "key": space.graph.fingerprint(),
         "backend": setup.backend,
         "extents": setup.extents,
         "version": __version__,
@@ -130,4 +158,12 @@ def _about(graph: Graph, key: str, setup: Setup) -> dict[str, object]:
         "processor": platform.processor() or platform.machine(),
         "threads": setup.threads or available_threads(),
         "process": os.getpid(),
+        "graph": to_text(space.graph),
+        "numbers": dict(opening.numbers),
+        "tree": None if space.space.tree is None else str(space.space.tree),
+        "asked": {
+            "only": None if wish.only is None else list(wish.only),
+            "fixed": list(wish.fixed),
+            "threads": wish.threads,
+        },
     }

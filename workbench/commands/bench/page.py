@@ -6,8 +6,8 @@ from workbench.amounts import counted
 from workbench.commands.bar_plot import Bar, bar_plot
 from workbench.commands.bench.measure import VERIFIED_STEPS, rate_text, shape_text
 from workbench.commands.bench.results import Results
-from workbench.commands.line_plot import Curve, line_plot
 from workbench.commands.report import Figure, Section, Table, report_page
+from workbench.views.drawing.line_plot import Curve, line_plot
 
 _INTENSITIES = (0.5, 4.0)  # of the least and the greatest point, by which the roofline goes beyond them
 

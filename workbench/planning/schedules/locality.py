@@ -20,7 +20,7 @@ CACHE_BYTES = 1 << 20
 
 _SHARE = 0.6  # of the cache that a tile may fill
 _TALLEST = 32  # levels; beyond it memory is no limit any more and tiles only get fewer
-_DEPTH = 64  # steps; a march looks at the clock between them
+DEPTH = 64  # steps; a march looks at the clock between them
 _LEAST_CELLS = 512  # of a row that is cut: shorter rows cost more than they save
 _PLANES = 4  # of a wave of planes
 
@@ -57,7 +57,7 @@ def tile_sizes(
     fits into the cache, and that each thread has tiles enough.
     """
     tiling = kernel.tiling
-    depth = choices.depth or _DEPTH
+    depth = choices.depth or DEPTH
     if tiling is None or depth < 2:
         return None
     axis = tiling.roles.index("diamond")

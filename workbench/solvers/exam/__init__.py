@@ -9,6 +9,7 @@
 from workbench.solvers.exam.accuracy import PROBLEMS, SCHEMES, Series, measure_error
 from workbench.solvers.exam.course import PLACEMENTS, RESOLUTIONS, Course, Exam, run_exam
 from workbench.solvers.exam.invariance import Check
+from workbench.solvers.exam.plans import PlansExam, examine_plans, read_plan
 from workbench.solvers.exam.random_genomes import random_genome
 from workbench.solvers.exam.results import Results
 
@@ -20,9 +21,12 @@ __all__ = [
     "Check",
     "Course",
     "Exam",
+    "PlansExam",
     "Results",
     "Series",
+    "examine_plans",
     "measure_error",
     "random_genome",
+    "read_plan",
     "run_exam",
 ]

@@ -28,7 +28,8 @@ Axes = tuple[int, ...]
 class Independence(BatchStrategy):
     """A search of groups that counts on their independence, notices where it does not hold, and joins such groups.
 
-    `tree` names the space's parameters; None: all are independent until a test says otherwise. TuningError if the tree
+    `tree` names the space's parameters; None: that of the space, and where it has none all are independent until a test
+    says otherwise. TuningError if the tree
     has other names than the space.
     """
 
@@ -36,7 +37,7 @@ class Independence(BatchStrategy):
         self, space: Space, start: tuple[Point, ...] = (), seed: int = 0, tree: VariableTree | None = None
     ) -> None:
         names = tuple(parameter.name for parameter in space.parameters)
-        declared = tree or VariableTree((), tuple(VariableTree((name,)) for name in names))
+        declared = tree or space.tree or VariableTree((), tuple(VariableTree((name,)) for name in names))
         other = set(names) ^ set(declared.flatten())
         if other:
             raise TuningError(

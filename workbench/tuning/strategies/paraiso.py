@@ -8,16 +8,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from workbench.tuning.space import Point, Space
 from workbench.tuning.strategies.base import Origin
 
-Birth = Literal["start", "random", "mutation", "crossover", "triangulation", "shared"]
+Birth = Literal["start", "random", "mutation", "crossover", "triangulation", "rule", "shared"]
 EQUAL_BIRTHS: Mapping[Birth, float] = {"mutation": 1.0, "crossover": 1.0, "triangulation": 1.0}
+RULES = 0.2  # of mutations set a tie to one value, such as "no barriers", where the space has ties
 NOISE = 0.01  # relative standard deviation of a score whose own is not known
 _HEATING = 1.2  # temperature after each genome that was there before
 _RETRIES = 40
 _MOST_CUTS = 4  # of a crossover
 _MANY = 8  # mutated genes from which the result is crossed with the original
+_WEIGHED = 16  # parameters from which mutations prefer those that mattered
+_AGAIN = 10  # individuals after which what mattered is found anew
 _FEWEST_TO_BREED = 4  # individuals with a score; before, points are drawn at random
 
 
@@ -37,7 +42,9 @@ class Paraiso:
 
     `births`: weights of the three kinds. `sigma`: the relative standard deviation of scores, below which differences
     are ignored. Genes are parameters, which a bit of the paper's genome generalises: "all ones" and "all zeros" are
-    the last and the first value, a flip is another value at random.
+    the last and the first value, a flip is another value at random. Two things are new: where the space has ties, one
+    mutation of five is a rule, which sets all parameters of one to one value (the paper's conclusions ask for "remove
+    all synchronisation"); and where there are many parameters, mutations prefer those that mattered so far.
     """
 
     space: Space
@@ -47,9 +54,12 @@ class Paraiso:
     sigma: float = NOISE
     population: dict[Point, Individual] = field(default_factory=dict)
     _draw: random.Random = field(init=False)
+    _weights: list[float] = field(init=False)
+    _weighed: int = 0  # individuals that the weights are of
 
     def __post_init__(self) -> None:
         self._draw = random.Random(self.seed)
+        self._weights = [1.0] * len(self.space.parameters)
 
     def ask(self) -> Point | None:
         """A new individual; None if no new one was found."""
@@ -88,13 +98,36 @@ class Paraiso:
         temperature = math.exp(self._draw.uniform(math.log(low), math.log(top))) if low > 0 else 1.0
         for _ in range(_RETRIES):
             parents = self._parents(passed, {"mutation": 1, "crossover": 2, "triangulation": 3}[kind], temperature)
-            child = _CHILD[kind](self._draw, self.space, parents)
+            kind, child = self._child(kind, parents, passed)
             if child not in self.population and self.space.legal(child):
                 return self._born(Individual(child, kind, tuple(one.point for one in parents)))
             kind = "mutation"
             temperature *= _HEATING
         point = self.space.random_point(self._draw)
         return None if point is None or point in self.population else self._born(Individual(point, "random"))
+
+    def _child(self, kind: Birth, parents: list[Individual], passed: list[Individual]) -> tuple[Birth, Point]:
+        match kind:
+            case "crossover":
+                return kind, _mixed(self._draw, parents[0].point, parents[1].point)
+            case "triangulation":
+                return kind, _triangulated(self._draw, self.space, parents)
+            case _:
+                ties = self.space.ties
+                if ties and self._draw.random() < RULES:
+                    tie = self._draw.choice(ties)
+                    value = self._draw.randrange(len(self.space.parameters[tie[0]].values))
+                    return "rule", self.space.tied(parents[0].point, tie, value)
+                return "mutation", _mutated(self._draw, self.space, parents, self._mattering(passed))
+
+    def _mattering(self, passed: list[Individual]) -> list[float]:
+        """Weights of the parameters: 1, and more by their share of what single parameters explain of the scores."""
+        count = len(self.space.parameters)
+        if count >= _WEIGHED and len(passed) >= self._weighed + _AGAIN:
+            self._weighed = len(passed)
+            shares = effects([(one.point, math.log(one.score)) for one in passed if one.score])
+            self._weights = [1.0 + count * share for share in shares]
+        return self._weights
 
     def _parents(self, passed: list[Individual], count: int, temperature: float) -> list[Individual]:
         """So many different ones, the best first; weight exp(-(mu_top - mu) / (T + sigma_top + sigma))."""
@@ -115,14 +148,14 @@ class Paraiso:
         return sorted(chosen.values(), key=lambda one: -(one.score or 0.0))
 
 
-def _mutated(draw: random.Random, space: Space, parents: list[Individual]) -> Point:
-    """k = max(1, ceil(exp(U(-0.2, 1) ln n))) genes anew; many of them are crossed twice with the original."""
+def _mutated(draw: random.Random, space: Space, parents: list[Individual], weights: list[float]) -> Point:
+    """k = max(1, ceil(exp(U(-0.2, 1) ln n))) genes anew, drawn by weights; many are crossed twice with the original."""
     point = parents[0].point
     genes = len(point)
     count = min(genes, max(1, math.ceil(math.exp(draw.uniform(-0.2, 1.0) * math.log(genes)))))
     way = draw.choices(("other", "last", "first"), (2, 1, 1))[0]
     values = list(point)
-    for axis in draw.sample(range(genes), count):
+    for axis in _drawn(draw, weights, count):
         most = len(space.parameters[axis].values)
         if way == "last":
             values[axis] = most - 1
@@ -136,8 +169,12 @@ def _mutated(draw: random.Random, space: Space, parents: list[Individual]) -> Po
     return mutant
 
 
-def _crossed(draw: random.Random, space: Space, parents: list[Individual]) -> Point:
-    return _mixed(draw, parents[0].point, parents[1].point)
+def _drawn(draw: random.Random, weights: list[float], count: int) -> list[int]:
+    """So many different numbers, the heavier the likelier (Efraimidis and Spirakis 2006)."""
+    if len(set(weights)) == 1:
+        return draw.sample(range(len(weights)), count)
+    keys = [draw.random() ** (1.0 / weight) for weight in weights]
+    return sorted(range(len(weights)), key=lambda axis: -keys[axis])[:count]
 
 
 def _mixed(draw: random.Random, one: Point, other: Point) -> Point:
@@ -156,4 +193,20 @@ def _triangulated(draw: random.Random, space: Space, parents: list[Individual]) 
     return tuple(first if first != worst else second for first, second, worst in triples)
 
 
-_CHILD = {"mutation": _mutated, "crossover": _crossed, "triangulation": _triangulated}
+def effects(scored: list[tuple[Point, float]]) -> list[float]:
+    """Each parameter's share, their sum 1, of the variance that the means of the scores of its values explain.
+
+    What chance explains, a share of 1 / scores for each value but one, is taken off.
+    """
+    points = np.array([point for point, _ in scored])
+    scores = np.array([score for _, score in scored])
+    total = float(scores.var())
+    found = []
+    for column in points.T:
+        values, where = np.unique(column, return_inverse=True)
+        counts = np.bincount(where)
+        means = np.bincount(where, weights=scores) / counts
+        explained = float((counts * (means - scores.mean()) ** 2).sum()) / len(scores)
+        found.append(max(0.0, explained - total * (len(values) - 1) / len(scores)))
+    whole = sum(found)
+    return [one / whole for one in found] if whole > 0 else [1.0 / max(len(found), 1)] * len(found)

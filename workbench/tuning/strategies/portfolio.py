@@ -11,14 +11,20 @@ from workbench.tuning.space import Point, Space
 from workbench.tuning.strategies.base import Known, Origin, Strategy
 from workbench.tuning.strategies.independence import Independence
 from workbench.tuning.strategies.paraiso import Paraiso
+from workbench.tuning.strategies.surrogate import Surrogate
 from workbench.tuning.strategies.sweep import Sweep
 
 ENGINES: Mapping[str, Callable[[Space, tuple[Point, ...], int], Strategy]] = {
     "sweep": Sweep,
     "independence": Independence,
     "paraiso": Paraiso,
+    "surrogate": Surrogate,
 }
-"""The searches; the first one leads until a pass over all parameters gained nothing."""
+"""The searches."""
+
+LEAD: Mapping[str, float] = {"surrogate": 2.0, "sweep": 1.0}
+"""Those that lead, by their shares, until as many evaluations as a pass over all parameters takes gained nothing."""
+WIDE = 64  # parameters above which the sweep leads alone: there no model sees far
 
 PATIENCE = 1.0  # passes over all parameters
 LEAST_SHARE = 0.1  # of the budget, for each search
@@ -117,9 +123,10 @@ class Portfolio:
         return self._origins[point]
 
     def _chosen(self, ready: list[str]) -> str:
-        lead = next(iter(self._engines))
-        if self._led and lead in ready:
-            return lead
+        wide = len(self.space.parameters) > WIDE
+        lead = [name for name in LEAD if name in ready and (name == "sweep" or not wide)]
+        if self._led and lead:
+            return self._draw.choices(lead, [LEAD[name] for name in lead])[0]
         total = sum(self._engines[name].worth for name in ready)
         shares = [LEAST_SHARE + (1 - LEAST_SHARE * len(ready)) * self._engines[name].worth / total for name in ready]
         return self._draw.choices(ready, shares)[0]

@@ -12,6 +12,7 @@ from workbench.tuning.strategies.enumeration import Exhaustive, Randomly
 from workbench.tuning.strategies.independence import Independence
 from workbench.tuning.strategies.paraiso import Paraiso
 from workbench.tuning.strategies.portfolio import Portfolio
+from workbench.tuning.strategies.surrogate import Surrogate
 from workbench.tuning.strategies.sweep import Sweep
 
 
@@ -32,7 +33,8 @@ STRATEGIES: dict[str, Row] = {
         Row("sweep", "one parameter at a time, again from perturbed best points", Sweep),
         Row("independence", "groups of parameters, joined where tests find that they interact", Independence),
         Row("paraiso", "asynchronous genetic simulated annealing, as in the Paraiso paper", Paraiso),
-        Row("portfolio", "sweep, independence and paraiso in turn, by their results", Portfolio),
+        Row("surrogate", "the largest expected improvement by a Gaussian process of all scores so far", Surrogate),
+        Row("portfolio", "surrogate, sweep, independence and paraiso in turn, by their results", Portfolio),
     )
 }
 

@@ -64,8 +64,8 @@ def descents(space: Space, draw: random.Random, known: Known) -> Batches:
         improved = True
         while improved:
             improved = False
-            for axis in order(space, range(len(space.parameters)), draw):
-                line = space.line(current, axis)
+            for move in _moves(space, draw):
+                line = space.tied_line(current, move) if isinstance(move, tuple) else space.line(current, move)
                 new = tuple(point for point in line if point not in known)
                 if new:
                     known.update((yield new))
@@ -81,6 +81,12 @@ def descents(space: Space, draw: random.Random, known: Known) -> Batches:
         current = _perturbed(space, incumbent, draw, _PERTURBED + stale // 20)
         if current not in known:
             known.update((yield (current,)))
+
+
+def _moves(space: Space, draw: random.Random) -> list[int | tuple[int, ...]]:
+    """Parameters in the order of their rank, and before those of a rank the ties of such, largest first."""
+    moves: list[int | tuple[int, ...]] = [*space.ties, *order(space, range(len(space.parameters)), draw)]
+    return sorted(moves, key=lambda move: space.parameters[move[0] if isinstance(move, tuple) else move].rank)
 
 
 def order(space: Space, axes: Sequence[int], draw: random.Random) -> list[int]:

@@ -25,10 +25,19 @@ class Curve:
     marks: bool = False
 
 
-def line_plot(curves: Sequence[Curve], x_label: str, y_label: str, *, logarithmic: bool = False) -> str:
+def line_plot(
+    curves: Sequence[Curve],
+    x_label: str,
+    y_label: str,
+    *,
+    logarithmic: bool = False,
+    doublings: bool = False,
+    layered: bool = False,
+) -> str:
     """An <svg> element with all curves in one frame. Colours of frame and text follow the page's `currentColor`.
 
-    logarithmic: both axes; all values are positive.
+    logarithmic: both axes; all values are positive. doublings: ticks of x at powers of two. layered: curves that lie on
+    each other stay visible, because earlier ones are wider.
     """
     scale = _logarithmic_range if logarithmic else _range
     ticks = _decimal_ticks if logarithmic else _ticks
@@ -51,7 +60,7 @@ def line_plot(curves: Sequence[Curve], x_label: str, y_label: str, *, logarithmi
         'fill="none" stroke="currentColor" stroke-opacity="0.35"/>',
     ]
     bottom, across_width = _HEIGHT - _BOTTOM, right - _LEFT
-    for tick in ticks(x_low, x_high):
+    for tick in (_powers_of_two if doublings else ticks)(x_low, x_high):
         parts.append(f'<path d="M{across(tick):.1f} {bottom}v4" stroke="currentColor"/>')
         parts.append(f'<text x="{across(tick):.1f}" y="{bottom + 17}" text-anchor="middle">{_short(tick)}</text>')
     for tick in ticks(y_low, y_high):
@@ -65,7 +74,10 @@ def line_plot(curves: Sequence[Curve], x_label: str, y_label: str, *, logarithmi
     for number, curve in enumerate(curves):
         colour, dash = colour_of(number), _DASHES[number % len(_DASHES)]
         points = " ".join(f"{across(float(x)):.1f},{down(float(y)):.1f}" for x, y in zip(curve.x, curve.y, strict=True))
-        style = f'fill="none" stroke="{colour}" stroke-width="2"' + (f' stroke-dasharray="{dash}"' if dash else "")
+        width = 2 + 3 * (len(curves) - 1 - number) if layered else 2
+        style = f'fill="none" stroke="{colour}" stroke-width="{width}"' + (
+            f' stroke-dasharray="{dash}"' if dash else ""
+        )
         parts.append(f'<polyline points="{points}" {style}/>')
         if curve.marks:
             for x, y in zip(curve.x, curve.y, strict=True):
@@ -99,6 +111,12 @@ def _decimal_ticks(low: float, high: float) -> list[float]:
         if len(marks) >= 3:
             return marks
     return _ticks(low, high)
+
+
+def _powers_of_two(low: float, high: float) -> list[float]:
+    """At most nine of them between low and high."""
+    numbers = range(math.ceil(math.log2(low) - 1e-9), math.floor(math.log2(high) + 1e-9) + 1)
+    return [2.0**number for number in numbers[:: 1 + len(numbers) // 9]]
 
 
 def _short(tick: float) -> str:

@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from workbench.commands.line_plot import Curve, _decimal_ticks, _ticks, line_plot
+from workbench.views.drawing.line_plot import Curve, _decimal_ticks, _ticks, line_plot
 
 NAMESPACE = {"s": "http://www.w3.org/2000/svg"}
 
@@ -63,3 +63,29 @@ def test_ticks_of_logarithmic_axes_are_few_and_inside(low, high):
     ticks = _decimal_ticks(low, high)
     assert 2 <= len(ticks) <= 9
     assert all(low <= tick <= high for tick in ticks)
+
+
+def test_powers_lie_at_equal_distances_on_logarithmic_axes():
+    svg = line_plot([Curve("a", [16, 32, 64], [1e-2, 1e-3, 1e-4])], "cells", "error", logarithmic=True, doublings=True)
+    (((x0, y0), (x1, y1), (x2, y2)),) = points(svg)
+    assert x1 - x0 == pytest.approx(x2 - x1, abs=0.2)
+    assert y1 - y0 == pytest.approx(y2 - y1, abs=0.2)
+    assert y0 < y1
+    texts = {e.text for e in ElementTree.fromstring(svg).iter()}
+    assert {"16", "32", "64", "0.01", "0.001", "0.0001"} <= texts
+
+
+def test_curves_on_each_other_are_all_seen():
+    """Equal errors of several plans: the first is drawn widest, below the others."""
+    curves = [Curve(name, [16, 32], [1e-2, 1e-3]) for name in "abc"]
+    lines = ElementTree.fromstring(line_plot(curves, "x", "y", logarithmic=True, layered=True)).findall(
+        "s:polyline", NAMESPACE
+    )
+    widths = [float(line.get("stroke-width")) for line in lines]
+    assert widths == sorted(widths, reverse=True)
+    assert len(set(widths)) == len({line.get("stroke-dasharray") for line in lines}) == 3
+
+
+def test_an_axis_within_one_power_of_ten_has_ticks():
+    svg = line_plot([Curve("a", [16, 32], [8e-2, 1.1e-2])], "cells", "error", logarithmic=True, doublings=True)
+    assert {"0.02", "0.05"} <= {e.text for e in ElementTree.fromstring(svg).iter()}

@@ -1,0 +1,192 @@
+"""The space of a program: what may be chosen, what is left out, and what is believed to be independent."""
+
+import pytest
+
+import workbench as wb
+from workbench.errors import TuningError
+from workbench.solvers import hydro
+from workbench.tuning.machine_space import machine_space
+from workbench.tuning.strategies.independence import Independence
+
+BLUR = """
+u = field("u", boundary="periodic")
+left = u[-1] + u
+right = u[+1] + u
+mean = left * right
+u.next = mean + 0.1 * mean[+1]
+"""
+
+
+def space_of(machine, backend="openmp", **options):
+    return machine_space(machine.graph, machine.choices, backend, **options)
+
+
+@pytest.fixture(scope="module")
+def blur():
+    return wb.trace(BLUR, name="blur")
+
+
+def children(tree):
+    return {child.flatten() for child in tree.children}
+
+
+def test_derived_tree_puts_launch_numbers_of_a_loop_together(blur):
+    space = space_of(blur.annotate("mean", "manifest"), "cuda-sim", tree="derived").space
+    loops = [group for group in children(space.tree) if group[0].startswith(("grid of", "block of"))]
+    assert len(loops) == 2
+    assert all(len(group) == 2 for group in loops)
+    assert ("grid", "block") in children(space.tree)
+    assert ("storage of step.mean",) in children(space.tree)
+    assert sorted(space.tree.flatten()) == sorted(parameter.name for parameter in space.parameters)
+
+
+def test_derived_tree_on_threads(blur):
+    space = space_of(blur, only=["cpu", "build", "storage"], tree="derived").space
+    assert ("threads", "tile", "loops") in children(space.tree)
+    assert ("flags", "vector_width") in children(space.tree)
+    assert ("storage of step.left",) in children(space.tree)
+
+
+def test_declared_tree_knows_sections_and_names(blur):
+    only = ["cpu", "build", "storage"]
+    tree = space_of(blur, only=only, tree='{tile, {cpu}, {"storage of step.left", storage}}').space.tree
+    assert tree.variables == ("tile",)
+    cpu, storage, *rest = tree.children
+    assert cpu.variables == ("threads", "loops")
+    assert storage.variables[0] == "storage of step.left"
+    assert {"storage of step.right", "storage of step.mean"} < set(storage.variables)
+    assert {child.variables for child in rest} == {("flags",), ("vector_width",)}
+    assert str(space_of(blur, only=["tile"], tree="{tile, {device}}").space.tree) == "{tile}"
+
+
+@pytest.mark.parametrize("tree", ["{warp}", "{tile, {threads}}", "{tile, {tile}}", "{tile"])
+def test_a_tree_of_what_is_not_tuned_is_refused(blur, tree):
+    with pytest.raises(TuningError):
+        space_of(blur, only=["tile"], tree=tree)
+
+
+def test_the_search_begins_with_the_tree_of_the_space(blur):
+    """Each group is swept until it improves no more, so that a declared pair is enumerated and singles are not."""
+    space = space_of(blur, only=["threads", "tile", "loops"], tree="{{threads, tile}, {loops}}", most_threads=2).space
+    asked, strategy = [], Independence(space, (tuple(0 for _ in space.parameters),))
+    for _ in range(40):
+        if (point := strategy.ask()) is None:
+            break
+        asked.append(point)
+        strategy.tell(point, 1.0)
+    axes = [parameter.name for parameter in space.parameters]
+    pair = {(point[axes.index("threads")], point[axes.index("tile")]) for point in asked}
+    assert len(pair) == 3 * 10
+
+
+HEAT = 'u = field("u", boundary=constant(0.0))\nu.next = u + 0.1 * (u[-1, 0] + u[+1, 0] + u[0, -1] + u[0, +1] - 4 * u)'
+
+
+@pytest.fixture(scope="module")
+def heat():
+    return wb.trace(HEAT, name="heat")
+
+
+def values_of(space, name):
+    return next(parameter.values for parameter in space.parameters if parameter.name == name)
+
+
+def test_schedules_are_tried_where_the_program_has_them(heat):
+    found = space_of(heat, only=["tiling", "threads"], most_threads=2)
+    assert values_of(found.space, "schedule") == ("stepwise", "diamond")
+    assert {"0", "8", "64"} <= set(values_of(found.space, "depth"))
+    assert "16" in values_of(found.space, "width along x")
+    assert "1024" in values_of(found.space, "width along y")
+    names = [parameter.name for parameter in found.space.parameters]
+    point = list(found.start)
+    for name, value in (("schedule", "diamond"), ("depth", "8"), ("width along y", "1024")):
+        point[names.index(name)] = values_of(found.space, name).index(value)
+    tiling = found.choices(tuple(point)).plan.tiling
+    assert (tiling.schedule, tiling.depth, tiling.widths) == ("diamond", 8, (0, 1024))
+    assert found.space.legal(tuple(point))
+    assert heat.with_choices(found.choices(tuple(point))).plan("openmp").main.tiling is not None
+    point[names.index("width along x")] = values_of(found.space, "width along x").index("16")
+    point[names.index("width along y")] = 0
+    assert found.choices(tuple(point)).plan.tiling.widths == (16,)
+
+
+def test_sizes_of_tiles_without_tiles_are_one_point(heat):
+    """Stepwise plans of other sizes are the same program."""
+    space = space_of(heat, only=["tiling"]).space
+    points = list(space)
+    stepwise = [point for point in points if point[0] == 0]
+    assert len(stepwise) == 1
+    assert len(points) - 1 == len(set(points)) - 1 == (space.combinations // 2)
+
+
+def test_schedules_that_storage_forbids_are_not_tried():
+    """With the difference stored a step has two loops, for which there are no tiles."""
+    text = 'u = field("u", boundary=constant(0.0))\ny = u[+1] - u\nu.next = u + 0.1 * (y - y[-1])'
+    machine = wb.trace(text).with_choices(preset="as_delayed", hints=False)
+    found = space_of(machine, only=["schedule", "storage"])
+    names = [parameter.name for parameter in found.space.parameters]
+    y = names.index("storage of step.y")
+    assert names[0] == "schedule"
+    tiled = [point for point in found.space if point[0] == 1]
+    assert tiled
+    assert {found.values[y][point[y]] for point in tiled} == {"delayed"}
+    assert {found.values[y][point[y]] for point in found.space if point[0] == 0} == {"delayed", "manifest"}
+
+
+def test_where_there_are_no_tiles_nothing_of_them_is_tuned(blur, heat):
+    for space in (space_of(blur).space, space_of(heat, "cuda-sim").space):
+        assert not {"schedule", "depth"} & {parameter.name for parameter in space.parameters}
+    with pytest.raises(TuningError, match="nothing is left to tune"):
+        space_of(blur, only=["tiling"])
+
+
+def test_a_schedule_that_is_given_stays_where_it_is_fixed(heat):
+    tiled = heat.with_choices(schedule="diamond", depth=24, widths=(48,))
+    found = space_of(tiled, only=["tiling"], fixed=["schedule"])
+    assert "schedule" not in [parameter.name for parameter in found.space.parameters]
+    assert found.choices(found.start).plan.tiling == tiled.choices.plan.tiling
+    assert "24" in values_of(found.space, "depth")
+    assert "48" in values_of(found.space, "width along x")
+    assert len(space_of(tiled, only=["tiling"], fixed=["widths"]).space.parameters) == 2
+
+
+def test_a_study_tries_tiles_of_several_steps(heat, tmp_path):
+    """A sample has at least the steps of a tile: one long step says nothing of tiles."""
+    study = heat.tune((600, 200), u=1.0, budget=2, path=tmp_path / "s.sqlite", backend="openmp", only=["schedule"])
+    assert study.wait(300).state == "done"
+    one, other = study.individuals
+    assert (one.changes, other.changes) == ("", "schedule = diamond")
+    assert {one.outcome.status, other.outcome.status} == {"success"}
+    assert one.outcome.phenotype != other.outcome.phenotype
+
+
+def test_ties_follow_the_program():
+    """All barriers, all storage, the fluxes through a face, and what one line makes."""
+    found = space_of(hydro.machine(1, manifest=None).with_choices(preset="as_delayed", hints=False))
+    names = [parameter.name for parameter in found.space.parameters]
+    ties = [{names[number] for number in tie} for tie in found.space.ties]
+    assert {name for name in names if name.startswith("barrier ")} in ties
+    assert {name for name in names if name.startswith("storage ")} in ties
+    plane = space_of(hydro.machine(2, manifest=None).with_choices(preset="as_delayed", hints=False), only=["storage"])
+    names = [parameter.name for parameter in plane.space.parameters]
+    ties = [{names[number] for number in tie} for tie in plane.space.ties]
+    assert {"storage of step.flux0_density", "storage of step.flux1_density"} in ties
+    sizes = [len(tie) for tie in plane.space.ties]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_values_of_a_line_are_tied(blur):
+    text = BLUR.replace("left = u[-1] + u\nright = u[+1] + u", "left, right = u[-1] + u, u[+1] + u")
+    found = space_of(wb.trace(text), only=["storage"])
+    names = [parameter.name for parameter in found.space.parameters]
+    ties = [{names[number] for number in tie} for tie in found.space.ties]
+    assert any({"storage of step.left", "storage of step.right"} == tie for tie in ties)
+    apart = space_of(blur, only=["storage"])
+    assert not any(len(tie) == 2 and "left" in str(tie) and "right" in str(tie) for tie in apart.space.ties)
+
+
+def test_what_is_tied_can_be_set_at_once(blur):
+    found = space_of(blur, only=["barriers"])
+    (tie,) = found.space.ties
+    point = tuple(1 for _ in found.space.parameters)
+    assert found.choices(found.space.tied(point, tie, 0)).plan.barriers == found.base.plan.barriers

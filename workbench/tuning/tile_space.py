@@ -1,0 +1,80 @@
+"""Tile space: what may be chosen of schedules of several steps, for programs and backends that have them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from workbench.backends.registry import row_of
+from workbench.errors import PlanError
+from workbench.graph import Graph
+from workbench.graph.spaces import axis_name
+from workbench.pipeline import plan_for
+from workbench.planning.choices import Choices, PlanChoices, Schedule
+from workbench.planning.plan import Plan, Role
+from workbench.planning.tunables import MOST, Numbers, Setting, Tunable, tunable
+
+STEPWISE: Schedule = "stepwise"
+_DEPTHS = (0, 4, 8, 16, 32, 64, 128)
+_WIDTHS: dict[tuple[Role, bool], tuple[int, ...]] = {
+    ("diamond", True): (0, 256, 1024, 4096, 16384),  # cells of the only axis
+    ("diamond", False): (0, 4, 8, 16, 32, 64, 128),  # rows
+    ("wave", False): (0, 1, 2, 4, 8, 16),  # planes
+    ("wave", True): (0, 512, 1024, 2048, 4096, 8192),  # cells of a row
+}
+"""By the role of an axis, and whether it is the last one; 0 is chosen from extents and caches."""
+
+
+def tile_tunables(graph: Graph, base: Choices, backend: str) -> tuple[Tunable, ...]:
+    """Schedule, depth, and the width along each axis that tiles are cut along; none where steps cannot run together.
+
+    base: with these choices. PlanError if they cannot be met.
+    """
+    for schedule in row_of(backend).tilings:
+        tiled = scheduled_plan(graph, base, backend, schedule)
+        if tiled is not None and tiled.main.tiling is not None:
+            break
+    else:
+        return ()
+    schedules = (STEPWISE, *row_of(backend).tilings)
+    widths = [_width_row(axis, role, axis == graph.dim - 1) for axis, role in enumerate(tiled.main.tiling.roles)]
+    return (
+        replace(tunable("schedule"), sensible=schedules),
+        replace(tunable("depth"), sensible=_DEPTHS),
+        *(row for row in widths if row is not None),
+    )
+
+
+def scheduled_plan(graph: Graph, base: Choices, backend: str, schedule: Schedule) -> Plan | None:
+    """The plan by a schedule, None if it is refused."""
+    plan = replace(base.plan, tiling=replace(base.plan.tiling, schedule=schedule))
+    try:
+        return plan_for(graph, replace(base, plan=plan), backend)
+    except PlanError:
+        return None
+
+
+def is_tiling(rows: Sequence[Tunable]) -> bool:
+    """Whether these may choose a schedule of several steps."""
+    return any(row.name == "schedule" for row in rows)
+
+
+def _width_row(axis: int, role: Role, last: bool) -> Tunable | None:
+    sensible = _WIDTHS.get((role, last))
+    if sensible is None:
+        return None
+
+    def read(plan: PlanChoices) -> Setting:
+        widths = plan.tiling.widths
+        return widths[axis] if axis < len(widths) else 0
+
+    def write(plan: PlanChoices, value: Any) -> PlanChoices:  # noqa: ANN401  # it was checked
+        widths = [*plan.tiling.widths, *[0] * (axis + 1 - len(plan.tiling.widths))]
+        widths[axis] = value
+        while widths and not widths[-1]:
+            widths.pop()
+        return plan.changed(widths=tuple(widths))
+
+    name = f"width along {axis_name(axis)}"
+    return Tunable(name, "T", "any", 0, sensible, Numbers(0, MOST), read, write, "tiling", "widths")

@@ -1,0 +1,40 @@
+"""Validation: what a study's best is worth elsewhere than in the study."""
+
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """Seconds a step of the study's start and of its best choices, measured in turn, elsewhere than in the study.
+
+    extents and steps: of each measurement. gain: the score of the best over the start's in the study.
+    """
+
+    extents: tuple[int, ...]
+    steps: int
+    start: tuple[float, ...]
+    best: tuple[float, ...]
+    gain: float
+
+    @property
+    def gain_here(self) -> float:
+        """The same where it was measured now, as a quotient of medians."""
+        return statistics.median(self.start) / statistics.median(self.best)
+
+    @property
+    def kept(self) -> float:
+        """The share of time that is saved here over that in the study; below 0 where the best is slower here."""
+        in_study = 1.0 - 1.0 / self.gain
+        return (1.0 - 1.0 / self.gain_here) / in_study if in_study > 0 else 1.0
+
+    def __str__(self) -> str:
+        """One line."""
+        cells, many = " x ".join(map(str, self.extents)), f"{self.steps} step{'' if self.steps == 1 else 's'}"
+        kept = f"{self.kept:.0%} of the gain is kept" if self.gain > 1.0 else "the study had gained nothing"
+        return f"{self.gain_here:.3g} x the start at {cells} cells, {many} (in the study {self.gain:.3g} x): {kept}"
+
+    def __repr__(self) -> str:
+        return str(self)

@@ -140,6 +140,12 @@ Original error:
 '''
 
 
+def forget_cupy(monkeypatch):
+    """Let the next import look for it, and let other tests find in sys.modules what they found before."""
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.delitem(sys.modules, "cupy")
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [
@@ -154,7 +160,7 @@ Original error:
 def test_a_cupy_that_cannot_be_imported(text, words, tmp_path, monkeypatch):
     (tmp_path / "cupy.py").write_text(text)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    forget_cupy(monkeypatch)
     state = CudaBackend().availability()
     assert not state.available
     assert state.reason.startswith(f"CuPy cannot be imported: {words}")
@@ -168,7 +174,7 @@ def test_one_line_warns_of_two_wheels(tmp_path, monkeypatch):
         "warnings.warn('something else')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    forget_cupy(monkeypatch)
     monkeypatch.setattr(cuda_availability, "version", lambda name: "14.2.0")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

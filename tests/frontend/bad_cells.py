@@ -187,6 +187,7 @@ BAD = [
     (U + 'xj, = sources("x")', 2, "sources stands in a cell that has the field u", "without fields"),
     (P + 'u = field("u")', 3, "field 'u' stands in a cell that runs once at each call", "array(...)"),
     ('xj, = sources("backend")', 1, "'backend'", "another name"),
+    ('xj, = sources("x")', 1, "the cell declares targets or sources, but no result", "totals("),
     (P, 2, "nothing is contributed to the total ax", "ax += value"),
     ('t, = totals("t", reduce="mean")', 1, "reduce='mean' is no reduction", "Use one of sum"),
     ('t, = totals("t", reduce="any", dtype="f64")', 1, "any does not take f64", "Leave dtype out"),

@@ -115,9 +115,10 @@ for _name in (*_BINARY, *_OTHERS, *(f"r{name}" for name in _BINARY), *(f"i{name}
 def finish_totals(trace: Trace) -> None:
     """Store every total in the kernel: contributions of one pair are added first, then folded over the sources."""
     if trace.space == PAIRS and not trace.totals:
-        raise TraceError(
+        error = TraceError(
             "the cell declares targets or sources, but no result", advice='Declare one: ax, ay = totals("ax ay").'
         )
+        raise trace.source.mark(error, next(iter(trace.statics.values())).span)
     for name, state in trace.totals.items():
         if not state.contributions:
             error = TraceError(

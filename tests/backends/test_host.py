@@ -75,7 +75,23 @@ def test_a_measured_rate_above_a_ceiling_replaces_it(tmp_path, monkeypatch):
     assert host.measured_figures(cache).bandwidth == 8.0
 
 
+def test_what_was_measured_beside_other_work_is_measured_again(tmp_path, small, monkeypatch):
+    cache = BuildCache(tmp_path)
+    monkeypatch.setattr(host, "_load", lambda: 1e3)
+    busy = host.ensure_figures(cache)
+    assert busy.label.endswith(", while other work ran")
+    assert host.measured_figures(cache) == busy
+    assert host.note_rate(1 << 12, 1e30, cache).label == busy.label
+    monkeypatch.setattr(host, "_load", lambda: 0.0)
+    idle = host.ensure_figures(cache)
+    assert not idle.label.endswith(host.BUSY)
+    assert idle.flops >= busy.flops
+    monkeypatch.setattr(host, "_load", lambda: 1e3)
+    assert host.measure_host(cache).label == idle.label
+
+
 def test_the_host_is_measured_once_before_something_is_timed(tmp_path, small, monkeypatch):
+    monkeypatch.setattr(host, "_load", lambda: 0.0)
     cache = BuildCache(tmp_path)
     first = host.ensure_figures(cache)
     monkeypatch.setattr(host, "measure_host", lambda cache: pytest.fail("measured again"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 import subprocess
 import tempfile
 import time
@@ -54,18 +55,24 @@ extern "C" void move(double *__restrict to, const double *__restrict from, long 
 """
 
 
+BUSY = ", while other work ran"
+"""Ends the label of figures that may be too low."""
+_IDLE_SHARE = 0.25  # of the processors that other work may keep busy
+
+
 def measured_figures(cache: BuildCache | None = None) -> HostFigures | None:
     """What was measured on this processor with this number of threads; None if nothing was."""
     threads = available_threads()
     note = (cache or default_cache()).read_note(_note_name(threads))
     match note:
-        case {"bandwidth": float(bandwidth), "flops": float(flops), "levels": list(rows)} if (
+        case {"bandwidth": float(bandwidth), "flops": float(flops), "levels": list(rows), **further} if (
             bandwidth > 0 and flops > 0
         ):
             levels = _read_levels(rows)
             if levels is None:
                 return None
-            return HostFigures(bandwidth, flops, f"measured here with {_threads_text(threads)}", levels)
+            busy = BUSY if further.get("busy") is True else ""
+            return HostFigures(bandwidth, flops, f"measured here with {_threads_text(threads)}{busy}", levels)
         case _:
             return None
 
@@ -76,11 +83,12 @@ def host_figures(cache: BuildCache | None = None) -> HostFigures:
 
 
 def ensure_figures(cache: BuildCache | None = None) -> HostFigures:
-    """What was measured here; measured now, in at most two seconds, if nothing was.
+    """What was measured here; measured now, in at most two seconds, if nothing was, or only while others worked.
 
     For programs that are about to time something, before they do, and never while a simulation runs.
     """
-    return measured_figures(cache) or measure_host(cache)
+    figures = measured_figures(cache)
+    return measure_host(cache) if figures is None or figures.label.endswith(BUSY) else figures
 
 
 def levels_text(figures: HostFigures) -> str:
@@ -122,10 +130,12 @@ def figures_text(figures: HostFigures) -> str:
 def measure_host(cache: BuildCache | None = None) -> HostFigures:
     """Measure for about two seconds, keep the best of this and earlier times in the cache folder for later cards.
 
-    These are ceilings: what else runs on the machine can only lower what is measured.
+    These are ceilings: what else runs on the machine can only lower what is measured. Where other work takes more
+    than a quarter of the processors the label says so, until they are measured on an idle machine.
     """
     notes = cache or default_cache()
     threads = available_threads()
+    busy = _load() > _IDLE_SHARE * threads
     toolchain = find_toolchain(cache=notes)
     end = time.perf_counter() + _ALL_SECONDS
     memory = CacheLevel(2 * _COPY_BYTES * threads, _copy_bandwidth(threads, end))
@@ -134,13 +144,23 @@ def measure_host(cache: BuildCache | None = None) -> HostFigures:
     rows = {level.size: level.bandwidth for level in (*levels, memory)}
     before = measured_figures(notes)
     if before is not None:
+        busy = busy and before.label.endswith(BUSY)
         flops = max(flops, before.flops)
         for level in before.levels:
             rows[level.size] = max(rows.get(level.size, 0.0), level.bandwidth)
     ordered = _ordered(rows)
-    figures = HostFigures(ordered[-1].bandwidth, flops, f"measured here with {_threads_text(threads)}", ordered)
+    label = f"measured here with {_threads_text(threads)}{BUSY if busy else ''}"
+    figures = HostFigures(ordered[-1].bandwidth, flops, label, ordered)
     _keep(figures, notes)
     return figures
+
+
+def _load() -> float:
+    """Processes that want to run, on average over the last minute; 0 where the system does not tell."""
+    try:
+        return os.getloadavg()[0]
+    except (AttributeError, OSError):
+        return 0.0
 
 
 def _ordered(rows: Mapping[int, float]) -> tuple[CacheLevel, ...]:
@@ -153,7 +173,8 @@ def _ordered(rows: Mapping[int, float]) -> tuple[CacheLevel, ...]:
 
 def _keep(figures: HostFigures, cache: BuildCache) -> None:
     levels = [[level.size, level.bandwidth] for level in figures.levels]
-    note = {"bandwidth": figures.bandwidth, "flops": figures.flops, "levels": levels}
+    busy = figures.label.endswith(BUSY)
+    note = {"bandwidth": figures.bandwidth, "flops": figures.flops, "levels": levels, "busy": busy}
     cache.write_note(_note_name(available_threads()), note)
 
 

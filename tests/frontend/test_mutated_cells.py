@@ -2,6 +2,7 @@
 
 import random
 import re
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -37,10 +38,17 @@ def mutants(rng):
             yield text
 
 
+def copy_of(module):
+    """A module of the same names: a mutant may assign to one of them."""
+    copied = ModuleType(module.__name__)
+    vars(copied).update(vars(module))
+    return copied
+
+
 def outcome(text):
     """The graph of a cell, or its error."""
     try:
-        return trace_cell(text, namespace={"np": np, "array": np.zeros(3)}).graph, None
+        return trace_cell(text, namespace={"np": copy_of(np), "array": np.zeros(3)}).graph, None
     except TraceError as error:
         return None, error
 

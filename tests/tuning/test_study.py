@@ -19,7 +19,7 @@ from workbench.errors import FieldError, TuningError
 from workbench.tuning.study import Study
 from workbench.tuning.t1 import read_t1
 from workbench.tuning.trials import Outcome
-from workbench.views.study.view import StudyView
+from workbench.views.study.view import open_study_view
 
 MEAN = 'u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])'
 START = np.sin(np.arange(4096.0))
@@ -101,7 +101,7 @@ def test_bound_by_the_ceilings_is_kept_beside_the_samples(finished):
     """Ceilings that were measured on a busy machine may be too low: then no share is told."""
     assert all(one.outcome.bound > 0 for one in finished.individuals)
     assert all(one.share is None or 0 < one.share <= 1 for one in finished.individuals)
-    said = str(StudyView(finished))
+    said = str(open_study_view(finished))
     assert ("of what the ceilings allow" in said) == (finished.best.individual.share is not None)
     assert f"race: the fastest {len(finished.races[0].samples)} in turn, 30 measurements each" in said
 

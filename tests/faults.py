@@ -223,7 +223,7 @@ OF_THE_REST = (
           "    while values.shape[-1] > 1:\n",
           f"{INTERPRETER}:test_reductions_of_many_sizes", ((1025,),)),
     Fault("a chunk is cut by its position, not by the index", "interpreter", "graph.reduction",
-          "length = values.shape[-1]\n    whole = length - length % CHUNK", "length = values.shape[-1]\n    whole = 0",
+          "whole = values.shape[-1] - values.shape[-1] % CHUNK", "whole = 0",
           f"{INTERPRETER}:test_reductions_of_many_sizes", ((2049,),)),
     Fault("the lower axis does not go first", "interpreter", "backends.interpreter",
           "if isinstance(r, VALUE_RULES)), outside[0])", "if isinstance(r, VALUE_RULES)), outside[-1])",

@@ -177,16 +177,18 @@ class _DeviceWriter(KernelWriter):
         read_slots = {home.slot for home in subkernel.reads}
         all_operands = (*arrays.operands, *operands)
         fresh = tuple(k for k, o in enumerate(all_operands) if o.kind == "partials" or o.index not in read_slots)
-        own = {array: f"out {k}" for k, array in enumerate(arrays.targets) if array not in arrays.places.values()}
-        wish = f"sweep_{sweep.label or len(self.device_sweeps.records)}"
-        found = self.device_sweeps.wanted(
-            sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own
-        )
+        found = self._shared_sweep(sweep, "sweep", arrays)
         key = loop_key(self.kernel, subkernel)
         shapes = (subkernel.axes, *(shape.axes for shape in sweep.shapes))
         return LaunchCode(
             found.name, kind, all_operands, subkernel.margins, fresh=fresh, loop=key, axes=subkernel.axes, shapes=shapes
         )
+
+    def _shared_sweep(self, sweep: DeviceSweep, kind: str, arrays: _Arrays) -> DeviceSweep:
+        """An equal kernel or this one, now noted and named."""
+        own = {array: f"out {k}" for k, array in enumerate(arrays.targets) if array not in arrays.places.values()}
+        wish = f"{kind}_{sweep.label or len(self.device_sweeps.records)}"
+        return self.device_sweeps.wanted(sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own)
 
     def _fold_launch(self, subkernel: Subkernel) -> LaunchCode:
         """One thread does a kept cell: the folded cells in order, each combined into what a chunk has so far."""
@@ -226,11 +228,7 @@ class _DeviceWriter(KernelWriter):
             shapes,
             folding_of(self, subkernel, tuple(values), lanes=1),
         )
-        own = {array: f"out {k}" for k, array in enumerate(arrays.targets)}
-        wish = f"fold_{sweep.label or len(self.device_sweeps.records)}"
-        found = self.device_sweeps.wanted(
-            sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own
-        )
+        found = self._shared_sweep(sweep, "fold", arrays)
         read_slots = {home.slot for home in subkernel.reads}
         return LaunchCode(
             found.name,

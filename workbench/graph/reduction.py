@@ -42,15 +42,17 @@ def fold_in_order(combine: Combine, start: Array, values: Array, axes: tuple[int
     moved = np.moveaxis(values, axes, range(-len(axes), 0))
     if not values.size:
         return np.full(moved.shape[: -len(axes)], start)
-    length = moved.shape[-1]
-    whole = length - length % CHUNK
-    result = _lane(combine, start, moved[..., :whole].reshape(*moved.shape[:-1], whole // CHUNK, CHUNK))
-    if whole < length:
-        rest = _lane(combine, start, moved[..., None, whole:])
-        result = np.concatenate([result, rest], axis=-1)
+    result = np.concatenate([_lane(combine, start, chunks) for chunks in _chunks(moved)], axis=-1)
     for _ in axes:
         result = tree(combine, result)
     return result
+
+
+def _chunks(values: Array) -> tuple[Array, ...]:
+    """(..., cells) -> (..., chunks, cells of a chunk): those that are whole, then the last one if it is shorter."""
+    whole = values.shape[-1] - values.shape[-1] % CHUNK
+    chunks = values[..., :whole].reshape(*values.shape[:-1], whole // CHUNK, CHUNK)
+    return (chunks,) if whole == values.shape[-1] else (chunks, values[..., None, whole:])
 
 
 def _lane(combine: Combine, start: Array, chunks: Array) -> Array:
@@ -65,13 +67,7 @@ def reduce_in_order(combine: Combine, start: Array, values: Array) -> Array:
     """Reduce with any binary operator; `start` is its identity, 0-d of the dtype of `values`, and that of no cells."""
     if not values.size:
         return start
-    length = values.shape[-1]
-    whole = length - length % CHUNK
-    lanes = _lanes(combine, start, values[..., :whole].reshape(*values.shape[:-1], whole // CHUNK, CHUNK))
-    if whole < length:
-        rest = _lanes(combine, start, values[..., None, whole:])
-        lanes = np.concatenate([lanes, rest], axis=-2)
-    result = lanes
+    result = np.concatenate([_lanes(combine, start, chunks) for chunks in _chunks(values)], axis=-2)
     while result.ndim:
         result = tree(combine, result)
     return result

@@ -178,7 +178,7 @@ def _extents(graph: Graph, arrays: Mapping[str, Array], given: Given) -> tuple[i
     for axis in graph.space.axes:
         side = "" if one_set else axis.name
         if side not in found:
-            of = f" with the axis {axis_title(axis)}" if side else ""
+            of = f" with the axis {_axis_title(axis)}" if side else ""
             raise ShapeError(f"no array{of} was given, so its extent is unknown", advice="Pass at least one array.")
         lengths.append(found[side][1])
     return tuple(lengths)
@@ -188,11 +188,11 @@ def _unequal(one: str, other: str, axis: Axis, one_set: bool) -> ShapeError:
     if one_set:
         advice = "Give arrays of one length, or targets= and sources= for two sets."
         return ShapeError(f"{one}, {other}", advice=advice)
-    title = axis_title(axis)
+    title = _axis_title(axis)
     return ShapeError(f"{one} along {title}, {other}", advice=f"Give arrays of one length along {title}.")
 
 
-def axis_title(axis: Axis) -> str:
+def _axis_title(axis: Axis) -> str:
     """What an axis is called in a cell: targets and sources by these names."""
     return axis.extent.name if isinstance(axis.extent, NamedExtent) else axis.name
 

@@ -6,13 +6,14 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from workbench.errors import TuningError
 from workbench.graph.shown import Bundle, bundle_of
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import from_json
 from workbench.run.whole_file import whole_file
+from workbench.tuning.background_run import BackgroundRun, State
 from workbench.tuning.experiment import AT_START, Experiment, Plan
 from workbench.tuning.following import follow
 from workbench.tuning.formats import read_table
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from workbench.tuning.evaluation import Setup
     from workbench.tuning.ledger import Ledger
     from workbench.tuning.validation import Validation
-
-State = Literal["running", "paused", "done", "stopped", "failed", "watching"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ class Best:
         return from_json(self.individual.choices)
 
 
-class Study:
+class Study(BackgroundRun):
     """A tuning under way, or one that is looked at. Any thread may use it.
 
     `individuals` are all that were tried, in order; `best` the fastest that passed, None until there is one.
@@ -59,21 +58,14 @@ class Study:
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
         """Use `machine.tune` or `Study.attach`."""
+        super().__init__("watching")
         self.path = path
         self.about = dict(about)
-        self.state: State = "watching"
-        self.error: BaseException | None = None
         self.setup: Setup | None = None  # of one that this process began
         self._individuals: list[Individual] = []
         self._races: list[Race] = []
-        self._changed = threading.Condition()
-        self._stop = threading.Event()
-        self._go = threading.Event()
-        self._go.set()
-        self._thread: threading.Thread | None = None
         self._follower: threading.Thread | None = None
         self._reading = threading.Lock()
-        self._listeners: list[Callable[[Study], None]] = []
 
     @classmethod
     def attach(cls, path: str | Path) -> Study:
@@ -158,49 +150,11 @@ class Study:
         """Which individuals led to the best ones, and how. TuningError while there is none."""
         return read_history(self.individuals, str(self.about.get("program", "")))
 
-    @property
-    def running(self) -> bool:
-        """Whether it still measures."""
-        return self._thread is not None and self._thread.is_alive()
-
-    def listen(self, listener: Callable[[Study], None]) -> None:
+    def listen(self, listener: Callable[[Self], None]) -> None:
         """Call `listener` after each individual, race and change of state, in the study's thread."""
-        self._listeners.append(listener)
+        super().listen(listener)
         if self._thread is None and self._follower is None and self.watching:
             self._follower = follow(self)
-
-    def pause(self) -> Self:
-        """Measure nothing more after the evaluation that is under way, until `resume`."""
-        self._go.clear()
-        if self.running:
-            self._set("paused")
-        return self
-
-    def resume(self) -> Self:
-        """Go on after `pause`."""
-        self._go.set()
-        if self.running:
-            self._set("running")
-        return self
-
-    def stop(self) -> Self:
-        """End after the evaluation that is under way; what is measured stays in the file."""
-        self._stop.set()
-        self._go.set()
-        return self
-
-    def wait(self, timeout: float | None = None) -> Self:
-        """Wait for the end, or `timeout` seconds. An interrupt stops the study. Raises what ended it, if it failed."""
-        thread = self._thread
-        if thread is not None:
-            try:
-                thread.join(timeout)
-            except KeyboardInterrupt:
-                self.stop()
-                raise
-            if self.error is not None:
-                raise self.error
-        return self
 
     def validate(
         self,
@@ -276,37 +230,22 @@ class Study:
             self._changed.notify_all()
         self._tell()
 
-    def _set(self, state: State) -> None:
-        with self._changed:
-            self.state = state
-            self._changed.notify_all()
-        self._tell()
-
-    def _tell(self) -> None:
-        for listener in tuple(self._listeners):
-            listener(self)
-
     def _begin(self, plan: Plan, ledger: Ledger) -> None:
         """Run in a thread of its own, which closes the ledger."""
         self._read(ledger)
         self.state = "running"
-        thread = threading.Thread(target=self._run, args=(plan, ledger), name="study", daemon=True)
-        self._thread = thread
-        thread.start()
+        self._start(lambda: self._run(plan, ledger), "study")
 
-    def _run(self, plan: Plan, ledger: Ledger) -> None:
-        try:
-            with ledger:
-                try:
-                    self._experiment(plan, ledger)
-                except BaseException:
-                    ledger.say("failed")
-                    raise
-                ledger.say("stopped" if self._stop.is_set() else "done")
-            self._set("stopped" if self._stop.is_set() else "done")
-        except BaseException as error:  # `wait` raises it in the thread that asks
-            self.error = error
-            self._set("failed")
+    def _run(self, plan: Plan, ledger: Ledger) -> State:
+        with ledger:
+            try:
+                self._experiment(plan, ledger)
+            except BaseException:
+                ledger.say("failed")
+                raise
+            over: State = "stopped" if self._stop.is_set() else "done"
+            ledger.say(over)
+        return over
 
     def _experiment(self, plan: Plan, ledger: Ledger) -> None:
         ledger.say("running")

@@ -1,0 +1,91 @@
+"""A run in the background that can be paused and stopped: what a study of a machine and one of a program share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Literal, Self
+
+State = Literal["running", "paused", "done", "stopped", "failed", "watching"]
+
+
+class BackgroundRun:
+    """Work in a thread of its own, and those who listen to it. Any thread may use it.
+
+    `state` says how it stands; `error` is what ended it, once that is "failed".
+    """
+
+    def __init__(self, state: State) -> None:
+        """Nothing runs until `_start`."""
+        self.state: State = state
+        self.error: BaseException | None = None
+        self._changed = threading.Condition()
+        self._stop = threading.Event()
+        self._go = threading.Event()
+        self._go.set()
+        self._thread: threading.Thread | None = None
+        self._listeners: list[Callable[[Self], None]] = []
+
+    @property
+    def running(self) -> bool:
+        """Whether it still works."""
+        return self._thread is not None and self._thread.is_alive()
+
+    def listen(self, listener: Callable[[Self], None]) -> None:
+        """Call `listener` after each result and each change of state, in the thread of the run."""
+        self._listeners.append(listener)
+
+    def pause(self) -> Self:
+        """Begin nothing more after what is under way, until `resume`."""
+        self._go.clear()
+        if self.running:
+            self._set("paused")
+        return self
+
+    def resume(self) -> Self:
+        """Go on after `pause`."""
+        self._go.set()
+        if self.running:
+            self._set("running")
+        return self
+
+    def stop(self) -> Self:
+        """End after what is under way; the results so far stay."""
+        self._stop.set()
+        self._go.set()
+        return self
+
+    def wait(self, timeout: float | None = None) -> Self:
+        """Wait for the end, or `timeout` seconds. An interrupt stops the run. Raises what ended it, if it failed."""
+        if self._thread is not None:
+            try:
+                self._thread.join(timeout)
+            except KeyboardInterrupt:
+                self.stop()
+                raise
+            if self.error is not None:
+                raise self.error
+        return self
+
+    def _start(self, work: Callable[[], State], name: str) -> None:
+        """Call `work` in a thread of its own; it returns the state at the end."""
+
+        def run() -> None:
+            try:
+                self._set(work())
+            except BaseException as error:  # `wait` raises it in the thread that asks
+                self.error = error
+                self._set("failed")
+
+        self._thread = threading.Thread(target=run, name=name, daemon=True)
+        self._thread.start()
+
+    def _set(self, state: State) -> None:
+        with self._changed:
+            self.state = state
+            self._changed.notify_all()
+        self._tell()
+
+    def _tell(self: Self) -> None:
+        for listener in tuple(self._listeners):
+            listener(self)

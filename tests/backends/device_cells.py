@@ -3,7 +3,7 @@
 from tests.programs.hello import TEXT as HELLO
 from tests.programs.wave import TEXT as WAVE
 
-__all__ = ["HEAT", "HELLO", "LEAPFROG", "WAVE"]
+__all__ = ["HEAT", "HELLO", "LEAPFROG", "WAVE", "gravity"]
 
 HEAT = """
 u = field("u", boundary={"x-": "reflect", "x+": fixed(1.0), "y-": "outflow", "y+": neumann(0.25, 0.5)})
@@ -19,4 +19,18 @@ u, w = fields("u w", boundary="periodic")
 c = param("c", 0.25)
 u.next = 2 * u - w + c * (u[+1] - 2 * u + u[-1])
 w.next = u
+"""
+
+
+def gravity(dtype):
+    """The cell of accelerations between all pairs of two sets of particles."""
+    return f"""
+xi, yi, zi, e2 = targets("x y z e2", dtype="{dtype}")
+xj, yj, zj, m = sources("x y z m", dtype="{dtype}")
+ax, ay, az = totals("ax ay az", dtype="{dtype}")
+dx, dy, dz = xj - xi, yj - yi, zj - zi
+w = m * (1 / sqrt(dx**2 + dy**2 + dz**2 + e2)) ** 3
+ax += w * dx
+ay += w * dy
+az += w * dz
 """

@@ -8,15 +8,19 @@ import numpy as np
 import pytest
 
 from tests.agreement import check_pairs, make_pair
-from tests.backends.agreement import assert_agrees
+from tests.backends.agreement import assert_agrees, assert_folds_agree
 from tests.backends.cell_plans import cell_plan, chosen
-from tests.backends.device_cells import HEAT, HELLO, LEAPFROG, WAVE
+from tests.backends.device_cells import HEAT, HELLO, LEAPFROG, WAVE, gravity
 from tests.backends.graphs import RULES, field_graph, reducing_graph, side_pairs
+from tests.bits import assert_same_bits
 from tests.codegen.hand_plans import plan_by_hand
+from tests.spaced_programs import spaced_programs
+from workbench import trace
 from workbench.backends.base import Condition, MarchRequest, StopFlag
 from workbench.backends.cuda import CudaBackend
 from workbench.backends.reference import ReferenceBackend
 from workbench.graph.types import F64
+from workbench.planning import plan_graph
 from workbench.run.memory import bytes_available
 
 pytestmark = pytest.mark.gpu
@@ -68,6 +72,23 @@ def test_reductions_in_canonical_order(backend, dim):
     program = backend.compile(plan_by_hand(reducing_graph(dim), 0, chosen(grid=0, block=256)))
     for n in (1, 15, 16, 17, 1023, 1024, 1025, 20 * 1024 + 5):
         assert_agrees(program, (*outer, n), MarchRequest("step", 2, observe_every=1))
+
+
+def test_folds_over_some_axes(backend):
+    for graph in spaced_programs():
+        program = backend.compile(plan_graph(graph, follows_chains=False))
+        for extents in {2: ((1, 2), (300, 1025)), 3: ((2, 1, 3), (5, 30, 1030)), 4: ((2, 3, 4, 5),)}[graph.dim]:
+            assert_folds_agree(program, extents, (1,))
+
+
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+def test_totals_of_pairs(backend, dtype):
+    machine, draw = trace(gravity(dtype), name="gravity"), np.random.default_rng(1)
+    targets = {name: draw.normal(size=300) for name in "xyz"} | {"e2": 0.01}
+    sources = {name: draw.normal(size=2049) for name in "xyzm"}
+    found = machine(targets=targets, sources=sources, backend=backend.name)
+    for name, expected in machine(targets=targets, sources=sources, backend="reference").items():
+        assert_same_bits(found[name], expected, name)
 
 
 def test_random_pairs_agree(backend):

@@ -2,11 +2,15 @@
 
 import pytest
 
+from tests.backends.device_cells import gravity
 from tests.backends.nvrtc_path import nvrtc_path
 from tests.programs import all_programs, dimension
-from workbench import trace
+from tests.spaced_programs import spaced_programs
+from workbench import Machine, trace
 from workbench.backends.device_text import flushing
 from workbench.backends.nvrtc import find_nvrtc, nvrtc_version
+from workbench.frontend.words import groups
+from workbench.run.calling import is_called
 from workbench.solvers import hydro, wave
 from workbench.solvers.catalogue import ALL, machines_of
 
@@ -19,11 +23,23 @@ def path(monkeypatch, tmp_path):
 
 
 def machines():
-    """(name, machine) of all solvers in 1 to 3 dimensions, in both types, and of all test programs."""
+    """(name, machine) of all solvers in 1 to 3 dimensions, in both types, of test programs, of folds and of pairs."""
     for machine in machines_of(ALL, (1, 2, 3), ("f32", "f64")):
         yield f"{machine.name} {machine.graph.dim}-D {machine.graph.fields[0].type}", machine
     for program in all_programs():
         yield program.name, trace(program.text, dim=dimension(program), name=program.name)
+    for graph in spaced_programs():
+        yield graph.name, Machine(graph)
+    for dtype in ("f32", "f64"):
+        yield f"gravity of pairs {dtype}", trace(gravity(dtype), name="gravity")
+
+
+def called_words():
+    """(name, machine) of the examples of words of cells that are called; their kernels are too small for the table."""
+    for word in (word for group in groups() for word in group.words):
+        machine = trace(word.example.cell, word.example.dim)
+        if is_called(machine.graph):
+            yield word.name, machine
 
 
 def compiled(path, machine, capability):
@@ -73,8 +89,10 @@ def test_all_texts_are_ieee_and_need_the_registers_that_they_needed(capability, 
     rows = []
     for name, machine in machines():
         rows.append(in_table(name, compiled(path, machine, capability).resources()))
-    print(f"{len(rows)} programs, {len(path.binaries)} texts for sm_{capability}")
-    assert len(path.binaries) > 70
+    called = [compiled(path, machine, capability) for _, machine in called_words()]
+    print(f"{len(rows)} programs, {len(called)} called cells, {len(path.binaries)} texts for sm_{capability}")
+    assert len(path.binaries) > 100
+    assert len(called) >= 7
     if nvrtc_version(find_nvrtc(13)) != TABLE_OF:
         pytest.skip(f"no CUDA compiler as that of the table: NVRTC {TABLE_OF[0]}.{TABLE_OF[1]}")
     golden(f"registers.sm_{capability}.txt", "\n".join(rows) + "\n")

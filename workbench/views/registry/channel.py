@@ -1,6 +1,6 @@
 """Registry channel: a comm by which a front end reads what is alive in this process, and hears what becomes of it.
 
-CONTRIBUTING.md, "Front end messages", says what is sent.
+labextension/src/kernel/README.md says what is sent.
 """
 
 from __future__ import annotations

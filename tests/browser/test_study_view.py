@@ -9,7 +9,9 @@ pytestmark = pytest.mark.browser
 MACHINE = """\
 import numpy as np
 import workbench as wb
-mean = wb.trace('u = field("u", boundary="periodic")\\nu.next = 0.5 * (u[-1] + u[+1])', dim=1, name="mean")"""
+mean = wb.trace('u = field("u", boundary="periodic")\\nu.next = 0.5 * (u[-1] + u[+1])', dim=1, name="mean")
+sim = mean.simulate(u=np.sin(np.arange(4096.0)), backend="openmp")
+sim.start()"""
 STUDY = """\
 study = mean.tune(u=np.sin(np.arange(4096.0)), budget=500, backend="openmp", path="study.sqlite")
 study"""
@@ -35,7 +37,10 @@ def test_points_arrive_pause_and_stop(lab, page):
     page.get_by_role("button", name="Pause").click()
     notebook.wait_text(STATUS, "paused")
     page.get_by_role("button", name="Resume").click()
-    notebook.wait_text(STATUS, "running")
+    notebook.wait_text(STATUS, "1 worker, about")
+    notebook.wait_text(STATUS, "share of the scores' variance")
+    page.get_by_role("button", name="Use the best now").click()
+    notebook.wait_text(STATUS, "1 simulation now goes on with number")
     page.get_by_role("button", name="Stop").click()
     notebook.wait_text(STATUS, "stopped")
     assert tried(page) > 4

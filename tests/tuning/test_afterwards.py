@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import time
 
 import numpy as np
 import pytest
@@ -130,3 +131,49 @@ def test_a_running_study_is_not_refined(study, tmp_path):
             running.refine(budget=1)
     finally:
         running.stop().wait(300)
+
+
+def test_an_open_simulation_goes_on_with_the_best(study):
+    machine = wb.trace(MEAN, dim=1, name="mean")
+    with machine.simulate(u=START, backend="openmp") as sim, machine.simulate(u=START, backend="openmp") as other:
+        sim.run(3)
+        assert study.use(sim).wait(60).stage == "running"
+        assert sim.compiled.plan.choices.plan == study.best.choices.plan
+        sim.run(4)
+        other.run(7)
+        assert np.array_equal(sim.u, other.u)
+
+
+def test_what_is_not_of_the_study_does_not_take_its_choices(study):
+    doubled = wb.trace('u = field("u", boundary="periodic")\nu.next = u + u', dim=1, name="doubled")
+    with doubled.simulate(u=START) as sim, pytest.raises(TuningError, match="another program was tuned: mean"):
+        study.use(sim)
+    machine = wb.trace(MEAN, dim=1, name="mean")
+    with machine.simulate(u=START, backend="reference") as sim, pytest.raises(TuningError, match="runs on reference"):
+        study.use(sim)
+    with pytest.raises(TuningError, match="nothing in this study has passed"):
+        Study(study.path, study.about).use(sim)
+
+
+def test_all_open_simulations_of_the_program_take_the_best_and_no_other(study):
+    machine = wb.trace(MEAN, dim=1, name="mean")
+    number = study.best.individual.number
+    with machine.simulate(u=START, backend="openmp") as sim:
+        assert afterwards.use_everywhere(study) == f"1 simulation now goes on with number {number}"
+        deadline = time.monotonic() + 60
+        while sim.compiled.plan.choices.plan != study.best.choices.plan and time.monotonic() < deadline:
+            sim.run(1)
+        assert sim.compiled.plan.choices.plan == study.best.choices.plan
+    assert afterwards.use_everywhere(study) == "no simulation of this program is open here on openmp"
+
+
+def test_a_study_says_how_much_is_left(study, tmp_path):
+    assert (study.workers, study.seconds_left) == (0, None)
+    machine = wb.trace(MEAN, dim=1, name="mean")
+    running = machine.tune(u=START, budget="10 min", path=tmp_path / "s.sqlite", backend="openmp")
+    try:
+        assert running.workers == 1
+        assert 500 < running.seconds_left <= 600
+    finally:
+        running.stop().wait(60)
+    assert running.seconds_left is None

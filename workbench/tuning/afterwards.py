@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from workbench.errors import TuningError
+from workbench.amounts import counted
+from workbench.errors import StencilError, TuningError
 from workbench.graph import Graph
 from workbench.graph.deviation import is_exact
 from workbench.graph.parse import parse
 from workbench.planning.exchange import from_json
+from workbench.run.alive import simulations
 from workbench.run.creation import create_simulation
 from workbench.run.opening import read_shape
 from workbench.run.progress import silent
@@ -26,6 +29,7 @@ from workbench.tuning.trials import Individual
 from workbench.tuning.validation import Validation
 
 if TYPE_CHECKING:
+    from workbench.run.replanning import Replan
     from workbench.tuning.study import Best, Study
 
 _EXAM = "workbench.solvers.exam.plans"
@@ -59,6 +63,43 @@ def validate(
         for simulation in simulations:
             simulation.close()
     return Validation(extents, done, tuple(taken[0]), tuple(taken[1]), best.gain)
+
+
+def use(study: Study, simulation: Simulation) -> Replan:
+    """Replan a simulation of the study's program by its best choices."""
+    best = study.best
+    if best is None:
+        raise TuningError("nothing in this study has passed", advice="Wait for the first score.")
+    if simulation.graph.fingerprint() != study.about["key"]:
+        raise TuningError(
+            f"the simulation is of {simulation.graph.name}, but another program was tuned: {study.about['program']}",
+            advice="Use a simulation of the machine that was tuned.",
+        )
+    backend = str(study.about["backend"])
+    if simulation.backend != backend:
+        raise TuningError(
+            f"the simulation runs on {simulation.backend}, but the study measures on {backend}",
+            advice=f"Simulate with backend={backend!r}, or tune with backend={simulation.backend!r}.",
+        )
+    return simulation.replan(best.choices)
+
+
+def use_everywhere(study: Study) -> str:
+    """The same for all simulations of this process that can take them; one line says how many could."""
+    best = study.best
+    if best is None:
+        return "nothing in this study has passed yet"
+    taken = 0
+    for simulation in simulations():
+        if isinstance(simulation, Simulation):
+            with suppress(StencilError):  # of another program or backend, or closed
+                use(study, simulation)
+                taken += 1
+    if not taken:
+        return f"no simulation of this program is open here on {study.about['backend']}"
+    return (
+        f"{counted(taken, 'simulation')} now {'goes' if taken == 1 else 'go'} on with number {best.individual.number}"
+    )
 
 
 @dataclass(frozen=True, slots=True)

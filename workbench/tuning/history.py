@@ -59,7 +59,7 @@ class History:
     @property
     def family(self) -> tuple[Member, ...]:
         """The top individual and all its ancestors, in order."""
-        numbers = _ancestry([self.top.number], {one.number: one.parents for one in self.members})
+        numbers = ancestry([self.top.number], {one.number: one.parents for one in self.members})
         return tuple(one for one in self.members if one.number in numbers)
 
     def high_scores(self) -> list[tuple[int, float]]:
@@ -113,7 +113,7 @@ def contribution_distances(members: Sequence[Member]) -> Mapping[int, int | None
     """
     top = max(members, key=lambda one: one.mean)
     best = [one.number for one in members if one.mean > top.mean - top.sigma or one.number == top.number]
-    related = _ancestry(best, {one.number: one.parents for one in members})
+    related = ancestry(best, {one.number: one.parents for one in members})
     found: dict[int, int | None] = {}
     for one in members:
         above = [d for parent in one.parents if (d := found.get(parent)) is not None]
@@ -150,7 +150,7 @@ def _member(one: Individual) -> Member:
     return Member(one.number, one.birth, one.parents, statistics.fmean(speeds), sigma)
 
 
-def _ancestry(numbers: Iterable[int], parents: Mapping[int, tuple[int, ...]]) -> set[int]:
+def ancestry(numbers: Iterable[int], parents: Mapping[int, tuple[int, ...]]) -> set[int]:
     """The numbers and those of all their ancestors."""
     found: set[int] = set()
     waiting = list(numbers)

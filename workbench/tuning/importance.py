@@ -16,7 +16,9 @@ def importance(
 
     The model has one term for each value of each variable; a variable's share is the variance of its terms over the
     tests, divided by the variance of the scores. Tests of a tree search are not a random sample, so shares are those of
-    what was tested. What is missing to 1 is interaction or noise. `logarithm` fits the logarithms of positive scores.
+    what was tested. What is missing to 1 is interaction or noise. Where there are more terms than half the tests, one
+    fit of all means nothing, and each variable is fitted alone: its share is its correlation ratio, and what two
+    variables explain alike counts for both. `logarithm` fits the logarithms of positive scores.
     """
     if len(tests) < 2:
         return dict.fromkeys(names, 0.0)
@@ -34,9 +36,13 @@ def importance(
     if total == 0.0 or not columns:
         return dict.fromkeys(names, 0.0)
     matrix = np.stack(columns, axis=1)
-    weights = np.linalg.lstsq(matrix - matrix.mean(axis=0), scores - scores.mean(), rcond=None)[0]
+    centred, scores = matrix - matrix.mean(axis=0), scores - scores.mean()
+    together = 2 * len(columns) <= len(tests)
+    weights = np.linalg.lstsq(centred, scores, rcond=None)[0] if together else np.zeros(len(columns))
     shares = {}
     for name in names:
         own = [at for at, owner in enumerate(owners) if owner == name]
+        if not together:
+            weights[own] = np.linalg.lstsq(centred[:, own], scores, rcond=None)[0]
         shares[name] = min(1.0, float(np.var(matrix[:, own] @ weights[own])) / total) if own else 0.0
     return shares

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -21,6 +23,8 @@ from workbench.tuning.history import History, read_history
 from workbench.tuning.trials import Individual, Race
 
 if TYPE_CHECKING:
+    from workbench.run.replanning import Replan
+    from workbench.run.simulation import Simulation
     from workbench.tuning.evaluation import Setup
     from workbench.tuning.ledger import Ledger
     from workbench.tuning.validation import Validation
@@ -64,6 +68,8 @@ class Study(BackgroundRun):
         self.setup: Setup | None = None  # of one that this process began
         self._individuals: list[Individual] = []
         self._races: list[Race] = []
+        self._plan: Plan | None = None
+        self._began = (0.0, 0)  # seconds by the monotonic clock, and how many individuals there were
         self._follower: threading.Thread | None = None
         self._reading = threading.Lock()
 
@@ -145,6 +151,36 @@ class Study(BackgroundRun):
     def watching(self) -> bool:
         """Whether another process writes to its file."""
         return self.state == "watching"
+
+    @property
+    def workers(self) -> int:
+        """How many candidates this process builds and measures at once at most; 0 where it only looks on."""
+        return self._plan.workers if self._plan is not None and self.running else 0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the budget ends, without the race; from the mean time of an evaluation where it is a number of them.
+
+        None where another process measures, nothing does, or none of a number of evaluations has ended yet.
+        """
+        if self._plan is None or not self.running:
+            return None
+        begin, before = self._began
+        elapsed, done = time.monotonic() - begin, len(self.individuals) - before
+        found = self._plan.budget.seconds - elapsed
+        if done:
+            found = min(found, (self._plan.budget.evaluations - done) * elapsed / done)
+        return max(0.0, found) if isfinite(found) else None
+
+    def use(self, simulation: Simulation) -> Replan:
+        """Let a simulation of this program go on with the best choices so far, at once and with its state to the bit.
+
+        Returns what `simulation.replan` does. TuningError if nothing has passed, or the simulation is of another
+        program or runs on another backend.
+        """
+        from workbench.tuning.afterwards import use
+
+        return use(self, simulation)
 
     def history(self) -> History:
         """Which individuals led to the best ones, and how. TuningError while there is none."""
@@ -234,6 +270,7 @@ class Study(BackgroundRun):
         """Run in a thread of its own, which closes the ledger."""
         self._read(ledger)
         self.state = "running"
+        self._plan, self._began = plan, (time.monotonic(), len(self._individuals))
         self._start(lambda: self._run(plan, ledger), "study")
 
     def _run(self, plan: Plan, ledger: Ledger) -> State:

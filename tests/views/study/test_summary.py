@@ -22,7 +22,7 @@ def individual(number, score, changes=""):
 
 
 def test_hundreds_of_changes_are_told_in_few_words():
-    study = Study(Path("s"), {"program": "p", "backend": "openmp", "extents": [100]})
+    study = Study(Path("s"), {"program": "p", "backend": "openmp", "extents": [100], "tunables": ["tile"]})
     many = ", ".join(f"storage of v{k} = delayed" for k in range(300))
     study._individuals = [individual(1, 1e5), individual(2, None), individual(3, 2e5, "tile = 2, threads = 1")]
     assert summarise_study(study).marks[2].changes == "tile = 2, threads = 1"

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from workbench.views.drawing.shapes import Disc, Drawing, Line
-from workbench.views.study.frame import Frame
+from workbench.views.drawing.shapes import Disc, Drawing, Label, Line, Shape, rectangle
+from workbench.views.study.frame import GRID, SOFT, Frame
 from workbench.views.study.summary import Scores
 
 WIDTH, HEIGHT = 720, 300
+_FAMILY = "#f8dfb3"
+_MAP_TOP, _PITCH, _BAR = 16, 26, 9  # pixels: above the first bar, from row to row, of a bar
 MEASURED, COPIED, BEST, FAILED, LINE = "#1a6fb5", "#a9cbe8", "#f0a830", "#c0392b", "#5b6675"
 
 
 def draw_study(summary: Scores) -> Drawing:
     """The picture that stands where no page draws the study live."""
     low, high = score_range(summary)
+    rows = summary.chosen.rows
+    height = HEIGHT + (_MAP_TOP + _PITCH * len(rows) if rows else 0)
     frame = Frame(WIDTH, HEIGHT, 1, max(len(summary.marks), 1), high, low)
     shapes = frame.shapes(f"{summary.program}: {len(summary.marks)} tried", summary.noun, summary.unit)
+    shapes += [Line((frame.at(*parent), frame.at(*child)), _FAMILY) for parent, child in family_lines(summary)]
     steps = best_steps(summary)
     if len(steps) > 1:
         shapes.append(Line(tuple(frame.at(x, y) for x, y in steps), LINE, 1.5))
@@ -26,7 +31,21 @@ def draw_study(summary: Scores) -> Drawing:
             shapes.append(Line((frame.at(mark.number, mark.low), frame.at(mark.number, mark.high)), COPIED))
             colour = BEST if mark == summary.best else COPIED if mark.copied else MEASURED
             shapes.append(Disc(frame.at(mark.number, mark.score), 5.0 if mark == summary.best else 3.0, colour))
-    return Drawing(WIDTH, HEIGHT, tuple(shapes), summary.text())
+    return Drawing(WIDTH, height, (*shapes, *_map_shapes(summary, frame)), summary.text())
+
+
+def _map_shapes(summary: Scores, frame: Frame) -> list[Shape]:
+    """A bar for each changed choice, below the scores, row by row with names and shares above the bars."""
+    left, right = frame.across(frame.first - 0.5), frame.across(frame.last + 0.5)
+    shapes: list[Shape] = []
+    tops = [HEIGHT + _MAP_TOP + _PITCH * at for at in range(len(summary.chosen.rows))]
+    for row, top in zip(summary.chosen.rows, tops, strict=True):
+        shapes.append(Label((left, top - 7), f"{row.name}, {100 * row.share:.0f} % of variance", SOFT, 11))
+        shapes.append(rectangle(left, top, right - left, _BAR, GRID))
+    width = max(0.5, 0.9 * (right - left) / (frame.last - frame.first + 1))
+    for cell in summary.chosen.cells:
+        shapes.append(rectangle(frame.across(cell.number) - width / 2, tops[cell.row], width, _BAR, cell.colour))
+    return shapes
 
 
 def score_range(summary: Scores) -> tuple[float, float]:
@@ -35,6 +54,13 @@ def score_range(summary: Scores) -> tuple[float, float]:
     low = min((mark.low for mark in passed), default=0.0)
     high = max((mark.high for mark in passed), default=1.0)
     return 1.05 * min(low, 0.0), 1.05 * max(high, 0.0) or 1.0
+
+
+def family_lines(summary: Scores) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    """Number and score of parent and child, for each pair in the family tree of the best; those that failed at 0."""
+    scores = {mark.number: mark.score or 0.0 for mark in summary.marks}
+    family = summary.chosen.family
+    return [((parent, scores[parent]), (child, scores[child])) for parent, child in family]
 
 
 def best_steps(summary: Scores) -> list[tuple[float, float]]:

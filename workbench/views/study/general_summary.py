@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from workbench.amounts import counted
 from workbench.tuning.general import Trial
 from workbench.tuning.general_study import GeneralStudy
+from workbench.views.study.choice_map import ChoiceMap, map_of_tests
 from workbench.views.study.summary import Mark
 
 
@@ -22,6 +23,7 @@ class GeneralSummary:
     line: tuple[tuple[int, float], ...]
     best: Mark | None
     combinations: int
+    chosen: ChoiceMap
 
     @property
     def noun(self) -> str:
@@ -38,7 +40,7 @@ class GeneralSummary:
         if self.best is not None:
             unit = " s" if self.unit == "seconds" else ""
             lines.append(f"best: test {self.best.number}, {self.best.score:.6g}{unit}: {self.best.changes}")
-        return "\n".join(lines)
+        return "\n".join(filter(None, (*lines, self.chosen.text())))
 
 
 def summarise_general(study: GeneralStudy) -> GeneralSummary:
@@ -53,7 +55,8 @@ def summarise_general(study: GeneralStudy) -> GeneralSummary:
             line.append((mark.number, mark.score))
     best = next((mark for mark in marks if line and mark.number == line[-1][0]), None)
     unit = "seconds" if setting.scoring == "time" else "score"
-    return GeneralSummary(study.name, study.state, unit, marks, tuple(line), best, tuned.combinations)
+    chosen = map_of_tests(tuned)
+    return GeneralSummary(study.name, study.state, unit, marks, tuple(line), best, tuned.combinations, chosen)
 
 
 def _mark(number: int, test: Trial, names: tuple[str, ...]) -> Mark:

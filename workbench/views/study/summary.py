@@ -6,8 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Protocol
 
+from workbench.amounts import counted
 from workbench.tuning.study import Study
 from workbench.tuning.trials import Individual, Race
+from workbench.views.study.choice_map import ChoiceMap, map_of_study
 
 _GIGA = 1e9
 _MOST_CHANGES = 6  # in words; an evolution may have changed hundreds
@@ -62,6 +64,10 @@ class Scores(Protocol):
     def best(self) -> Mark | None:
         """The best one."""
 
+    @property
+    def chosen(self) -> ChoiceMap:
+        """What each of them chose."""
+
     def text(self) -> str:
         """The study in a few lines."""
 
@@ -71,6 +77,7 @@ class StudySummary:
     """What a study view shows. `line`: (number, best Gcells/s so far); `counts`: individuals by status.
 
     `race`: how many took turns in the last race, and how many measurements each had at least; None before one.
+    `workers`: that measure, 0 where another process does; `seconds_left` of its budget, None where that is not known.
     """
 
     program: str
@@ -82,7 +89,10 @@ class StudySummary:
     counts: tuple[tuple[str, int], ...]
     best: Mark | None
     gain: float
-    race: tuple[int, int] | None = None
+    race: tuple[int, int] | None
+    chosen: ChoiceMap
+    workers: int = 0
+    seconds_left: float | None = None
 
     @property
     def unit(self) -> str:
@@ -97,7 +107,12 @@ class StudySummary:
     def text(self) -> str:
         """The study in a few lines."""
         cells = " x ".join(map(str, self.extents))
-        lines = [f"study of {self.program} on {self.backend}, {cells} cells: {self.state}, {len(self.marks)} tried"]
+        first = f"study of {self.program} on {self.backend}, {cells} cells: {self.state}, {len(self.marks)} tried"
+        if self.workers and self.state == "running":
+            first += f", {counted(self.workers, 'worker')}"
+            if self.seconds_left is not None:
+                first += f", about {span_text(self.seconds_left)} left"
+        lines = [first]
         failed = ", ".join(f"{count} {status}" for status, count in self.counts if status != "success")
         if failed:
             lines.append(f"left out: {failed}")
@@ -108,7 +123,7 @@ class StudySummary:
             lines.append(f"best: number {self.best.number}, {found}: {self.best.changes or 'the start itself'}")
         if self.race is not None:
             lines.append(f"race: the fastest {self.race[0]} in turn, {self.race[1]} measurements each")
-        return "\n".join(lines)
+        return "\n".join(filter(None, (*lines, self.chosen.text())))
 
 
 def summarise_study(study: Study) -> StudySummary:
@@ -135,7 +150,17 @@ def summarise_study(study: Study) -> StudySummary:
         None if best is None else marks[best.individual.number - 1],
         1.0 if best is None else best.gain,
         next((_size(race) for race in reversed(study.races) if race.samples), None),
+        map_of_study(study, None if best is None else best.individual.number),
+        study.workers,
+        study.seconds_left,
     )
+
+
+def span_text(seconds: float) -> str:
+    """A time that is left: "40 s", "12 min", "2.5 h"."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _size(race: Race) -> tuple[int, int]:

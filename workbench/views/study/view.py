@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
 from workbench.graph.shown import Bundle
+from workbench.tuning.afterwards import use_everywhere
 from workbench.tuning.general_study import GeneralStudy
 from workbench.tuning.study import Study
 from workbench.views.drawing.shapes import Drawing, to_png, to_svg
@@ -48,16 +49,25 @@ class StudyView:
     """
 
     def __init__(
-        self, study: Watched, summarise: Callable[[], Scores], draw: Callable[[], Drawing] | None = None
+        self,
+        study: Watched,
+        summarise: Callable[[], Scores],
+        draw: Callable[[], Drawing] | None = None,
+        use: Callable[[], str] | None = None,
     ) -> None:
-        """Use `open_study_view` or `open_general_view`. draw: the picture, unless it is that of the scores alone."""
+        """Use `open_study_view` or `open_general_view`.
+
+        draw: the picture, unless it is that of the scores alone. use: lets open simulations take the best, and says so.
+        """
         self.study = study
-        self._summarise, self._draw = summarise, draw
+        self._summarise, self._draw, self._use = summarise, draw, use
         self._figure: StudyFigure | None = None
         if find_spec("bokeh") is not None and find_spec("ipywidgets") is not None:
             from workbench.views.study.figure import StudyFigure
 
-            self._figure = StudyFigure(self.summary, picture=lambda: self.drawing, text=lambda: str(self))
+            self._figure = StudyFigure(
+                summarise, picture=lambda: self.drawing, text=lambda: str(self), usable=use is not None
+            )
             self._figure.on_tool(self._obey)
         view = weakref.ref(self)
 
@@ -90,7 +100,7 @@ class StudyView:
     def update(self) -> None:
         """Show what is new; called after each individual, and useful after `study.refresh()`."""
         if self._figure is not None:
-            self._figure.update(self.summary)
+            self._figure.update()
 
     def close(self) -> None:
         """Free page and thread."""
@@ -112,12 +122,14 @@ class StudyView:
             (self.study.resume if self.study.state == "paused" else self.study.pause)()
         elif name == "stop":
             self.study.stop()
+        elif name == "use" and self._use is not None and self._figure is not None:
+            self._figure.say(self._use())
         self.update()
 
 
 def open_study_view(study: Study) -> StudyView:
     """A view of a study."""
-    return StudyView(study, lambda: summarise_study(study))
+    return StudyView(study, lambda: summarise_study(study), use=lambda: use_everywhere(study))
 
 
 def open_general_view(study: GeneralStudy) -> StudyView:

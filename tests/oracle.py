@@ -16,6 +16,7 @@ from workbench.graph import (
     Extend,
     Fixed,
     Fold,
+    Gather,
     Imm,
     Load,
     LoadIndex,
@@ -277,26 +278,36 @@ class Oracle:
                 there = dict(zip((axis.name for axis in space.axes), index, strict=True))
                 kept = tuple(there[axis.name] for axis in self.nodes[node.operands[0]].space.axes)
                 return self.at(node.operands[0], kept)
+            case Gather():
+                return self.gathered(node, index)
             case Shift(offset):
                 return self.at(node.operands[0], tuple(i - o for i, o in zip(index, offset, strict=True)))
             case Arith(operator):
                 types = [self.nodes[o].type for o in node.operands]
                 return operate(operator, [self.at(o, index) for o in node.operands], types, node.type)
-            case Reduce(operator):
-                combine, start = self.operator(operator, node)
-                return reduce_all(
-                    combine,
-                    start,
-                    lambda i: self.at(node.operands[0], i),
-                    self.extents_of(self.nodes[node.operands[0]]),
-                )
-            case Fold(operator, axes):
-                combine, start = self.operator(operator, node)
-                extents = self.extents_of(self.nodes[node.operands[0]])
-                return fold_some(combine, start, lambda i: self.at(node.operands[0], i), extents, axes)(index)
+            case Reduce() | Fold():
+                return self.folded(node, index)
             case Extend(sides):
                 return self.extended(node, sides, index)
         raise AssertionError(node)
+
+    def folded(self, node, index):
+        combine, start = self.operator(node.instruction.operator, node)
+        extents = self.extents_of(self.nodes[node.operands[0]])
+
+        def value(i):
+            return self.at(node.operands[0], i)
+
+        if isinstance(node.instruction, Reduce):
+            return reduce_all(combine, start, value, extents)
+        return fold_some(combine, start, value, extents, node.instruction.axes)(index)
+
+    def gathered(self, node, index):
+        source, *places = node.operands
+        there = tuple(self.at(place, index) for place in places)
+        within = all(0 <= i < n for i, n in zip(there, self.extents_of(self.nodes[source]), strict=True))
+        assert within, f"index {there} at {index}"
+        return self.at(source, there)
 
     def operator(self, operator, node):
         if isinstance(operator, Region):

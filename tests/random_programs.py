@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies
 
 from tests.random_kernels import COMMON_TYPES, Maker, default
-from tests.random_spaces import SpacedMaker, inner_spaces
+from tests.random_spaces import SpacedMaker, gathering, inner_spaces
 from workbench.graph import (
     GLOBAL,
     Arith,
@@ -40,6 +40,8 @@ def random_program(seed, cells=2000, nodes=(8, 30), spaces=True):
         axes = of_spaces.choice(inner_spaces(space))
         statics.append(Static("few", "field", of_spaces.choice(COMMON_TYPES), axes))
     make = SpacedMaker if several else Maker
+    if spaces and random.Random(f"gathers {seed}").random() < 0.15:  # so that the other programs stay as they are
+        make = gathering(make)
     kernels = []
     for name in ("step", "other")[: rng.choice((1, 1, 2))]:
         maker = make(rng, space, statics, rng.randint(*nodes))

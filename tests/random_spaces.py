@@ -1,9 +1,10 @@
-"""Random kernels with values of several spaces: folds over some axes, and values repeated along further ones."""
+"""Random kernels with values of several spaces: folds over some axes, repeated values, cells at computed places."""
 
 from itertools import combinations
 
 from tests.random_kernels import Facts, Maker
 from workbench.graph import Space
+from workbench.graph.types import I64
 
 
 def inner_spaces(space):
@@ -47,3 +48,27 @@ class SpacedMaker(Maker):
 
     def knows(self, space):
         return any(self.space_of(i) == space for i in self.facts)
+
+
+def gathering(maker):
+    """A maker that reads cells at computed places too; they lie inside, whatever the values are."""
+
+    class Gathering(maker):
+        def further_moves(self):
+            return (*super().further_moves(), (self.gathered, 3))
+
+        def gathered(self):
+            """Each index is a value modulo the extent of the axis."""
+            source = self.local()
+            self.here = self.some_space()
+            places = [self.place(self.space.axes.index(axis)) for axis in self.space_of(source).axes]
+            self.used.add(source)
+            return self.keep(self.builder.gather(source, places), Facts(self.joint(places).total, False))
+
+        def place(self, axis):
+            number = self.cast_local(self.keep_index() if self.rng.random() < 0.5 else self.local(), I64)
+            extent = self.broadcast(self.keep_global(self.builder.size(axis)))
+            self.used.add(number)
+            return self.keep(self.builder.arith("remainder", number, extent), self.joint((number, extent)))
+
+    return Gathering

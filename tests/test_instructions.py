@@ -20,6 +20,7 @@ from workbench.graph.instructions import (
     TRAITS,
     Arith,
     Extend,
+    Gather,
     Instruction,
     Load,
     LoadIndex,
@@ -31,7 +32,7 @@ from workbench.graph.parse import parse
 from workbench.graph.rewrite import copy, rewrite
 from workbench.graph.spaces import GLOBAL
 from workbench.graph.text import to_text
-from workbench.graph.types import F64
+from workbench.graph.types import F64, I64
 from workbench.graph.verify import verify
 from workbench.planning import Choices, PlanChoices, Storage, plan_graph
 from workbench.planning.verify import verify_plan
@@ -56,7 +57,9 @@ def program():
     moved = b.arith("add", b.shift(u, (2, 0)), b.arith("add", rows, b.cast(b.index(0), F64)))
     scaled = b.arith("multiply", moved, b.broadcast(b.arith("multiply", b.load("c"), b.cast(b.size(0), F64))))
     again = b.extend(scaled, [(Outflow(), Outflow())] * 2)
-    b.store("u", b.arith("add", b.shift(again, (-1, 0)), b.imm(0.5, F64, PLANE)))
+    back = b.arith("subtract", b.broadcast(b.arith("subtract", b.size(1), b.imm(1, I64))), b.index(1))
+    mirrored = b.gather(b.load("u"), (b.index(0), back))
+    b.store("u", b.arith("add", b.arith("add", b.shift(again, (-1, 0)), b.imm(0.5, F64, PLANE)), mirrored))
     b.store("total", b.reduce("sum", scaled))
     return Graph("every", PLANE, STATICS, (b.finish("step"),))
 
@@ -116,6 +119,9 @@ def test_cells_that_decide_a_result_are_those_of_the_row(kind):
         result = changed(before, after, index)
         if not touched:
             assert kind is Load or NODES[index].operands or not result
+        elif kind is Gather:
+            assert result == {(i, EXTENTS[1] - 1 - j) for i, j in touched}
+            moves.add("anywhere")
         elif rank == NODES[local[0]].space.rank:
             moves.add("cell" if result == touched else "neighbour")
         elif rank < NODES[local[0]].space.rank:
@@ -176,6 +182,6 @@ def test_arithmetic_is_what_is_elementwise():
 
 
 def test_a_global_that_differs_from_cell_to_cell_is_refused():
-    index = OF_KIND[LoadIndex]
+    index = next(i for i, node in enumerate(NODES) if isinstance(node.instruction, LoadIndex))
     with pytest.raises(GraphError, match=r"to be Globals, but differ from cell to cell: const int64_t index_x"):
         emit_globals(Scope(1, NODES, frozenset(), {}, {}, CPP), (index,), NameBook(RESERVED))

@@ -14,6 +14,7 @@ from workbench.graph import (
     Extend,
     Fixed,
     Fold,
+    Gather,
     Imm,
     Load,
     LoadIndex,
@@ -137,6 +138,10 @@ class Meaning:
             case Fold(operator):
                 cells = self.spaces.folded(index, cell)
                 return self.terms("fold", operator, *(self(node.operands[0], c) for c in cells))
+            case Gather():
+                cells = domain_of(self.spaces.extents_of(node.operands[0]))
+                indices = (self(o, cell) for o in node.operands[1:])
+                return self.terms("gather", *indices, *(self(node.operands[0], c) for c in cells))
             case Broadcast():
                 return self(node.operands[0])
             case Replicate():
@@ -204,7 +209,7 @@ class Machine:
         self.refresh()
 
     def state(self):
-        state = {s.name: self.globals[s.index] for s in self.plan.global_slots if s.role != "reduction"}
+        state = {s.name: self.globals[s.index] for s in self.plan.global_slots if s.is_static}
         for slot, field in enumerate(self.plan.graph.fields):
             state[field.name] = {cell: self.arrays[slot][cell] for cell in domain_of(self.extents_of(field))}
         return state
@@ -288,6 +293,11 @@ class Machine:
         if index in homes and not compute:
             return self.arrays[homes[index]].get(cell, self.terms("garbage", homes[index], cell))
         match node.instruction:
+            case Gather():
+                source, *places = node.operands
+                indices = (self.formula(kernel, homes, o, cell, False) for o in places)
+                cells = domain_of(Spaces(kernel, self.extents).extents_of(source))
+                return self.terms("gather", *indices, *(self.formula(kernel, homes, source, c, False) for c in cells))
             case Broadcast():
                 return self.number(kernel, node.operands[0])
             case Replicate():

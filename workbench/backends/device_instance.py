@@ -11,6 +11,7 @@ import numpy as np
 
 from workbench.backends.base import Array, Instance, LaunchTime, MarchRequest, MarchResult, Number
 from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
+from workbench.backends.gathering import noted_error
 from workbench.backends.instance_state import take_state
 from workbench.backends.launch_sequence import DeviceLaunch, launches_of, partial_count, shape_bytes
 from workbench.backends.march_rule import diagnostic_scalars, ending_after, ending_before, holds, next_stretch
@@ -212,9 +213,20 @@ class DeviceInstance(ABC):
             self._wait()
             if recorded:
                 records += list(self._to_host(rows))
+            self._take_note(request.kernel)
             met = bool(request.until) and all(holds(c, self.read_global(c.scalar)) for c in request.until)
             ended = ending_after(request, done, met=met, seconds=time.monotonic() - begin)
         return MarchResult(done, ended, current, np.array(numbers, np.int64), self._observed(records))
+
+    def _take_note(self, kernel: str) -> None:
+        """Raise RunError if a step met an index outside; the state stays as the last step left it."""
+        slot = self.plan.outside
+        if slot >= 0:
+            word = self._globals[slot : slot + 1]
+            bits = int(self._to_host(word)[0])
+            if bits:
+                self._from_host(word, np.zeros(1, np.uint64))
+                raise noted_error(self.plan, kernel, bits)
 
     def _observed(self, records: list[Array]) -> tuple[Array, ...]:
         columns = []

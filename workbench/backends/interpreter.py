@@ -12,6 +12,7 @@ from math import prod
 
 import numpy as np
 
+from workbench.backends.gathering import gathered
 from workbench.errors import FieldError, GraphError
 from workbench.graph import (
     Arith,
@@ -19,6 +20,7 @@ from workbench.graph import (
     Extend,
     Fixed,
     Fold,
+    Gather,
     Graph,
     Imm,
     Kernel,
@@ -150,7 +152,7 @@ class Evaluation:
                 return apply(operator, [self.number(i) for i in node.operands], node.value_type)
             case Reduce(operator):
                 return reduce_canonically(operator, self.on_domain(node.operands[0]), node.value_type)
-            case Store() | Broadcast() | Fold() | Replicate() | Shift() | LoadIndex() | Extend():
+            case Store() | Broadcast() | Fold() | Replicate() | Gather() | Shift() | LoadIndex() | Extend():
                 raise GraphError(f"{node.instruction} as a Global", advice="Verify the graph before running it.")
 
     def _local(self, index: int, box: Box) -> Array:
@@ -168,6 +170,9 @@ class Evaluation:
                 return np.broadcast_to(spread, _shape(box))
             case Fold(operator, axes):
                 return self._fold(node, operator, axes, box)
+            case Gather():
+                places = [self.local(i, box) for i in node.operands[1:]]
+                return gathered(self.nodes, index, box, self.on_domain(node.operands[0]), places)
             case Load(name):
                 return self.state[name][self._inside(index, name, box)]
             case LoadIndex(axis):

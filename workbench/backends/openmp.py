@@ -25,6 +25,7 @@ from workbench.backends.checks import checked_cells, checked_extents, named_fiel
 from workbench.backends.compile_pool import Built, Compiler
 from workbench.backends.compile_pool import Source as Unit
 from workbench.backends.compiler_words import vector_report
+from workbench.backends.gathering import noted_error
 from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
 from workbench.backends.loaded_library import load_library
@@ -312,6 +313,7 @@ class OpenmpInstance:
         self._stopwatch.choose_sample(march.done, time.perf_counter() - begin)
         if status != 0:
             raise BackendError("there is no memory left for the threads of a march", advice="Use fewer threads.")
+        self._take_note(request.kernel)
         count = march.observed
         recorded = tuple(
             np.ascontiguousarray(observed[:count, k]).view(s.type.numpy)[:: 8 // s.type.itemsize].copy()
@@ -320,6 +322,14 @@ class OpenmpInstance:
         return MarchResult(
             march.done, _ENDINGS[march.ended], bool(march.current), observed_steps[:count].copy(), recorded
         )
+
+    def _take_note(self, kernel: str) -> None:
+        """Raise RunError if the march met an index outside; the state stays as the march left it."""
+        slot = self.plan.outside
+        if slot >= 0 and self._globals[slot]:
+            error = noted_error(self.plan, kernel, int(self._globals[slot]))
+            self._globals[slot] = 0
+            raise error
 
     def _tile_sizes(self, kernel: KernelPlan) -> TileSizes | None:
         """How many steps of a kernel run together here, in tiles of which size."""

@@ -27,7 +27,7 @@ class DeviceSweep:
 
     `moves` are the linear indices of rows away from the cell's. rank: number of the loop's axes. shapes: further
     parameters, of arrays with other axes. folding: of a loop that folds, where one thread does a cell that is kept and
-    `cell` is the text of one folded cell.
+    `cell` is the text of one folded cell. outside: as in Sweep.
     """
 
     name: str = field(compare=False)
@@ -44,6 +44,7 @@ class DeviceSweep:
     rank: int = 0
     shapes: tuple[ArrayShape, ...] = ()
     folding: Folding | None = None
+    outside: int = -1
 
 
 @dataclass(frozen=True, slots=True)

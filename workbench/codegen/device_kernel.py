@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from workbench.codegen.cell_code import ArrayName, CellCode
 from workbench.codegen.device import (
     ArrayOperand,
     DeviceFill,
@@ -18,7 +19,7 @@ from workbench.codegen.device import (
     StepLaunches,
     Tree,
 )
-from workbench.codegen.expressions import ArrayName, CellCode, emit_cell
+from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folds import FOLD_NAMES, folding_of
 from workbench.codegen.loops import FoldedValue
 from workbench.codegen.names import RESERVED, NameBook
@@ -168,6 +169,7 @@ class _DeviceWriter(KernelWriter):
             subkernel.sync_after,
             len(subkernel.axes) or self.dim,
             self.shapes_in((a.node for a in code.arrays), subkernel.axes),
+            outside=self.outside(code),
         )
         operands = tuple(
             ArrayOperand(p.name, "partials", buffers[r], self.nodes[r].value_type)
@@ -227,6 +229,7 @@ class _DeviceWriter(KernelWriter):
             len(subkernel.axes) or self.dim,
             shapes,
             folding_of(self, subkernel, tuple(values), lanes=1),
+            outside=self.outside(code),
         )
         found = self._shared_sweep(sweep, "fold", arrays)
         read_slots = {home.slot for home in subkernel.reads}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from workbench.codegen.cell_code import ArrayName, CellCode, Result, RowPointer
+from workbench.codegen.gathers import gather_code
 from workbench.codegen.names import NameBook, offset_suffix
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import SUM, Text, literal, spell, type_name
@@ -14,6 +16,7 @@ from workbench.graph import (
     Broadcast,
     Extend,
     Fold,
+    Gather,
     Imm,
     Load,
     LoadIndex,
@@ -37,55 +40,6 @@ UNIFORM, ROW, CELL = 0, 1, 2
 """How often a value changes: never in a launch, with the row, with the cell."""
 
 _LONGEST = 88  # characters of an expression before a part of it gets a name of its own
-
-
-@dataclass(frozen=True, slots=True)
-class RowPointer:
-    """`name` points to cell 0 of the row at `offset` of the array that holds `node`, along the axis that `i` counts.
-
-    move: what to add to the array, "" where the loop's own rows say that.
-    """
-
-    name: str
-    array: str
-    node: int
-    offset: Offset
-    move: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class ArrayName:
-    """The array that holds a node, by the name it has in the text."""
-
-    name: str
-    node: int
-    type: StorageType
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """A root's value as text to be assigned; `nodes` are those computed inside the text."""
-
-    node: int
-    text: str
-    nodes: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CellCode:
-    """What one loop nest needs, in order: `uniform` ahead of everything, `row` in each row, `cell` in each cell.
-
-    `arrays` are in order of appearance.
-    The cell's index along the last axis is `i`, counted from the domain's first cell; in a loop that folds, along the
-    last axis that it keeps. `at` has those along the other axes.
-    """
-
-    arrays: tuple[ArrayName, ...]
-    uniform: tuple[Statement, ...]
-    pointers: tuple[RowPointer, ...]
-    row: tuple[Statement, ...]
-    cell: tuple[Statement, ...]
-    results: tuple[Result, ...]
 
 
 def emit_cell(
@@ -151,6 +105,7 @@ class _Writer:
     passed: dict[Key, set[int]] = field(default_factory=dict)  # Broadcasts and Shifts on the way to a value
     wishes: dict[int, str] = field(default_factory=dict)
     numbered: dict[int, str] = field(default_factory=dict)
+    gathers: bool = False
     fixed: frozenset[Key] = frozenset()
 
     def write(self, computed: tuple[int, ...], read: tuple[int, ...], *, local: bool) -> CellCode:
@@ -172,6 +127,7 @@ class _Writer:
             tuple(row),
             tuple(cell),
             results,
+            self.gathers,
         )
 
     def _here(self, index: int) -> Offset:
@@ -215,6 +171,8 @@ class _Writer:
         traits = traits_of(node.instruction)
         if isinstance(node.instruction, Shift | Replicate):
             offset = self._below(node, offset)
+        elif isinstance(node.instruction, Gather):  # and twice: where it lies, and whether that is inside
+            return tuple(self._key(i, offset) for i in node.operands[1:]) * 2
         elif isinstance(node.instruction, Reduce):  # its finisher has left a number in its slot
             return ()
         elif traits.evaluated_in != "cells" and not traits.is_leaf:
@@ -276,12 +234,15 @@ class _Writer:
                 self._assign(operand)
         inside = tuple(sorted({index, *self.passed.get(key, ()), *(n for o in operands for n in self.inside[o])}))
         text = self._text(key, operands)
+        if isinstance(node.instruction, Gather):
+            level = max(level, ROW)
         if isinstance(node.instruction, LoadIndex):
             level = self._index_level(self.scope.axes_of(index)[node.instruction.axis])
         self.texts[key], self.levels[key], self.inside[key] = text, level, inside
         if isinstance(node.instruction, Imm | LoadIndex):
             return
-        if node.names or self.uses.get(key, 0) > 1 or len(text.text) > _LONGEST or "? " in text.text:
+        is_cell = isinstance(node.instruction, Gather) and bool(self.scope.places)  # read into a written type
+        if is_cell or node.names or self.uses.get(key, 0) > 1 or len(text.text) > _LONGEST or "? " in text.text:
             self._assign(key)
         else:
             self.unnamed.add(key)
@@ -308,8 +269,20 @@ class _Writer:
                 type_ = self.scope.nodes[node.operands[-1]].value_type
                 texts = tuple(self.texts[o] for o in operands)
                 return spell(operator, texts, type_, node.value_type, self.scope.target)
+            case Gather():
+                return self._gathered(index, operands[: len(operands) // 2])
             case Store() | Extend() | Load() | Fold():
                 raise self._unstored(index)
+
+    def _gathered(self, index: int, places: tuple[Key, ...]) -> Text:
+        """The cell of an array that computed indices number; lines before say whether it lies inside."""
+        source, level = self.scope.nodes[index].operands[0], max(ROW, *(self.levels[p] for p in places))
+        indices = tuple(self.texts[p] for p in places)
+        code = gather_code(self.scope, index, self._array(source), indices, self.names, self._wish(index))
+        inside = tuple(sorted({index, *(n for p in places for n in self.inside[p])}))
+        self.statements[level].extend(Statement(line, inside) for line in code.lines)
+        self.gathers = True
+        return code.value
 
     def _assign(self, key: Key) -> None:
         index, offset = key
@@ -350,20 +323,15 @@ class _Writer:
     def _read(self, key: Key) -> tuple[Text, int]:
         """A stored value: row pointers for each offset along outer axes, a constant added to i along its own."""
         index, offset = key
-        nodes, axes = self.scope.nodes, self.scope.axes_of(index)
+        axes = self.scope.axes_of(index)
         level = CELL if self.scope.inner in axes else ROW
+        array = self._array(index)
         if index in self.scope.places:
-            array = self.scope.places[index]
-            self.arrays.setdefault(index, ArrayName(array, index, nodes[index].value_type))
             if axes == self.scope.loop_axes:
                 return self._read_place(array, offset), CELL
             return Text(f"{array}[{self.scope.element(axes, offset)}]"), level
-        if index not in self.arrays:
-            self.wishes[index] = self._wish(index)
-            name = self.names.claim(f"{self.wishes[index]}_array")
-            self.arrays[index] = ArrayName(name, index, nodes[index].value_type)
         if level == ROW:
-            return Text(f"{self.arrays[index].name}[{self.scope.element(axes, offset)}]"), ROW
+            return Text(f"{array}[{self.scope.element(axes, offset)}]"), ROW
         along = axes.index(self.scope.inner)
         row = (index, (*offset[:along], 0, *offset[along + 1 :]))
         if row not in self.pointers:
@@ -375,6 +343,14 @@ class _Writer:
         if along < len(axes) - 1:
             place = f"{f'({place})' if offset[along] else place} * {self.scope.shape_of(axes)}.strides[{along}]"
         return Text(f"{self.pointers[row].name}[{place}]"), CELL
+
+    def _array(self, index: int) -> str:
+        """The name of the array that holds a node, known from now on."""
+        if index not in self.arrays:
+            self.wishes[index] = "" if index in self.scope.places else self._wish(index)
+            name = self.scope.places.get(index) or self.names.claim(f"{self.wishes[index]}_array")
+            self.arrays[index] = ArrayName(name, index, self.scope.nodes[index].value_type)
+        return self.arrays[index].name
 
     def _read_place(self, array: str, offset: Offset) -> Text:
         """A stored value by linear index; the index of a row away has a name, the same for all arrays."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from workbench.codegen.expressions import CellCode, emit_cell
+from workbench.codegen.cell_code import CellCode
+from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folds import fold_sweep
 from workbench.codegen.laps import Lap, number_laps
 from workbench.codegen.loops import (
@@ -272,6 +273,7 @@ class _HostWriter(KernelWriter):
             planes is not None,
             rank,
             self.shapes_in((a.node for a in code.arrays), subkernel.axes),
+            outside=self.outside(code),
         )
         own = {name: f"out {k}" for k, out in enumerate(targets) for name in (out, f"{out}_array")}
         return sweep, (*(a.node for a in code.arrays), *outputs), own

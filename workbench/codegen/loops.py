@@ -72,7 +72,8 @@ class Sweep:
     """The loop nest of sub-kernels over a box of cells; `rolls`: as a member of a chain, which says where tiles are.
 
     `label` is the first one's name. Equal sweeps have equal text. rank: number of the loop's axes. shapes: of arrays
-    with other axes. folding: only of a loop that folds, whose box is of the cells that are kept.
+    with other axes. folding: only of a loop that folds, whose box is of the cells that are kept. outside: the slot that
+    notes indices outside; -1 where nothing is read at computed places.
     """
 
     name: str = field(compare=False)
@@ -88,6 +89,7 @@ class Sweep:
     rank: int = 0
     shapes: tuple[ArrayShape, ...] = ()
     folding: Folding | None = None
+    outside: int = -1
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from workbench.graph import (
     Extend,
     Fixed,
     Fold,
+    Gather,
     Imm,
     Load,
     Node,
@@ -59,7 +60,7 @@ def is_steady(nodes: tuple[Node, ...], extend: Node) -> bool:
         if index not in seen:
             seen.add(index)
             waiting.extend(nodes[index].operands)
-    return not any(isinstance(nodes[i].instruction, Load | Reduce | Fold) for i in seen)
+    return not any(isinstance(nodes[i].instruction, Load | Reduce | Fold | Gather) for i in seen)
 
 
 def rule_row(rule: SideRule) -> tuple[str, int, int]:

@@ -22,6 +22,7 @@ from workbench.graph import (
     Broadcast,
     Extend,
     Fold,
+    Gather,
     Imm,
     Kernel,
     Load,
@@ -96,7 +97,7 @@ class UniformTable:
                 return frozenset().union(*(n for n in needed if n is not None)) if None not in needed else None
             case Imm():
                 return frozenset()
-            case Load() | LoadIndex() | LoadSize() | Fold() | Extend() | Store():
+            case Load() | LoadIndex() | LoadSize() | Fold() | Gather() | Extend() | Store():
                 return frozenset() if node.is_global else None
 
     def _changing(self) -> frozenset[int]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from workbench.codegen.cell_code import CellCode
 from workbench.codegen.expressions import display_name, emit_cell, emit_globals, numbered_name
+from workbench.codegen.gathers import OUTSIDE
 from workbench.codegen.loops import (
     Combine,
     Operand,
@@ -38,7 +40,7 @@ class KernelWriter:
         self.functions = functions
         self.dim = plan.graph.dim
         self.shapes = array_shapes(plan)
-        self.statics = {s.name: s.index for s in plan.global_slots if s.role != "reduction"}
+        self.statics = {s.name: s.index for s in plan.global_slots if s.is_static}
         name = kernel.kernel.name
         self.reductions = {s.node: s.index for s in plan.global_slots if s.role == "reduction" and s.kernel == name}
         self.combines: dict[Region, Combine] = {}
@@ -77,9 +79,14 @@ class KernelWriter:
         others = {self.axes_of(node) for node in nodes} - {axes}
         return tuple(shape for shape in self.shapes if shape.axes in others)
 
+    def outside(self, code: CellCode) -> int:
+        """The slot that a text notes indices outside in; -1 if it computes no place."""
+        return self.plan.outside if code.gathers else -1
+
     def reserved(self) -> frozenset[str]:
         """Names that no value may have in a text of this kernel."""
-        return RESERVED | {shape.name for shape in self.shapes} if self.shapes else RESERVED
+        noted = {OUTSIDE} if self.plan.outside >= 0 else set[str]()
+        return RESERVED | {shape.name for shape in self.shapes} | noted if self.shapes or noted else RESERVED
 
     # ---- what is the same in all cells
 

@@ -45,6 +45,14 @@ def _construct(term: Term) -> tuple[ast.AST | None, ast.AST | None, str]:
     return inner, outer, trace.text_here("the value")
 
 
+def no_neighbours(term: Term) -> TraceError:
+    """An offset on a number."""
+    return TraceError(
+        f"{term.trace.text_here()}: the value is one number for the whole grid and has no neighbours",
+        advice="Leave the offset out.",
+    )
+
+
 def no_truth(term: Term) -> TraceError:
     """The error for a value used as one true or false."""
     inner, outer, text = _construct(term)

@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend import misuse
+from workbench.frontend.elements import element, is_array, parts_of
 from workbench.frontend.numpy_names import call_function, call_ufunc
 from workbench.frontend.operations import (
     apply,
@@ -101,16 +102,15 @@ class Value:
     def __getitem__(self, key: object) -> Value:
         """The value in the cell that lies so many cells away, one whole number per axis: u[+1, 0] is the next along x.
 
-        Outside the domain it is what the field's boundary says, or the same formula of the values there.
+        Outside the domain it is what the field's boundary says. Of an array x[i] is element i: `elements.element`.
         """
         if self._term is None:  # a field before its first use; its boundary may depend on the dimension found here
             offsets_of(current_trace("a relative read"), key)
         term = term_of(self)
+        if is_array(term.space):
+            return Value(element(term, [operand(p) if isinstance(p, Value) else p for p in parts_of(key)]))
         if not term.is_local:
-            raise TraceError(
-                f"{term.trace.text_here()}: the value is one number for the whole grid and has no neighbours",
-                advice="Leave the offset out.",
-            )
+            raise misuse.no_neighbours(term)
         return Value(read(term, offsets_of(term.trace, key, term.space)))
 
     def __setitem__(self, key: object, value: object) -> None:

@@ -13,6 +13,7 @@ from workbench.graph.instructions import (
     Broadcast,
     Extend,
     Fold,
+    Gather,
     Hint,
     Imm,
     Instruction,
@@ -131,6 +132,18 @@ class KernelBuilder:
                 return self.replicate(node.operands[0], space)
             case _:
                 return self._add(Replicate(space), (value,), node.type, space)
+
+    def gather(self, value: int, indices: Sequence[int]) -> int:
+        """The cell of a Local that the indices number: one i64 Local for each of its axes, all of one space."""
+        node = self._local(value, "Gather")
+        found = [self._local(index, "Gather") for index in indices]
+        rank, types = _space(node).rank, ", ".join(str(n.type) for n in found)
+        if len(found) != rank or any(n.type != I64 or n.space != found[0].space for n in found):
+            raise GraphError(
+                f"Gather of {rank} axes by {len(found)} indices of {types}",
+                advice="Give one i64 index for each axis, all in one space.",
+            )
+        return self._add(Gather(), (value, *indices), node.type, found[0].space)
 
     def shift(self, value: int, offset: Sequence[int]) -> int:
         """Move cells: result[i] = value[i - offset]. Shifts of shifts and zero shifts collapse."""

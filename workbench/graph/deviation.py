@@ -11,6 +11,7 @@ from workbench.graph.instructions import (
     Extend,
     Fixed,
     Fold,
+    Gather,
     Instruction,
     Load,
     Neumann,
@@ -68,6 +69,8 @@ def _bound(node: Node, operands: list[Bound], before: Mapping[str, Bound]) -> Bo
     if isinstance(instruction, Arith):
         copies = instruction.operator == "select" and operands[0] == 0
         return worst if copies or instruction.operator in _KEEPS_DISTANCE else None
+    if isinstance(instruction, Gather):
+        return worst if largest(operands[1:]) == 0 else None
     # A kind that is not known to copy promises nothing: so a new one cannot make a promise that nobody has proved.
     return worst if isinstance(instruction, _COPIES) and not _computes_outside(instruction) else None
 

@@ -76,6 +76,14 @@ class Replicate:
 
 
 @dataclass(frozen=True, slots=True)
+class Gather:
+    """The cell of operand 0 that the other operands number, one i64 Local for each of its axes, all of one space.
+
+    Only the domain of operand 0 is looked at. An index outside it is an error of the run (semantics §2).
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class Shift:
     """Moves cells: result[i] = operand[i - offset]. The relative read u[+1] is Shift((-1,))."""
 
@@ -203,7 +211,9 @@ class Extend:
     sides: tuple[tuple[SideRule, SideRule], ...]
 
 
-Instruction = Imm | Load | Store | Reduce | Broadcast | Fold | Replicate | Shift | LoadIndex | LoadSize | Arith | Extend
+Instruction = (
+    Imm | Load | Store | Reduce | Broadcast | Fold | Replicate | Gather | Shift | LoadIndex | LoadSize | Arith | Extend
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,9 +301,11 @@ class Traits:
     """What a kind of instruction is, for all who ask no more than that; what it does they find by `match`.
 
     word: what the text form calls it; "" for an Arith, which goes by its operator.
-    arity: number of operands; None: an Arith has those of its operator, an Extend at least one.
+    arity: number of operands; None: an Arith has those of its operator, an Extend at least one, a Gather one more than
+    its first has axes.
     reads: which cells of its operands a cell of the result depends on; "none" also where they are numbers,
-    "projection": the one with the same indices along the operand's axes, "all": all along some axes, or along all.
+    "projection": the one with the same indices along the operand's axes, "all": all along some axes, or along all,
+    "anywhere": of operand 0 the one that the others number, of these the same one.
     result: whether it is a Local or a Global, either (as the operands, the static or the constant are), or none.
     evaluated_in: "cells": by formula wherever a loop or a fill needs a cell of it, or ahead of the loop if it is a
     Global; "fill": by a fill; "launch": it is given to launches or taken from them (statics, sizes, sums).
@@ -304,7 +316,7 @@ class Traits:
 
     word: str
     arity: int | None
-    reads: Literal["cell", "neighbour", "projection", "all", "none"]
+    reads: Literal["cell", "neighbour", "projection", "anywhere", "all", "none"]
     result: Literal["local", "global", "either", "none"]
     evaluated_in: Literal["cells", "fill", "launch"]
     on_domain: bool = False
@@ -321,6 +333,11 @@ class Traits:
         """Whether a cell is computed from the same cell of the operands: arithmetic, and worth storing."""
         return self.reads == "cell" and self.evaluated_in == "cells"
 
+    @property
+    def is_worth_storing(self) -> bool:
+        """Whether storing it may save work: arithmetic, and what is read at computed places."""
+        return self.reads in ("cell", "anywhere") and self.evaluated_in == "cells"
+
 
 TRAITS: dict[type, Traits] = {
     Imm: Traits("imm", 0, "none", "either", "cells", uniform=True),
@@ -330,6 +347,7 @@ TRAITS: dict[type, Traits] = {
     Broadcast: Traits("broadcast", 1, "none", "local", "cells", uniform=True),
     Fold: Traits("fold", 1, "all", "local", "launch"),
     Replicate: Traits("replicate", 1, "projection", "local", "cells"),
+    Gather: Traits("gather", None, "anywhere", "local", "cells", on_domain=True),
     Shift: Traits("shift", 1, "neighbour", "local", "cells"),
     LoadIndex: Traits("index", 0, "none", "local", "cells", type=I64),
     LoadSize: Traits("size", 0, "none", "global", "launch", type=I64),

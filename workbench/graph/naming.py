@@ -17,6 +17,7 @@ from workbench.graph.instructions import (
     Broadcast,
     Extend,
     Fold,
+    Gather,
     Imm,
     Load,
     LoadIndex,
@@ -195,6 +196,9 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
             return _arithmetic(kernel, node, operator, depth, outermost)
         case Shift(offset):
             return f"{_operand(kernel, node, 0, depth)}{offset_text(offset)}"
+        case Gather():
+            inside = [_operand(kernel, node, i, depth - 1) if depth else "…" for i in range(1, len(node.operands))]
+            return f"{_operand(kernel, node, 0, depth)}[{', '.join(inside)}]"
         case Reduce(operator):
             named = operator if isinstance(operator, str) else "fold"
             return f"{named} of {_operand(kernel, node, 0, depth)} over all cells"

@@ -13,6 +13,7 @@ from workbench.graph.instructions import (
     Broadcast,
     Extend,
     Fold,
+    Gather,
     Hint,
     Imm,
     Load,
@@ -46,6 +47,8 @@ def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
             return builder.broadcast(operands[0], space)
         case Replicate(space):
             return builder.replicate(operands[0], space)
+        case Gather():
+            return builder.gather(operands[0], operands[1:])
         case Shift(offset):
             return builder.shift(operands[0], offset)
         case Arith("cast"):

@@ -11,6 +11,7 @@ from workbench.graph.instructions import (
     Broadcast,
     Extend,
     Fold,
+    Gather,
     Imm,
     Load,
     LoadIndex,
@@ -27,7 +28,7 @@ from workbench.graph.operators import OPERATORS, REDUCTIONS, accepts
 from workbench.graph.place import Place, places
 from workbench.graph.region import check_region, represents
 from workbench.graph.spaces import AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent, Space
-from workbench.graph.types import BOOL
+from workbench.graph.types import BOOL, I64
 from workbench.graph.verify_outside import (
     loads_stay_inside,
     periodic_has_both_sides,
@@ -177,7 +178,7 @@ def arithmetic_follows_the_table(graph: Graph) -> None:
 
 
 def movements_keep_type_and_space(graph: Graph) -> None:
-    """Shift, Extend, Broadcast and Replicate: Local or Global as each needs, ranks right."""
+    """Shift, Extend, Broadcast, Replicate and Gather: Local or Global as each needs, ranks right."""
     for place in places(graph):
         node, rank = place.node, _rank(place.node)
         match node.instruction:
@@ -199,8 +200,22 @@ def movements_keep_type_and_space(graph: Graph) -> None:
                 inside = source.space is not None and source.is_local and source.space.positions_in(space) is not None
                 if not inside or source.space == space or node.space != space or node.type != source.type:
                     place.fail("Replicate takes a Local to further axes and keeps its type", "Correct it.")
+            case Gather():
+                _gathers(place)
             case _:
                 pass
+
+
+def _gathers(place: Place) -> None:
+    """An index for each axis of what is gathered, in the cells of the result."""
+    node, source = place.node, place.operand(0)
+    indices = [place.operand(number) for number in range(1, len(node.operands))]
+    if not source.is_local or node.type != source.type:
+        place.fail("Gather takes a Local and keeps its type", "Correct operand or type.")
+    if len(indices) != _rank(source) or any((n.type, n.space) != (I64, node.space) for n in indices):
+        place.fail(
+            f"{len(indices)} indices for {_rank(source)} axes", "Give each axis an i64 index in the result's cells."
+        )
 
 
 def _rank(node: Node) -> int:

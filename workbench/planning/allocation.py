@@ -15,6 +15,7 @@ from workbench.graph import (
 )
 from workbench.graph.instructions import traits_of
 from workbench.planning.choices import ValueChoices, names_node
+from workbench.planning.emission import gathered_by
 from workbench.planning.estimate import Estimate
 from workbench.planning.plan import Storage
 from workbench.planning.search import Found, cheapest_allocation
@@ -22,13 +23,7 @@ from workbench.planning.search import Found, cheapest_allocation
 
 def forced_storage(kernel: Kernel) -> tuple[tuple[Storage | None, str], ...]:
     """Return for each node its storage and the reason if nothing else is possible, else (None, "")."""
-    stored: dict[int, str] = {}
-    extended: set[int] = set()
-    for node in kernel.nodes:
-        if isinstance(node.instruction, Store):
-            stored.setdefault(node.operands[0], node.instruction.name)
-        elif isinstance(node.instruction, Extend):
-            extended.add(node.operands[0])
+    arrays = _needed_as_arrays(kernel)
     evaluated = _evaluated_in_cells(kernel)
     forced: list[tuple[Storage | None, str]] = []
     for index, node in enumerate(kernel.nodes):
@@ -38,10 +33,8 @@ def forced_storage(kernel: Kernel) -> tuple[tuple[Storage | None, str], ...]:
             forced.append((Storage.EXISTING, "a field is an array already"))
         elif isinstance(node.instruction, Extend):
             forced.append((Storage.EXISTING, "ghost cells are filled in an array"))
-        elif index in stored:
-            forced.append((Storage.MANIFEST, f"its array becomes field {stored[index]}"))
-        elif index in extended:
-            forced.append((Storage.MANIFEST, "extend() fills ghost cells from its array"))
+        elif index in arrays:
+            forced.append((Storage.MANIFEST, arrays[index]))
         elif isinstance(node.instruction, Fold):
             forced.append((Storage.MANIFEST, "a fold over some axes is stored"))
         elif index not in evaluated:
@@ -49,6 +42,23 @@ def forced_storage(kernel: Kernel) -> tuple[tuple[Storage | None, str], ...]:
         else:
             forced.append(_cheap(kernel, index))
     return tuple(forced)
+
+
+def _needed_as_arrays(kernel: Kernel) -> dict[int, str]:
+    """The values that must lie in arrays for others to use them, and why; the strongest reason counts."""
+    stored: dict[int, str] = {}
+    extended: set[int] = set()
+    for node in kernel.nodes:
+        if isinstance(node.instruction, Store):
+            stored.setdefault(node.operands[0], f"its array becomes field {node.instruction.name}")
+        elif isinstance(node.instruction, Extend):
+            extended.add(node.operands[0])
+    gathered = gathered_by(kernel, range(len(kernel.nodes)))
+    return {
+        **dict.fromkeys(gathered, "it is read at computed places"),
+        **dict.fromkeys(extended, "extend() fills ghost cells from its array"),
+        **stored,
+    }
 
 
 def choose_allocation(
@@ -128,7 +138,7 @@ def _not_local(kernel: Kernel, index: int) -> tuple[Storage, str]:
 def _cheap(kernel: Kernel, index: int) -> tuple[Storage | None, str]:
     traits = traits_of(kernel.nodes[index].instruction)
     assert traits.evaluated_in == "cells", f"node {index} is no value computed in cells"
-    if traits.is_elementwise:
+    if traits.is_worth_storing:
         return None, ""
     if traits.reads == "neighbour":
         # Storing a moved copy helps nobody: storing what is moved serves every offset.
@@ -143,7 +153,7 @@ def _evaluated_in_cells(kernel: Kernel) -> frozenset[int]:
         node = kernel.nodes[index]
         if traits_of(node.instruction).on_domain:
             found.add(node.operands[0])
-        elif index in found:
+        if index in found and not isinstance(node.instruction, Extend):
             found.update(node.operands)
     return frozenset(found)
 

@@ -9,6 +9,7 @@ from workbench.graph import (
     OPERATORS,
     Arith,
     Extend,
+    Gather,
     Kernel,
     Load,
     Reduce,
@@ -29,12 +30,14 @@ STORED = (Storage.EXISTING, Storage.MANIFEST)
 class Emission:
     """What the cell at offset zero needs: arithmetic and reads of arrays as (node, offset), and Globals.
 
-    Offsets count each node's own axes.
+    Offsets count each node's own axes. anywhere: the nodes among `reads` that are read at computed places, listed there
+    at offset zero.
     """
 
     operations: frozenset[tuple[int, Offset]]
     reads: frozenset[tuple[int, Offset]]
     globals: frozenset[int]
+    anywhere: frozenset[int] = frozenset()
 
     def flops(self, kernel: Kernel) -> float:
         """Weighted operations a cell."""
@@ -71,6 +74,7 @@ def emit(
     operations: set[tuple[int, Offset]] = set()
     reads: set[tuple[int, Offset]] = set()
     numbers: set[int] = set()
+    anywhere: set[int] = set()
     seen: set[tuple[int, Offset, bool]] = set()
     waiting = [(n, (0,) * rank_of(kernel, n), False) for n in used]
     waiting += [(n, (0,) * rank_of(kernel, n), True) for n in computed]
@@ -93,6 +97,10 @@ def emit(
         elif isinstance(node.instruction, Replicate):
             there = tuple(offset[axis] for axis in projection(kernel, index))
             waiting.append((node.operands[0], there, False))
+        elif isinstance(node.instruction, Gather):
+            anywhere.add(node.operands[0])
+            reads.add((node.operands[0], (0,) * rank_of(kernel, node.operands[0])))
+            waiting.extend((operand, offset, False) for operand in node.operands[1:])
         elif traits.evaluated_in != "cells":
             raise AssertionError(f"node {index} has no formula for a cell")
         elif traits.is_elementwise:
@@ -100,7 +108,13 @@ def emit(
             waiting.extend((operand, offset, False) for operand in node.operands)
         else:
             numbers.update(node.operands)
-    return Emission(frozenset(operations), frozenset(reads), frozenset(numbers))
+    return Emission(frozenset(operations), frozenset(reads), frozenset(numbers), frozenset(anywhere))
+
+
+def gathered_by(kernel: Kernel, nodes: Iterable[int]) -> frozenset[int]:
+    """Return the values that Gathers among these nodes read at computed places."""
+    gathers = (kernel.nodes[n] for n in nodes if isinstance(kernel.nodes[n].instruction, Gather))
+    return frozenset(gather.operands[0] for gather in gathers)
 
 
 def reductions_below(kernel: Kernel, numbers: Iterable[int]) -> frozenset[int]:

@@ -170,7 +170,7 @@ class Estimate:
             return node.operands, sum(d * s for d, s in zip(node.instruction.offset, strides, strict=True))
         if isinstance(node.instruction, Replicate):
             return node.operands, None
-        return (node.operands if traits_of(node.instruction).is_elementwise else ()), 0
+        return (node.operands if traits_of(node.instruction).is_worth_storing else ()), 0
 
     def _weight(self, index: int) -> float:
         node = self.kernel.nodes[index]
@@ -193,8 +193,8 @@ class Estimate:
             instruction = nodes[i].instruction
             waits = tuple(dict.fromkeys(w for o in nodes[i].operands for w in through[o]))
             reduces = isinstance(instruction, Reduce)
-            elementwise = nodes[i].is_local and traits_of(instruction).is_elementwise
-            if reduces or i in held or elementwise or isinstance(instruction, Fold):
+            storable = nodes[i].is_local and traits_of(instruction).is_worth_storing
+            if reduces or i in held or storable or isinstance(instruction, Fold):
                 found.append((i, waits, reduces))
                 waits = (i,)
             through[i] = waits

@@ -189,8 +189,9 @@ class _Placement:
         group = self.parts.groups[member]
         offsets: dict[int, bool] = {}
         in_frame = not (group.axes or group.reduced)  # all others write no array that they read
+        anywhere = self.parts.emissions[member].anywhere
         for node, offset in self.parts.emissions[member].reads:
-            offsets[node] = offsets.get(node, in_frame) and not any(offset)
+            offsets[node] = offsets.get(node, in_frame) and not any(offset) and node not in anywhere
         for node, same_cell in offsets.items():
             self._array_of(node).use(self.last_launch.get(member, number), member, same_cell)
         for node in group.manifest:

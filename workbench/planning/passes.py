@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.errors import PlanError
-from workbench.graph import Graph, Kernel, Load, Reduce, Store, record_name, value_name
+from workbench.graph import Gather, Graph, Kernel, Load, Reduce, Store, record_name, value_name
+from workbench.graph.types import U64
 from workbench.planning.allocation import asks_to_roll, choose_allocation
 from workbench.planning.axes import axes_of, in_frame
 from workbench.planning.checking import check_graph, check_plan, is_checking
@@ -310,6 +311,8 @@ def _global_slots(graph: Graph) -> tuple[GlobalSlot, ...]:
             if isinstance(node.instruction, Reduce):
                 name = f"{kernel.name}.{value_name(kernel, index)}"
                 slots.append(GlobalSlot(len(slots), name, "reduction", node.value_type, kernel.name, index))
+    if any(isinstance(node.instruction, Gather) for kernel in graph.kernels for node in kernel.nodes):
+        slots.append(GlobalSlot(len(slots), "outside", "outside", U64))
     return tuple(slots)
 
 
@@ -324,7 +327,7 @@ def _step(  # it gathers what seven passes decided
 ) -> Step:
     slot_of = {home.node: home.slot for home in memory.homes}
     numbers = {(g.kernel, g.node): g.index for g in global_slots if g.role == "reduction"}
-    statics = {g.name: g.index for g in global_slots if g.role != "reduction"}
+    statics = {g.name: g.index for g in global_slots if g.is_static}
     rolling = {value.node for chain in step.chains for value in chain.rolling}  # caches hold them
     barriers = _syncs(each, step, draft.choices.plan)
     subkernels = []

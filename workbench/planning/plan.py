@@ -61,15 +61,21 @@ class GlobalSlot:
     """Eight bytes of the Globals block, holding one value in its own type at the low end.
 
     Params and scalars come first in the order of graph.statics; then one for each Reduce node of each kernel.
-    `kernel` and `node` say which Reduce; empty and -1 for statics.
+    `kernel` and `node` say which Reduce; empty and -1 for statics. In programs with Gathers the last one, "outside",
+    has the bits of those that met an index outside (codegen/gathers.py), until somebody takes note.
     """
 
     index: int
     name: str
-    role: Literal["param", "scalar", "reduction"]
+    role: Literal["param", "scalar", "reduction", "outside"]
     type: StorageType
     kernel: str = ""
     node: int = -1
+
+    @property
+    def is_static(self) -> bool:
+        """Whether it holds a param or a scalar."""
+        return self.role in ("param", "scalar")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +90,8 @@ class Home:
 class Read:
     """A stored node that a loop reads, the slot where it lies, and the smallest box that holds all offsets read at.
 
-    The offsets count the node's own axes, which are some or all of the loop's.
+    The offsets count the node's own axes, which are some or all of the loop's. anywhere: it is read at computed places
+    too, and these may lie in all of its domain.
 
     Which offsets within the box `workbench.planning.reads.emission_in` says.
     """
@@ -92,11 +99,12 @@ class Read:
     node: int
     slot: int
     box: Box
+    anywhere: bool = False
 
     @property
     def is_at_cell(self) -> bool:
         """Whether each cell reads its own cell only."""
-        return not any(offset for pair in self.box for offset in pair)
+        return not self.anywhere and not any(offset for pair in self.box for offset in pair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,9 +338,14 @@ class Plan:
     def global_slot(self, name: str) -> GlobalSlot:
         """The slot of a param or scalar; KeyError if there is none."""
         for slot in self.global_slots:
-            if slot.name == name and slot.role != "reduction":
+            if slot.name == name and slot.is_static:
                 return slot
         raise KeyError(name)
+
+    @property
+    def outside(self) -> int:
+        """The Globals slot that notes indices outside; -1 if the program has no Gather."""
+        return next((slot.index for slot in self.global_slots if slot.role == "outside"), -1)
 
     @property
     def array_slots(self) -> tuple[Slot, ...]:

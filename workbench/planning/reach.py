@@ -6,6 +6,7 @@ from workbench.errors import PlanError
 from workbench.graph import (
     Extend,
     Fold,
+    Gather,
     Graph,
     Kernel,
     Load,
@@ -115,7 +116,7 @@ def _refuse_arrays_in_rules(kernel: Kernel, extend: int) -> None:
         node = kernel.nodes[index]
         if not node.is_local:
             continue
-        if isinstance(node.instruction, Load | Extend | Fold):
+        if isinstance(node.instruction, Load | Extend | Fold | Gather):
             error = PlanError(
                 f"a boundary value of {value_name(kernel, extend)} depends on the array {value_name(kernel, index)}",
                 advice="Compute boundary values from indices, sizes, params and scalars only.",

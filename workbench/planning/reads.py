@@ -15,7 +15,7 @@ def reads_of(emission: Emission, slots: Mapping[int, int]) -> tuple[Read, ...]:
     offsets: dict[int, list[Offset]] = {}
     for node, offset in emission.reads:
         offsets.setdefault(node, []).append(offset)
-    return tuple(Read(node, slots[node], box_of(offsets[node])) for node in sorted(offsets))
+    return tuple(Read(node, slots[node], box_of(offsets[node]), node in emission.anywhere) for node in sorted(offsets))
 
 
 def box_of(offsets: Iterable[Offset]) -> Box:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from workbench.graph import Extend, Kernel
-from workbench.planning.emission import Emission
+from workbench.planning.emission import Emission, gathered_by
 from workbench.planning.grouping import Group
 from workbench.planning.plan import Chain, ChainMember, Launch, Margins, RollingValue, Step
 from workbench.planning.reach import no_margins, union
@@ -77,7 +77,7 @@ class _Search:
         self.taken: set[int] = set()  # members of chains found so far
         stores = {node for _, node in kernel.stores()}
         extended = {n.operands[0] for n in kernel.nodes if isinstance(n.instruction, Extend)}
-        self.kept = stores | extended
+        self.kept = stores | extended | gathered_by(kernel, range(len(kernel.nodes)))
         self.readers: dict[int, set[int]] = {}
         for index, each in enumerate(self.reads):
             for node, _ in each:

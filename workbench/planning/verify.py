@@ -12,7 +12,7 @@ from workbench.planning.axes import along, axes_of, in_frame, kept_axes, loop_ma
 from workbench.planning.emission import EMISSION_LIMIT, STORED, Emission, direct_needs, reductions_below
 from workbench.planning.grouping import loop_of
 from workbench.planning.plan import KernelPlan, Margins, Plan, Step, Storage, Subkernel
-from workbench.planning.reach import moved, no_margins, rank_of, union
+from workbench.planning.reach import Offset, moved, no_margins, rank_of, union
 from workbench.planning.reads import box_of, emission_in
 from workbench.planning.slot_contents import misread_slots
 
@@ -110,7 +110,7 @@ def _slots_begin_with_fields(plan: Plan) -> Found:
 
 def _global_slots_are_complete(plan: Plan) -> Found:
     statics = [s.name for s in plan.graph.statics if s.role != "field"]
-    if [g.name for g in plan.global_slots if g.role != "reduction"] != statics:
+    if [g.name for g in plan.global_slots if g.is_static] != statics:
         yield "params and scalars are not in the order of the graph's statics"
     reduced = {(g.kernel, g.node) for g in plan.global_slots if g.role == "reduction"}
     for kernel in plan.graph.kernels:
@@ -173,6 +173,8 @@ def _margins_cover_reads(view: StepView) -> Found:
             least, largest = zip(*read.box, strict=True)
             outside = view.needed_of(subkernel, read.node)
             needed = union(*(moved(outside, tuple(-offset for offset in corner)) for corner in (least, largest)))
+            if read.anywhere and not any(map(any, read.box)):  # on the domain of the value alone
+                continue
             if not covers(view.available(read.node), needed):
                 yield f"{subkernel.name} reads {view.name(read.node)} at {read.box} beyond {view.available(read.node)}"
 
@@ -180,8 +182,11 @@ def _margins_cover_reads(view: StepView) -> Found:
 def _reads_are_listed(view: StepView) -> Found:
     for subkernel in view.step.subkernels:
         emission = view.emission(subkernel)
-        real = {node: box_of(o for n, o in emission.reads if n == node) for node in {n for n, _ in emission.reads}}
-        listed = {read.node: read.box for read in subkernel.reads}
+        places: dict[int, list[Offset]] = {}
+        for node, offset in emission.reads:
+            places.setdefault(node, []).append(offset)
+        real = {node: (box_of(found), node in emission.anywhere) for node, found in places.items()}
+        listed = {read.node: (read.box, read.anywhere) for read in subkernel.reads}
         if real != listed or len(listed) != len(subkernel.reads):
             yield f"{subkernel.name} reads {dict(sorted(real.items()))} but lists {listed}"
 

@@ -70,8 +70,7 @@ def call(graph: Graph, choices: Choices, given: Given, *, backend: str = "auto",
     arrays, numbers = _sorted(graph, given)
     extents = _extents(graph, arrays, given)
     if min(extents) < 1:
-        params = {s.name: cast(np.asarray(numbers.get(s.name, s.default or 0)), s.type) for s in graph.params}
-        return _results_of_nothing(graph, extents, {**arrays, **params})
+        return _interpreted(graph, extents, arrays, numbers)
     key = (id(graph), id(choices), backend, threads, extents)
     with _lock:
         kept = _instances.pop(key, None)
@@ -81,7 +80,7 @@ def call(graph: Graph, choices: Choices, given: Given, *, backend: str = "auto",
             instance.write_field(static.name, _whole(graph, static, arrays[static.name], extents))
         for static in graph.params:
             instance.write_global(static.name, numbers.get(static.name, static.default or 0))
-        instance.march(MarchRequest(MAIN, 1))
+        _march(graph, instance, extents, arrays, numbers)
         results = {name: _result(graph, instance, name) for name, _ in graph.kernel(MAIN).stores()}
     except BaseException:
         instance.close()
@@ -201,12 +200,25 @@ def _of_pairs(graph: Graph) -> bool:
     return any(static.name.endswith(_SOURCE) for static in graph.fields)
 
 
-def _results_of_nothing(graph: Graph, extents: tuple[int, ...], state: State) -> dict[str, Array]:
-    """The meaning of the program where some axis has no cell, for which nothing is compiled."""
-    kernel = graph.kernel(MAIN)
-    whole = {s.name: _whole(graph, s, state[s.name], extents) for s in _inputs(graph)}
+def _march(
+    graph: Graph, instance: Instance, extents: tuple[int, ...], arrays: State, numbers: Mapping[str, Number]
+) -> None:
+    """Run the program once. What is wrong with an index, the interpreter says with the value and the cell."""
+    try:
+        instance.march(MarchRequest(MAIN, 1))
+    except RunError:
+        _interpreted(graph, extents, arrays, numbers)
+        raise
+
+
+def _interpreted(
+    graph: Graph, extents: tuple[int, ...], arrays: State, numbers: Mapping[str, Number]
+) -> dict[str, Array]:
+    """The meaning of the program: also where some axis has no cell, for which nothing is compiled."""
+    params = {s.name: cast(np.asarray(numbers.get(s.name, s.default or 0)), s.type) for s in graph.params}
+    whole = {s.name: _whole(graph, s, arrays[s.name], extents) for s in _inputs(graph)}
     with np.errstate(all="ignore"):
-        return KernelInterpreter(graph, kernel, extents).step({**state, **whole})
+        return KernelInterpreter(graph, graph.kernel(MAIN), extents).step({**params, **whole})
 
 
 def _whole(graph: Graph, static: Static, values: Array, extents: tuple[int, ...]) -> Array:

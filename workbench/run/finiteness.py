@@ -20,6 +20,7 @@ from workbench.graph import (
     Arith,
     Extend,
     Fold,
+    Gather,
     Graph,
     Imm,
     Kernel,
@@ -327,6 +328,8 @@ class _Place:
                 return [(node.operands[0], bad or (0,) * values.ndim)]
             case Fold(_, axes):
                 return [(node.operands[0], self._folded(node.operands[0], axes, cell))]
+            case Gather():
+                return [(node.operands[0], tuple(int(self.value(i, cell)) for i in node.operands[1:]))]
             case Replicate(space):
                 inner = self.nodes[node.operands[0]].space
                 positions = (None if inner is None else inner.positions_in(space)) or ()

@@ -106,6 +106,8 @@ STENCIL_SIM_ATOMIC(atomicMax, unsigned, old < value ? value : old)
 STENCIL_SIM_ATOMIC(atomicMin, int, value < old ? value : old)
 STENCIL_SIM_ATOMIC(atomicMin, unsigned, value < old ? value : old)
 STENCIL_SIM_ATOMIC(atomicOr, unsigned, old | value)
+STENCIL_SIM_ATOMIC(atomicOr, unsigned long, old | value)
+STENCIL_SIM_ATOMIC(atomicOr, unsigned long long, old | value)
 #undef STENCIL_SIM_ATOMIC
 
 template <class T>

@@ -50,6 +50,11 @@ template <class T> STENCIL_FUNCTION void write_global(array<uint64_t> globals, i
     globals[slot] = word;
 }
 
+// Adds bits to the word that notes indices outside.
+STENCIL_FUNCTION void note_outside(array<uint64_t> globals, int slot, uint64_t bits) {
+    atomicOr(&globals[slot], bits);
+}
+
 // ---- rows and tiles --------------------------------------------------------------------------------------------------
 
 // A row by its indices along the outer axes; `start` is the element of its cell 0.

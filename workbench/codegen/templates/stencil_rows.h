@@ -39,6 +39,13 @@ template <int D> struct Blocks {
     }
 };
 
+// Adds bits to the word of the Globals block that notes indices outside; threads may do so at the same time.
+inline void note_outside(const unsigned char* globals, int slot, uint64_t bits) {
+    uint64_t* const word = reinterpret_cast<uint64_t*>(const_cast<unsigned char*>(globals) + 8 * slot);
+#pragma omp atomic
+    *word |= bits;
+}
+
 inline int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
 inline int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -83,6 +83,8 @@ def _needs(kernel: Kernel, reduction: int) -> str:
 def _not_built(kernel: Kernel, step: Step, dim: int) -> Iterator[Refusal]:
     """What tiles cannot do so far."""
     yield from _other_axes(kernel, step)
+    for read in (read for loop in step.subkernels for read in loop.reads if read.anywhere):
+        yield _later(f"{value_name(kernel, read.node)} is read at computed places", _line(kernel, read.node))
     for store in step.scalar_stores:
         name = next(n for n, value in kernel.stores() if value == store.node)
         index = next(i for i, n in enumerate(kernel.nodes) if n.instruction == Store(name))

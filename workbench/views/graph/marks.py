@@ -52,6 +52,7 @@ MARKS: dict[str, Mark] = {
     "Extend": Mark("hex", _regular(6, 0.0)),
     "Reduce": Mark("diamond", _regular(4, 0.0)),
     "Fold": Mark("diamond", _regular(4, 0.0)),
+    "Gather": Mark("triangle", _regular(3, -_UP)),
     "Broadcast": Mark("inverted_triangle", _regular(3, _UP)),
     "Replicate": Mark("inverted_triangle", _regular(3, _UP)),
     "Imm": Mark("plus", _PLUS),
@@ -67,12 +68,20 @@ MARKS: dict[str, Mark] = {
     ),
     "LoadSize": Mark("triangle_pin", ((-1, 0.58), (0, 0.4), (1, 0.58), (0.34, -0.2), (0, -1.15), (-0.34, -0.2))),
 }
-_NARROW = ("Shift", "Broadcast", "Reduce", "LoadSize", "LoadIndex")  # where a second letter touches the outline
+_NARROW = (
+    "Shift",
+    "Gather",
+    "Broadcast",
+    "Reduce",
+    "LoadSize",
+    "LoadIndex",
+)  # where a second letter touches the outline
 INSTRUCTIONS: dict[str, str] = {
     "Arith": "arithmetic",
     "Load": "read a field or number",
     "Store": "write it",
     "Shift": "read beside the cell",
+    "Gather": "read at a computed place",
     "Extend": "fill ghost cells",
     "Reduce": "all cells to one number",
     "Fold": "cells along some axes to one",

@@ -1,0 +1,68 @@
+"""Gathering: cells that index values number; one that lies outside is an error (semantics §2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from workbench.codegen.gathers import noted
+from workbench.errors import RunError
+from workbench.graph import Load, Node
+from workbench.graph.operators import Array
+from workbench.planning.plan import Plan
+
+
+def gathered(
+    nodes: tuple[Node, ...], gather: int, box: tuple[tuple[int, int], ...], source: Array, places: Sequence[Array]
+) -> Array:
+    """Return the cells of `source` that `places` number, an array of i64 over the box for each of its axes.
+
+    RunError at the first cell of the box, in the order of cells, for which an index lies outside; it names the value,
+    the index, the cell and the line of the Gather, which is node `gather`.
+    """
+    outside = np.zeros(tuple(high - low for low, high in box), np.bool_)
+    for place, n in zip(places, source.shape, strict=True):
+        outside |= (place < 0) | (place >= n)
+    if outside.any():
+        within = tuple(int(i) for i in np.argwhere(outside)[0])
+        cell = tuple(i + low for i, (low, _) in zip(within, box, strict=True))
+        raise _outside(nodes, gather, cell, tuple(int(place[within]) for place in places), source.shape)
+    found: Array = source[tuple(places)]
+    return found
+
+
+def gathered_name(nodes: tuple[Node, ...], gather: int) -> str:
+    """Return what to call the value that a Gather reads."""
+    source = nodes[nodes[gather].operands[0]]
+    if isinstance(source.instruction, Load):
+        return source.instruction.name
+    return next(iter(source.names), "a value")
+
+
+def noted_error(plan: Plan, kernel: str, bits: int) -> RunError:
+    """Return the error for the bits that a march of a kernel has noted of indices outside."""
+    nodes = plan.kernel(kernel).kernel.nodes
+    gather = noted(nodes, bits)
+    return RunError(
+        f"{gathered_name(nodes, gather)} is read at an index outside of it",
+        advice="Run the same on the backend reference, which names the index.",
+        line=nodes[gather].spans[0].line if nodes[gather].spans else None,
+    )
+
+
+def _outside(
+    nodes: tuple[Node, ...], gather: int, cell: tuple[int, ...], index: tuple[int, ...], extents: tuple[int, ...]
+) -> RunError:
+    axes, at = nodes[nodes[gather].operands[0]].space, nodes[gather].space
+    assert axes is not None
+    assert at is not None
+    pairs = zip(axes.axes, index, extents, strict=True)
+    axis, wrong, n = next((axis, i, n) for axis, i, n in pairs if not 0 <= i < n)
+    place = ", ".join(f"{own.name} = {i}" for own, i in zip(at.axes, cell, strict=True))
+    name = gathered_name(nodes, gather)
+    return RunError(
+        f"{name} is read at index {wrong}, for {place}, but has {n} cell{'s' * (n != 1)} along {axis.name}",
+        advice=f"Give indices from 0 to {n - 1}." if n else "Give no index where there is nothing to read.",
+        line=nodes[gather].spans[0].line if nodes[gather].spans else None,
+    )

@@ -1,0 +1,52 @@
+"""Gathers: the text of reads at computed places, which are checked: nothing outside an array is read (semantics §2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.codegen.names import NameBook
+from workbench.codegen.scope import Scope
+from workbench.codegen.spelling import Text
+from workbench.graph import Gather, Node
+
+OUTSIDE = "outside"
+"""The variable of a text with a bit for each Gather of the kernel that met an index outside."""
+_MOST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class GatherCode:
+    """Lines that come before, and the element of the array."""
+
+    lines: tuple[str, ...]
+    value: Text
+
+
+def gather_code(
+    scope: Scope, gather: int, array: str, indices: tuple[Text, ...], names: NameBook, wish: str
+) -> GatherCode:
+    """Write the read of a cell by its indices; where one lies outside, the first cell is read and that is noted."""
+    shape = scope.shape_of(scope.axes_of(scope.nodes[gather].operands[0]))
+    inside, place = names.claim(f"{wish}_inside"), names.claim(f"{wish}_place")
+    checks = [f"uint64_t({i.text}) < uint64_t({shape}.extents[{axis}])" for axis, i in enumerate(indices)]
+    steps = [f"({i.text}) * {shape}.strides[{axis}]" for axis, i in enumerate(indices[:-1])]
+    sum_ = " + ".join((f"{shape}.start", *steps, f"({indices[-1].text})"))
+    return GatherCode(
+        (
+            f"const bool {inside} = {' & '.join(f'({check})' for check in checks) if len(checks) > 1 else checks[0]};",
+            f"{OUTSIDE} |= uint64_t(!{inside}) << {note_bit(scope.nodes, gather)};",
+            f"const int64_t {place} = {inside} ? {sum_} : {shape}.start;",
+        ),
+        Text(f"{array}[{place}]"),
+    )
+
+
+def note_bit(nodes: tuple[Node, ...], gather: int) -> int:
+    """Return the bit that notes an index outside for a Gather; the last one is for all that have none of their own."""
+    return min(sum(isinstance(node.instruction, Gather) for node in nodes[:gather]), _MOST - 1)
+
+
+def noted(nodes: tuple[Node, ...], bits: int) -> int:
+    """Return the first Gather whose bit is set in what a step has noted, which is not 0."""
+    gathers = [index for index, node in enumerate(nodes) if isinstance(node.instruction, Gather)]
+    return next(index for index in gathers if bits >> note_bit(nodes, index) & 1)

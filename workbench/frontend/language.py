@@ -131,7 +131,7 @@ def where(condition: object, yes: object, no: object) -> Value:
 def astype(value: object, dtype: object) -> Value:
     """Cast: float to integer truncates and saturates, integers wrap, anything to bool is `!= 0`."""
     current_trace("astype")
-    return Value(operations.astype(operand(value), parse_type(dtype)))
+    return wrap(operations.astype(operand(value), parse_type(dtype)))
 
 
 @componentwise

@@ -10,13 +10,15 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.trace import Number, Operand, Term, Trace
-from workbench.graph import GLOBAL, Space, StorageType, storage_type
+from workbench.graph import GLOBAL, Axis, Space, StorageType, storage_type
 from workbench.graph.types import BOOL, F64, I64
 
 
 def cast_term(term: Term, type_: StorageType) -> Term:
     """The term in another type; in its own it is returned as it is."""
-    return term if term.type == type_ else term.trace.emit(lambda pool: pool.cast(term.index, type_))
+    if term.type == type_:
+        return term
+    return term.trace.emit(lambda pool: pool.cast(term.index, type_)).in_order(term.order)
 
 
 def spread(term: Term, space: Space) -> Term:
@@ -24,6 +26,15 @@ def spread(term: Term, space: Space) -> Term:
     if term.is_local:
         return term.trace.emit(lambda pool: pool.replicate(term.index, space)) if term.space != space else term
     return term.trace.emit(lambda pool: pool.broadcast(term.index, space))
+
+
+Order = tuple[Axis | None, ...] | None
+
+
+def meet(operands: Sequence[Operand]) -> tuple[Sequence[Operand], Order]:
+    """The operands of a function of arrays along axes that agree by position, and those; of a cell as they are."""
+    found = next((o.trace.positions for o in operands if isinstance(o, Term)), None)
+    return (operands, None) if found is None else found.meet(operands)
 
 
 def meeting_space(trace: Trace, operands: Sequence[Operand]) -> Space:

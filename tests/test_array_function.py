@@ -8,6 +8,7 @@ import pytest
 import workbench as wb
 from tests.bits import assert_same_bits
 from workbench.errors import FieldError, RunError, ShapeError, StencilError, TraceError
+from workbench.language import add, fold, generate, where
 from workbench.pipeline import counters
 
 Pair = namedtuple("Pair", "low high")
@@ -45,6 +46,19 @@ def choices_of_numbers(x, y):
 def sums_of_sums(A, x):
     rows = np.sum(A * x[None, :], axis=1)
     return np.sum(rows[:, None] * A * rows[:, None], axis=0), np.expand_dims(rows, 0) + A.T, rows.max() - rows
+
+
+def in_order(A):
+    last = fold(lambda a, b: b, A.T, axis=0, identity=0.0)
+    steepest = fold(lambda a, b: where(abs(a) > abs(b), a, b), A, axis=(0, 1), identity=0.0, commutative=True)
+    joined = fold(lambda a, b: a * 0.5 + b, A, axis=(1, 0), identity=0.0, start=2.0)
+    return last, steepest, joined, joined * A, fold(add, A, start=1.0), fold("maximum", A, axis=0)
+
+
+def generated(A, shape=(4, 3)):
+    unit = generate((A.shape[0], A.shape[0]), lambda i, j: np.where(i == j, 1.0, 0.0))
+    ramp = generate(shape, lambda i, j: 10 * i + j)
+    return unit @ A, ramp, generate(A.shape, lambda i, j: i).sum(), generate(A.shape[1], lambda i: 2.5), ramp.shape[1]
 
 
 def of(*shapes, seed=0):
@@ -105,6 +119,40 @@ def test_every_backend_has_the_bits_of_the_reference(function, given, backend):
     for threads in (1, 3) if backend == "openmp" else (0,):
         for place, values in enumerate(flat(program(*given, backend=backend, threads=threads))):
             assert_same_bits(values, expected[place], f"result {place}, {threads} threads")
+
+
+FOLDS = [(in_order, of((3, 4))), (in_order, of((1100, 1))), (in_order, of((2, 1025))), (generated, of((3, 5)))]
+
+
+@pytest.mark.parametrize(("function", "given"), FOLDS)
+def test_folds_by_functions_and_generated_arrays(function, given):
+    program = wb.collective(function)
+    expected = flat(program(*given, backend="reference"))
+    for threads in (1, 2):
+        for mine, exact in zip(flat(program(*given, backend="openmp", threads=threads)), expected, strict=True):
+            assert_same_bits(mine, exact)
+    A = given[0]
+    if function is in_order:
+        assert expected[0].tolist() == A[:, -1].tolist()
+        assert abs(expected[1]) == abs(A).max()
+        np.testing.assert_allclose(expected[3], expected[2] * A)
+        np.testing.assert_allclose(expected[4], A.sum(axis=1) + 1)
+        assert expected[5].tolist() == A.max(axis=0).tolist()
+        assert expected[2].shape == ()
+    else:
+        np.testing.assert_allclose(expected[0], A, rtol=1e-14)
+        assert expected[1].tolist() == [[10 * i + j for j in range(3)] for i in range(4)]
+        assert expected[2] == sum(i for i in range(3) for _ in range(5))
+        assert expected[3].tolist() == [2.5] * 5
+        assert expected[4] == 3
+
+
+def test_folds_by_functions_in_cells():
+    cell = 'A = array("A", "rows", "columns")\nlast = fold(lambda a, b: b, A, identity=0.0)\noutput("last", last)'
+    A = np.arange(6.0).reshape(2, 3)
+    assert wb.trace(cell)(A=A, backend="openmp")["last"].tolist() == [2.0, 5.0]
+    with pytest.raises(TraceError, match="16 interleaved lanes"):
+        wb.trace(cell.replace("A, identity", "A, axis=(0, 1), identity"))
 
 
 def test_narrow_types_are_kept_and_counts_are_wide():
@@ -180,7 +228,7 @@ def test_tuples_of_arrays_and_functions_that_call_functions():
     x, y = of((5,), (5,))
     for mine, exact in zip(unit((x, y), 2.0), (2 * x / np.hypot(x, y), 2 * y / np.hypot(x, y)), strict=True):
         np.testing.assert_allclose(mine, exact, rtol=1e-14)
-    with pytest.raises(ShapeError, match="v1 has 4 elements along axis 0, v0 has 5"):
+    with pytest.raises(ShapeError, match="v1 along axis 0 has 4 elements, v0 along axis 0 has 5"):
         unit((x, y[1:]))
 
 
@@ -236,16 +284,29 @@ def test_its_machine_is_shown_planned_and_called_by_name():
 
 
 ERRORS = [
-    (lambda x, y: x + y, (np.ones(3), np.ones(4)), ShapeError, r"y has 4 elements along axis 0, x has 3.*\n?.*x \+ y"),
+    (
+        lambda x, y: x + y,
+        (np.ones(3), np.ones(4)),
+        ShapeError,
+        r"y along axis 0 has 4 elements(.*\n)*.*x \+ y",
+    ),
     (
         lambda x, y: x @ y,
         (np.ones((3, 2)), np.ones((3, 2))),
         ShapeError,
-        "y has 3 elements along axis 0, x has 2 along",
+        "y along axis 0 has 3 elements, x along axis 1 has 2",
     ),
     (lambda x, y: x * y, (np.ones(3), np.ones((3, 3))), TraceError, r"1 axis meets one of 2(.*\n)*.*x\[None, :\]"),
     (lambda x: x.sum(axis=1), (np.ones(3),), TraceError, "sum over axis 1 of a value with 1 axis"),
     (lambda x: np.max(x, axis=(0, 0)), (np.ones((3, 2)),), TraceError, "max over the axes"),
+    (lambda x: fold(lambda a, b: a, x), (np.ones(3),), TraceError, "no identity is given for <lambda>"),
+    (lambda x: fold(lambda a, b: a > b, x, identity=0.0), (np.ones(3),), TraceError, "is given bool"),
+    (lambda x: fold(lambda a, b: a + x, x, identity=0.0), (np.ones(3),), TraceError, "another cell"),
+    (lambda x: fold(np.hypot, x), (np.ones(3),), TraceError, "fold by hypot"),
+    (lambda x: fold(add, x.sum()), (np.ones(3),), TraceError, "one number"),
+    (lambda x, n: generate(n, lambda i: i) + x, (np.ones(3), 3), TraceError, "given at the call"),
+    (lambda x: generate(-1, lambda i: i), (np.ones(3),), TraceError, "-1 is no length"),
+    (lambda x: generate(2, lambda i: i) + x, (np.ones(3),), ShapeError, "has 2 elements"),
     (lambda x: np.any(x), (np.ones(3),), TraceError, "any does not take f64"),
     (lambda x: x[1], (np.ones(3),), TraceError, "takes : and None in brackets"),
     (lambda x: x[:, :], (np.ones(3),), TraceError, "names 2 axes of 1"),

@@ -28,7 +28,7 @@ class Origin:
     number: int
 
     def __str__(self) -> str:
-        return f"{self.argument} along axis {self.number}" if self.argument else str(self.number)
+        return f"{self.argument} along axis {self.number}" if self.argument else "a generated array"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,11 @@ from workbench.frontend.axis_table import AxisTable, Meeting, Origin
 from workbench.frontend.called import begin_called
 from workbench.frontend.cell import Traced, trace_called
 from workbench.frontend.positions import FunctionPositions, Reading, order_of
-from workbench.frontend.promotion import constant
+from workbench.frontend.promotion import constant, number_type
 from workbench.frontend.trace import Term, Trace
 from workbench.frontend.value import Value, operand
 from workbench.graph import GLOBAL, Load, LoadSize, Space, Static, StorageType
-from workbench.graph.types import BOOL, I64
+from workbench.graph.types import BOOL
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +171,7 @@ def _store(positions: FunctionPositions, value: object, name: str, results: list
 def _result(trace: Trace, value: object, name: str) -> Result:
     given = operand(value)
     if not isinstance(given, Term):
-        type_ = trace.float_type if isinstance(given, float) else BOOL if isinstance(given, bool) else I64
-        given = constant(trace, given, type_, GLOBAL)
+        given = constant(trace, given, number_type(trace, given), GLOBAL)
     named = [each for each in given.node.names if each not in trace.statics]
     static = next(reversed(named), name if name not in trace.statics else f"{name}_")
     role = "field" if given.is_local else "scalar"

@@ -11,11 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workbench.errors import TraceError
-from workbench.frontend.axis_table import AxisTable, Meeting
-from workbench.frontend.promotion import cast_term
+from workbench.frontend.axis_table import AxisTable, Meeting, Origin
+from workbench.frontend.promotion import cast_term, constant, number_type, spread
 from workbench.frontend.renaming import Rename, renamed
 from workbench.frontend.trace import Operand, Term, Trace
-from workbench.graph import OPERATORS, REDUCTIONS, Axis, Fold, Reduce, Space, Static, StorageType
+from workbench.frontend.value import operand
+from workbench.graph import OPERATORS, REDUCTIONS, Axis, Fold, LoadSize, Reduce, Region, Space, Static, StorageType
 from workbench.graph.operators import accepts
 from workbench.graph.types import BOOL, I64
 
@@ -146,7 +147,59 @@ class FunctionPositions:
             )
         return self.fold(name, term, numbers)
 
-    def fold(self, name: str, term: Term, positions: Sequence[int]) -> Term:
+    def fold_axes(self, operator: str | Region, term: Term, axis: object, in_any_order: bool) -> Term:
+        """The fold by a reduction's name or a function. What needs the order of elements keeps an axis of one element.
+
+        Over all axes 16 lanes take elements in turn; where an axis is kept, each takes its elements in order.
+        """
+        numbers = own_positions(term, axis, "fold")
+        if not in_any_order and len(numbers) == len(order_of(term)):
+            one = self.table.axis(self.table.length(Origin("", 1)))
+            self.widen(one)
+            space = Space(tuple(sorted({*term.space.axes, one}, key=self.table.place)))
+            term = spread(term, space).in_order(term.order)
+        return self.fold(operator, term, numbers)
+
+    def generate(self, shape: Sequence[object], f: Callable[..., object]) -> Term:
+        """The array of what the function gives for the indices along axes of these lengths."""
+        axes = self.table.axes([self._length(each) for each in shape])
+        indices = []
+        for position, axis in enumerate(axes):
+            self.widen(axis)
+            index = self.trace.emit(lambda pool, axis=axis: pool.index(0, Space((axis,))))  # type: ignore[misc]  # bound now
+            indices.append(index.in_order(tuple(axis if k == position else None for k in range(len(axes)))))
+        made = operand(f(*map(self.wrap, indices)))
+        if not isinstance(made, Term):
+            return constant(self.trace, made, number_type(self.trace, made), self.space(axes)).in_order(axes)
+        (met, *_), order = self.meet([made, *indices])
+        assert isinstance(met, Term)
+        if len(order) != len(axes):
+            raise TraceError(
+                f"generate over {len(axes)} axes is given a value of {len(order)}", advice="Give one value an element."
+            )
+        return spread(met, self.space(order)).in_order(order)
+
+    def space(self, order: Sequence[Axis | None]) -> Space:
+        """The space of these axes, in the program's order."""
+        return Space(tuple(sorted((axis for axis in order if axis is not None), key=self.table.place)))
+
+    def _length(self, given: object) -> int:
+        """The length that a whole number is, or that of an array's axis."""
+        made = operand(given)
+        if isinstance(made, Term) and isinstance(made.node.instruction, LoadSize):
+            name = self.trace.axis_names[made.node.instruction.axis]
+            axis = next(each for each in self.trace.space.axes if each.name == name)
+            return self.table.place(axis)[0]
+        if isinstance(made, Term):
+            raise TraceError(
+                f"{self.trace.text_here('this shape')}: a length is computed, or a number that is given at the call",
+                advice="Use lengths of arrays, x.shape[0], or whole numbers; a tuple of them may be an argument.",
+            )
+        if isinstance(made, bool) or not isinstance(made, int) or made < 0:
+            raise TraceError(f"{made!r} is no length", advice="Give a whole number from 0.")
+        return self.table.length(Origin("", made))
+
+    def fold(self, name: str | Region, term: Term, positions: Sequence[int]) -> Term:
         """The fold over these positions, in the order of the program's axes."""
         order = order_of(term)
         over = {axis for k in positions if (axis := order[k]) is not None}
@@ -187,8 +240,6 @@ def folds(term: Term) -> bool:
             return True
         if not node.is_local or isinstance(node.instruction, Reduce):
             continue
-        for operand in node.operands:
-            if operand not in seen:
-                seen.add(operand)
-                waiting.append(operand)
+        waiting += [index for index in node.operands if index not in seen]
+        seen.update(node.operands)
     return False

@@ -62,6 +62,11 @@ def constant(trace: Trace, value: Number, type_: StorageType, space: Space) -> T
     return trace.emit(lambda pool: pool.imm(exact, type_, space))
 
 
+def number_type(trace: Trace, value: Number) -> StorageType:
+    """The type of a Python number that meets nothing: bool, i64, or the machine's float type."""
+    return trace.float_type if isinstance(value, float) else I64 if type(value) is int else BOOL
+
+
 def show_number(value: Number) -> str:
     """A number for a message; Python refuses to print integers beyond 4300 digits."""
     if isinstance(value, int) and value.bit_length() > 128:

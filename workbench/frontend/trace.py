@@ -10,7 +10,7 @@ from typing import Protocol
 
 from workbench.errors import TraceError
 from workbench.frontend.source import Place, Source
-from workbench.graph import Axis, Hint, KernelBuilder, Node, Space, Span, Static, StorageType, grid_space
+from workbench.graph import Axis, Hint, KernelBuilder, Node, Region, Space, Span, Static, StorageType, grid_space
 from workbench.graph.instructions import NO_HINT
 
 MOST_NODES = 200_000  # beyond any program that a compiler takes; a body that makes more never ends
@@ -110,6 +110,12 @@ class Positions(Protocol):
 
     def reduce(self, name: str, term: Term, axis: object) -> Term:
         """The reduction over the axis of that number, over several of a tuple, over all for None."""
+
+    def fold_axes(self, operator: str | Region, term: Term, axis: object, in_any_order: bool) -> Term:
+        """The fold by a reduction's name or a function, in order of elements unless any order will do."""
+
+    def generate(self, shape: Sequence[object], f: Callable[..., object]) -> Term:
+        """The array of what the function gives for the indices along axes of these lengths."""
 
     def wrap(self, term: Term) -> object:
         """The value that the user holds."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from workbench.backends.base import Array, Instance, MarchRequest
 from workbench.backends.interpreter import KernelInterpreter
-from workbench.errors import ShapeError
+from workbench.errors import RunError, ShapeError
+from workbench.frontend.axis_table import Origin
 from workbench.frontend.collective import Length, Result, TracedFunction
 from workbench.graph import Static
 from workbench.graph.operators import cast
@@ -85,7 +86,7 @@ class Prepared:
     def run(self, arguments: Sequence[object]) -> object:
         """What the function returns for these arguments."""
         if 0 in self._extents:
-            return self._rebuild(self._of_nothing(arguments))
+            return self._rebuild(self._interpreted(arguments))
         try:
             instance = self._idle.pop()
         except IndexError:
@@ -95,7 +96,7 @@ class Prepared:
                 instance.write_field(given.static, given.of(arguments))
             for name, path in self._params:
                 instance.write_global(name, value_at(arguments, path))
-            instance.march(self._request)
+            self._march(instance, arguments)
             found = [_arranged(_read(instance, each.static), each.result) for each in self._outputs]
         except BaseException:
             instance.close()
@@ -106,8 +107,16 @@ class Prepared:
             instance.close()
         return self._rebuild(found)
 
-    def _of_nothing(self, arguments: Sequence[object]) -> list[Array]:
-        """The meaning of the program where an axis has no element, for which nothing is compiled."""
+    def _march(self, instance: Instance, arguments: Sequence[object]) -> None:
+        """Run the program once. What is wrong with an index, the interpreter says with the value and the element."""
+        try:
+            instance.march(self._request)
+        except RunError:
+            self._interpreted(arguments)
+            raise
+
+    def _interpreted(self, arguments: Sequence[object]) -> list[Array]:
+        """The meaning of the program: also where an axis has no element, for which nothing is compiled."""
         graph = self._graph
         state = {given.static: given.of(arguments) for given in self._inputs}
         for name, path in self._params:
@@ -129,18 +138,20 @@ def extents_of(lengths: Sequence[Length], shapes: Mapping[str, tuple[int, ...]])
     """
     extents = []
     for length in lengths:
-        first = length.origin
-        extent = shapes[first.argument][first.number]
+        extent = _extent(length.origin, shapes)
         for other, meeting in length.equal:
-            found = shapes[other.argument][other.number]
+            found = _extent(other, shapes)
             if found != extent:
                 raise ShapeError(
-                    f"{other.argument} has {found} elements along axis {other.number}, {first.argument} has {extent}"
-                    f"{'' if first.number == other.number else f' along axis {first.number}'}",
+                    f"{other} has {found} elements, {length.origin} has {extent}",
                     advice=f"They meet in line {meeting.line}, {meeting.text}: give arrays of one length.",
                 )
         extents.append(extent)
     return tuple(extents)
+
+
+def _extent(origin: Origin, shapes: Mapping[str, tuple[int, ...]]) -> int:
+    return shapes[origin.argument][origin.number] if origin.argument else origin.number
 
 
 def _moved(positions: tuple[int, ...]) -> tuple[int, ...] | None:
@@ -160,4 +171,4 @@ def _arranged(array: Array, result: Result) -> Array:
     named = [axis for axis in result.axes if axis is not None]
     hidden = tuple(axis for axis in range(array.ndim) if axis not in named)
     moved = array.transpose((*named, *hidden)).reshape([array.shape[axis] for axis in named])
-    return np.ascontiguousarray(moved[tuple(None if axis is None else slice(None) for axis in result.axes)])
+    return np.asarray(moved[tuple(None if axis is None else slice(None) for axis in result.axes)], order="C")

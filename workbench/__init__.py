@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from workbench._version import __version__
 
 if TYPE_CHECKING:  # the same names once more for type checkers and editors; a test keeps both lists equal
+    from workbench.array_function import collective as collective
     from workbench.errors import StencilError as StencilError
     from workbench.machine import Machine as Machine
     from workbench.machine import stencil as stencil
@@ -27,6 +28,7 @@ _EXPORTS: dict[str, str] = {
     "Simulation": "workbench.run.simulation",
     "StencilError": "workbench.errors",
     "Study": "workbench.tuning.study",
+    "collective": "workbench.array_function",
     "counters": "workbench.pipeline",
     "load_ipython_extension": "workbench.notebook.extension",
     "registry": "workbench.views.registry.snapshot",

@@ -6,15 +6,19 @@ A[rows, columns] is x along each column. A cell of arrays has one kernel, `main`
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import FunctionType
+
 from workbench.errors import TraceError
 from workbench.frontend.called import begin_called, names_of
 from workbench.frontend.field_tuple import FieldTuple
 from workbench.frontend.operations import apply, parse_type
 from workbench.frontend.pairs import PAIRS
-from workbench.frontend.promotion import constant
+from workbench.frontend.promotion import constant, meeting_space, number_type, spread
+from workbench.frontend.regions import region_of
 from workbench.frontend.trace import Operand, Term, Trace, current_trace
-from workbench.frontend.value import Value, operand
-from workbench.graph import GLOBAL, OPERATORS, REDUCTIONS, Axis, Space, Static
+from workbench.frontend.value import Value, operand, wrap
+from workbench.graph import GLOBAL, OPERATORS, REDUCTIONS, Axis, Region, Space, Static
 from workbench.graph.operators import accepts
 from workbench.graph.spaces import NamedExtent
 
@@ -47,9 +51,7 @@ def output(name: str, value: object) -> Value:
     names_of("output", name, 'output("total", value)')
     given = operand(value)
     if not isinstance(given, Term):
-        given = constant(
-            trace, given, trace.float_type if isinstance(given, float) else parse_type(type(given)), GLOBAL
-        )
+        given = constant(trace, given, number_type(trace, given), GLOBAL)
     role = "field" if given.is_local else "scalar"
     default = None if given.is_local else given.type.numpy.type(0).item()
     trace.declare(Static(name, role, given.type, given.space, default=default, span=trace.here()))  # type: ignore[arg-type]  # mypy widens the literal
@@ -57,37 +59,93 @@ def output(name: str, value: object) -> Value:
     return Value(given)
 
 
-def fold(op: object, xs: object, axis: object = -1, start: object = None) -> Value:
+def fold(
+    op: object,
+    xs: object,
+    axis: object = -1,
+    start: object = None,
+    *,
+    identity: object = None,
+    commutative: bool = False,
+) -> Value:
     """Combine an array over an axis, its last one if not given, in the canonical order; over several with a tuple.
 
-    op: add, multiply, minimum, maximum, logical_or or logical_and, also NumPy's functions of these names. axis: a
-    name, or a number among the array's own axes. start: combined once, at the left. The element type is kept.
+    op: add, multiply, minimum, maximum, logical_or or logical_and, also NumPy's functions of these names, or a Python
+    function of two elements, which must be associative; identity, for a function: the number that leaves the other
+    element unchanged; commutative=True lets a fold over all axes be faster. axis: a name, or a number among the array's
+    own axes. start: combined once, at the left. The element type is kept.
     """
     trace = current_trace("fold")
     given = operand(xs)
     name = _reduction(op)
-    if not isinstance(given, Term) or not given.is_local:
+    if not isinstance(given, Term) or not (given.order if trace.positions is not None else given.is_local):
         raise TraceError(
             f"{trace.text_here('fold')} needs an array, but this is one number",
             advice="Leave fold out, or fold an array.",
         )
-    operator = REDUCTIONS[name].operator
-    if not accepts(OPERATORS[operator], given.type):
-        raise TraceError(f"fold by {operator} does not take {given.type}", advice='Cast the array: astype(xs, "i64").')
-    inner, over = given.index, _own_axes(given, axis)
-    result: Operand = trace.emit(lambda pool: pool.fold(name, inner, over))
+    operator = _operator(trace, op, given, identity) if name is None else name
+    named = "fold" if name is None else REDUCTIONS[name].operator
+    if name is not None and not accepts(OPERATORS[named], given.type):
+        raise TraceError(f"fold by {named} does not take {given.type}", advice='Cast the array: astype(xs, "i64").')
+    in_any_order = name is not None or commutative
+    if trace.positions is not None:
+        result: Operand = trace.positions.fold_axes(operator, given, axis, in_any_order)
+    else:
+        inner, over = given.index, _own_axes(given, axis)
+        if len(over) == given.space.rank and not in_any_order:
+            raise TraceError(
+                f"{trace.text_here('fold')} combines all elements in an order of 16 interleaved lanes",
+                advice="Write commutative=True if the function may swap its arguments, or keep an axis.",
+            )
+        result = trace.emit(lambda pool: pool.fold(operator, inner, over))
     if start is not None:
-        result = apply(operator, operand(start), result)
-    assert isinstance(result, Term)
-    return Value(result)
+        of_user = callable(op) and name is None
+        result = operand(op(start, wrap(result))) if of_user else apply(named, operand(start), result)  # type: ignore[operator]  # callable
+    return wrap(result)
 
 
-def _reduction(op: object) -> str:
-    named = getattr(op, "__name__", op)
-    if not isinstance(named, str) or named not in _FOLDED:
+def generate(shape: object, f: Callable[..., object]) -> Value:
+    """The array of f(i, j, ...), where i, j, ... are the indices along the axes of the shape, i64 numbers from 0.
+
+    shape: one axis or a tuple of them; in a cell their names, generate("n", lambda i: i % 3), in a function of arrays
+    whole numbers or lengths of arrays, generate(A.shape, lambda i, j: i == j).
+    """
+    trace = current_trace("generate")
+    given = tuple(shape) if isinstance(shape, tuple | list) else (shape,)
+    if trace.positions is not None:
+        return wrap(trace.positions.generate(given, f))
+    numbers = sorted(trace.need_axis(axis, trace.text_here("generate")) for axis in given)
+    space = Space(tuple(trace.space.axes[number] for number in numbers))
+    names = [trace.space.axes[trace.need_axis(axis, "generate")] for axis in given]
+    indices = [trace.emit(lambda pool, axis=axis: pool.index(0, Space((axis,)))) for axis in names]  # type: ignore[misc]  # bound now
+    result = operand(f(*map(Value, indices)))
+    if not isinstance(result, Term):
+        return Value(constant(trace, result, number_type(trace, result), space))
+    return Value(spread(result, meeting_space(trace, [result, *indices])))
+
+
+def _operator(trace: Trace, op: object, given: Term, identity: object) -> Region:
+    """A Python function as an operator."""
+    assert callable(op)
+    if identity is None:
+        raise TraceError(
+            f"{trace.text_here('fold')}: no identity is given for {getattr(op, '__name__', op)}",
+            advice="Write identity=..., the number that leaves the other unchanged: 0 of a sum, 1 of a product.",
+        )
+    return region_of(trace, op, given.type, operand(identity))
+
+
+def _reduction(op: object) -> str | None:
+    """The reduction of an operator: a name, or a function of the language or of NumPy; None for one of the user."""
+    named = op if isinstance(op, str) else getattr(op, "__name__", None)
+    of_user = isinstance(op, FunctionType) and op.__module__ != "workbench.frontend.language"
+    if isinstance(named, str) and named in _FOLDED and not of_user:
+        return _FOLDED[named]
+    if not of_user:
         shown = named if isinstance(named, str) else repr(op)
-        raise TraceError(f"fold by {shown}", advice=f"Use one of {', '.join(sorted(_FOLDED))}.")
-    return _FOLDED[named]
+        known = ", ".join(sorted(_FOLDED))
+        raise TraceError(f"fold by {shown}", advice=f"Use one of {known}, or a Python function of two elements.")
+    return None
 
 
 def _own_axes(given: Term, axis: object) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext, redirect_stdout
 from dataclasses import dataclass
+from linecache import getlines
 from types import FrameType, FunctionType
 
 from workbench.errors import StencilError, TraceError, is_machinery, shown_path
@@ -26,12 +27,15 @@ from workbench.frontend.source import (
     TICK_HOOK,
     Source,
     compile_source,
+    parse_again,
     parse_source,
 )
 from workbench.frontend.tensors import Tensor
-from workbench.frontend.trace import DimensionFoundError, Trace, enter_trace
+from workbench.frontend.trace import DimensionFoundError, Trace, TraceAgainError, enter_trace
 from workbench.frontend.value import Value, term_of
 from workbench.graph import Graph, StorageType
+
+_Run = Callable[[Trace, dict[str, Captured]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +106,25 @@ def trace_function(
             advice="Declare inputs in the body with field, scalar and param.",
         )
     name = name or function.__name__
+    return _trace(*_runner(function, name, lambda trace, defined: defined()), name, dim, dtype, boundary)
+
+
+def trace_called(
+    function: FunctionType, call: Callable[[Trace, Callable[..., object]], object], *, name: str, dtype: object = "f64"
+) -> Traced:
+    """Trace a function of arrays: `call` gets the trace and the function, calls it, and stores what it returns.
+
+    The function runs again as long as `call` raises TraceAgainError.
+    """
+    return _trace(*_runner(function, name, call), name, None, dtype, None)
+
+
+def _runner(
+    function: FunctionType, name: str, call: Callable[[Trace, Callable[..., object]], object]
+) -> tuple[_Run, Source]:
+    """What runs a function on traced values, called by `call`, and its text."""
     check_machine_name(name)
+    code = function.__code__
     closure = {
         n: c.cell_contents for n, c in zip(code.co_freevars, function.__closure__ or (), strict=True) if _full(c)
     }
@@ -110,7 +132,9 @@ def trace_function(
     try:
         lines, first = inspect.getsourcelines(function)
     except (OSError, TypeError):
-        return _trace_without_source(function, name, dim, dtype, boundary)
+        return _runner_without_source(function, call)
+    if function.__name__ == "<lambda>":  # its text is part of a line
+        return _runner_without_source(function, call, tuple(line.rstrip("\n") for line in getlines(code.co_filename)))
     origin = shown_path(code.co_filename) if is_machinery(code.co_filename) else ""  # else it stands for a cell
     source = Source(f"<stencil {name}>", tuple(line.rstrip("\n") for line in lines), first, origin)
     tree = _parse_function(source, function.__name__)
@@ -126,15 +150,15 @@ def trace_function(
             "__name__": name,
         }
 
-        def call() -> None:
+        def define_and_call() -> None:
             exec(hooked, body)  # noqa: S102  # defines the function, its decorators removed
             defined = body[function.__name__]
             assert callable(defined)
-            defined()
+            call(trace, defined)
 
-        _guard(trace, call, body)
+        _guard(trace, define_and_call, body)
 
-    return _trace(run, source, name, dim, dtype, boundary)
+    return run, source
 
 
 def _full(cell: object) -> bool:
@@ -160,33 +184,37 @@ def _parse_function(source: Source, name: str) -> ast.Module:
     raise TraceError(f"{name} is no plain function", advice=f"Write def {name}(): with the body of a cell.")
 
 
-def _trace_without_source(
-    function: FunctionType, name: str, dim: int | None, dtype: object, boundary: object
-) -> Traced:
+def _runner_without_source(
+    function: FunctionType, call: Callable[[Trace, Callable[..., object]], object], lines: tuple[str, ...] = ()
+) -> tuple[_Run, Source]:
+    """The same for a function whose text is unknown, or whose place in the `lines` of its file is."""
     code = function.__code__
-    source = Source(code.co_filename, (), code.co_firstlineno)
+    source = Source(code.co_filename, lines, 1 if lines else code.co_firstlineno)
+    tree = parse_again(source) if lines else None
 
     def run(trace: Trace, captured: dict[str, Captured]) -> None:
+        trace.tree = tree
+
         def watch(frame: FrameType, event: str, argument: object) -> None:
             if event == "return" and frame.f_code is code:
                 for variable, value in frame.f_locals.items():
                     _name_value(trace, variable, value)
 
-        def call() -> None:
+        def watched() -> None:
             before = sys.getprofile()
             sys.setprofile(watch)
             try:
-                function()
+                call(trace, function)
             finally:
                 sys.setprofile(before)
 
-        _guard(trace, call, function.__globals__)
+        _guard(trace, watched, function.__globals__)
 
-    return _trace(run, source, name, dim, dtype, boundary)
+    return run, source
 
 
 def _trace(
-    run: Callable[[Trace, dict[str, Captured]], None],
+    run: _Run,
     source: Source,
     name: str,
     dim: int | None,
@@ -206,6 +234,8 @@ def _trace(
             graph = _attempt(trace, lambda: run(trace, captured))  # noqa: B023  # called in this turn of the loop
         except DimensionFoundError as found:
             attempt, fixed = found.dim, found.fixed
+        except TraceAgainError:
+            continue
         else:
             said = tuple(trace.promotions), tuple(trace.warnings)
             return Traced(graph, tuple(captured.values()), *said, source.lines, source.first_line)
@@ -220,7 +250,7 @@ def _attempt(trace: Trace, run: Callable[[], None]) -> Graph:
             run()
             finish_totals(trace)
             return make_graph(trace)
-    except DimensionFoundError:
+    except TraceAgainError:
         printed = io.StringIO()
         raise
     finally:

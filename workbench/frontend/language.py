@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from workbench.frontend import operations
-from workbench.frontend.arrays import array, arrays, fold, output
+from workbench.frontend.arrays import array, arrays, fold, generate, output
 from workbench.frontend.boundaries import analytic, constant, fixed, mirror, neumann, periodic, reflect
 from workbench.frontend.calculus import curl, derivative, div, grad, laplacian
 from workbench.frontend.componentwise import componentwise
@@ -131,7 +131,7 @@ def where(condition: object, yes: object, no: object) -> Value:
 def astype(value: object, dtype: object) -> Value:
     """Cast: float to integer truncates and saturates, integers wrap, anything to bool is `!= 0`."""
     current_trace("astype")
-    return Value(operations.astype(operand(value), parse_type(dtype)))
+    return wrap(operations.astype(operand(value), parse_type(dtype)))
 
 
 @componentwise
@@ -316,6 +316,7 @@ __all__ = [
     "fixed",
     "floor",
     "fold",
+    "generate",
     "grad",
     "hypot",
     "index",

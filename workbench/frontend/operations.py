@@ -10,7 +10,16 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.misuse import no_offset, no_power, note_power
-from workbench.frontend.promotion import cast_term, common_type, constant, convert, meeting_space, show_number, unify
+from workbench.frontend.promotion import (
+    cast_term,
+    common_type,
+    constant,
+    convert,
+    meet,
+    meeting_space,
+    show_number,
+    unify,
+)
 from workbench.frontend.trace import Number, Operand, Term, Trace, current_trace
 from workbench.graph import GLOBAL, OPERATORS, REDUCTIONS, Space, StorageType, storage_type
 from workbench.graph.extended_numbers import as_pairs
@@ -28,9 +37,10 @@ def trace_of(operands: Sequence[Operand]) -> Trace | None:
     return traces[0] if traces else None
 
 
-def apply(name: str, *operands: Operand) -> Operand:
+def apply(name: str, *given: Operand) -> Operand:
     """Apply a row of the operator table; Python numbers alone give a Python number by the same row."""
     row = OPERATORS[name]
+    operands: Sequence[Operand] = given
     trace = trace_of(operands)
     if trace is None:
         return _apply_to_numbers(name, [o for o in operands if not isinstance(o, Term)])
@@ -49,8 +59,9 @@ def apply(name: str, *operands: Operand) -> Operand:
             if type_ == BOOL
             else f'Cast the operand first: astype(x, "{"i64" if row.kinds == "integer" else "f64"}").',
         )
+    operands, order = meet(operands)
     terms = unify(trace, operands, type_)
-    return trace.emit(lambda pool: pool.arith(name, *(t.index for t in terms)))
+    return trace.emit(lambda pool: pool.arith(name, *(t.index for t in terms))).in_order(order)
 
 
 def _apply_to_numbers(name: str, numbers: Sequence[Number]) -> Number:
@@ -98,7 +109,7 @@ def power(base: Operand, exponent: Operand) -> Operand:
     if not isinstance(exponent, int) or isinstance(exponent, bool) or not isinstance(base, Term):
         return apply("power", base, exponent)
     if exponent == 0:
-        return convert(base.trace, 1, base.type, base.space)
+        return convert(base.trace, 1, base.type, base.space).in_order(base.order)
     if abs(exponent) > 4096:
         raise TraceError(
             f"the exponent {show_number(exponent)} is too large", advice="Write a float exponent or exp and log."
@@ -124,9 +135,10 @@ def where(condition: Operand, yes: Operand, no: Operand) -> Operand:
             advice="Compare first: where(u > 0, a, b).",
         )
     type_ = common_type(trace, (yes, no))
-    space = meeting_space(trace, (condition, yes, no))
-    chosen = [convert(trace, condition, BOOL, space), *(convert(trace, o, type_, space) for o in (yes, no))]
-    return trace.emit(lambda pool: pool.arith("select", *(t.index for t in chosen)))
+    met, order = meet((condition, yes, no))
+    space = meeting_space(trace, met)
+    chosen = [convert(trace, o, t, space) for o, t in zip(met, (BOOL, type_, type_), strict=True)]
+    return trace.emit(lambda pool: pool.arith("select", *(t.index for t in chosen))).in_order(order)
 
 
 def reduce_value(name: str, operand: Operand, axis: object = None) -> Operand:
@@ -152,6 +164,8 @@ def reduce_value(name: str, operand: Operand, axis: object = None) -> Operand:
             if row.kinds == "bool"
             else 'Count cells with reduce_sum(astype(condition, "i64")).',
         )
+    if trace.positions is not None:
+        return trace.positions.reduce(name, operand, axis)
     over = _folded_axes(trace, operand, axis, f"reduce_{name}")
     if len(over) < operand.space.rank:
         inner = operand.index

@@ -10,13 +10,15 @@ import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.trace import Number, Operand, Term, Trace
-from workbench.graph import GLOBAL, Space, StorageType, storage_type
+from workbench.graph import GLOBAL, Axis, Space, StorageType, storage_type
 from workbench.graph.types import BOOL, F64, I64
 
 
 def cast_term(term: Term, type_: StorageType) -> Term:
     """The term in another type; in its own it is returned as it is."""
-    return term if term.type == type_ else term.trace.emit(lambda pool: pool.cast(term.index, type_))
+    if term.type == type_:
+        return term
+    return term.trace.emit(lambda pool: pool.cast(term.index, type_)).in_order(term.order)
 
 
 def spread(term: Term, space: Space) -> Term:
@@ -24,6 +26,15 @@ def spread(term: Term, space: Space) -> Term:
     if term.is_local:
         return term.trace.emit(lambda pool: pool.replicate(term.index, space)) if term.space != space else term
     return term.trace.emit(lambda pool: pool.broadcast(term.index, space))
+
+
+Order = tuple[Axis | None, ...] | None
+
+
+def meet(operands: Sequence[Operand]) -> tuple[Sequence[Operand], Order]:
+    """The operands of a function of arrays along axes that agree by position, and those; of a cell as they are."""
+    found = next((o.trace.positions for o in operands if isinstance(o, Term)), None)
+    return (operands, None) if found is None else found.meet(operands)
 
 
 def meeting_space(trace: Trace, operands: Sequence[Operand]) -> Space:
@@ -49,6 +60,11 @@ def constant(trace: Trace, value: Number, type_: StorageType, space: Space) -> T
         value = _rounded(value, type_)
     exact = value
     return trace.emit(lambda pool: pool.imm(exact, type_, space))
+
+
+def number_type(trace: Trace, value: Number) -> StorageType:
+    """The type of a Python number that meets nothing: bool, i64, or the machine's float type."""
+    return trace.float_type if isinstance(value, float) else I64 if type(value) is int else BOOL
 
 
 def show_number(value: Number) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from workbench.errors import TraceError
 from workbench.frontend.source import Place, Source
-from workbench.graph import Hint, KernelBuilder, Node, Space, Span, Static, StorageType, grid_space
+from workbench.graph import Axis, Hint, KernelBuilder, Node, Region, Space, Span, Static, StorageType, grid_space
 from workbench.graph.instructions import NO_HINT
 
 MOST_NODES = 200_000  # beyond any program that a compiler takes; a body that makes more never ends
@@ -18,8 +19,12 @@ MOST_TURNS = 2_000_000  # of loops and comprehensions
 MOST_DIMENSIONS = 16
 
 
-class DimensionFoundError(BaseException):
-    """The cell's dimension became known: trace again. Not an Exception, so that no user code catches it."""
+class TraceAgainError(BaseException):
+    """Something became known that holds from the first line on. Not an Exception, so that no user code catches it."""
+
+
+class DimensionFoundError(TraceAgainError):
+    """The cell's dimension became known."""
 
     def __init__(self, dim: int, fixed: bool) -> None:
         super().__init__(dim)
@@ -28,10 +33,15 @@ class DimensionFoundError(BaseException):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """A traced value: a node of the trace's pool. It belongs to no kernel until it is stored."""
+    """A traced value: a node of the trace's pool. It belongs to no kernel until it is stored.
+
+    order: in a function of arrays its axes by position, as NumPy counts them, None for one of a single element that
+    is the same everywhere; in a cell, where axes go by their names, None.
+    """
 
     trace: Trace
     index: int
+    order: tuple[Axis | None, ...] | None = None
 
     @property
     def node(self) -> Node:
@@ -54,6 +64,10 @@ class Term:
     def is_local(self) -> bool:
         """One value per cell."""
         return self.node.is_local
+
+    def in_order(self, order: tuple[Axis | None, ...] | None) -> Term:
+        """The same value with its axes by position."""
+        return self if order is None else Term(self.trace, self.index, order)
 
 
 Number = bool | int | float
@@ -88,6 +102,25 @@ class CoordinateState:
     term: Term
 
 
+class Positions(Protocol):
+    """How values of a function of arrays meet, whose axes go by position; see `frontend.positions`."""
+
+    def meet(self, operands: Sequence[Operand]) -> tuple[list[Operand], tuple[Axis | None, ...]]:
+        """The operands with axes that agree at each position, and the axes of what is computed from them."""
+
+    def reduce(self, name: str, term: Term, axis: object) -> Term:
+        """The reduction over the axis of that number, over several of a tuple, over all for None."""
+
+    def fold_axes(self, operator: str | Region, term: Term, axis: object, in_any_order: bool) -> Term:
+        """The fold by a reduction's name or a function, in order of elements unless any order will do."""
+
+    def generate(self, shape: Sequence[object], f: Callable[..., object]) -> Term:
+        """The array of what the function gives for the indices along axes of these lengths."""
+
+    def wrap(self, term: Term) -> object:
+        """The value that the user holds."""
+
+
 class Trace:
     """One pass over a cell's body. Mutable; dropped when the graph is made.
 
@@ -112,6 +145,7 @@ class Trace:
         self.kernel = self.kernels[0]
         self.coordinates: list[CoordinateState] = []
         self.totals: dict[str, TotalState] = {}
+        self.positions: Positions | None = None  # of a function of arrays: how axes meet
         self.promotions: dict[str, None] = {}
         self.warnings: dict[str, None] = {}
         self._turns = 0

@@ -26,12 +26,8 @@ from workbench.frontend.operations import (
 from workbench.frontend.trace import Operand, Term, current_trace
 
 _METHODS = {
-    "sum": "Write reduce_sum(u).",
-    "min": "Write reduce_min(u).",
-    "max": "Write reduce_max(u).",
+    **{name: f"Write reduce_{name}(u)." for name in ("sum", "min", "max", "any", "all")},
     "prod": "Write reduce_product(u).",
-    "any": "Write reduce_any(u).",
-    "all": "Write reduce_all(u).",
     "mean": "Write reduce_sum(u) / size(0), with one size per axis.",
     "shape": "Use size(axis).",
     "size": "Use size(axis).",
@@ -97,7 +93,7 @@ class Value:
 
     def astype(self, dtype: object) -> Value:
         """The value in another storage type."""
-        return Value(astype(term_of(self), parse_type(dtype)))
+        return wrap(astype(term_of(self), parse_type(dtype)))
 
     def __getitem__(self, key: object) -> Value:
         """The value in the cell that lies so many cells away, one whole number per axis: u[+1, 0] is the next along x.
@@ -187,7 +183,7 @@ class Value:
     def __rpow__(self, other: object) -> Value:
         return wrap(power(operand(other), operand(self)))
 
-    def __matmul__(self, other: object) -> NoReturn:
+    def __matmul__(self, other: object) -> Value:
         raise TraceError(
             f"{term_of(self).trace.text_here()}: a value per cell is no matrix",
             advice="Write u * v for the product in each cell, reduce_sum(u * v) for its sum.",
@@ -331,7 +327,10 @@ def _not_stored(text: str) -> TraceError:
 
 def wrap(result: Operand) -> Value:
     """A term as a Value. A Python number stays what it is; it is typed as a Value, because it is used like one."""
-    return Value(result) if isinstance(result, Term) else cast(Value, result)
+    if not isinstance(result, Term):
+        return cast(Value, result)
+    positions = result.trace.positions
+    return Value(result) if positions is None else cast(Value, positions.wrap(result))
 
 
 def term_of(value: Value) -> Term:

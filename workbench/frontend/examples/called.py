@@ -79,6 +79,16 @@ fold
     error line 2: fold over axis 'z' of a value with the axes rows, columns
     advice Name one of them, or give its number.
 
+generate
+    xs = array("xs", "n")
+    output("ramp", xs + generate("n", lambda i: 0.5 * i))
+    given xs = [1, 1, 1]
+    gives ramp = [1, 1.5, 2]
+    wrong xs = array("xs", "n")
+    wrong output("y", generate("m", lambda i: i))
+    error line 2: generate("m", lambda i: i): there is no axis 'm'
+    advice Use one of n, or declare an array.
+
 add
     xs = array("xs", "n")
     output("total", fold(add, xs))

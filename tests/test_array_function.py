@@ -1,0 +1,359 @@
+"""Functions of arrays: what NumPy computes, on every backend with equal bits; shapes, kinds of arguments, bad input."""
+
+from collections import namedtuple
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.bits import assert_same_bits
+from workbench.errors import FieldError, RunError, ShapeError, StencilError, TraceError
+from workbench.language import add, fold, generate, where
+from workbench.pipeline import counters
+
+Pair = namedtuple("Pair", "low high")
+
+
+def dot_product(x, y):
+    return np.sum(x * y)
+
+
+def norms(A, x):
+    centred = A - A.mean(axis=1)[:, None]
+    return {"centred": centred, "spread": np.sqrt(np.mean(centred**2, axis=1)), "product": A @ x, "total": A.sum()}
+
+
+def products(A, B):
+    return A @ B, (A @ B).T, B.T @ A.T, np.outer(A.max(axis=0), B.min(axis=0)), np.dot(A, B).T[:, None, :]
+
+
+def square(S):
+    return S + S.T, S @ S, S.T.sum(axis=0)[:, None] * S, (S + 2 * S.T) - np.transpose(S), S.shape[0] * S.mean()
+
+
+def pairs(x, m):
+    dx = x[None, :] - x[:, None]
+    w = m[None, :] / np.sqrt(dx * dx + 0.01) ** 3
+    return np.sum(w * dx, axis=1), np.sum(w * dx, axis=0) * m, np.sum(w * dx)
+
+
+def choices_of_numbers(x, y):
+    inside = (x > 0.25) & ~(y > x)
+    chosen = np.where(inside, np.minimum(x, y), 2 * abs(y - 1) // 0.5)
+    return Pair(np.sum(inside), np.sum(chosen, axis=0, keepdims=True)), [np.any(inside), np.all(x > -9), chosen % 0.75]
+
+
+def sums_of_sums(A, x):
+    rows = np.sum(A * x[None, :], axis=1)
+    return np.sum(rows[:, None] * A * rows[:, None], axis=0), np.expand_dims(rows, 0) + A.T, rows.max() - rows
+
+
+def in_order(A):
+    last = fold(lambda a, b: b, A.T, axis=0, identity=0.0)
+    steepest = fold(lambda a, b: where(abs(a) > abs(b), a, b), A, axis=(0, 1), identity=0.0, commutative=True)
+    joined = fold(lambda a, b: a * 0.5 + b, A, axis=(1, 0), identity=0.0, start=2.0)
+    return last, steepest, joined, joined * A, fold(add, A, start=1.0), fold("maximum", A, axis=0)
+
+
+def generated(A, shape=(4, 3)):
+    unit = generate((A.shape[0], A.shape[0]), lambda i, j: np.where(i == j, 1.0, 0.0))
+    ramp = generate(shape, lambda i, j: 10 * i + j)
+    return unit @ A, ramp, generate(A.shape, lambda i, j: i).sum(), generate(A.shape[1], lambda i: 2.5), ramp.shape[1]
+
+
+def of(*shapes, seed=0):
+    draw = np.random.default_rng([seed, *(n for shape in shapes for n in shape)])
+    return tuple(draw.normal(size=shape) for shape in shapes)
+
+
+PROGRAMS = [
+    (dot_product, of((1,), (1,))),
+    (dot_product, of((1025,), (1025,))),
+    (norms, of((7, 33), (33,))),
+    (norms, of((1, 1), (1,))),
+    (products, of((5, 7), (7, 3))),
+    (square, of((6, 6))),
+    (pairs, of((9,), (9,))),
+    (choices_of_numbers, of((40,), (40,))),
+    (choices_of_numbers, of((3, 5), (3, 5))),
+    (sums_of_sums, of((4, 6), (6,))),
+]
+
+
+def flat(value):
+    if isinstance(value, dict):
+        return [part for each in value.values() for part in flat(each)]
+    return [part for each in value for part in flat(each)] if isinstance(value, tuple | list) else [value]
+
+
+def same_structure(found, expected):
+    assert type(found) is type(expected) or not isinstance(expected, tuple | list | dict)
+    if isinstance(expected, dict):
+        assert list(found) == list(expected)
+        found, expected = tuple(found.values()), tuple(expected.values())
+    if isinstance(expected, tuple | list):
+        for a, b in zip(found, expected, strict=True):
+            same_structure(a, b)
+    else:
+        assert isinstance(found, np.ndarray)
+        assert found.shape == np.shape(expected)
+
+
+@pytest.mark.parametrize(("function", "given"), PROGRAMS)
+def test_a_function_of_arrays_is_what_numpy_computes(function, given):
+    found, expected = wb.collective(function)(*given, backend="reference"), function(*given)
+    same_structure(found, expected)
+    for mine, exact in zip(flat(found), flat(expected), strict=True):
+        np.testing.assert_allclose(mine, exact, rtol=1e-10, atol=1e-12)
+
+
+ON_A_DEVICE = [
+    pytest.param(*row, "cuda-sim", marks=() if row[0] is norms else pytest.mark.proof) for row in PROGRAMS[1:]
+]
+
+
+@pytest.mark.parametrize(("function", "given", "backend"), [*((*row, "openmp") for row in PROGRAMS), *ON_A_DEVICE])
+def test_every_backend_has_the_bits_of_the_reference(function, given, backend):
+    program = wb.collective(function)
+    expected = flat(program(*given, backend="reference"))
+    for threads in (1, 3) if backend == "openmp" else (0,):
+        for place, values in enumerate(flat(program(*given, backend=backend, threads=threads))):
+            assert_same_bits(values, expected[place], f"result {place}, {threads} threads")
+
+
+FOLDS = [(in_order, of((3, 4))), (in_order, of((1100, 1))), (in_order, of((2, 1025))), (generated, of((3, 5)))]
+
+
+@pytest.mark.parametrize(("function", "given"), FOLDS)
+def test_folds_by_functions_and_generated_arrays(function, given):
+    program = wb.collective(function)
+    expected = flat(program(*given, backend="reference"))
+    for threads in (1, 2):
+        for mine, exact in zip(flat(program(*given, backend="openmp", threads=threads)), expected, strict=True):
+            assert_same_bits(mine, exact)
+    A = given[0]
+    if function is in_order:
+        assert expected[0].tolist() == A[:, -1].tolist()
+        assert abs(expected[1]) == abs(A).max()
+        np.testing.assert_allclose(expected[3], expected[2] * A)
+        np.testing.assert_allclose(expected[4], A.sum(axis=1) + 1)
+        assert expected[5].tolist() == A.max(axis=0).tolist()
+        assert expected[2].shape == ()
+    else:
+        np.testing.assert_allclose(expected[0], A, rtol=1e-14)
+        assert expected[1].tolist() == [[10 * i + j for j in range(3)] for i in range(4)]
+        assert expected[2] == sum(i for i in range(3) for _ in range(5))
+        assert expected[3].tolist() == [2.5] * 5
+        assert expected[4] == 3
+
+
+def test_folds_by_functions_in_cells():
+    cell = 'A = array("A", "rows", "columns")\nlast = fold(lambda a, b: b, A, identity=0.0)\noutput("last", last)'
+    A = np.arange(6.0).reshape(2, 3)
+    assert wb.trace(cell)(A=A, backend="openmp")["last"].tolist() == [2.0, 5.0]
+    with pytest.raises(TraceError, match="16 interleaved lanes"):
+        wb.trace(cell.replace("A, identity", "A, axis=(0, 1), identity"))
+
+
+def test_narrow_types_are_kept_and_counts_are_wide():
+    @wb.collective
+    def narrow(x, k, flags):
+        return x * 0.5 + 1, x.sum(), k.sum(), np.sum(flags), k.mean(), x * np.float64(3), k + 1, k / 2
+
+    x, k = np.linspace(0, 1, 5, dtype=np.float32), np.array([3, 4, 5, 6, 7], np.int32)
+    found = narrow(x, k, k > 4, backend="reference")
+    assert [str(part.dtype) for part in found] == [
+        "float32",
+        "float32",
+        "int64",
+        "int64",
+        "float64",
+        "float32",
+        "int32",
+        "float64",
+    ]
+    assert found[2] == 25
+    assert found[3] == 3
+
+
+def test_a_function_is_traced_once_for_each_combination_of_ranks_and_types():
+    traced = []
+
+    @wb.collective(backend="reference")
+    def scaled(x, factor=2.0, mode="plain", powers=(1, 2), shift=None):
+        traced.append(mode)
+        result = factor * x ** powers[1]
+        return -result if mode == "negative" else result if shift is None else result + shift
+
+    x = np.array([1.0, 2.0, 3.0])
+    for factor in (2.0, 3.0, np.float64(5.0)):
+        assert scaled(x, factor).tolist() == (factor * x**2).tolist()
+    before = len(traced)
+    assert scaled(np.arange(9.0), 7.0)[2] == 28.0  # another length, another number
+    assert len(traced) == before
+    assert scaled(x, 2.0, "negative").tolist() == (-2 * x**2).tolist()
+    assert scaled(x, mode="plain", powers=(1, 3)).tolist() == (2 * x**3).tolist()
+    assert scaled(x, mode="plain", powers=(1, True)).tolist() == (2 * x).tolist()
+    assert scaled(x[None, :], 3.0).shape == (1, 3)
+    assert scaled(x, shift=x).tolist() == (2 * x**2 + x).tolist()
+    assert scaled(x.astype(np.float32)).dtype == np.float32
+    assert scaled([1.0, 2.0]).tolist() == [2.0, 8.0]
+    count = len(traced)
+    scaled(x, 9.0, "negative")
+    scaled(np.asfortranarray(np.ones((2, 3))))
+    assert len(traced) == count
+
+
+def test_true_and_one_are_different_arguments():
+    @wb.collective(backend="reference")
+    def chosen(x, flag):
+        return x + 1 if flag is True else x * flag
+
+    x = np.array([1.0, 2.0])
+    assert chosen(x, True).tolist() == [2.0, 3.0]
+    assert chosen(x, 1).tolist() == [1.0, 2.0]
+    assert chosen(x, 4).tolist() == [4.0, 8.0]
+
+
+def test_tuples_of_arrays_and_functions_that_call_functions():
+    @wb.collective(backend="reference")
+    def length(v):
+        return np.sqrt(sum(part**2 for part in v))
+
+    @wb.collective(backend="reference")
+    def unit(v, scale=1.0):
+        found = length(v)
+        return tuple(scale * part / found for part in v)
+
+    x, y = of((5,), (5,))
+    for mine, exact in zip(unit((x, y), 2.0), (2 * x / np.hypot(x, y), 2 * y / np.hypot(x, y)), strict=True):
+        np.testing.assert_allclose(mine, exact, rtol=1e-14)
+    with pytest.raises(ShapeError, match="v1 along axis 0 has 4 elements, v0 along axis 0 has 5"):
+        unit((x, y[1:]))
+
+
+def test_arrays_without_elements():
+    found = wb.collective(norms)(np.zeros((3, 0)), np.zeros(0), backend="openmp")
+    assert found["centred"].shape == (3, 0)
+    assert found["product"].tolist() == [0.0, 0.0, 0.0]
+    assert found["total"] == 0.0
+    assert wb.collective(products)(np.zeros((0, 2)), np.zeros((2, 3)), backend="openmp")[1].shape == (3, 0)
+
+
+def test_strided_arrays_and_results_of_their_own():
+    A = np.arange(24.0).reshape(4, 6)
+    twice = wb.collective(lambda a: 2 * a)
+    found = twice(A[::2, ::-1], backend="openmp")
+    assert found.tolist() == (2 * A[::2, ::-1]).tolist()
+    again = twice(A[::2, :], backend="openmp")
+    assert not np.shares_memory(found, again)
+    assert found.flags.c_contiguous
+    assert found.flags.writeable
+
+
+def test_a_second_call_traces_plans_and_compiles_nothing():
+    program = wb.collective(dot_product)
+    x, y = of((10,), (10,))
+    first = program(x, y, backend="openmp")
+    before = counters()
+    assert program(x, y, backend="openmp") == first
+    assert counters() == before
+    assert len(program._traced) == len(program._prepared) == 1
+
+
+def test_memory_waits_for_the_last_shapes_only():
+    program = wb.collective(dot_product)
+    for n in range(1, 30):
+        program(np.ones(n), np.ones(n), backend="reference")
+    assert len(program._prepared) == 8
+    program.close()
+    assert not program._prepared
+    assert program(np.ones(3), np.ones(3), backend="reference") == 3.0
+
+
+def test_its_machine_is_shown_planned_and_called_by_name():
+    program = wb.collective(pairs)
+    machine = program.machine(*of((4,), (4,)))
+    assert machine.name == "pairs"
+    assert [axis.name for axis in machine.graph.space.axes] == ["i", "i2"]
+    assert "dx" in str(machine.graph)
+    assert "fold" in str(machine.plan("openmp"))
+    assert "pairs" in machine.source("openmp").text
+    assert "pairs(x, m)" in repr(program)
+    assert "1 combination of types" in repr(program)
+
+
+ERRORS = [
+    (
+        lambda x, y: x + y,
+        (np.ones(3), np.ones(4)),
+        ShapeError,
+        r"y along axis 0 has 4 elements(.*\n)*.*x \+ y",
+    ),
+    (
+        lambda x, y: x @ y,
+        (np.ones((3, 2)), np.ones((3, 2))),
+        ShapeError,
+        "y along axis 0 has 3 elements, x along axis 1 has 2",
+    ),
+    (lambda x, y: x * y, (np.ones(3), np.ones((3, 3))), TraceError, r"1 axis meets one of 2(.*\n)*.*x\[None, :\]"),
+    (lambda x: x.sum(axis=1), (np.ones(3),), TraceError, "sum over axis 1 of a value with 1 axis"),
+    (lambda x: np.max(x, axis=(0, 0)), (np.ones((3, 2)),), TraceError, "max over the axes"),
+    (lambda x: fold(lambda a, b: a, x), (np.ones(3),), TraceError, "no identity is given for <lambda>"),
+    (lambda x: fold(lambda a, b: a > b, x, identity=0.0), (np.ones(3),), TraceError, "is given bool"),
+    (lambda x: fold(lambda a, b: a + x, x, identity=0.0), (np.ones(3),), TraceError, "another cell"),
+    (lambda x: fold(np.hypot, x), (np.ones(3),), TraceError, "fold by hypot"),
+    (lambda x: fold(add, x.sum()), (np.ones(3),), TraceError, "one number"),
+    (lambda x, n: generate(n, lambda i: i) + x, (np.ones(3), 3), TraceError, "given at the call"),
+    (lambda x: generate(-1, lambda i: i), (np.ones(3),), TraceError, "-1 is no length"),
+    (lambda x: generate(2, lambda i: i) + x, (np.ones(3),), ShapeError, "has 2 elements"),
+    (lambda x: np.any(x), (np.ones(3),), TraceError, "any does not take f64"),
+    (lambda x: x[1], (np.ones(3),), TraceError, "takes : and None in brackets"),
+    (lambda x: x[:, :], (np.ones(3),), TraceError, "names 2 axes of 1"),
+    (lambda x: np.cumsum(x), (np.ones(3),), TraceError, "np.cumsum has no meaning"),
+    (lambda x: x @ 2.0, (np.ones(3),), TraceError, "@ takes vectors and matrices"),
+    (lambda x: x.T.transpose(0, 0), (np.ones((3, 2)),), TraceError, "Name each axis once"),
+    (lambda x: range(x.shape[0]), (np.ones(3),), TraceError, "known only when"),
+    (lambda x: len(x) * x, (np.ones(3),), TraceError, "known only at the call"),
+    (lambda x: x if x.sum() > 0 else -x, (np.ones(3),), TraceError, "needs one true or false"),
+    (lambda x: float(x.sum()) * x, (np.ones(3),), TraceError, "float needs one number"),
+    (lambda x: x.at(1, 0), (np.ones(3),), TraceError, "has no .at"),
+    (lambda x: "nothing", (np.ones(3),), TraceError, "returns no array"),
+    (lambda x: object(), (np.ones(3),), TraceError, "returns object, which is no array"),
+    (lambda x: 2.0 * x, (3.0,), TraceError, "computes with no array"),
+    (lambda x: x, (np.ones(3, complex),), FieldError, "x was given complex128 values"),
+    (lambda x: x, (object(),), FieldError, "x was given"),
+    (lambda x, y: x, (np.ones(3),), FieldError, "missing a required argument: 'y'"),
+]
+
+
+@pytest.mark.parametrize(("function", "given", "error", "what"), ERRORS)
+def test_bad_use_is_refused_with_words_that_help(function, given, error, what):
+    with pytest.raises(error, match=what):
+        wb.collective(
+            function,
+        )(*given, backend="reference")
+
+
+def test_an_error_names_the_line_of_the_function():
+    @wb.collective
+    def wrong(x):
+        y = 2 * x
+        return y if y.max() > 3 else x
+
+    with pytest.raises(StencilError) as caught:
+        wrong(np.ones(3))
+    assert caught.value.source.strip() == "return y if y.max() > 3 else x"
+
+
+def test_what_is_no_function_of_arrays():
+    with pytest.raises(TraceError, match="collective needs a function of arrays"):
+        wb.collective(np.sum)
+    with pytest.raises(TraceError, match="takes \\*arrays"):
+        wb.collective(lambda *arrays: arrays[0])
+    with pytest.raises(TraceError, match="'threads' is a keyword"):
+        wb.collective(lambda x, threads: x)
+    with pytest.raises(RunError, match="threads"):
+        wb.collective(dot_product)(np.ones(2), np.ones(2), threads=10**6)
+    with pytest.raises(RunError, match="dot_product has no steps"):
+        wb.collective(dot_product).machine(np.ones(2), np.ones(2)).simulate()

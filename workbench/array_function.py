@@ -1,0 +1,269 @@
+"""Collective: a Python function of arrays as a program, traced once for each combination of ranks and types."""
+
+from __future__ import annotations
+
+import inspect
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import update_wrapper
+from types import FunctionType
+from typing import Any, NamedTuple, cast, overload
+
+import numpy as np
+
+from workbench.backends.teams import check_threads
+from workbench.errors import FieldError, TraceError
+from workbench.forking import forkable_lock
+from workbench.frontend.called import CALL_KEYWORDS
+from workbench.frontend.captured import warn_of_changed_names
+from workbench.frontend.collective import (
+    ArrayKind,
+    Kind,
+    NumberKind,
+    StaticKind,
+    TracedFunction,
+    TupleKind,
+    trace_collective,
+)
+from workbench.frontend.trace import is_tracing
+from workbench.graph import StorageType, storage_type
+from workbench.graph.types import F64, I64
+from workbench.machine import Machine, make_machine
+from workbench.pipeline import compile_graph
+from workbench.planning.choices import Choices
+from workbench.run.arrays import to_host
+from workbench.run.prepared import Prepared, extents_of, value_at
+
+_KEPT = 8
+"""Combinations of shapes whose memory waits for the next call, of one function."""
+
+
+class _Wish(NamedTuple):
+    """How a call runs."""
+
+    backend: str
+    threads: int
+    choices: Choices | None
+
+
+_Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Traced:
+    function: TracedFunction
+    machine: Machine
+
+
+class Collective:
+    """A function of arrays, called with NumPy arrays; see `collective`.
+
+    It is traced once for each combination of ranks and types, planned and compiled once for each, and keeps memory for
+    the shapes of its last calls. Results are fresh NumPy arrays, in the structure that the function returns.
+    """
+
+    def __init__(self, function: FunctionType, name: str, dtype: object, backend: str, threads: int) -> None:
+        self.name, self._wish = name, _Wish(backend, threads, None)
+        self._function, self._dtype = function, dtype
+        self._signature = inspect.signature(function)
+        for each in self._signature.parameters.values():
+            if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
+                raise TraceError(f"{name} takes {each}", advice="Name each argument; give a tuple for several.")
+            if each.name in CALL_KEYWORDS:
+                raise TraceError(f"{each.name!r} is a keyword of the call", advice="Choose another name.")
+        self._count = len(self._signature.parameters)
+        self._traced: dict[tuple[object, ...], _Traced] = {}
+        self._prepared: OrderedDict[tuple[object, ...], Prepared] = OrderedDict()
+        self._lock = forkable_lock()
+        update_wrapper(self, function)
+
+    def __call__(self, *arguments: object, **options: object) -> Any:  # noqa: ANN401  # what the function returns
+        """Run the function on these arguments; backend=, threads= and choices= as in `Machine.simulate`.
+
+        Arrays and lists are arrays, Python and NumPy numbers are params (no rebuild); bool, str, None and tuples
+        without arrays are known while the function is traced. Raises TraceError with the line of the function,
+        ShapeError where lengths of arrays that meet differ, FieldError for a type that no program holds.
+        """
+        wish = self._wish
+        if options or len(arguments) != self._count:
+            wish = _Wish(*(options.pop(key, getattr(wish, key)) for key in _Wish._fields))  # type: ignore[arg-type]  # checked where they are used
+            arguments = self._bound(arguments, options)
+        key = (wish, *map(_key, arguments))
+        prepared = self._prepared.get(key)
+        if prepared is None:
+            if is_tracing():
+                return self._function(*arguments)  # inside another one: its formulas are that one's
+            arguments = tuple(map(_readable, arguments))
+            key = (wish, *map(_key, arguments))
+            prepared = self._prepared.get(key) or self._prepare(key, arguments, wish)
+        return prepared.run(arguments)
+
+    def machine(self, *arguments: object, **options: object) -> Machine:
+        """The machine that runs for arguments of these ranks and types: to print, plan, draw and inspect."""
+        given = tuple(map(_readable, self._bound(arguments, options)))
+        return self._trace(given).machine
+
+    def close(self) -> None:
+        """Free the memory that waits for the next call; programs stay."""
+        with self._lock:
+            while self._prepared:
+                self._prepared.popitem()[1].close()
+
+    def __get__(self, instance: object, owner: object = None) -> object:
+        """Refuse to be a method, whose first argument is no array."""
+        if instance is None:
+            return self
+        raise TraceError(f"{self.name} is a method, but takes arrays alone", advice="Define it outside the class.")
+
+    def __repr__(self) -> str:
+        count = len(self._traced)
+        return f"<collective {self.name}{self._signature}: traced for {count} combination{'s' * (count != 1)} of types>"
+
+    def _bound(self, arguments: tuple[object, ...], options: dict[str, object]) -> tuple[object, ...]:
+        try:
+            bound = self._signature.bind(*arguments, **options)
+        except TypeError as error:
+            raise FieldError(f"{self.name}: {error}", advice=f"Call {self.name}{self._signature}.") from None
+        bound.apply_defaults()
+        return tuple(bound.arguments.values())
+
+    def _trace(self, arguments: tuple[object, ...]) -> _Traced:
+        """The program for arguments of these ranks and types, traced at the first call of them."""
+        names = tuple(self._signature.parameters)
+        kinds = tuple(_kind(name, value) for name, value in zip(names, arguments, strict=True))
+        found = self._traced.get(kinds)
+        if found is None:
+            function = trace_collective(
+                self._function, dict(zip(names, kinds, strict=True)), name=self.name, dtype=self._dtype
+            )
+            machine = make_machine(function.traced, "", self._function.__globals__)
+            found = self._traced.setdefault(kinds, _Traced(function, machine))
+        return found
+
+    def _prepare(self, key: _Key, arguments: tuple[object, ...], wish: _Wish) -> Prepared:
+        """What calls like this one share, planned and compiled."""
+        check_threads(wish.threads)
+        traced = self._trace(arguments)
+        function, graph = traced.function, traced.machine.graph
+        warn_of_changed_names(self.name, function.traced, self._function.__globals__)
+        names = tuple(self._signature.parameters)
+        paths = {leaf: (names.index(path[0]), *path[1:]) for leaf, path in function.leaves.items()}
+        shapes = {leaf: np.shape(value_at(arguments, path)) for leaf, path in paths.items()}
+        extents = extents_of(function.lengths, shapes)
+        compiled = compile_graph(graph, wish.choices or traced.machine.choices, wish.backend)
+        made = Prepared(function, compiled, paths, extents, wish.threads)
+        with self._lock:
+            prepared = self._prepared.setdefault(key, made)
+            dropped = [self._prepared.popitem(last=False)[1] for _ in range(len(self._prepared) - _KEPT)]
+        for each in dropped:
+            each.close()
+        return prepared
+
+
+@overload
+def collective(function: Callable[..., Any], /) -> Collective: ...
+
+
+@overload
+def collective(
+    *, name: str | None = None, dtype: object = "f64", backend: str = "auto", threads: int = 0
+) -> Callable[[Callable[..., Any]], Collective]: ...
+
+
+def collective(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    name: str | None = None,
+    dtype: object = "f64",
+    backend: str = "auto",
+    threads: int = 0,
+) -> Collective | Callable[[Callable[..., Any]], Collective]:
+    """A decorator that turns a function of arrays into a program: `@wb.collective` above `def dotp(xs, ys): ...`.
+
+    The body is NumPy on traced arrays; `dotp(x, y)` runs it on NumPy arrays, fused and in parallel, with the same bits
+    on every backend. dtype: the machine's float type, which integers divided by integers have. name, backend, threads:
+    what a call does not say otherwise. Raises TraceError for what is no plain function.
+    """
+
+    def decorate(given: Callable[..., Any]) -> Collective:
+        if not isinstance(given, FunctionType):
+            raise TraceError(
+                f"collective needs a function of arrays, not {given!r}", advice="Write it above def f(xs, ys): ..."
+            )
+        called = "function" if given.__name__ == "<lambda>" else given.__name__
+        return Collective(given, name or called, dtype, backend, threads)
+
+    return decorate if function is None else decorate(function)
+
+
+def _key(value: object) -> object:
+    """By what calls are told apart: type and shape of arrays, the type of numbers, all else by itself."""
+    kind = type(value)
+    if kind is np.ndarray:
+        return value.dtype, value.shape  # type: ignore[attr-defined]  # an array
+    if kind is float or kind is int or isinstance(value, np.generic):
+        return kind
+    if kind is tuple:
+        parts = cast(tuple[object, ...], value)
+        return tuple(map(_key, parts)) if _holds_array(parts) else _exact(parts)
+    if value is None or kind is bool or kind is str:
+        return _exact(value)
+    return object()  # equal to nothing: it is made an array first
+
+
+def _exact(value: object) -> object:
+    """What is known while the function is traced, with its types: True and 1 are different arguments."""
+    return tuple(map(_exact, value)) if isinstance(value, tuple) else (type(value), value)
+
+
+def _holds_array(value: object) -> bool:
+    if isinstance(value, tuple):
+        return any(map(_holds_array, value))
+    return not (value is None or isinstance(value, bool | int | float | str | np.generic))
+
+
+def _readable(value: object) -> object:
+    """The argument as the program takes it: lists and arrays of others as NumPy arrays in the host's byte order."""
+    if isinstance(value, tuple):
+        return tuple(map(_readable, value))
+    if value is None or isinstance(value, bool | int | float | str | np.generic):
+        return value
+    array = to_host("an argument", value)
+    if array.ndim == 0:
+        return array[()]
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+
+
+def _kind(name: str, value: object) -> Kind:
+    """What an argument is while the function is traced."""
+    match value:
+        case tuple():
+            if not _holds_array(value):
+                return StaticKind(value, _exact(value))
+            return TupleKind(tuple(_kind(f"{name}{place}", item) for place, item in enumerate(value)))
+        case None | bool() | str():
+            return StaticKind(value, _exact(value))
+        case np.ndarray():
+            return ArrayKind(_type(name, value.dtype), value.ndim)
+        case np.generic():
+            return NumberKind(_type(name, value.dtype))
+        case float():
+            return NumberKind(F64)
+        case int():
+            return NumberKind(I64)
+        case _:
+            raise FieldError(
+                f"{name} was given a {type(value).__name__}", advice="Give an array, a number, or a bool or text."
+            )
+
+
+def _type(name: str, dtype: Any) -> StorageType:  # noqa: ANN401  # NumPy's dtype of anything
+    try:
+        return storage_type(dtype)
+    except KeyError:
+        raise FieldError(
+            f"{name} was given {dtype} values, which no program holds",
+            advice="Give bool, integers, f32 or f64; complex numbers as two arrays.",
+        ) from None

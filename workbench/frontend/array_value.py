@@ -1,0 +1,276 @@
+"""Array value: what a name in a function of arrays holds while it is traced; it is used as a NumPy array is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import EllipsisType
+from typing import NoReturn
+
+import numpy as np
+
+from workbench.errors import TraceError
+from workbench.frontend.operations import apply
+from workbench.frontend.positions import order_of, own_positions
+from workbench.frontend.promotion import cast_term
+from workbench.frontend.trace import Operand, Positions, Term, Trace, current_trace
+from workbench.frontend.value import Value, operand, term_of, wrap
+from workbench.graph import Axis
+from workbench.graph.types import F64
+
+
+class ArrayValue(Value):
+    """A traced array, or one number for rank 0. Immutable; lengths are known when the function is called.
+
+    Axes go by position, the last one fastest. `x[:, None]`, `x.T`, `a @ b`, `x.sum(axis)`, np.sum, np.where and the
+    operators mean what they do in NumPy, except that operands need equal ranks: write x[None, :] for the missing axis.
+    """
+
+    __slots__ = ()
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(order_of(term_of(self)))
+
+    @property
+    def shape(self) -> tuple[Value | int, ...]:
+        """The length of each axis, an i64 number of the program (1 where `None` made the axis)."""
+        trace = current_trace("shape")
+        return tuple(
+            1 if a is None else wrap(_size(trace, a.extent.name))  # type: ignore[union-attr]  # all are named
+            for a in order_of(term_of(self))
+        )
+
+    @property
+    def size(self) -> Value | int:
+        """The number of elements, an i64 number of the program."""
+        result: Operand = 1
+        for length in self.shape:
+            given = operand(length)
+            result = given if result == 1 else apply("multiply", result, given)
+        return wrap(result)
+
+    @property
+    def dtype(self) -> str:
+        """The storage type, such as "f64"."""
+        return str(term_of(self).type)
+
+    @property
+    def T(self) -> Value:  # noqa: N802  # NumPy's name
+        """The array with its axes in reverse order; moves nothing."""
+        return self.transpose()
+
+    def transpose(self, *axes: int) -> Value:
+        """The array with its axes in that order, in reverse if none is given."""
+        term = term_of(self)
+        order = order_of(term)
+        given = axes[0] if len(axes) == 1 and isinstance(axes[0], tuple | list) else axes
+        numbers = tuple(given) or tuple(reversed(range(len(order))))
+        own = [own_positions(term, each, "transpose")[0] for each in numbers]
+        if sorted(own) != list(range(len(order))):
+            raise TraceError(f"transpose by {numbers} of {len(order)} axes", advice="Name each axis once.")
+        return wrap(term.in_order(tuple(order[k] for k in own)))
+
+    def __getitem__(self, key: object) -> Value:
+        """The array with axes of one element where the key has None; `:` and `...` stand for axes that stay."""
+        trace, term = current_trace("x[...]"), term_of(self)
+        keys = key if isinstance(key, tuple) else (key,)
+        whole = [k for k in keys if k is not None and not isinstance(k, EllipsisType)]
+        for each in whole:
+            if not isinstance(each, slice) or each != slice(None):
+                raise TraceError(
+                    f"{trace.text_here()}: an array takes : and None in brackets",
+                    advice="Write x[:, None] for a further axis, np.where for a choice of elements.",
+                )
+        left = len(order_of(term)) - len(whole)
+        if left < 0 or sum(isinstance(k, EllipsisType) for k in keys) > 1:
+            raise TraceError(
+                f"{trace.text_here()} names {len(whole)} axes of {len(order_of(term))}", advice="Write one : for each."
+            )
+        if not any(isinstance(k, EllipsisType) for k in keys):
+            keys = (*keys, ...)
+        own = iter(order_of(term))
+        order: list[Axis | None] = []
+        for each in keys:
+            count = left if isinstance(each, EllipsisType) else 1
+            order += [None] if each is None else [next(own) for _ in range(count)]
+        return wrap(term.in_order(tuple(order)))
+
+    def __matmul__(self, other: object) -> Value:
+        return wrap(matrix_product(term_of(self), operand(other)))
+
+    def __rmatmul__(self, other: object) -> Value:
+        return wrap(matrix_product(operand(other), term_of(self)))
+
+    def sum(self, axis: object = None) -> Value:
+        """The sum over an axis or several, over all without; conditions and narrow integers are counted in i64."""
+        return wrap(reduced("sum", term_of(self), axis))
+
+    def prod(self, axis: object = None) -> Value:
+        """The product, as `sum`."""
+        return wrap(reduced("product", term_of(self), axis))
+
+    def min(self, axis: object = None) -> Value:
+        """The smallest element; NaN if one is NaN."""
+        return wrap(reduced("min", term_of(self), axis))
+
+    def max(self, axis: object = None) -> Value:
+        """The largest element; NaN if one is NaN."""
+        return wrap(reduced("max", term_of(self), axis))
+
+    def any(self, axis: object = None) -> Value:
+        """Whether a condition holds somewhere."""
+        return wrap(reduced("any", term_of(self), axis))
+
+    def all(self, axis: object = None) -> Value:
+        """Whether a condition holds everywhere."""
+        return wrap(reduced("all", term_of(self), axis))
+
+    def mean(self, axis: object = None) -> Value:
+        """The sum over an axis or several, over all without, divided by the number of elements."""
+        return wrap(mean(term_of(self), axis))
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> Value:
+        if ufunc is np.matmul and method == "__call__" and not options:
+            return wrap(matrix_product(operand(inputs[0]), operand(inputs[1])))
+        return super().__array_ufunc__(ufunc, method, *inputs, **options)
+
+    def __array_function__(
+        self, function: Callable[..., object], types: object, arguments: tuple[object, ...], options: dict[str, object]
+    ) -> Value:
+        known = _FUNCTIONS.get(getattr(function, "__name__", ""))
+        if known is None:
+            return super().__array_function__(function, types, arguments, options)
+        return known(*arguments, **options)
+
+    def __len__(self) -> NoReturn:
+        raise TraceError(
+            f"{current_trace('len').text_here('this array')}: the length of an array is known only at the call",
+            advice="Use x.shape[0], a number of the program.",
+        )
+
+    def __repr__(self) -> str:
+        term = term_of(self)
+        axes = ", ".join("1" if a is None else a.name for a in order_of(term))
+        return f"<{', '.join(term.node.names) or 'array'}: {term.type} ({axes})>"
+
+    def at(self, offset: int, axis: int) -> NoReturn:
+        """No function of arrays reads relatively."""
+        raise TraceError("an array of a function has no .at", advice="Write x[1:] and x[:-1], or a %%stencil cell.")
+
+
+def positions_of(trace: Trace) -> Positions:
+    """How arrays meet in the trace. Raises TraceError in a cell."""
+    if trace.positions is None:
+        raise TraceError(
+            f"{trace.text_here()} has a meaning only in a function of arrays",
+            advice="Write @wb.collective above a function of arrays.",
+        )
+    return trace.positions
+
+
+def _size(trace: Trace, length: str) -> Term:
+    """The length that all copies of an axis have."""
+    number = trace.axis_names.index(length)
+    return trace.emit(lambda pool: pool.size(number)).in_order(())
+
+
+def reduced(name: str, given: Operand, axis: object = None, keepdims: bool = False) -> Operand:
+    """np.sum and its kin; one number is its own sum. keepdims: the axes stay, with one element."""
+    if not isinstance(given, Term) or (axis is None and not order_of(given)):
+        return given
+    result = positions_of(given.trace).reduce(name, given, axis)
+    if not keepdims:
+        return result
+    order = order_of(given)
+    gone = range(len(order)) if axis is None else own_positions(given, axis, name)
+    return result.in_order(tuple(None if k in gone else own for k, own in enumerate(order)))
+
+
+def mean(term: Term, axis: object = None, keepdims: bool = False) -> Operand:
+    """The sum divided by the number of elements, in the float type of the elements, f64 of integers."""
+    order = order_of(term)
+    numbers = range(len(order)) if axis is None else own_positions(term, axis, "mean")
+    given = term if term.type.is_float else cast_term(term, F64)
+    result = reduced("sum", given, axis, keepdims)
+    count: Operand = 1
+    for number in numbers:
+        found = order[number]
+        if found is not None:
+            length = _size(term.trace, found.extent.name)  # type: ignore[union-attr]  # all are named
+            count = length if count == 1 else apply("multiply", count, length)
+    return apply("divide", result, count)
+
+
+def matrix_product(a: Operand, b: Operand) -> Operand:
+    """a @ b: products over the last axis of a and the last but one of b, the only one of a vector, then their sum."""
+    trace = current_trace("@")
+    ranks = [len(order_of(t)) if isinstance(t, Term) else 0 for t in (a, b)]
+    if not isinstance(a, Term) or not isinstance(b, Term) or not all(1 <= r <= 2 for r in ranks):
+        raise TraceError(
+            f"{trace.text_here()}: @ takes vectors and matrices, not values of {ranks[0]} and {ranks[1]} axes",
+            advice="Write a * b for a product with a number, np.sum(a[...] * b[...], axis) for more axes.",
+        )
+    left, right = order_of(a), order_of(b)
+    columns = right[1:]
+    rows = left[:-1]
+    wide_a = a.in_order((*rows, *(None,) * len(columns), left[-1]))
+    wide_b = b.in_order((*(None,) * len(rows), *columns, right[0]))
+    product = apply("multiply", wide_a, wide_b)
+    assert isinstance(product, Term)
+    return positions_of(trace).reduce("sum", product, -1)
+
+
+def _reduction(name: str) -> Callable[..., Value]:
+    def function(a: object, axis: object = None, *, keepdims: bool = False) -> Value:
+        return wrap(reduced(name, operand(a), axis, keepdims))
+
+    return function
+
+
+def _mean(a: object, axis: object = None, *, keepdims: bool = False) -> Value:
+    given = operand(a)
+    return wrap(mean(given, axis, keepdims) if isinstance(given, Term) else given)
+
+
+def _transpose(a: ArrayValue, axes: tuple[int, ...] | None = None) -> Value:
+    return a.transpose(*(axes or ()))
+
+
+def _expand_dims(a: ArrayValue, axis: int) -> Value:
+    term = term_of(a)
+    order = order_of(term)
+    place = axis if axis >= 0 else axis + len(order) + 1
+    return wrap(term.in_order((*order[:place], None, *order[place:])))
+
+
+def _product(a: object, b: object) -> Value:
+    left, right = operand(a), operand(b)
+    if all(isinstance(t, Term) and order_of(t) for t in (left, right)):
+        return wrap(matrix_product(left, right))
+    return wrap(apply("multiply", left, right))
+
+
+def _outer(a: object, b: object) -> Value:
+    left, right = operand(a), operand(b)
+    if isinstance(left, Term) and isinstance(right, Term):
+        left, right = left.in_order((*order_of(left), None)), right.in_order((None, *order_of(right)))
+    return wrap(apply("multiply", left, right))
+
+
+_FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "sum": _reduction("sum"),
+    "prod": _reduction("product"),
+    "min": _reduction("min"),
+    "amin": _reduction("min"),
+    "max": _reduction("max"),
+    "amax": _reduction("max"),
+    "any": _reduction("any"),
+    "all": _reduction("all"),
+    "mean": _mean,
+    "transpose": _transpose,
+    "expand_dims": _expand_dims,
+    "dot": _product,
+    "outer": _outer,
+}
+"""NumPy's functions that mean something else for arrays than for the value of a cell."""

@@ -1,0 +1,211 @@
+"""Collective: a Python function of arrays to a graph, and how a call's values become its statics and results.
+
+A function is traced for one combination of ranks and types. Arrays become fields over axes by position, numbers params;
+what else it is given is known while it is traced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import FunctionType
+
+from workbench.errors import TraceError
+from workbench.frontend.array_value import ArrayValue
+from workbench.frontend.axis_table import AxisTable, Meeting, Origin
+from workbench.frontend.called import begin_called
+from workbench.frontend.cell import Traced, trace_called
+from workbench.frontend.positions import FunctionPositions, Reading, order_of
+from workbench.frontend.promotion import constant, number_type
+from workbench.frontend.trace import Term, Trace
+from workbench.frontend.value import Value, operand
+from workbench.graph import GLOBAL, Load, LoadSize, Space, Static, StorageType
+from workbench.graph.types import BOOL
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayKind:
+    """An argument that is an array of this type and rank."""
+
+    type: StorageType
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class NumberKind:
+    """An argument that is a number: a param of this type, which may differ from call to call."""
+
+    type: StorageType
+
+
+@dataclass(frozen=True, slots=True)
+class StaticKind:
+    """An argument that is known while the function is traced: bool, str, None, or a tuple of such and of numbers.
+
+    exact: the value with its types, because True == 1 == 1.0.
+    """
+
+    value: object
+    exact: object
+
+
+@dataclass(frozen=True, slots=True)
+class TupleKind:
+    """A tuple of arguments, arrays among them."""
+
+    items: tuple[Kind, ...]
+
+
+Kind = ArrayKind | NumberKind | StaticKind | TupleKind
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One returned array: its static, and for each of its axes the static's axis, None for one of one element."""
+
+    static: str
+    axes: tuple[int | None, ...]
+
+
+Rebuild = Callable[[Sequence[object]], object]
+"""From the results, in order, to what the function returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """The extent of an axis of the program, and the lengths that must equal it with the place that says so."""
+
+    origin: Origin
+    equal: tuple[tuple[Origin, Meeting], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TracedFunction:
+    """A function for one combination of ranks and types.
+
+    leaves: where the values of the graph's arrays and params are found among the arguments: ("xs",), ("state", 0).
+    readings: the graph's arrays and what they are read from. lengths: one an axis of the graph.
+    """
+
+    traced: Traced
+    leaves: Mapping[str, tuple[str, *tuple[int, ...]]]
+    readings: tuple[Reading, ...]
+    results: tuple[Result, ...]
+    rebuild: Rebuild
+    lengths: tuple[Length, ...]
+
+
+def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name: str, dtype: object) -> TracedFunction:
+    """Trace the function for arguments of these kinds. Raises TraceError whose line is the user's."""
+    table = AxisTable()
+    ended: list[tuple[FunctionPositions, _Leaves, tuple[Result, ...], Rebuild]] = []
+
+    def call(trace: Trace, defined: Callable[..., object]) -> None:
+        begin_called(trace, name, GLOBAL)
+        positions = trace.positions = FunctionPositions(trace, table, ArrayValue)
+        leaves: _Leaves = {}
+        given = {key: _argument(positions, key, kind, (key,), leaves) for key, kind in kinds.items()}
+        results: list[Result] = []
+        rebuild = _store(positions, defined(**given), "result", results)
+        if not results:
+            raise TraceError(f"{name} returns no array", advice="Return what it computes from its arrays.")
+        _drop_unused(trace)
+        ended.append((positions, leaves, tuple(results), rebuild))
+
+    traced = trace_called(function, call, name=name, dtype=dtype)
+    positions, leaves, results, rebuild = ended[-1]
+    kept = {static.name for static in traced.graph.statics}
+    readings = tuple(reading for reading in positions.readings.values() if reading.static in kept)
+    lengths = tuple(_length(table, table.place(axis)[0]) for axis in traced.graph.space.axes)
+    return TracedFunction(traced, leaves, readings, results, rebuild, lengths)
+
+
+_Leaves = dict[str, tuple[str, *tuple[int, ...]]]
+
+
+def _argument(
+    positions: FunctionPositions, name: str, kind: Kind, path: tuple[str, *tuple[int, ...]], leaves: _Leaves
+) -> object:
+    """What the function is given for an argument while it is traced."""
+    match kind:
+        case StaticKind(value, _):
+            return value
+        case TupleKind(items):
+            return tuple(
+                _argument(positions, f"{name}{place}", item, (*path, place), leaves) for place, item in enumerate(items)
+            )
+        case NumberKind(type_):
+            leaves[name] = path
+            default = False if type_ == BOOL else 0.0 if type_.is_float else 0
+            positions.trace.declare(Static(name, "param", type_, GLOBAL, default=default))
+            return positions.wrap(positions.trace.emit(lambda pool: pool.load(name)))
+        case ArrayKind(type_, rank):
+            leaves[name] = path
+            lengths = [positions.table.length(Origin(name, number)) for number in range(rank)]
+            return positions.wrap(positions.argument(name, type_, lengths))
+
+
+def _store(positions: FunctionPositions, value: object, name: str, results: list[Result]) -> Rebuild:
+    """Declare what is returned as results of the graph; the answer puts them together again."""
+    if isinstance(value, Mapping):
+        parts = {key: _store(positions, part, f"{name}_{key}", results) for key, part in value.items()}
+        return lambda found: {key: rebuild(found) for key, rebuild in parts.items()}
+    if isinstance(value, tuple | list):
+        kind: Callable[..., object] = type(value)
+        items = [_store(positions, part, f"{name}{place}", results) for place, part in enumerate(value)]
+        if hasattr(value, "_fields"):
+            return lambda found: kind(*(rebuild(found) for rebuild in items))
+        return lambda found: kind(rebuild(found) for rebuild in items)
+    if value is None or isinstance(value, str):
+        return lambda found: value
+    if not isinstance(value, Value | bool | int | float):
+        raise TraceError(
+            f"{positions.trace.name} returns {type(value).__name__}, which is no array",
+            advice="Return arrays, numbers, or a tuple or mapping of them.",
+        )
+    place = len(results)
+    results.append(_result(positions.trace, value, name))
+    return lambda found: found[place]
+
+
+def _result(trace: Trace, value: object, name: str) -> Result:
+    given = operand(value)
+    if not isinstance(given, Term):
+        given = constant(trace, given, number_type(trace, given), GLOBAL)
+    named = [each for each in given.node.names if each not in trace.statics]
+    static = next(reversed(named), name if name not in trace.statics else f"{name}_")
+    role = "field" if given.is_local else "scalar"
+    default = None if given.is_local else given.type.numpy.type(0).item()
+    trace.declare(Static(static, role, given.type, given.space, default=default, span=trace.here()))  # type: ignore[arg-type]  # mypy widens the literal
+    trace.store(static, given)
+    own = given.space.axes
+    return Result(static, tuple(None if axis is None else own.index(axis) for axis in order_of(given)))
+
+
+def _drop_unused(trace: Trace) -> None:
+    """Leave out the arrays and axes that no result needs: an array that is read along a copy of its axis alone."""
+    waiting = [term.index for term, _ in trace.kernel.stores.values()]
+    needed = set(waiting)
+    while waiting:
+        for index in trace.pool.node(waiting.pop()).operands:
+            if index not in needed:
+                needed.add(index)
+                waiting.append(index)
+    nodes = [trace.pool.node(index) for index in needed]
+    read = {node.instruction.name for node in nodes if isinstance(node.instruction, Load)}
+    axes = {axis for node in nodes if node.space is not None for axis in node.space.axes}
+    sizes = {trace.axis_names[node.instruction.axis] for node in nodes if isinstance(node.instruction, LoadSize)}
+    trace.statics = {
+        name: static for name, static in trace.statics.items() if name in read or name in trace.kernel.stores
+    }
+    trace.space = Space(tuple(axis for axis in trace.space.axes if axis in axes or axis.name in sizes))
+    if trace.space.is_global:
+        raise TraceError(
+            f"{trace.name} computes with no array", advice="Give it an array; numbers alone need no machine."
+        )
+
+
+def _length(table: AxisTable, number: int) -> Length:
+    """The length of that number, and those that were joined to it."""
+    others = [other for other in range(len(table.origins)) if other != number and table.root(other) == number]
+    return Length(table.origins[number], tuple((table.origins[other], table.meetings[other]) for other in others))

@@ -1,0 +1,245 @@
+"""Positions: how values of a function of arrays meet, whose axes go by position as in NumPy.
+
+A value has some of the program's axes, in any order; a position may also be of one element that is the same
+everywhere, as `x[:, None]` makes. Operands need equal ranks, or are one number. Where an array meets itself along
+another axis, one of the two is read along a copy of its axis: x[:, None] - x[None, :] has the axes i and i2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from workbench.errors import TraceError
+from workbench.frontend.axis_table import AxisTable, Meeting, Origin
+from workbench.frontend.promotion import cast_term, constant, number_type, spread
+from workbench.frontend.renaming import Rename, renamed
+from workbench.frontend.trace import Operand, Term, Trace
+from workbench.frontend.value import operand
+from workbench.graph import OPERATORS, REDUCTIONS, Axis, Fold, LoadSize, Reduce, Region, Space, Static, StorageType
+from workbench.graph.operators import accepts
+from workbench.graph.types import BOOL, I64
+
+Order = tuple[Axis | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One way in which an argument is read: the static, and for each of its axes the argument's position."""
+
+    static: str
+    argument: str
+    positions: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class FunctionPositions:
+    """The axes of one attempt to trace a function of arrays; `wrap` makes the values that the function works with."""
+
+    trace: Trace
+    table: AxisTable
+    make: Callable[[Term], object]
+    readings: dict[str, Reading] = field(default_factory=dict)
+    _by_axes: dict[tuple[str, Order], str] = field(default_factory=dict)
+
+    def wrap(self, term: Term) -> object:
+        """The value that the user holds."""
+        return self.make(term if term.order is not None else term.in_order(()))
+
+    def argument(self, name: str, type_: StorageType, lengths: Sequence[int]) -> Term:
+        """Declare an argument that is an array of these lengths."""
+        return self._read(name, type_, self.table.axes(lengths))
+
+    def meet(self, operands: Sequence[Operand]) -> tuple[list[Operand], Order]:
+        """The operands along axes that agree at each position, and these axes.
+
+        Raises TraceError for ranks that differ, and lets the trace begin again where two lengths are found to be one.
+        """
+        terms = [o for o in operands if isinstance(o, Term) and o.order]
+        ranks = {len(order_of(term)) for term in terms}
+        if len(ranks) > 1:
+            low, high = min(ranks), max(ranks)
+            example = ", ".join(["None"] * (high - low) + [":"] * low)
+            raise TraceError(
+                f"{self.trace.text_here()}: a value of {low} ax{'i' if low == 1 else 'e'}s meets one of {high}",
+                advice=f"Say which axes it has: x[{example}] is the same along the others.",
+            )
+        order: list[Axis | None] = []
+        for position in range(ranks.pop() if ranks else 0):
+            order.append(self._agreed(terms, position, order))
+        met = [o if not isinstance(o, Term) else self._along(o, order) for o in operands]
+        return met, tuple(order)
+
+    def _agreed(self, terms: Sequence[Term], position: int, taken: Sequence[Axis | None]) -> Axis | None:
+        """The axis of a result at a position: that of an operand which is dear to read otherwise, if it is free."""
+        found = [(axis, term) for term in terms if (axis := order_of(term)[position]) is not None]
+        if not found:
+            return None
+        first = found[0][0]
+        for axis, _ in found:
+            if not self.table.same_length(first, axis):
+                raise self.table.join(first, axis, Meeting(self.trace.here().line, self.trace.text_here()))
+        dear = [axis for axis, term in found if folds(term)]
+        for axis in [*dear, *(axis for axis, _ in found)]:
+            if axis not in taken:
+                return axis
+        return self.free(first, taken)
+
+    def free(self, axis: Axis, taken: Sequence[Axis | None]) -> Axis:
+        """The first copy of an axis that is not taken."""
+        length, copy = self.table.place(axis)[0], 0
+        while (found := self.table.axis(length, copy)) in taken:
+            copy += 1
+        self.widen(found)
+        return found
+
+    def widen(self, axis: Axis) -> None:
+        """Let the program have the axis."""
+        known = self.trace.space.axes
+        if axis not in known:
+            self.trace.widen(Space(tuple(sorted((*known, axis), key=self.table.place))))
+
+    def _along(self, term: Term, order: Sequence[Axis | None]) -> Term:
+        own = order_of(term)
+        pairs = zip(own, order, strict=False)
+        return self.rename(term, {a: b for a, b in pairs if a is not None and b is not None and a != b})
+
+    def rename(self, term: Term, axes: Mapping[Axis, Axis]) -> Term:
+        """The value along other axes of equal lengths."""
+        if not axes:
+            return term
+        index = renamed(Rename(self.trace, self.table.place, self._load, self.free), term.index, dict(axes))
+        return Term(self.trace, index, tuple(a if a is None else axes.get(a, a) for a in order_of(term)))
+
+    def _load(self, static: str, axes: Mapping[Axis, Axis]) -> int:
+        """The node that reads an argument along other axes."""
+        known = self.readings[static]
+        space = self.trace.statics[static].space
+        by_position = dict(zip(known.positions, space.axes, strict=True))
+        along = tuple(axes.get(by_position[k], by_position[k]) for k in sorted(by_position))
+        return self._read(known.argument, self.trace.statics[static].type, along).index
+
+    def _read(self, argument: str, type_: StorageType, along: tuple[Axis, ...]) -> Term:
+        """The argument with these axes by position; each way to read it is a static, axes in the program's order."""
+        name = self._by_axes.get((argument, along))
+        if name is None:
+            first = argument not in self.trace.statics
+            name = argument if first else f"{argument}.{'_'.join(axis.name for axis in along)}"
+            for axis in along:
+                self.widen(axis)
+            positions = tuple(sorted(range(len(along)), key=lambda k: self.table.place(along[k])))
+            space = Space(tuple(along[k] for k in positions))
+            self.trace.declare(Static(name, "field", type_, space, span=self.trace.here()))
+            self.readings[name] = Reading(name, argument, positions)
+            self._by_axes[argument, along] = name
+        return self.trace.emit(lambda pool: pool.load(name)).in_order(along)
+
+    def reduce(self, name: str, term: Term, axis: object) -> Term:
+        """np.sum and its kin: integers below 64 bits and conditions are added and multiplied in i64, as in NumPy."""
+        order = order_of(term)
+        numbers = tuple(range(len(order))) if axis is None else own_positions(term, axis, name)
+        if name in ("sum", "product") and (term.type == BOOL or (term.type.is_integer and term.type.bits < 64)):
+            term = cast_term(term, I64)
+        if not accepts(OPERATORS[REDUCTIONS[name].operator], term.type):
+            raise TraceError(
+                f"{self.trace.text_here()}: {name} does not take {term.type}",
+                advice="Compare first: np.any(x > 0)." if name in ("any", "all") else 'Cast it: x.astype("f64").',
+            )
+        return self.fold(name, term, numbers)
+
+    def fold_axes(self, operator: str | Region, term: Term, axis: object, in_any_order: bool) -> Term:
+        """The fold by a reduction's name or a function. What needs the order of elements keeps an axis of one element.
+
+        Over all axes 16 lanes take elements in turn; where an axis is kept, each takes its elements in order.
+        """
+        numbers = own_positions(term, axis, "fold")
+        if not in_any_order and len(numbers) == len(order_of(term)):
+            one = self.table.axis(self.table.length(Origin("", 1)))
+            self.widen(one)
+            space = Space(tuple(sorted({*term.space.axes, one}, key=self.table.place)))
+            term = spread(term, space).in_order(term.order)
+        return self.fold(operator, term, numbers)
+
+    def generate(self, shape: Sequence[object], f: Callable[..., object]) -> Term:
+        """The array of what the function gives for the indices along axes of these lengths."""
+        axes = self.table.axes([self._length(each) for each in shape])
+        indices = []
+        for position, axis in enumerate(axes):
+            self.widen(axis)
+            index = self.trace.emit(lambda pool, axis=axis: pool.index(0, Space((axis,))))  # type: ignore[misc]  # bound now
+            indices.append(index.in_order(tuple(axis if k == position else None for k in range(len(axes)))))
+        made = operand(f(*map(self.wrap, indices)))
+        if not isinstance(made, Term):
+            return constant(self.trace, made, number_type(self.trace, made), self.space(axes)).in_order(axes)
+        (met, *_), order = self.meet([made, *indices])
+        assert isinstance(met, Term)
+        if len(order) != len(axes):
+            raise TraceError(
+                f"generate over {len(axes)} axes is given a value of {len(order)}", advice="Give one value an element."
+            )
+        return spread(met, self.space(order)).in_order(order)
+
+    def space(self, order: Sequence[Axis | None]) -> Space:
+        """The space of these axes, in the program's order."""
+        return Space(tuple(sorted((axis for axis in order if axis is not None), key=self.table.place)))
+
+    def _length(self, given: object) -> int:
+        """The length that a whole number is, or that of an array's axis."""
+        made = operand(given)
+        if isinstance(made, Term) and isinstance(made.node.instruction, LoadSize):
+            name = self.trace.axis_names[made.node.instruction.axis]
+            axis = next(each for each in self.trace.space.axes if each.name == name)
+            return self.table.place(axis)[0]
+        if isinstance(made, Term):
+            raise TraceError(
+                f"{self.trace.text_here('this shape')}: a length is computed, or a number that is given at the call",
+                advice="Use lengths of arrays, x.shape[0], or whole numbers; a tuple of them may be an argument.",
+            )
+        if isinstance(made, bool) or not isinstance(made, int) or made < 0:
+            raise TraceError(f"{made!r} is no length", advice="Give a whole number from 0.")
+        return self.table.length(Origin("", made))
+
+    def fold(self, name: str | Region, term: Term, positions: Sequence[int]) -> Term:
+        """The fold over these positions, in the order of the program's axes."""
+        order = order_of(term)
+        over = {axis for k in positions if (axis := order[k]) is not None}
+        left = tuple(axis for k, axis in enumerate(order) if k not in positions)
+        if not over:
+            return Term(self.trace, term.index, left)
+        inner, numbers = term.index, [k for k, axis in enumerate(term.space.axes) if axis in over]
+        return self.trace.emit(lambda pool: pool.fold(name, inner, numbers)).in_order(left)
+
+
+def order_of(term: Term) -> Order:
+    """The axes of a value by position."""
+    return term.order or ()
+
+
+def own_positions(term: Term, axis: object, what: str) -> tuple[int, ...]:
+    """The positions that an axis= names: a whole number, or several. Raises TraceError."""
+    rank = len(order_of(term))
+    found = []
+    for each in axis if isinstance(axis, tuple | list) else (axis,):
+        if isinstance(each, bool) or not isinstance(each, int) or not -rank <= each < rank:
+            raise TraceError(
+                f"{what} over axis {each!r} of a value with {rank} ax{'i' if rank == 1 else 'e'}s",
+                advice=f"Give a number from {-rank} to {rank - 1}." if rank else "Leave it out: it is one number.",
+            )
+        found.append(each % rank)
+    if not found or len(set(found)) < len(found):
+        raise TraceError(f"{what} over the axes {axis!r}", advice="Name each axis once.")
+    return tuple(sorted(found))
+
+
+def folds(term: Term) -> bool:
+    """Whether a value is dear to compute twice: a fold is among what makes it in each cell."""
+    pool, waiting, seen = term.trace.pool, [term.index], {term.index}
+    while waiting:
+        node = pool.node(waiting.pop())
+        if isinstance(node.instruction, Fold):
+            return True
+        if not node.is_local or isinstance(node.instruction, Reduce):
+            continue
+        waiting += [index for index in node.operands if index not in seen]
+        seen.update(node.operands)
+    return False

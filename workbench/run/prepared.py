@@ -1,0 +1,174 @@
+"""Prepared: a function of arrays for arrays of certain shapes and types; a call copies in, runs, and copies out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.backends.base import Array, Instance, MarchRequest
+from workbench.backends.interpreter import KernelInterpreter
+from workbench.errors import RunError, ShapeError
+from workbench.frontend.axis_table import Origin
+from workbench.frontend.collective import Length, Result, TracedFunction
+from workbench.graph import Static
+from workbench.graph.operators import cast
+from workbench.pipeline import Compiled
+from workbench.run.calling import MAIN
+from workbench.run.creation import allocate
+
+_KEPT = 2
+"""Instances that wait for the next call: one, and one more where threads call at the same time."""
+
+
+Path = tuple[int, ...]
+
+
+def value_at(arguments: Sequence[object], path: Path) -> Any:  # noqa: ANN401  # an array, or a number
+    """The value at a place among arguments, some of which are tuples."""
+    found: Any = arguments
+    for step in path:
+        found = found[step]
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """A static that is an array, where its values stand among the arguments, and in which order of axes."""
+
+    static: str
+    path: Path
+    positions: tuple[int, ...] | None
+
+    def of(self, arguments: Sequence[object]) -> Array:
+        """Its values."""
+        array: Array = value_at(arguments, self.path)
+        return array if self.positions is None else array.transpose(self.positions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Output:
+    """A static that is a result, and how its axes become those of the array that is returned."""
+
+    static: Static
+    result: Result
+
+
+class Prepared:
+    """What calls of equal shapes and types share: the compiled program, and memory that waits for the next call.
+
+    `run` takes arguments of exactly the types and shapes that it was made for, and returns fresh arrays. Safe from any
+    thread: calls at the same time have memory of their own.
+    """
+
+    def __init__(
+        self,
+        function: TracedFunction,
+        compiled: Compiled,
+        paths: Mapping[str, Path],
+        extents: tuple[int, ...],
+        threads: int,
+    ) -> None:
+        """paths: where the values of arrays and params stand among the arguments that `run` gets."""
+        self._compiled, self._extents, self._threads = compiled, extents, threads
+        self._graph = graph = compiled.graph
+        self._rebuild = function.rebuild
+        self._inputs = [
+            _Input(reading.static, paths[reading.argument], _moved(reading.positions)) for reading in function.readings
+        ]
+        self._params = [(static.name, paths[static.name]) for static in graph.params]
+        self._outputs = [_Output(graph.static(result.static), result) for result in function.results]
+        self._idle: list[Instance] = []
+        self._request = MarchRequest(MAIN, 1)
+
+    def run(self, arguments: Sequence[object]) -> object:
+        """What the function returns for these arguments."""
+        if 0 in self._extents:
+            return self._rebuild(self._interpreted(arguments))
+        try:
+            instance = self._idle.pop()
+        except IndexError:
+            instance = allocate(self._compiled, self._extents, self._threads)
+        try:
+            for given in self._inputs:
+                instance.write_field(given.static, given.of(arguments))
+            for name, path in self._params:
+                instance.write_global(name, value_at(arguments, path))
+            self._march(instance, arguments)
+            found = [_arranged(_read(instance, each.static), each.result) for each in self._outputs]
+        except BaseException:
+            instance.close()
+            raise
+        if len(self._idle) < _KEPT:
+            self._idle.append(instance)
+        else:
+            instance.close()
+        return self._rebuild(found)
+
+    def _march(self, instance: Instance, arguments: Sequence[object]) -> None:
+        """Run the program once. What is wrong with an index, the interpreter says with the value and the element."""
+        try:
+            instance.march(self._request)
+        except RunError:
+            self._interpreted(arguments)
+            raise
+
+    def _interpreted(self, arguments: Sequence[object]) -> list[Array]:
+        """The meaning of the program: also where an axis has no element, for which nothing is compiled."""
+        graph = self._graph
+        state = {given.static: given.of(arguments) for given in self._inputs}
+        for name, path in self._params:
+            state[name] = cast(np.asarray(value_at(arguments, path)), graph.static(name).type)
+        with np.errstate(all="ignore"):
+            after = KernelInterpreter(graph, graph.kernel(MAIN), self._extents).step(state)
+        return [_arranged(np.asarray(after[each.static.name]), each.result) for each in self._outputs]
+
+    def close(self) -> None:
+        """Free the memory that waits."""
+        while self._idle:
+            self._idle.pop().close()
+
+
+def extents_of(lengths: Sequence[Length], shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    """The extent of each axis of the program. ShapeError where arrays that meet have other lengths.
+
+    shapes: of the arrays that were given, by the names of their leaves.
+    """
+    extents = []
+    for length in lengths:
+        extent = _extent(length.origin, shapes)
+        for other, meeting in length.equal:
+            found = _extent(other, shapes)
+            if found != extent:
+                raise ShapeError(
+                    f"{other} has {found} elements, {length.origin} has {extent}",
+                    advice=f"They meet in line {meeting.line}, {meeting.text}: give arrays of one length.",
+                )
+        extents.append(extent)
+    return tuple(extents)
+
+
+def _extent(origin: Origin, shapes: Mapping[str, tuple[int, ...]]) -> int:
+    return shapes[origin.argument][origin.number] if origin.argument else origin.number
+
+
+def _moved(positions: tuple[int, ...]) -> tuple[int, ...] | None:
+    return None if positions == tuple(sorted(positions)) else positions
+
+
+def _read(instance: Instance, static: Static) -> Array:
+    if static.role == "field":
+        return instance.read_field(static.name)
+    return np.asarray(instance.read_global(static.name), static.type.numpy)
+
+
+def _arranged(array: Array, result: Result) -> Array:
+    """The array with its axes as the function returns them; axes of one element that it has no name for are dropped."""
+    if result.axes == tuple(range(array.ndim)):
+        return array
+    named = [axis for axis in result.axes if axis is not None]
+    hidden = tuple(axis for axis in range(array.ndim) if axis not in named)
+    moved = array.transpose((*named, *hidden)).reshape([array.shape[axis] for axis in named])
+    return np.asarray(moved[tuple(None if axis is None else slice(None) for axis in result.axes)], order="C")

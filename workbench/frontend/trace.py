@@ -112,6 +112,7 @@ class Trace:
         self.kernel = self.kernels[0]
         self.coordinates: list[CoordinateState] = []
         self.totals: dict[str, TotalState] = {}
+        self.computed_in: list[tuple[str | Term, str, Span]] = []  # a static or a value, its type, and where
         self.promotions: dict[str, None] = {}
         self.warnings: dict[str, None] = {}
         self._turns = 0

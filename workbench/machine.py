@@ -16,15 +16,16 @@ from workbench.errors import RunError, StencilError
 from workbench.frontend.captured import warn_of_changed_names
 from workbench.frontend.cell import Traced, trace_cell, trace_function
 from workbench.graph import Graph
-from workbench.graph.shown import Bundle, bundle_of, set_drawer
+from workbench.graph.shown import Bundle, bundle_of
 from workbench.pipeline import plan_for, planned_backend, render, simplify
 from workbench.planning.annotation import annotated
-from workbench.planning.choices import Choices, Schedule
+from workbench.planning.choices import Choices, Meaning, Schedule
 from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
+from workbench.planning.precision import change_lines, with_types
 from workbench.planning.transfer import TransferReport, transfer_plan
 from workbench.planning.tunables import TUNABLES, Tunable, set_by_name, tunables_of
-from workbench.run import alive, viewing
+from workbench.run import alive
 from workbench.run.calling import Given, call, check_steps, is_called
 from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
@@ -34,6 +35,7 @@ from workbench.run.simulation import Simulation
 from workbench.run.verification import Verification
 from workbench.run.verification import verify as verify_graph
 from workbench.tuning.wisdom import choose
+from workbench.views.hooks import install as install_hooks
 
 if TYPE_CHECKING:
     from workbench.tuning.study import Study
@@ -167,6 +169,16 @@ class Machine:
         machine = self.with_choices(replace(self.choices, plan=plan))
         machine.plan()  # refuses here, where the name is known, and not at the first run
         return machine
+
+    def with_precision(self, every: object = "", /, **types: object) -> Machine:
+        """The same program with other float types: `with_precision(ax="dd", u="f32")`, by names of fields and values.
+
+        every: the type of all that is not named, "" for what it was. A name also stands for the components of a vector
+        and, of pairs, for both sides. A value is computed in a wider type, and rounded to a narrower one; text and card
+        say what changed. Results change, and so does the program's key. Raises PlanError for an unknown name or type.
+        """
+        meaning = with_types(self.graph, self.choices.meaning, every, types)
+        return self.with_choices(replace(self.choices, meaning=meaning))
 
     def simulate(
         self,
@@ -318,6 +330,7 @@ class Machine:
         lines = [f"machine {self.name}: {self.graph.dim}-D", *program_lines(self.graph, fields)]
         if self.traced is not None and self.traced.captured:
             lines.append(f"  taken from the notebook: {', '.join(map(str, self.traced.captured))}")
+        lines += [f"  precision: {line}" for line in change_lines(self.graph, self.choices.meaning)]
         if self.carried is not None:
             lines.append(f"  choices of another machine: {self.carried}")
         return "\n".join(lines)
@@ -372,25 +385,10 @@ def make_machine(traced: Traced, text: str, namespace: Mapping[str, object] | No
         graph = simplify(traced.graph)
     except StencilError as error:
         raise error.belonging(traced.graph.origin)  # noqa: B904  # the same error
-    return Machine(graph, Choices(), text, traced, namespace)
+    return Machine(graph, Choices(Meaning(precision=traced.precision)), text, traced, namespace)
 
 
-def _open_view(simulation: Simulation, name: str, *, palette: str, limits: tuple[float, float] | None) -> object:
-    """The views know simulations, not the other way round; this file knows both and imports the views when needed."""
-    from workbench.views.field.open import open_field_view
-
-    return open_field_view(simulation, name, palette=palette, limits=limits)
-
-
-def _draw(value: Any) -> Bundle:  # noqa: ANN401  # what the drawer knows
-    """Graphs, plans and texts do not know the views either; those are loaded when a notebook shows one."""
-    from workbench.views.display import draw
-
-    return draw(value)
-
-
-viewing.set_opener(_open_view)
-set_drawer(_draw)
+install_hooks()
 
 
 def _only(keyword: str, value: object, known: str) -> None:

@@ -34,6 +34,7 @@ from workbench.planning import plan_graph as plan_anew
 from workbench.planning.choices import Choices
 from workbench.planning.cost import slot_bytes
 from workbench.planning.plan import Plan
+from workbench.planning.retype import retype
 from workbench.planning.simplify import simplify
 
 __all__ = [
@@ -180,7 +181,7 @@ def planned_backend(name: str) -> str:
 
 def compile_graph(graph: Graph, choices: Choices, backend: str = "auto") -> Compiled:
     """Graph -> plan -> program on a backend, "auto" for the fastest that is available."""
-    selection = _chosen(graph, backend)
+    selection = _chosen(retype(graph, choices.meaning), backend)
     if backend == "auto" and selection.name == REFERENCE:
         _warn_of_reference(selection)
     plan = plan_for(graph, choices, selection.name)

@@ -20,6 +20,7 @@ from workbench.frontend.machine_name import check_machine_name
 from workbench.frontend.misuse import explain_error
 from workbench.frontend.operations import parse_type
 from workbench.frontend.pairs import finish_totals
+from workbench.frontend.precision import precisions
 from workbench.frontend.scope import Captured, NotebookScope, explain_name
 from workbench.frontend.source import (
     ITERATION_HOOK,
@@ -44,7 +45,7 @@ class Traced:
 
     captured: names taken from the notebook, frozen. promotions: where a width changed. warnings: what is legal but
     suspicious. All texts begin with "line N: ". lines: the body as it was written, of which the first one is number
-    `first_line` for the reader; empty if nobody knows it.
+    `first_line` for the reader; empty if nobody knows it. precision: (name, type) pairs that the cell asks for.
     """
 
     graph: Graph
@@ -53,6 +54,7 @@ class Traced:
     warnings: tuple[str, ...]
     lines: tuple[str, ...] = ()
     first_line: int = 1
+    precision: tuple[tuple[str, str], ...] = ()
 
 
 def trace_cell(
@@ -238,7 +240,7 @@ def _trace(
             continue
         else:
             said = tuple(trace.promotions), tuple(trace.warnings)
-            return Traced(graph, tuple(captured.values()), *said, source.lines, source.first_line)
+            return Traced(graph, tuple(captured.values()), *said, source.lines, source.first_line, precisions(trace))
 
 
 def _attempt(trace: Trace, run: Callable[[], None]) -> Graph:

@@ -16,6 +16,7 @@ from workbench.frontend.finite_differences import coefficients
 from workbench.frontend.hints import delayed, manifest, named, need_local, rolling, sync
 from workbench.frontend.operations import parse_type, reduce_value, whole_number
 from workbench.frontend.pairs import sources, targets, totals
+from workbench.frontend.precision import compute_in
 from workbench.frontend.random_numbers import random
 from workbench.frontend.tensor_algebra import compose, contract, delta, dot, einsum, outer
 from workbench.frontend.tensors import components
@@ -289,7 +290,7 @@ __all__ = [
     "cell_centre",
     "coefficients",
     "components",
-    "compose",
+    "compose", "compute_in",
     "constant",
     "contract",
     "coordinate",

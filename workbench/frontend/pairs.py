@@ -100,6 +100,11 @@ class Total:
     next = property(_refuse, _refuse)
     at = astype = property(_refuse)
 
+    @property
+    def name(self) -> str:
+        """The name of the result."""
+        return self._name
+
     def __repr__(self) -> str:
         return f"<total {self._name}>"
 

@@ -146,6 +146,7 @@ class Trace:
         self.coordinates: list[CoordinateState] = []
         self.totals: dict[str, TotalState] = {}
         self.positions: Positions | None = None  # of a function of arrays: how axes meet
+        self.computed_in: list[tuple[str | Term, str, Span]] = []  # a static or a value, its type, and where
         self.promotions: dict[str, None] = {}
         self.warnings: dict[str, None] = {}
         self._turns = 0

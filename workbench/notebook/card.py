@@ -51,7 +51,8 @@ class CardSummary:
 
     `extents` are the cells for which the figures hold. `bound_source` says where bandwidth and peak come from.
     `changed` has one sentence a difference to the last machine of this name; empty for a first one. `found_before`:
-    what a study at about these extents has found, which `simulate(choices="best")` takes.
+    what a study at about these extents has found, which `simulate(choices="best")` takes. `precision`: which types
+    are not those that the cell declared.
     """
 
     name: str
@@ -77,6 +78,7 @@ class CardSummary:
     changed: tuple[str, ...] = field(default=())
     fields_title: str = "fields"
     found_before: str = ""
+    precision: tuple[str, ...] = ()
 
     @property
     def captured_text(self) -> str:

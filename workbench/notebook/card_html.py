@@ -108,6 +108,7 @@ def _notes(card: CardSummary) -> str:
         notes.append(("notebook", f"taken from the notebook: {card.captured_text}"))
     if card.promotions:
         notes.append(("types", card.promotions_text))
+    notes += [("precision", text) for text in card.precision]
     if card.found_before:
         notes.append(("best", f'{card.found_before}; simulate(choices="best") takes it'))
     notes += [

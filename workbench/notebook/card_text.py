@@ -39,6 +39,7 @@ def card_text(card: CardSummary) -> str:
         lines.append(_line("arithmetic", card.arithmetic))
     if card.promotions:
         lines.append(_line("types", card.promotions_text))
+    lines += [_line("precision" if i == 0 else "", text) for i, text in enumerate(card.precision)]
     lines += [_line("warning", warning) for warning in card.warnings]
     lines += [_line("changed" if i == 0 else "", change) for i, change in enumerate(card.changed)]
     if card.found_before:

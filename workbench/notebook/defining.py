@@ -13,6 +13,7 @@ from workbench.notebook.changes import captured_changes, genome_changes, graph_c
 from workbench.notebook.outdating import outdate_program
 from workbench.notebook.summary import Reading, summarise
 from workbench.pipeline import Compiled, compile_graph, counters
+from workbench.planning.precision import change_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,10 @@ def machine_changes(before: Machine, after: Machine) -> tuple[str, ...]:
     """Sentences about what differs; empty if the machines mean and plan the same."""
     found = graph_changes(before.graph, after.graph)
     found += plan_changes(before.plan(), after.plan())
-    if before.graph.fingerprint() == after.graph.fingerprint():  # letters of different programs cannot be compared
+    was, now = (change_lines(machine.graph, machine.choices.meaning) for machine in (before, after))
+    if was != now:
+        found += tuple(f"precision: {line}" for line in now) or ("precision: as declared",)
+    elif before.graph.fingerprint() == after.graph.fingerprint():  # letters of different programs cannot be compared
         found += genome_changes(before.genome, after.genome)
     found += captured_changes(_reading(before).captured, _reading(after).captured)
     if before.backend != after.backend:
@@ -99,10 +103,11 @@ def _summary(
 
 def _reading(machine: Machine) -> Reading:
     """What the front end noted; nothing for a machine that was not traced from text."""
+    changed = change_lines(machine.graph, machine.choices.meaning)
     if machine.traced is None:
-        return Reading({}, (), ())
+        return Reading({}, (), (), changed)
     captured = {item.name: item.value for item in machine.traced.captured}
-    return Reading(captured, machine.traced.promotions, machine.traced.warnings)
+    return Reading(captured, machine.traced.promotions, machine.traced.warnings, changed)
 
 
 def _check_extents(machine: Machine, extents: tuple[int, ...] | None) -> None:

@@ -31,11 +31,15 @@ from workbench.views.plan.summary import rolling_text
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the card says about how a cell was read. The texts of promotions and warnings begin with "line N: "."""
+    """What the card says about how a cell was read. The texts of promotions and warnings begin with "line N: ".
+
+    precision: what the choices change of the types, a line each.
+    """
 
     captured: Mapping[str, object]
     promotions: tuple[str, ...]
     warnings: tuple[str, ...]
+    precision: tuple[str, ...] = ()
 
 
 def summarise(
@@ -72,6 +76,7 @@ def summarise(
         next_cell=next_cell(name, graph),
         captured=tuple((key, _value_text(value)) for key, value in reading.captured.items()),
         promotions=reading.promotions,
+        precision=reading.precision,
         warnings=reading.warnings,
         changed=changed,
         fields_title="arrays" if is_called(graph) else "fields",

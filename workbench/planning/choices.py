@@ -22,13 +22,15 @@ Preset = Literal["cost", "as_delayed", "as_manifest"]
 Loops = Literal["together", "apart"]
 Schedule = Literal["stepwise", "diamond"]
 CompilerKind = Literal["", "gcc", "clang"]
+EVERY = "*"
+"""The name that stands for every float value that is not named itself, in `Meaning.precision`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
     """What may change results: applied first, graph to graph, and shown on the card.
 
-    precision: (name of a value, storage type name) pairs.
+    precision: (name of a value, storage type name) pairs; the name EVERY stands for all that have none here.
     """
 
     arithmetic: Literal["ieee"] = "ieee"

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 from workbench.errors import PlanError
 from workbench.graph import (
     OPERATORS,
+    REDUCTIONS,
     Arith,
     Broadcast,
+    Coordinate,
     Extend,
     Fold,
     Graph,
     Imm,
+    Load,
     Node,
     Reduce,
     Region,
@@ -24,67 +29,210 @@ from workbench.graph import (
 )
 from workbench.graph.builder import KernelBuilder
 from workbench.graph.instructions import traits_of
+from workbench.graph.operators import accepts
 from workbench.graph.rewrite import copy, rewrite
-from workbench.planning.choices import Meaning
+from workbench.graph.spaces import GLOBAL
+from workbench.graph.types import DD, F64
+from workbench.planning.choices import EVERY, Meaning
+
+_SOURCE = ".source"  # ends the names of the sources' arrays in a program of pairs
+_ADVICE = 'Use "f32", "f64" or "dd".'
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """Float types by name, of statics and of values, and the type `every` of all else that nobody names, if any."""
+
+    types: Mapping[str, StorageType]
+    every: StorageType | None = None
+
+    def of(self, node: Node) -> StorageType | None:
+        """The type that a value with names is to have, None if nothing is asked."""
+        asked = [self.types[name] for name in node.names if name in self.types]
+        if asked:
+            return asked[-1]
+        return self.every if node.names and node.type is not None and node.type.is_float else None
 
 
 def retype(graph: Graph, meaning: Meaning) -> Graph:
-    """Return the graph with the named floats in the precision that `meaning` asks for.
+    """Return the graph with the named floats in the precision that `meaning` asks for; see `retype_as`.
 
-    A static's type changes and with it all that is computed from it; a named value is rounded to its new type where
-    it is made. Where types then meet, the rules of semantics §2 hold: constants and Broadcasts (Globals) take the
-    Local's type, of two Locals or two Globals the wider type wins, Store casts. Raises PlanError for a name that
-    nothing carries and for types that are not floats.
+    Raises PlanError for a name that nothing carries and for types that are not floats.
     """
-    if not meaning.precision:
-        return graph
-    types = dict(_checked(graph, name, spelling) for name, spelling in meaning.precision)
-    statics = tuple(replace(s, type=types.get(s.name, s.type)) for s in graph.statics)
+    return graph if not meaning.precision else retype_as(graph, precision_of(graph, meaning))
+
+
+def precision_of(graph: Graph, meaning: Meaning) -> Precision:
+    """What the choices ask for, by the names of statics and values. PlanError for what the graph has not."""
+    every: StorageType | None = None
+    types: dict[str, StorageType] = {}
+    for name, spelling in meaning.precision:
+        if name == EVERY:
+            every = _float_type("all values", spelling)
+            continue
+        for member in _members(graph, name):
+            types[member] = _checked(graph, member, spelling)
+    return Precision(types, every)
+
+
+def retype_as(graph: Graph, precision: Precision) -> Graph:
+    """Return the graph in the types of `precision`.
+
+    A static's type changes and with it all that is computed from it. A named value is computed in its new type if
+    that is the wider one (operands are widened first), and rounded to it where it is made if it is the narrower one.
+    `every` is the type of all statics, constants, casts and named values that are not named in `types`. A value that a
+    static named here takes, and that has no name of its own, is computed in the static's type if that is wider. Where
+    types then meet, the rules of semantics §2 hold: constants and Broadcasts (Globals) take the Local's type, of two
+    Locals or two Globals the wider type wins, Store casts. An operator that a type has not computes in f64, but rsqrt
+    of dd is 1 / sqrt.
+    """
+    statics = tuple(_static(s, precision) for s in graph.statics)
     by_name = {s.name: s for s in statics}
 
     def rule(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
-        value = _retyped(builder, node, operands, by_name)
-        asked = [types[n] for n in node.names if n in types]
-        if asked and not isinstance(node.instruction, Store):
-            return _round(builder, value, asked[-1])
-        return value
+        if isinstance(node.instruction, Store):
+            name = node.instruction.name
+            compute = _in_type if name in precision.types or precision.every else _round
+            return copy(builder, node, (_stored(builder, operands[0], by_name[name].type, compute),))
+        asked = precision.of(node)
+        value = _retyped(builder, node, operands, asked or precision.every, precision.every)
+        return value if asked is None else _in_type(builder, value, asked)
 
-    return rewrite(graph, rule, statics)
+    retyped = rewrite(graph, rule, statics)
+    return replace(retyped, coordinates=tuple(_coordinate(c, graph, statics) for c in graph.coordinates))
 
 
-def _checked(graph: Graph, name: str, spelling: str) -> tuple[str, StorageType]:
+def _static(static: Static, precision: Precision) -> Static:
+    type_ = precision.types.get(static.name, precision.every if static.type.is_float else None)
+    if type_ is None or type_ == static.type:
+        return static
+    default = static.default
+    return replace(static, type=type_, default=default if default is None else _number(default, type_))
+
+
+def _number(value: bool | int | float, type_: StorageType) -> float:
+    """The nearest number of a float type; a number in a program is one f64 at most."""
+    return float(type_.numpy.type(value)) if type_.components == ("float32",) else float(value)
+
+
+def _members(graph: Graph, name: str) -> tuple[str, ...]:
+    """What a name stands for: components of a vector, arrays of both sides of pairs, the static that a value loads."""
+    statics = {s.name for s in graph.statics}
+    found = tuple(s.name for s in graph.statics if name in (s.name, s.group) or s.name == f"{name}{_SOURCE}")
+    if found:
+        return found
+    nodes = [n for k in graph.kernels for n in k.nodes if name in n.names]
+    loaded = [n.instruction.name for n in nodes if isinstance(n.instruction, Load)]
+    if nodes and len(loaded) == len(nodes):
+        return tuple(dict.fromkeys(loaded))
+    if not nodes:
+        known = sorted(statics | {n for k in graph.kernels for node in k.nodes for n in node.names})
+        close = difflib.get_close_matches(name, known, n=1)
+        guess = f" Did you mean {close[0]!r}?" if close else ""
+        raise PlanError(
+            f"no value is called {name!r}, so its precision cannot change.{guess}",
+            advice=f"Use one of {', '.join(known)}.",
+        )
+    return (name,)
+
+
+def _checked(graph: Graph, name: str, spelling: str) -> StorageType:
     found = [s.type for s in graph.statics if s.name == name]
     found += [n.value_type for k in graph.kernels for n in k.nodes if name in n.names and n.type is not None]
-    if not found:
-        raise PlanError(f"no value is called {name!r}, so its precision cannot change", advice="Name a field or value.")
+    wrong = next((t for t in found if not t.is_float), None)
+    if wrong is not None:
+        raise PlanError(f"the precision of {name} cannot change: {wrong} is no float", advice="Name a float.")
+    return _float_type(name, spelling)
+
+
+def _float_type(name: str, spelling: str) -> StorageType:
     try:
         type_ = storage_type(spelling)
     except KeyError:
-        raise PlanError(f"{spelling!r} is no storage type", advice='Use "f32" or "f64".') from None
-    if not type_.is_float or not all(t.is_float for t in found):
-        wrong = type_ if not type_.is_float else next(t for t in found if not t.is_float)
-        raise PlanError(f"the precision of {name} cannot change: {wrong} is no float", advice='Use "f32" or "f64".')
-    return name, type_
+        raise PlanError(f"{spelling!r} is no storage type", advice=_ADVICE) from None
+    if not type_.is_float:
+        raise PlanError(f"the precision of {name} cannot change: {type_} is no float", advice=_ADVICE)
+    return type_
 
 
-def _retyped(builder: KernelBuilder, node: Node, operands: tuple[int, ...], statics: dict[str, Static]) -> int:
-    """The same instruction on operands whose types may have changed."""
+def _retyped(
+    builder: KernelBuilder,
+    node: Node,
+    operands: tuple[int, ...],
+    wanted: StorageType | None,
+    every: StorageType | None,
+) -> int:
+    """The same instruction on operands whose types may have changed; `wanted`: what a constant or a cast becomes."""
     match node.instruction:
-        case Store(name):
-            return copy(builder, node, (_round(builder, operands[0], statics[name].type),))
+        case Imm(value) if every is not None and node.value_type.is_float and node.space is not None:
+            return builder.imm(_number(value, every), every, node.space)
         case Extend():
             target = builder.node(operands[0]).value_type
             return copy(builder, node, (operands[0], *(_round(builder, o, target) for o in operands[1:])))
-        case Reduce(Region() as region) | Fold(Region() as region, _):  # its nodes have types of their own
-            return copy(builder, node, (_round(builder, operands[0], region.parameters[0].type),))
+        case Reduce(operator, axes) | Fold(operator, axes):
+            return _folded(builder, operator, operands[0], axes, every)
         case Arith("cast"):
-            return copy(builder, node, operands)
+            return builder.cast(operands[0], wanted if wanted and node.value_type.is_float else node.value_type)
         case Arith(operator):
             first = 1 if OPERATORS[operator].rule == "select" else 0
             agreed = _agree(builder, operands[first:])
-            return copy(builder, node, (*operands[:first], *agreed))
+            if operator == "rsqrt" and builder.node(agreed[0]).value_type == DD:
+                return _reciprocal_root(builder, agreed[0])
+            return copy(builder, node, (*operands[:first], *_accepted(builder, operator, agreed)))
         case _:  # its type follows from the operands', the static's or its own
             return copy(builder, node, operands)
+
+
+def _folded(
+    builder: KernelBuilder, operator: str | Region, value: int, axes: tuple[int, ...], every: StorageType | None
+) -> int:
+    if isinstance(operator, Region):  # its nodes have types of their own
+        made = operator if every is None or not operator.parameters[0].type.is_float else _region(operator, every)
+        return builder.fold(made, _round(builder, value, made.parameters[0].type), axes)
+    return builder.fold(operator, _accepted(builder, REDUCTIONS[operator].operator, (value,))[0], axes)
+
+
+def _region(region: Region, type_: StorageType) -> Region:
+    """The region in another float type; the same one if it has an operator that the type has not."""
+    for node in region.nodes:
+        computes = any(region.nodes[o].value_type.is_float for o in node.operands)
+        operator = node.instruction.operator if isinstance(node.instruction, Arith) else ""
+        if computes and not accepts(OPERATORS[operator], type_):
+            return region
+    nodes = []
+    for node in region.nodes:
+        if node.value_type.is_float:
+            node = replace(node, type=type_)
+            if isinstance(node.instruction, Imm):
+                node = replace(node, instruction=Imm(_number(node.instruction.value, type_)))
+        nodes.append(node)
+    parameters = tuple(replace(p, type=type_) if p.type.is_float else p for p in region.parameters)
+    identity = region.identity if region.identity is None else _number(region.identity, type_)
+    return Region(parameters, tuple(nodes), identity)
+
+
+def _coordinate(coordinate: Coordinate, graph: Graph, statics: tuple[Static, ...]) -> Coordinate:
+    """Labels keep the types that they were declared in: params are cast to those where they are read."""
+    builder = KernelBuilder(graph.space, statics)
+    new: list[int] = []
+    for node in coordinate.nodes:
+        made = copy(builder, node, tuple(new[o] for o in node.operands))
+        new.append(_round(builder, made, node.value_type) if isinstance(node.instruction, Load) else made)
+    return replace(coordinate, nodes=builder.finish(coordinate.name).nodes[: new[-1] + 1]) if new else coordinate
+
+
+def _accepted(builder: KernelBuilder, operator: str, operands: tuple[int, ...]) -> tuple[int, ...]:
+    """The operands, which have one type, in one that the operator takes."""
+    type_ = builder.node(operands[0]).value_type
+    if not type_.is_float or accepts(OPERATORS[operator], type_):
+        return operands
+    return tuple(_round(builder, o, F64) for o in operands)
+
+
+def _reciprocal_root(builder: KernelBuilder, value: int) -> int:
+    """What rsqrt is in dd: two operators that dd has."""
+    one = builder.imm(1.0, DD, builder.node(value).space or GLOBAL)
+    return builder.arith("divide", one, builder.arith("sqrt", value))
 
 
 def _agree(builder: KernelBuilder, operands: tuple[int, ...]) -> tuple[int, ...]:
@@ -95,6 +243,31 @@ def _agree(builder: KernelBuilder, operands: tuple[int, ...]) -> tuple[int, ...]
     computed = [o for o in operands if not traits_of(builder.node(o).instruction).uniform]
     target = max((builder.node(o).value_type for o in computed or operands), key=lambda t: t.bits)
     return tuple(_round(builder, o, target) for o in operands)
+
+
+def _stored(
+    builder: KernelBuilder, value: int, type_: StorageType, compute: Callable[[KernelBuilder, int, StorageType], int]
+) -> int:
+    """What a static takes. A value with a name has the precision that this name has."""
+    return _round(builder, value, type_) if builder.node(value).names else compute(builder, value, type_)
+
+
+def _in_type(builder: KernelBuilder, value: int, type_: StorageType) -> int:
+    """The value computed in a wider type, from operands that are widened first; in a narrower one it is rounded."""
+    node = builder.node(value)
+    if node.value_type.is_float and type_.is_float and type_.bits > node.value_type.bits:
+        match node.instruction:
+            case Arith(operator) if OPERATORS[operator].rule in ("same", "select"):
+                if accepts(OPERATORS[operator], type_):
+                    first = 1 if OPERATORS[operator].rule == "select" else 0
+                    widened = (_round(builder, o, type_) for o in node.operands[first:])
+                    return builder.arith(operator, *node.operands[:first], *widened)
+            case Reduce(str() as operator, axes) | Fold(str() as operator, axes):
+                if accepts(OPERATORS[REDUCTIONS[operator].operator], type_):
+                    return builder.fold(operator, _round(builder, node.operands[0], type_), axes)
+            case _:
+                pass
+    return _round(builder, value, type_)
 
 
 def _round(builder: KernelBuilder, value: int, type_: StorageType) -> int:

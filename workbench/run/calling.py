@@ -14,10 +14,11 @@ from workbench.backends.teams import check_threads
 from workbench.errors import FieldError, RunError, ShapeError
 from workbench.forking import forkable_lock
 from workbench.graph import Axis, Graph, Static
-from workbench.graph.operators import cast
+from workbench.graph.arithmetic import stored
 from workbench.graph.spaces import NamedExtent
 from workbench.pipeline import compile_graph
 from workbench.planning.choices import Choices
+from workbench.planning.retype import retype
 from workbench.run.creation import allocate
 from workbench.run.values import field_values, number
 
@@ -67,21 +68,21 @@ def call(graph: Graph, choices: Choices, given: Given, *, backend: str = "auto",
             advice=f"Use sim = {graph.name}.simulate(...), then sim.run(n).",
         )
     check_threads(threads)
-    arrays, numbers = _sorted(graph, given)
-    extents = _extents(graph, arrays, given)
+    program = retype(graph, choices.meaning)
+    arrays, numbers, extents = read_call(program, given)
     if min(extents) < 1:
-        return _interpreted(graph, extents, arrays, numbers)
+        return _interpreted(program, extents, arrays, numbers)
     key = (id(graph), id(choices), backend, threads, extents)
     with _lock:
         kept = _instances.pop(key, None)
     instance = allocate(compile_graph(graph, choices, backend), extents, threads) if kept is None else kept[2]
     try:
-        for static in _inputs(graph):
-            instance.write_field(static.name, _whole(graph, static, arrays[static.name], extents))
-        for static in graph.params:
+        for static in _inputs(program):
+            instance.write_field(static.name, _whole(program, static, arrays[static.name], extents))
+        for static in program.params:
             instance.write_global(static.name, numbers.get(static.name, static.default or 0))
-        _march(graph, instance, extents, arrays, numbers)
-        results = {name: _result(graph, instance, name) for name, _ in graph.kernel(MAIN).stores()}
+        _march(program, instance, extents, arrays, numbers)
+        results = {name: _result(program, instance, name) for name, _ in graph.kernel(MAIN).stores()}
     except BaseException:
         instance.close()
         raise
@@ -89,11 +90,20 @@ def call(graph: Graph, choices: Choices, given: Given, *, backend: str = "auto",
     return results
 
 
+def read_call(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Number], tuple[int, ...]]:
+    """Return what a call is given: arrays by the names of their statics (0-d for one number), params, and extents.
+
+    Raises FieldError or ShapeError naming what does not fit.
+    """
+    arrays, numbers = _sorted(graph, given)
+    return arrays, numbers, _extents(graph, arrays, given)
+
+
 def _result(graph: Graph, instance: Instance, name: str) -> Array:
     static = graph.static(name)
     if static.role == "field":
         return instance.read_field(name)
-    return np.asarray(instance.read_global(name), static.type.numpy)
+    return np.asarray(stored(instance.read_global(name), static.type))
 
 
 def _keep(key: tuple[object, ...], graph: Graph, choices: Choices, instance: Instance) -> None:
@@ -215,7 +225,7 @@ def _interpreted(
     graph: Graph, extents: tuple[int, ...], arrays: State, numbers: Mapping[str, Number]
 ) -> dict[str, Array]:
     """The meaning of the program: also where some axis has no cell, for which nothing is compiled."""
-    params = {s.name: cast(np.asarray(numbers.get(s.name, s.default or 0)), s.type) for s in graph.params}
+    params = {s.name: stored(numbers.get(s.name, s.default or 0), s.type) for s in graph.params}
     whole = {s.name: _whole(graph, s, arrays[s.name], extents) for s in _inputs(graph)}
     with np.errstate(all="ignore"):
         return KernelInterpreter(graph, graph.kernel(MAIN), extents).step({**params, **whole})

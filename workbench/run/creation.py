@@ -12,8 +12,9 @@ from workbench.backends.teams import check_threads
 from workbench.graph import Graph
 from workbench.graph.arithmetic import python_number
 from workbench.pipeline import Compiled, compile_graph
-from workbench.planning.choices import Choices
+from workbench.planning.choices import Choices, Meaning
 from workbench.planning.extents import check_extents
+from workbench.planning.retype import retype
 from workbench.run.checkpoint import load_checkpoint
 from workbench.run.memory import check_memory
 from workbench.run.opening import open_state, read_opening
@@ -23,7 +24,11 @@ from workbench.run.state import State
 
 
 class Chooser(Protocol):
-    """Chooses once the size is known."""
+    """Chooses once the size is known; what may change results is known before."""
+
+    @property
+    def meaning(self) -> Meaning:
+        """Of whatever it chooses."""
 
     def __call__(self, graph: Graph, backend: str, extents: tuple[int, ...], threads: int) -> tuple[Choices, str]:
         """The choices, and where they come from, as a part of a sentence."""
@@ -39,7 +44,7 @@ def create_simulation(
     threads: int = 0,
 ) -> Simulation:
     """Check the values, compile, allocate, run `init`, write the values, in this order: cheap refusals come first."""
-    opening = read_opening(graph, values, shape)
+    opening = read_opening(retype(graph, choices.meaning), values, shape)
     check_threads(threads)
     origin = ""
     if not isinstance(choices, Choices):

@@ -135,24 +135,25 @@ def verify(
     fields = zip(graph.fields, random_fields(graph, extents), strict=True)
     given |= {static.name: values for static, values in fields if static.name not in given}
     reference = create_simulation(graph, choices, given, extents, backend=REFERENCE)
-    bounds = _bounds(reference.compiled.plan.graph, given)
+    program = reference.compiled.plan.graph
+    bounds = _bounds(program, given)
     expected = _two_looks(reference, steps)
     deviations, absent = [], []
     for name, state in availability_table():
         if not state.available:
             absent.append((name, state.reason))
-        elif (error := refused(graph, name)) is not None:
+        elif (error := refused(program, name)) is not None:
             absent.append((name, error.what))
         elif name != REFERENCE:
             looks = _two_looks(create_simulation(graph, choices, given, extents, backend=name), steps)
-            for static in graph.statics:
+            for static in program.statics:
                 if static.role != "param":
                     one, last = (
                         distance(look[static.name], right[static.name], static.type)
                         for look, right in zip(looks, expected, strict=True)
                     )
                     deviations.append(Deviation(name, static.name, one, last, *bounds[static.name]))
-    return Verification(graph.name, extents, steps, is_exact(graph), tuple(deviations), tuple(absent))
+    return Verification(graph.name, extents, steps, is_exact(program), tuple(deviations), tuple(absent))
 
 
 def distance(found: Array | Number, expected: Array | Number, type_: StorageType) -> int:

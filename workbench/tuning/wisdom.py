@@ -24,7 +24,7 @@ from workbench.backends.registry import get_backend, row_of
 from workbench.errors import BackendError, BuildError, GenomeError, PlanError, RunError
 from workbench.graph import Graph
 from workbench.pipeline import plan_for
-from workbench.planning.choices import Choices, Schedule
+from workbench.planning.choices import Choices, Meaning, Schedule
 from workbench.planning.exchange import from_json, to_json
 from workbench.planning.retype import retype
 from workbench.planning.simplify import simplify
@@ -180,6 +180,11 @@ class Best:
     """Chooses for a simulation what was found before; `own` are the choices where nothing was."""
 
     own: Choices
+
+    @property
+    def meaning(self) -> Meaning:
+        """What may change results is never searched."""
+        return self.own.meaning
 
     def __call__(self, graph: Graph, backend: str, extents: tuple[int, ...], threads: int) -> tuple[Choices, str]:
         """The choices, and where they come from."""

@@ -214,6 +214,18 @@ dd
     error line 2: 'one tenth' is no number
     advice Write a decimal number such as "0.1" or "-6.02e23".
 
+compute_in
+    u = field("u")
+    tenfold = 10 * u
+    compute_in(tenfold, "f32")
+    u.next = tenfold
+    given u = [1, 0.1234567]
+    gives u = [10, 1.23457]
+    wrong u = field("u")
+    wrong u.next = compute_in(10 * u, "f32") + 1
+    error line 2: the value that compute_in is asked for has no name
+    advice Assign it to a variable first.
+
 shift
     u = field("u", boundary="periodic")
     u.next = shift(u, (1,))

@@ -1,0 +1,75 @@
+"""Precision: types of values asked for by name, and what that changes in a program, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from workbench.errors import PlanError
+from workbench.graph import OPERATORS, Arith, Graph, Kernel
+from workbench.graph.operators import accepts
+from workbench.graph.types import DD, storage_type
+from workbench.planning.choices import EVERY, Meaning
+from workbench.planning.retype import precision_of, retype_as
+
+
+def with_types(graph: Graph, meaning: Meaning, every: object, types: Mapping[str, object]) -> Meaning:
+    """Return the meaning with these types: `every` for all values that have none by name, "" to leave them.
+
+    What a name was given before is replaced, and `every` replaces all. PlanError for names that nothing carries and
+    for types that are not floats.
+    """
+    pairs = {} if every else dict(meaning.precision)
+    if every:
+        pairs[EVERY] = _spelled(every)
+    for name, type_ in types.items():
+        pairs.pop(name, None)  # later requests win where two names stand for one value
+        pairs[name] = _spelled(type_)
+    changed = Meaning(meaning.arithmetic, tuple(pairs.items()))
+    precision_of(graph, changed)
+    return changed
+
+
+def _spelled(type_: object) -> str:
+    try:
+        return storage_type(type_).name
+    except KeyError:
+        raise PlanError(f"{type_!r} is no storage type", advice='Use "f32", "f64" or "dd".') from None
+
+
+def change_lines(graph: Graph, meaning: Meaning) -> tuple[str, ...]:
+    """What the meaning changes in a graph, a line each: "u, v: f32, declared f64", "line 4: exp computes in f64 ...".
+
+    None where nothing is asked.
+    """
+    if not meaning.precision:
+        return ()
+    precision = precision_of(graph, meaning)
+    lines: list[str] = []
+    if precision.every:
+        lines.append(f"all values: {precision.every}{', but those named below' if precision.types else ''}")
+    declared = {s.name: s.type for s in graph.statics}
+    computed = {name: node.value_type for kernel in graph.kernels for node in kernel.nodes for name in node.names}
+    named: dict[tuple[str, str], list[str]] = {}
+    for name, type_ in precision.types.items():
+        before = declared.get(name) or computed[name]
+        was = f"{'declared' if name in declared else 'computed in'} {before}"
+        named.setdefault((type_.name, "unchanged" if before == type_ else was), []).append(name)
+    lines += [f"{', '.join(names)}: {type_}, {was}" for (type_, was), names in named.items()]
+    return (*lines, *_without_dd(retype_as(graph, precision)))
+
+
+def _without_dd(graph: Graph) -> tuple[str, ...]:
+    """The operators that compute in f64 on what was dd, because dd has them not."""
+    found: dict[str, None] = {}
+    for kernel in graph.kernels:
+        for node in kernel.nodes:
+            operator = node.instruction.operator if isinstance(node.instruction, Arith) else ""
+            if operator and not accepts(OPERATORS[operator], DD) and any(_was_dd(kernel, o) for o in node.operands):
+                line = f"line {node.spans[0].line}: " if node.spans else ""
+                found[f"{line}{operator} computes in f64, because dd has no such operator"] = None
+    return tuple(found)
+
+
+def _was_dd(kernel: Kernel, value: int) -> bool:
+    node = kernel.nodes[value]
+    return node.instruction == Arith("cast") and kernel.nodes[node.operands[0]].type == DD

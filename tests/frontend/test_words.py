@@ -29,7 +29,7 @@ def given(example):
 
 
 def test_the_words_are_the_vocabulary():
-    members = {"u[+1]", "u.at", "u.next", "outflow"}
+    members = {"u[+1]", "u.at", "u.next", "u.source", "outflow"}
     assert {word.name for word in WORDS} == {*language.__all__, *members}
     assert len({word.name for word in WORDS}) == len(WORDS)
 

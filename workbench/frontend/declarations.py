@@ -93,6 +93,11 @@ def _declare_field(
             f"{what} stands in a cell that runs once at each call",
             advice="Declare what is given with array(...), targets(...) or sources(...).",
         )
+    if trace.populations:
+        raise TraceError(
+            f"{what} stands in a cell of particles, which has no grid",
+            advice=f'Write {name}, = particles("{name}"), or a cell of its own for the field.',
+        )
     type_ = trace.float_type if dtype is None else parse_type(dtype)
     span = trace.here()
     face_axes = _parse_location(trace, location, what)

@@ -14,10 +14,19 @@ from workbench.frontend.coordinates import cell_centre, coordinate
 from workbench.frontend.declarations import extend, field, fields, kernel, param, scalar, tensor, vector
 from workbench.frontend.finite_differences import coefficients
 from workbench.frontend.hints import delayed, manifest, named, need_local, rolling, sync
-from workbench.frontend.operations import parse_type, reduce_value, whole_number
+from workbench.frontend.operations import parse_type, whole_number
 from workbench.frontend.pairs import sources, targets, totals
+from workbench.frontend.particles import particles
 from workbench.frontend.precision import compute_in
 from workbench.frontend.random_numbers import random
+from workbench.frontend.reductions import (
+    reduce_all,
+    reduce_any,
+    reduce_max,
+    reduce_min,
+    reduce_product,
+    reduce_sum,
+)
 from workbench.frontend.tensor_algebra import compose, contract, delta, dot, einsum, outer
 from workbench.frontend.tensors import components
 from workbench.frontend.time_integration import courant_step, leapfrog, midpoint, ssp_rk2, ssp_rk3
@@ -33,7 +42,7 @@ class _Dimension:
     """The number of dimensions of the cell being traced, for functions written outside cells."""
 
     def __index__(self) -> int:
-        return current_trace("dim").dim
+        return current_trace("dim").vector_dim
 
     def __int__(self) -> int:
         return self.__index__()
@@ -77,13 +86,13 @@ class _Axes:
     """The axis numbers 0 ... dim-1 of the cell being traced."""
 
     def __iter__(self) -> Iterator[int]:
-        return iter(range(current_trace("axes").dim))
+        return iter(range(current_trace("axes").vector_dim))
 
     def __len__(self) -> int:
-        return current_trace("axes").dim
+        return current_trace("axes").vector_dim
 
     def __getitem__(self, index: int) -> int:
-        return range(current_trace("axes").dim)[index]
+        return range(current_trace("axes").vector_dim)[index]
 
     def __repr__(self) -> str:
         return "axes"
@@ -96,8 +105,8 @@ def index(axis: int | str) -> Value:
     """The cell's index along `axis`, an i64 Local that simply continues outside the domain. Of arrays by axis name."""
     trace = current_trace("index")
     axis = trace.need_axis(axis, trace.text_here("index"))
-    space = Space((trace.space.axes[axis],)) if trace.is_called else trace.space
-    number = 0 if trace.is_called else axis
+    space = Space((trace.space.axes[axis],)) if trace.names_axes else trace.space
+    number = 0 if trace.names_axes else axis
     return Value(trace.emit(lambda pool: pool.index(number, space)))
 
 
@@ -105,7 +114,7 @@ def size(axis: int | str) -> Value:
     """The number of cells along `axis`, an i64 Global. Of arrays by axis name."""
     trace = current_trace("size")
     axis = trace.need_axis(axis, trace.text_here("size"))
-    number = trace.axis_names.index(trace.space.axes[axis].name) if trace.is_called else axis
+    number = trace.axis_names.index(trace.space.axes[axis].name) if trace.names_axes else axis
     return Value(trace.emit(lambda pool: pool.size(number)))
 
 
@@ -140,51 +149,6 @@ def dd(value: object) -> Value:
     """A number or value of type dd, two f64 with 106 bits together: dd("0.1") has all digits, dd(x) casts."""
     current_trace("dd")
     return wrap(operations.double_double(value if isinstance(value, str) else operand(value)))
-
-
-@componentwise
-def reduce_sum(value: object, axis: object = None) -> Value:
-    """Sum over all cells, in the canonical order; of floats it is f64.
-
-    With `axis`, a number or several, over these axes alone: one value for each cell along the others, of the same type.
-    It meets values of more axes as it is: u - reduce_sum(u, axis=1) / size(1).
-    """
-    return _reduce("sum", value, axis)
-
-
-@componentwise
-def reduce_product(value: object, axis: object = None) -> Value:
-    """Product over all cells, in the canonical order; of floats it is f64. `axis` as in reduce_sum."""
-    return _reduce("product", value, axis)
-
-
-@componentwise
-def reduce_min(value: object, axis: object = None) -> Value:
-    """Smallest cell; NaN if any cell is NaN. `axis` as in reduce_sum."""
-    return _reduce("min", value, axis)
-
-
-@componentwise
-def reduce_max(value: object, axis: object = None) -> Value:
-    """Largest cell; NaN if any cell is NaN. `axis` as in reduce_sum."""
-    return _reduce("max", value, axis)
-
-
-@componentwise
-def reduce_any(value: object, axis: object = None) -> Value:
-    """Whether the condition holds in some cell. `axis` as in reduce_sum."""
-    return _reduce("any", value, axis)
-
-
-@componentwise
-def reduce_all(value: object, axis: object = None) -> Value:
-    """Whether the condition holds in every cell. `axis` as in reduce_sum."""
-    return _reduce("all", value, axis)
-
-
-def _reduce(name: str, value: object, axis: object) -> Value:
-    current_trace(f"reduce_{name}")
-    return wrap(reduce_value(name, operand(value), axis))
 
 
 @componentwise
@@ -343,6 +307,7 @@ __all__ = [
     "outer",
     "output",
     "param",
+    "particles",
     "periodic",
     "pi",
     "power",

@@ -67,7 +67,7 @@ def _copy(trace: Trace, builder: KernelBuilder, roots: Sequence[int]) -> dict[in
     places: dict[int, int] = {}
     for index in sorted(needed):
         node = trace.pool.node(index)
-        if trace.is_called and isinstance(node.instruction, LoadSize):  # the cell may have got axes since
+        if trace.names_axes and isinstance(node.instruction, LoadSize):  # the cell may have got axes since
             names = [axis.name for axis in trace.space.axes]
             node = replace(node, instruction=LoadSize(names.index(trace.axis_names[node.instruction.axis])))
         place = places[index] = copy(builder, node, tuple(places[o] for o in node.operands))

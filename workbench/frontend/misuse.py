@@ -277,3 +277,27 @@ def _call_needs_one(call: ast.Call, term: Term, text: str) -> TraceError:
     return TraceError(
         f"{text}: {name} needs one number, but the value {_nature(term)}", advice="Use the value as it is."
     )
+
+
+_METHODS = {
+    "sum": "Write reduce_sum(u).",
+    "min": "Write reduce_min(u).",
+    "max": "Write reduce_max(u).",
+    "prod": "Write reduce_product(u).",
+    "any": "Write reduce_any(u).",
+    "all": "Write reduce_all(u).",
+    "mean": "Write reduce_sum(u) / size(0), with one size per axis.",
+    "shape": "Use size(axis).",
+    "size": "Use size(axis).",
+    "ndim": "Use dim.",
+    "copy": "Use the value as it is: values never change.",
+    "shift": "Write u[+1], u.at(+1, axis) or shift(u, vector).",
+}
+
+
+def no_attribute(name: str) -> TraceError:
+    """The error for what arrays have and traced values have not."""
+    return TraceError(
+        f"a traced value has no .{name}",
+        advice=_METHODS.get(name, "Use .next, .at(offset, axis), .astype(dtype), or .source of particles."),
+    )

@@ -279,11 +279,19 @@ def read(operand: Term, offsets: tuple[int, ...]) -> Term:
         )
     if any(axis.kind == "array" for axis in operand.space.axes):
         raise TraceError(
-            f"{operand.trace.text_here()} reads a neighbour, but targets and sources have none",
-            advice="Leave the offset out; index(0) and index(1) number targets and sources.",
+            f"{operand.trace.text_here()} reads a neighbour, but {_elements(operand.trace)} have none",
+            advice=f"Leave the offset out; index(0) and index(1) number {_elements(operand.trace)}.",
         )
     need_own_offsets(operand.space, len(offsets), operand.trace.text_here("this read"))
     return operand.trace.emit(lambda pool: pool.shift(operand.index, tuple(-o for o in offsets)))
+
+
+def _example_axis(trace: Trace) -> str:
+    return 'over="source"' if trace.populations else "axis=1"
+
+
+def _elements(trace: Trace) -> str:
+    return "particles and sources" if trace.populations else "targets and sources"
 
 
 def parse_type(spelling: object) -> StorageType:
@@ -325,7 +333,7 @@ def storable(trace: Trace, name: str, operand: Operand) -> Term:
             raise TraceError(
                 f"{name} has the axes {static.space.axis_names}, but {name}.next is given a value along "
                 f"{operand.space.axis_names}",
-                advice="Reduce it over the axes that are too many: reduce_sum(value, axis=1).",
+                advice=f"Reduce it over the axes that are too many: reduce_sum(value, {_example_axis(trace)}).",
             )
         check_storable(trace, static.name, static.type, operand.type)
     elif (isinstance(operand, float) and static.type.is_integer) or (static.type == BOOL) != isinstance(operand, bool):

@@ -232,7 +232,7 @@ def _dim(function: Callable[..., object], rank: int, dim: int | None, what: str)
     if dim is not None:
         return need_dim(what, dim)
     if is_tracing():
-        return current_trace(what).dim
+        return current_trace(what).vector_dim
     for size in range(MOST_DIMENSIONS + 1):
         try:
             function(*(size,) * rank)

@@ -13,6 +13,7 @@ from workbench.errors import TraceError
 from workbench.frontend.misuse import refuse_distance
 from workbench.frontend.numpy_names import need_meaning
 from workbench.frontend.operations import whole_or_none
+from workbench.frontend.parts import declared, neighbour, source_of
 from workbench.frontend.trace import DimensionFoundError, current_trace, is_tracing, need_dim, show_dim, text_here
 from workbench.frontend.value import Value
 
@@ -77,7 +78,7 @@ class Tensor:
             )
         if number >= self.dim and is_tracing():
             trace = current_trace("a component")
-            if not trace.fixed and self.dim == trace.dim and number < 3:
+            if not trace.fixed and self.dim == trace.vector_dim and number < 3:
                 raise DimensionFoundError(number + 1, fixed=False)
         if not 0 <= number < self.dim:
             known = "only component 0" if self.dim == 1 else f"components 0 to {self.dim - 1}"
@@ -96,13 +97,13 @@ class Tensor:
     @property
     def next(self) -> Tensor:
         """The values given to all components in this kernel; an error before they are given."""
-        return self.map(lambda part: _declared(part, self).next)
+        return self.map(lambda part: declared(part, self.name).next)
 
     @next.setter
     def next(self, value: object) -> None:
         current_trace(".next")
         for part in self.stored.values():
-            _declared(part, self)
+            declared(part, self.name)
         given = as_tensor(value)
         if isinstance(given, Tensor):
             check_alike(self, given)
@@ -119,9 +120,14 @@ class Tensor:
         for index, part in self.stored.items():
             part.next = given.component(index) if isinstance(given, Tensor) else cast(Value, given)
 
+    @property
+    def source(self) -> Tensor:
+        """The vectors of the same particles seen as sources; a Python number is the same of all."""
+        return self.map(source_of)
+
     def at(self, offset: int, axis: int) -> Tensor:
         """The whole tensor `offset` cells away along `axis`; a Python number is the same everywhere."""
-        return self.map(lambda part: _neighbour(part, offset, axis))
+        return self.map(lambda part: neighbour(part, offset, axis))
 
     def astype(self, dtype: object) -> Tensor:
         """Every component in another storage type."""
@@ -377,24 +383,4 @@ def one_value(part: object, what: str) -> Value:
     raise TraceError(
         f"{text_here(what)}: {getattr(part, 'kind', repr(part))} is no component",
         advice="Give a value, an array or a number for each component.",
-    )
-
-
-def _declared(part: Value, tensor: Tensor) -> Value:
-    if not tensor.name:
-        raise TraceError(
-            f"{text_here('.next')}: only a declared tensor has .next, and this is a computed one",
-            advice='Declare it: v = vector("v"), then v.next = value.',
-        )
-    return part
-
-
-def _neighbour(part: Value, offset: int, axis: int) -> object:
-    if isinstance(part, Value):
-        return part.at(offset, axis)
-    if isinstance(part, int | float):
-        return part
-    raise TraceError(
-        f"{text_here('.at')}: a plain array has no neighbours outside itself",
-        advice="Use .at in a cell, where boundary rules say what is outside.",
     )

@@ -131,13 +131,15 @@ class Trace:
     def __init__(self, name: str, dim: int, fixed: bool, float_type: StorageType, source: Source) -> None:
         self.name = name
         self.dim = dim
+        self.vector_dim = dim  # of vectors and tensors; that of the grid, where there is one
         self.fixed = fixed  # the dimension is certain, not a guess that a read may correct
         self.float_type = float_type
         self.source = source
         self.tree: ast.Module | None = None  # for messages that name a construct
         self.space = grid_space(dim)
         self.pool = KernelBuilder(self.space, ())
-        self.axis_names: list[str] = []  # of a called cell, in order of appearance; sizes in the pool count these
+        self.axis_names: list[str] = []  # of a cell without a grid, in order of appearance; sizes count these
+        self.populations: dict[str, str] = {}  # of particles; the axis along which each is seen as sources
         self.statics: dict[str, Static] = {}
         self.default_boundary: object = None
         self.periodic_axes: set[int] = set()
@@ -184,6 +186,11 @@ class Trace:
     def is_called(self) -> bool:
         """Whether the cell runs once at each call."""
         return self.kernels[0].name == "main"
+
+    @property
+    def names_axes(self) -> bool:
+        """Whether axes go by their names: those of arrays and particles."""
+        return bool(self.axis_names)
 
     def here(self) -> Span:
         """Where the cell is, Span(0) outside it."""
@@ -262,7 +269,7 @@ class Trace:
 
     def need_axis(self, axis: object, what: str) -> int:
         """`axis` as a legal axis number; while the dimension is a guess, a larger one raises the guess."""
-        if self.is_called and isinstance(axis, str):
+        if self.names_axes and isinstance(axis, str):
             found = next((k for k, own in enumerate(self.space.axes) if own.name == axis), None)
             if found is not None:
                 return found
@@ -352,12 +359,13 @@ def need_dim(text: str, dim: int) -> int:
         raise TraceError(f"{text}: no tensor has {dim!r} dimensions", advice=f"Use 1 to {MOST_DIMENSIONS}.")
     if is_tracing():
         trace = current_trace(text)
-        if trace.dim < dim <= 3 and not trace.fixed:
+        if trace.vector_dim < dim <= 3 and not trace.fixed:
             raise DimensionFoundError(dim, fixed=False)
-        if dim != trace.dim:
+        if dim != trace.vector_dim:
+            own = show_dim(trace.vector_dim)
             raise TraceError(
-                f"{text} has {dim} component{'s' * (dim != 1)} for an index, but the machine has {show_dim(trace.dim)}",
-                advice=f"Give {trace.dim}, or define the cell with --dim {dim}.",
+                f"{text} has {dim} component{'s' * (dim != 1)} for an index, but the machine has {own}",
+                advice=f"Give {trace.vector_dim}, or define the cell with --dim {dim}.",
             )
     return dim
 

@@ -23,18 +23,8 @@ from workbench.frontend.operations import (
     trace_of,
     whole_number,
 )
+from workbench.frontend.populations import as_source
 from workbench.frontend.trace import Operand, Term, current_trace
-
-_METHODS = {
-    **{name: f"Write reduce_{name}(u)." for name in ("sum", "min", "max", "any", "all")},
-    "prod": "Write reduce_product(u).",
-    "mean": "Write reduce_sum(u) / size(0), with one size per axis.",
-    "shape": "Use size(axis).",
-    "size": "Use size(axis).",
-    "ndim": "Use dim.",
-    "copy": "Use the value as it is: values never change.",
-    "shift": "Write u[+1], u.at(+1, axis) or shift(u, vector).",
-}
 
 
 class Value:
@@ -76,6 +66,11 @@ class Value:
                 f"{self._static} is a variable of another cell", advice=f'Declare it here: field("{self._static}").'
             )
         trace.store(self._static, storable(trace, self._static, given))
+
+    @property
+    def source(self) -> Value:
+        """The same particles seen as sources: a formula of x and x.source has one value a pair."""
+        return Value(as_source(term_of(self)))
 
     def at(self, offset: int, axis: int) -> Value:
         """The value `offset` cells away along `axis`, in any number of dimensions."""
@@ -125,10 +120,7 @@ class Value:
     def __getattr__(self, name: str) -> object:
         if name.startswith("_"):  # what Python and NumPy probe for
             raise AttributeError(name)
-        raise TraceError(
-            f"a traced value has no .{name}",
-            advice=_METHODS.get(name, "Use .next, .at(offset, axis) or .astype(dtype)."),
-        )
+        raise misuse.no_attribute(name)
 
     def __repr__(self) -> str:
         if self._term is None:

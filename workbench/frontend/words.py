@@ -19,6 +19,7 @@ from workbench.frontend.examples.calculus import CALCULUS, HINTS, TENSORS, TIME
 from workbench.frontend.examples.called import ARRAYS, PAIRS
 from workbench.frontend.examples.declarations import BOUNDARIES, DECLARATIONS, GRID, READING
 from workbench.frontend.examples.functions import FUNCTIONS, FUNCTIONS_OF_VALUES, NUMBERS, REDUCTIONS
+from workbench.frontend.examples.particles import PARTICLES
 from workbench.frontend.value import Value
 
 _MARK = "\n\nExample::\n\n"
@@ -121,6 +122,12 @@ _GROUPS = (
         PAIRS,
     ),
     (
+        "Particles",
+        "State of elements that act on each other, kept from step to step as fields of a grid are. All arrays of a "
+        "population have one length, which `simulate` takes from them.",
+        PARTICLES,
+    ),
+    (
         "Arrays",
         "Programs that run once, from arrays to outputs: `dotp(xs=x, ys=y)` returns a mapping. Axes have names, and "
         "what meets has the axes of both.",
@@ -135,6 +142,7 @@ _WRITTEN = {
     "u[+1]": "u[+1], u[+1, 0], u[0, -1], ...",
     "u.at": "u.at(offset, axis)",
     "u.next": "u.next = value",
+    "u.source": "x.source",
     "dim": "dim",
     "axes": "axes",
     "outflow": 'boundary="outflow"',
@@ -153,7 +161,7 @@ _MEANT = {
     "inf": "Infinity.",
     "nan": "Not a number.",
 }
-_VALUES = {"u[+1]": Value.__getitem__, "u.at": Value.at, "u.next": Value.next}
+_VALUES = {"u[+1]": Value.__getitem__, "u.at": Value.at, "u.next": Value.next, "u.source": Value.source}
 
 
 def read_examples(text: str) -> dict[str, Example]:

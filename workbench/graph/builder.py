@@ -64,10 +64,17 @@ class KernelBuilder:
         exact: bool | int | float = float(value) if type_.is_record else type_.numpy.type(value).item()
         return self._add(Imm(exact), (), type_, space)
 
-    def load(self, name: str) -> int:
-        """The static's value at the kernel's start."""
+    def load(self, name: str, along: Sequence[str] = ()) -> int:
+        """The static's value at the kernel's start; along other axes of the same extents, if these are named."""
         static = self._static(name)
-        return self._add(Load(name), (), static.type, static.space)
+        axes = tuple(axis for axis in self.space.axes if axis.name in along)
+        seen = Space(axes) if along else static.space
+        if along and (tuple(along) != tuple(a.name for a in axes) or not seen.fits(static.space)):
+            raise GraphError(
+                f"{name} along ({static.space.axis_names}) cannot be seen along ({', '.join(along)})",
+                advice="Name as many other axes of the same extents, in the order of the graph's.",
+            )
+        return self._add(Load(name, tuple(along)), (), static.type, seen)
 
     def store(self, name: str, value: int) -> int:
         """Let the static take the value when the kernel ends; once per static, never for a param."""

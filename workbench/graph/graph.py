@@ -87,8 +87,9 @@ class Kernel:
         return tuple((n.instruction.name, n.operands[0]) for n in self.nodes if isinstance(n.instruction, Store))
 
     def loads(self) -> tuple[tuple[str, int], ...]:
-        """(static, node of its Load), in order."""
-        return tuple((n.instruction.name, i) for i, n in enumerate(self.nodes) if isinstance(n.instruction, Load))
+        """(static, node of its Load), in order; those along other axes first: a dict has a static's own Load if any."""
+        found = [(n.instruction, i) for i, n in enumerate(self.nodes) if isinstance(n.instruction, Load)]
+        return tuple((load.name, i) for load, i in sorted(found, key=lambda pair: not pair[0].along))
 
     def find(self, name: str) -> int | None:
         """The last node that carries the user's name, or None."""

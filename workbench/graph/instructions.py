@@ -29,9 +29,14 @@ class Imm:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """The static `name` as it was when the kernel started; a Local one is defined on the domain only."""
+    """The static `name` as it was when the kernel started; a Local one is defined on the domain only.
+
+    along: the names of the axes along which it is seen, if not its own ones: as many, of the same extents. Particles
+    are seen as targets along their own axis and as sources along another one.
+    """
 
     name: str
+    along: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def own_name(kernel: Kernel, index: int) -> str:
     """The name that the value has in the cell, "" if it has none."""
     node = kernel.nodes[index]
     if isinstance(node.instruction, Load):
-        return node.instruction.name
+        return ".".join((node.instruction.name, *node.instruction.along))
     if isinstance(node.instruction, Store):
         return f"{node.instruction.name}.next"
     return node.names[0] if node.names else ""
@@ -188,8 +188,8 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
     match node.instruction:
         case Imm(value):
             return number_text(value)
-        case Load(static):
-            return f"{static}, as it was when the step began"
+        case Load():
+            return f"{name}, as it was when the step began"
         case Store(static):
             return f"{static} becomes {_operand(kernel, node, 0, depth)}"
         case Arith(operator):

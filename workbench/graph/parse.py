@@ -88,6 +88,12 @@ class _Line:
             raise self.error(f"a name expected, found {word}")
         return word
 
+    def names(self) -> tuple[str, ...]:
+        found = [self.name()]
+        while self.accept(","):
+            found.append(self.name())
+        return tuple(found)
+
     def string(self, word: str = "") -> str:
         try:
             value = json.loads(word or self.take())
@@ -330,7 +336,8 @@ class _Parser:
             case "imm":
                 return Imm(line.number_value())
             case "load":
-                return Load(line.name())
+                name = line.name()
+                return Load(name, line.names() if line.accept("along") else ())
             case "store":
                 return Store(line.name())
             case "reduce" | "fold":

@@ -64,8 +64,8 @@ def _leaf(builder: KernelBuilder, node: Node, instruction: Imm | Load | LoadInde
         case Imm(value):
             assert node.space is not None
             return builder.imm(value, node.value_type, node.space)
-        case Load(name):
-            return builder.load(name)
+        case Load(name, along):
+            return builder.load(name, along)
         case LoadIndex(axis):
             return builder.index(axis, node.space)
         case LoadSize(axis):

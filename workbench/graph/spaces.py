@@ -78,6 +78,40 @@ class Space:
         assert positions is not None, f"axes {self.axis_names} among {other.axis_names}"
         return tuple(extents[position] for position in positions)
 
+    @property
+    def named(self) -> bool:
+        """Whether axes are those of arrays or particles, which go by their names."""
+        return any(axis.kind == "array" for axis in self.axes)
+
+    @property
+    def elements(self) -> str:
+        """What it has: "cells", or the names of populations: "particles"."""
+        names = [self.axes[leader].name for leader in sorted(set(self.leaders))]
+        return " x ".join(names) if self.named else "cells"
+
+    @property
+    def leaders(self) -> tuple[int, ...]:
+        """For each axis the number of the first one of its extent: its own, but where particles are seen as sources."""
+        extents = [axis.extent for axis in self.axes]
+        return tuple(extents.index(extent) for extent in extents)
+
+    def agreeing(self, extents: tuple[int, ...]) -> tuple[int, ...]:
+        """Return extents with that of the first axis along all axes of one extent."""
+        return tuple(extents[leader] for leader in self.leaders)
+
+    def shape_of(self, extents: tuple[int, ...]) -> tuple[int, ...]:
+        """Return each extent once, as people give and see the shape of a simulation."""
+        return tuple(extents[leader] for leader in sorted(set(self.leaders)))
+
+    def fits(self, other: Space) -> bool:
+        """Whether an array over the other space's axes may be seen along these: other axes, pair by pair of one extent.
+
+        Grid axes never fit: each has its own halo and boundary rules.
+        """
+        pairs = list(zip(self.axes, other.axes, strict=False))
+        alike = all(a.extent == b.extent and a.kind == b.kind == "array" for a, b in pairs)
+        return self != other and self.rank == other.rank and alike
+
     def without(self, axes: tuple[int, ...]) -> Space:
         """Return the space of the axes that are left when those of these numbers are taken away."""
         return Space(tuple(axis for number, axis in enumerate(self.axes) if number not in axes))

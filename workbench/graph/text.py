@@ -190,8 +190,8 @@ def _instruction_words(instruction: Instruction, local: Space, region_text: Call
     match instruction:
         case Imm(value):
             return ["imm", number_text(value)]
-        case Load(name):
-            return ["load", name_text(name)]
+        case Load(name, along):
+            return ["load", name_text(name), *(["along", ", ".join(map(name_text, along))] if along else [])]
         case Store(name):
             return ["store", name_text(name)]
         case Reduce(operator, axes) | Fold(operator, axes):

@@ -258,7 +258,7 @@ def statics_are_used_rightly(graph: Graph) -> None:
         if static is None:
             place.fail(f"no static is called {instruction.name!r}", "Declare it.")
         value = node if isinstance(instruction, Load) else place.operand(0)
-        if (value.type, value.space) != (static.type, static.space):
+        if value.type != static.type or not _lies_along(value, static.space, getattr(instruction, "along", ())):
             place.fail(f"{static.name} is {static.type} of rank {static.space.rank}, the node differs", "Cast.")
         if isinstance(instruction, Store):
             if static.role == "param":
@@ -266,6 +266,14 @@ def statics_are_used_rightly(graph: Graph) -> None:
             if (place.block, static.name) in stored:
                 place.fail(f"{static.name} is stored twice", "Store once per kernel.")
             stored.add((place.block, static.name))
+
+
+def _lies_along(value: Node, own: Space, along: tuple[str, ...]) -> bool:
+    """Whether the value has the static's own axes, or those that are named, which must fit them."""
+    space = value.space
+    if not along or space is None:
+        return space == own
+    return tuple(axis.name for axis in space.axes) == along and space.fits(own)
 
 
 def kernels_store_something(graph: Graph) -> None:

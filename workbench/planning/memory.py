@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
-from workbench.graph import Extend, Graph, Kernel, Load, StorageType, value_name
+from workbench.graph import Extend, Graph, Kernel, StorageType, value_name
 from workbench.planning.axes import axes_of
 from workbench.planning.emission import Emission
 from workbench.planning.fields import FieldEnd
@@ -154,12 +154,10 @@ class _Placement:
         return Memory(homes, tuple(fills), tuple(map(tuple, outputs)), tuple(self._end(e) for e in self.parts.ends))
 
     def _begin(self) -> None:
-        loads = {self.parts.kernel.nodes[n].instruction: n for n in sorted(self.parts.live)}
+        loads = [pair for pair in self.parts.kernel.loads() if pair[1] in self.parts.live]
         for slot, name in enumerate(self.pool.fields):
-            node = loads.get(Load(name), -1)
-            array = self.occupant[slot] = _Array(node, -1, -1, slot=slot)
-            if node >= 0:
-                self.arrays[node] = array
+            array = self.occupant[slot] = _Array(dict(loads).get(name, -1), -1, -1, slot=slot)
+            self.arrays |= {node: array for loaded, node in loads if loaded == name}  # along other axes the same array
         for slot in range(len(self.pool.fields), len(self.pool.types)):
             self.occupant[slot] = _Array(-1, -1, -1, slot=slot)
         for slot, end in enumerate(self.parts.ends):

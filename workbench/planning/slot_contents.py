@@ -116,8 +116,8 @@ class _Follower:
             if node not in self.filled:
                 return content.base == operand and not is_outside
             return content in (_Content(operand, node), _Content(node))
-        if isinstance(instruction, Load):
-            return content.base == node
+        if isinstance(instruction, Load):  # along other axes it is the same array
+            return content.base == dict(self.kernel.loads())[instruction.name]
         return content.base == node and (content.ring is None or not is_outside)
 
     def _name(self, node: int) -> str:

@@ -215,7 +215,10 @@ def _slots_have_the_axes_of_their_values(view: StepView) -> Found:
     reads = [(r.node, r.slot) for s in view.step.subkernels for r in s.reads]
     written = [(h.node, h.slot) for s in view.step.subkernels for h in s.outputs]
     for node, slot in (*fills, *reads, *written):
-        if slots[slot].axes != axes_of(view.kernel.nodes[node].space, view.kernel.space):
+        instruction, space = view.kernel.nodes[node].instruction, view.kernel.nodes[node].space
+        if isinstance(instruction, Load) and instruction.along:  # the array of the particles' own axis
+            space = view.plan.graph.static(instruction.name).space
+        if slots[slot].axes != axes_of(space, view.kernel.space):
             yield f"slot {slot} has other axes than {view.name(node)}"
 
 

@@ -22,12 +22,13 @@ def describe(state: State, running: bool) -> str:
     graph, compiled = state.graph, state.compiled
     if state.closed:
         return f"simulation of {graph.name}: closed at step {state.steps}"
-    cells = " x ".join(map(str, state.extents))
+    cells = " x ".join(map(str, graph.space.shape_of(state.extents)))
     doing = ", running" if running else ""
     where = f"{compiled.selection.name} ({compiled.selection.reason})"
     memory = bytes_text(state.instance.memory_bytes)
     held = ", ".join(f"{s.name}: {s.role} {s.type}" for s in graph.statics)
-    about = f"simulation of {graph.name}: {cells} cells, step {state.steps}{doing}, {where}, {memory}\n  {held}"
+    cells = f"{cells} {graph.space.elements}"
+    about = f"simulation of {graph.name}: {cells}, step {state.steps}{doing}, {where}, {memory}\n  {held}"
     choices, origin = state.chosen
     if origin and compiled.plan.choices == choices:  # it may have been planned anew
         about += f"\n  choices: {origin}"
@@ -47,7 +48,9 @@ def program_lines(graph: Graph, fields: str) -> list[str]:
 def to_data_set(graph: Graph, extents: tuple[int, ...], values: Mapping[str, Array | Number]) -> Any:  # noqa: ANN401
     """Return an xarray.Dataset of the statics' values; axes are named x, y, z, or as the cell's coordinates say."""
     names = {coordinate.axis: coordinate.name for coordinate in graph.coordinates}
-    axes = tuple(names.get(axis, axis_name(axis)) for axis in range(graph.dim))
+    axes = tuple(
+        names.get(k, axis.name if axis.kind == "array" else axis_name(k)) for k, axis in enumerate(graph.space.axes)
+    )
     taken = {static.name for static in graph.statics}
     axes = tuple(f"axis_{name}" if name in taken else name for name in axes)
     coordinates = {}

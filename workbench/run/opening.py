@@ -102,6 +102,8 @@ def split_values(graph: Graph, values: Mapping[str, object]) -> dict[str, object
 
 def _extents(graph: Graph, fields: Mapping[str, Array], shape: object) -> tuple[int, ...]:
     """The one shape that arrays and `shape` agree on; fields of some axes only must fit it."""
+    if graph.space.named:
+        return _extents_by_name(graph, fields, shape)
     found = None if shape is None else ("shape=", read_shape(graph, shape))
     few = {name: array for name, array in fields.items() if graph.static(name).space != graph.space}
     for name, array in fields.items():
@@ -126,17 +128,59 @@ def _extents(graph: Graph, fields: Mapping[str, Array], shape: object) -> tuple[
     return extents
 
 
+def lengths_of(graph: Graph, fields: Mapping[str, Array]) -> dict[str, tuple[str, int]]:
+    """By population of particles an array's name and its length, on which all arrays must agree."""
+    found: dict[str, tuple[str, int]] = {}
+    for name, array in fields.items():
+        for axis, length in zip(graph.static(name).space.axes, array.shape, strict=False):
+            first, known = found.setdefault(axis.name, (name, length))
+            if length != known:
+                raise ShapeError(
+                    f"{name} has {length} {axis.name}, but {first} has {known}",
+                    advice=f"Give all arrays of {axis.name} one length.",
+                )
+    return found
+
+
+def _extents_by_name(graph: Graph, fields: Mapping[str, Array], shape: object) -> tuple[int, ...]:
+    """Of particles: the lengths of the arrays, and those of `shape` where no array says another one."""
+    found = lengths_of(graph, fields)
+    leading = [graph.space.axes[leader].name for leader in sorted(set(graph.space.leaders))]
+    if shape is not None:
+        given = graph.space.shape_of(read_shape(graph, shape))
+        for name, length in zip(leading, given, strict=True):
+            first, known = found.setdefault(name, ("shape=", length))
+            if length != known:
+                raise ShapeError(
+                    f"{first} has {known} {name}, but shape is {given}", advice="Leave shape out, or give arrays of it."
+                )
+    missing = [name for name in leading if name not in found]
+    if missing:
+        raise ShapeError(
+            f"no array of {' and '.join(missing)} was given to {graph.name}, so their number is unknown",
+            advice=f"Pass an array, or shape=({', '.join(['1000'] * len(leading))},).",
+        )
+    return read_shape(graph, tuple(found[name][1] for name in leading))
+
+
 def read_shape(graph: Graph, shape: object) -> tuple[int, ...]:
-    """Extents from what a user passed as shape=: an int for one axis, else one positive int an axis."""
+    """Extents from what a user passed as shape=: an int for one axis, else one positive int an axis.
+
+    The axis along which particles are seen as sources has the extent of their own, which is given once.
+    """
     try:
         parts = tuple(shape) if isinstance(shape, tuple | list | np.ndarray) else (shape,)
         extents = tuple(operator.index(cast(SupportsIndex, part)) for part in parts)
     except TypeError as error:
         raise ShapeError(f"shape={shape!r} is no tuple of whole numbers", advice="Pass shape=(256, 256).") from error
-    if len(extents) != graph.dim:
+    leaders = graph.space.leaders
+    free = sorted(set(leaders))
+    if len(extents) == len(free):
+        extents = tuple(extents[free.index(leader)] for leader in leaders)
+    if len(extents) != graph.dim or extents != graph.space.agreeing(extents):
         raise ShapeError(
-            f"shape={extents} has {len(extents)} extents, but {graph.name} has {graph.dim}",
-            advice=f"Pass {graph.dim}.",
+            f"shape={extents} has {len(extents)} extents, but {graph.name} has {len(free)}",
+            advice=f"Pass {len(free)}.",
         )
     if min(extents) < 1:
         raise ShapeError(f"shape={extents} has an extent below 1", advice="Give every axis at least one cell.")

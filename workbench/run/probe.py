@@ -15,6 +15,7 @@ from workbench.graph.arithmetic import constant, python_number
 from workbench.graph.instructions import NO_HINT
 from workbench.pipeline import Compiled, compile_graph
 from workbench.planning.choices import Choices
+from workbench.run.values import vector_dim
 
 _HIDDEN = "probe"  # the static that the value is stored in; its kernel has the same name
 
@@ -59,11 +60,12 @@ def component_names(graph: Graph, name: str) -> tuple[tuple[str, ...], tuple[int
     known = {n for kernel in graph.kernels for node in kernel.nodes for n in node.names}
     if name in known:
         return (), ()
+    dim = vector_dim(graph)
     for rank in range(1, 5):
-        shape = (graph.dim,) * rank
+        shape = (dim,) * rank
         names = (_component_name(name, index, known) for index in np.ndindex(shape))
         found = tuple(n for n in names if n)
-        if len(found) == graph.dim**rank:
+        if len(found) == dim**rank:
             return found, shape
     return (), ()
 

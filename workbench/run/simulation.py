@@ -69,7 +69,12 @@ class Simulation:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Cells along each axis."""
+        """Cells along each axis; of particles their number."""
+        return self.graph.space.shape_of(self.extents)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Cells along each axis of the program; particles have a second one, along which they are seen as sources."""
         return self._state.extents
 
     @property
@@ -268,7 +273,7 @@ class Simulation:
             return np.stack(parts).reshape(shape + parts[0].shape)
         probe = self._probe(name)
         values = self._owner.do(lambda: {s.name: self._state.instance_value(s) for s in probe.statics})
-        result = probe.evaluate(values, self.shape, self._state.threads)
+        result = probe.evaluate(values, self.extents, self._state.threads)
         if isinstance(result, np.ndarray):
             result.setflags(write=False)
         return result
@@ -317,7 +322,7 @@ class Simulation:
 
     def to_xarray(self) -> Any:  # noqa: ANN401  # an xarray.Dataset
         """An xarray.Dataset of all fields and scalars, with the cell's coordinates and units; needs xarray."""
-        return labels.to_data_set(self.graph, self.shape, self.to_dict())
+        return labels.to_data_set(self.graph, self.extents, self.to_dict())
 
     def save(self, path: str | os.PathLike[str]) -> Self:
         """Write the whole state to one .npz file, completely or not at all; `Machine.restore` continues from it."""

@@ -48,7 +48,7 @@ def take_snapshot(simulation: Simulation, name: str) -> Snapshot:
     snapshot, inputs = simulation._owner.do(read)
     if probe is None:
         return snapshot
-    return replace(snapshot, values=_drawn(np.asarray(probe.evaluate(inputs, simulation.shape, state.threads))))
+    return replace(snapshot, values=_drawn(np.asarray(probe.evaluate(inputs, simulation.extents, state.threads))))
 
 
 def _drawn(values: Array) -> Array:

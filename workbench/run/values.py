@@ -133,6 +133,12 @@ def groups(graph: Graph) -> dict[str, tuple[Static, ...]]:
     return {name: tuple(sorted(members, key=lambda s: s.component)) for name, members in found.items()}
 
 
+def vector_dim(graph: Graph) -> int:
+    """Components of a vector: as many as the grid has axes; of particles those of the vectors that are declared."""
+    declared = (1 + max(static.component) for static in graph.fields if static.component)
+    return max(declared, default=1) if graph.space.named else graph.dim
+
+
 def group_shape(members: tuple[Static, ...]) -> tuple[int, ...]:
     """Components along each index: (dim,) for a vector, (dim, dim) for a matrix."""
     return tuple(1 + max(axis) for axis in zip(*(m.component for m in members), strict=True))

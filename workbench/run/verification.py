@@ -22,7 +22,7 @@ from workbench.pipeline import refused
 from workbench.planning.choices import Choices
 from workbench.run.arrays import to_host
 from workbench.run.creation import create_simulation
-from workbench.run.opening import INIT, split_values
+from workbench.run.opening import INIT, lengths_of, split_values
 from workbench.run.simulation import Simulation
 from workbench.run.state import STEP
 
@@ -130,7 +130,7 @@ def verify(
     frame = {static.name for static in graph.fields if static.space == graph.space}
     held = (to_host(name, value) for name, value in given.items() if name in frame)
     arrays = [array.shape for array in held if array.ndim == graph.dim]
-    extents = arrays[0] if arrays and shape is None else _EXTENTS.get(graph.dim, (3,) * graph.dim)
+    extents = arrays[0] if arrays and shape is None else _extents(graph, given)
     extents = extents if shape is None else tuple(np.atleast_1d(np.asarray(shape)).tolist())
     fields = zip(graph.fields, random_fields(graph, extents), strict=True)
     given |= {static.name: values for static, values in fields if static.name not in given}
@@ -153,7 +153,20 @@ def verify(
                         for look, right in zip(looks, expected, strict=True)
                     )
                     deviations.append(Deviation(name, static.name, one, last, *bounds[static.name]))
-    return Verification(graph.name, extents, steps, is_exact(program), tuple(deviations), tuple(absent))
+    return Verification(
+        graph.name, graph.space.shape_of(extents), steps, is_exact(program), tuple(deviations), tuple(absent)
+    )
+
+
+def _extents(graph: Graph, given: Mapping[str, object]) -> tuple[int, ...]:
+    """Of arrays of particles that are given their lengths, else some."""
+    some = _EXTENTS.get(graph.dim, (3,) * graph.dim)
+    names = [static.name for static in graph.fields if static.name in given] if graph.space.named else []
+    lengths = lengths_of(graph, {name: to_host(name, given[name]) for name in names})
+    known = {axis: length for axis, (_, length) in lengths.items()}
+    return graph.space.agreeing(
+        tuple(known.get(axis.name, length) for axis, length in zip(graph.space.axes, some, strict=True))
+    )
 
 
 def distance(found: Array | Number, expected: Array | Number, type_: StorageType) -> int:

@@ -80,7 +80,8 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     key = space.graph.fingerprint()
     path = Path(wish.path) if wish.path is not None else default_folder() / f"{key}.sqlite"
     folder = tempfile.mkdtemp(prefix="stencil-workbench-study-")
-    checked = (_CHECKED_SIMULATED if backend == "cuda-sim" else _CHECKED).get(graph.dim, (5,) * graph.dim)
+    sizes = _CHECKED_SIMULATED if backend == "cuda-sim" else _CHECKED
+    checked = graph.space.agreeing(sizes.get(graph.dim, (5,) * graph.dim))
     stepwise = space.base.plan.tiling.schedule == STEPWISE and not is_tiling(space.tunables)
     steps = _CHECK_STEPS if stepwise else _CHECK_STEPS_OF_TILES
     setup = Setup(folder, backend, opening.extents, checked, steps, wish.threads)

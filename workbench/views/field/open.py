@@ -54,10 +54,10 @@ def _space_of(graph: Graph, name: str) -> Space:
 
 def axes_of(simulation: Simulation) -> tuple[AxisLabel, ...]:
     """The axes of the domain, with the cell's coordinates where those grow along their own axis alone."""
-    axes = list(plain_axes(simulation.shape))
+    axes = list(plain_axes(simulation.extents))
     values = {param.name: simulation[param.name] for param in simulation.graph.params}
     for coordinate in simulation.graph.coordinates:
-        along, labels = evaluate_coordinate(simulation.graph, coordinate, simulation.shape, values)
+        along, labels = evaluate_coordinate(simulation.graph, coordinate, simulation.extents, values)
         if along == (coordinate.axis,) and np.isfinite(labels[[0, -1]]).all():
             axes[coordinate.axis] = AxisLabel(
                 coordinate.name, coordinate.unit, labels.size, float(labels[0]), float(labels[-1])

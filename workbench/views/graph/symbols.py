@@ -31,8 +31,8 @@ def symbol(kernel: Kernel, index: int) -> str:
     match node.instruction:
         case Imm(value):
             text = number_text(value)
-        case Load(name):
-            text = name if len(name) <= 4 else ""  # a long name stands above
+        case Load(name, along):
+            text = name if len(name) <= 4 and not along else ""  # a long name stands above
         case Arith(operator):
             text = _SYMBOLS.get(operator, OPERATORS[operator].symbol or operator)
         case Shift(offset):

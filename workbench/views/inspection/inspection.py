@@ -95,7 +95,7 @@ class Inspection:
         self._listeners: dict[Topic, tuple[Callback, ...]] = {topic: () for topic in TOPICS}
         self._machine = machine
         self._simulation = simulation
-        self._extents = () if simulation is None else simulation.shape
+        self._extents = () if simulation is None else simulation.extents
         self._backend = backend or (simulation.backend if simulation is not None else machine.backend)
         self._plan = self._planned(machine.choices)
         self._sources: OrderedDict[tuple[Choices, str, str], Source] = OrderedDict()
@@ -285,7 +285,7 @@ class Inspection:
         """From now on this simulation is the one that runs; its plan need not be the plan of now yet."""
         if simulation is not self._simulation:
             self._simulation = simulation
-            self._extents = () if simulation is None else simulation.shape
+            self._extents = () if simulation is None else simulation.extents
             topics = () if simulation is None else self._look_at(simulation.backend)
             self._tell("simulation", *topics)
 

@@ -260,7 +260,7 @@ def _subkernels(
         for number, member in _members(step):
             subkernel = step.subkernels[member]
             known = timed.get((kernel.kernel.name, observed, number, member))
-            moved = moved_bytes(subkernel, simulation.shape)
+            moved = moved_bytes(subkernel, simulation.extents)
             found.append(
                 LivingSubkernel(
                     kernel.kernel.name,

@@ -1,0 +1,128 @@
+"""Populations: sets of particles, each with an axis of its own and a second one, along which it is seen as sources.
+
+A value of the particles as sources is the same formula of the states seen so. What is reduced over other particles has
+no such formula in the same step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.errors import TraceError
+from workbench.frontend.trace import Operand, Term, Trace
+from workbench.graph import Axis, Broadcast, Fold, Imm, KernelBuilder, Load, LoadIndex, Node, Space
+from workbench.graph.rewrite import copy
+from workbench.graph.spaces import NamedExtent
+
+PARTICLES, SOURCE = "particles", "source"
+
+
+def population(trace: Trace, of: object) -> Space:
+    """The space of one value a particle; a population that is new gets its axis behind those of the others."""
+    if not isinstance(of, str) or not of.isidentifier() or not of.isascii():
+        raise TraceError(f"particles: of={of!r} names no population", advice='Write of="stars".')
+    axis = Axis(of, NamedExtent(of), "array")
+    if of not in trace.populations:
+        _check_cell(trace)
+        source = SOURCE if of == PARTICLES else f"{of}_{SOURCE}"
+        if of == SOURCE or {of, source} & {*trace.populations, *trace.populations.values()}:
+            raise TraceError(f"the population {of!r} is called as an axis of sources", advice="Choose another name.")
+        trace.widen(Space((*(trace.space.axes if trace.populations else ()), axis)))
+        trace.populations[of] = source
+    return Space((axis,))
+
+
+def _check_cell(trace: Trace) -> None:
+    held = next((s for s in trace.statics.values() if s.role == "field"), None)
+    if not trace.populations and (held or any(trace.pool.node(i).is_local for i in range(len(trace.pool)))):
+        what = f"the field {held.name}" if held is not None else "values of a grid"
+        raise TraceError(
+            f"particles stand in a cell that has {what}", advice="Write a cell of its own for the particles."
+        )
+    if trace.is_called:
+        raise TraceError(
+            "particles keep their state from step to step, but this cell runs once at each call",
+            advice="Declare targets(...) and sources(...), or write a cell of its own for the particles.",
+        )
+
+
+def as_source(term: Term) -> Term:
+    """What the value is for the same particles seen as sources: its formula of their states, along the other axis."""
+    trace, own = term.trace, term.space.axes
+    if len(own) != 1 or own[0].name not in trace.populations:
+        has = f"the axes {term.space.axis_names}" if own else "one number for all"
+        raise TraceError(
+            f"{trace.text_here()}: only what each particle has is seen as source, and the value has {has}",
+            advice='Declare x, = particles("x"), then x.source.',
+        )
+    space = _sources(trace, own[0])
+    needed, waiting = {term.index}, [term.index]
+    while waiting:
+        new = set(trace.pool.node(waiting.pop()).operands) - needed
+        needed |= new
+        waiting += new
+    seen: dict[int, int] = {}
+    for index in sorted(needed):
+        node = trace.pool.node(index)
+        seen[index] = index if node.is_global else _seen(trace, node, [seen[o] for o in node.operands], space)
+        for name in node.names if node.is_local else ():
+            trace.pool.annotate(seen[index], name=f"{name}.{SOURCE}")
+    return Term(trace, seen[term.index])
+
+
+def _sources(trace: Trace, own: Axis) -> Space:
+    """The space of one value a source; its axis gets its place behind the population's at the first use."""
+    name = trace.populations[own.name]
+    axis = Axis(name, own.extent, own.kind)
+    if axis not in trace.space.axes:
+        place = trace.space.axes.index(own) + 1
+        trace.widen(Space((*trace.space.axes[:place], axis, *trace.space.axes[place:])))
+    return Space((axis,))
+
+
+def _seen(trace: Trace, node: Node, operands: list[int], space: Space) -> int:
+    def build(pool: KernelBuilder) -> int:
+        match node.instruction:
+            case Load(name):
+                return pool.load(name, [space.axes[0].name])
+            case LoadIndex():
+                return pool.index(0, space)
+            case Imm(value):
+                return pool.imm(value, node.value_type, space)
+            case Broadcast():
+                return pool.broadcast(operands[0], space)
+            case Fold():
+                called = node.names[0] if node.names else "the value"
+                raise TraceError(
+                    f"{trace.text_here()}: {called} is reduced over other particles, so in this step its value at "
+                    "the sources is not known",
+                    advice="Keep it as state: declare it by particles(...), assign .next, read .source a step later.",
+                )
+            case _:
+                return copy(pool, node, tuple(operands))
+
+    return trace.emit(build).index
+
+
+def axes_over(trace: Trace, operand: Operand, axis: object, over: object) -> Sequence[object]:
+    """The axes that `over` means: "source" all axes of sources that the value has, else those of the names."""
+    text = trace.text_here("this reduction")
+    if axis is not None:
+        raise TraceError(f"{text}: axis= and over= are both given", advice="Give one of them.")
+    if not trace.populations:
+        raise TraceError(
+            f"{text}: over= names particles, and the cell has none", advice="Write axis=0 for an axis of the grid."
+        )
+    named = over if isinstance(over, tuple | list) else (over,)
+    own = [a.name for a in operand.space.axes] if isinstance(operand, Term) else []
+    found: list[str] = []
+    for each in named:
+        meant = [a for a in own if a in trace.populations.values()] if each == SOURCE else [a for a in own if a == each]
+        if not meant:
+            has = f"has the axes {', '.join(own)} alone" if own else "is one number"
+            raise TraceError(
+                f"{text}: the value {has}, so it cannot be reduced over {each!r}",
+                advice="Name an axis that the value has, or contribute with x.source.",
+            )
+        found += meant
+    return found

@@ -25,8 +25,8 @@ from workbench.planning.plan import Plan
 from workbench.planning.precision import change_lines, with_types
 from workbench.planning.transfer import TransferReport, transfer_plan
 from workbench.planning.tunables import TUNABLES, Tunable, set_by_name, tunables_of
-from workbench.run import alive
-from workbench.run.calling import Given, call, check_steps, is_called
+from workbench.run import alive, viewing
+from workbench.run.calling import Given, call, check_steps, is_called, kind_of
 from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
 from workbench.run.creation import create_simulation, restore_simulation
@@ -327,7 +327,7 @@ class Machine:
     def __str__(self) -> str:
         """The program in a few lines, for a terminal."""
         fields = "arrays" if is_called(self.graph) else "fields"
-        lines = [f"machine {self.name}: {self.graph.dim}-D", *program_lines(self.graph, fields)]
+        lines = [f"machine {self.name}: {kind_of(self.graph)}", *program_lines(self.graph, fields)]
         if self.traced is not None and self.traced.captured:
             lines.append(f"  taken from the notebook: {', '.join(map(str, self.traced.captured))}")
         lines += [f"  precision: {line}" for line in change_lines(self.graph, self.choices.meaning)]

@@ -14,6 +14,7 @@ import { Picture } from './field/picture';
 import { cellOf } from './field/places';
 import { Receipts } from './field/receipts';
 import { openPainter, type Painter } from './field/sharing';
+import { Undrawn } from './field/undrawn';
 import { openChannel, streamAddress, type Channel } from './kernel/channel';
 import { readMessage, type Frame, type FromKernel, type HandedFile, type Opening, type Point, type ToKernel } from './kernel/protocol';
 import { MODULE, VERSION } from './version';
@@ -164,18 +165,19 @@ export class FieldView extends DOMWidgetView {
       this.describe(frame);
     }
     frame.planes.forEach((plane, number) => this.pictures[number]?.fit(frame.kind, plane));
+    this.undrawn.take(frame);
     if (frame.kind === 'line') {
       this.lines.put(frame);
     } else if (!frame.apart) {
       const shared = Object.keys(this.model.views ?? {}).length > 1; // all views of one model get the same bytes
       this.painter?.frame({ number: frame.number, palette: frame.palette, pictures: frame.planes }, shared);
     }
-    this.words.put(frame);
   }
 
   /** This frame is on its canvases, since when the page may have been busy. */
   private drew(number: number, at: number): void {
     this.receipts.drawn(number);
+    this.undrawn.drawn(number);
     this.el.dataset['drawnAt'] = String(at);
     this.el.dataset['number'] = String(number);
     this.el.dataset['drawn'] = String(Number(this.el.dataset['drawn'] ?? 0) + 1);
@@ -214,6 +216,7 @@ export class FieldView extends DOMWidgetView {
   }
 
   private describe(frame: Frame): void {
+    this.el.dataset['told'] = String(frame.number);
     this.mark();
     this.controls.showFrame(frame);
     const time = frame.time && `, ${frame.time}`;
@@ -337,6 +340,7 @@ export class FieldView extends DOMWidgetView {
     },
     callback => requestAnimationFrame(callback)
   );
+  private readonly undrawn = new Undrawn<Frame>(frame => this.words.put(frame));
   private readonly words = new Latest<Frame>(
     frame => this.describe(frame),
     atMostEvery(WORDS_EVERY, (callback, milliseconds) => void setTimeout(callback, milliseconds), () => performance.now())

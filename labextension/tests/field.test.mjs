@@ -8,6 +8,7 @@ import { apart, beside, shareOf, short, ticks } from '../lib/field/numbers.js';
 import { cellOf, placeOf } from '../lib/field/places.js';
 import { rangeOf } from '../lib/field/range.js';
 import { Receipts } from '../lib/field/receipts.js';
+import { Undrawn } from '../lib/field/undrawn.js';
 
 const free = { least: null, above: null, most: null };
 const hexadecimal = Array.from({ length: 256 }, (_, code) => code.toString(16).padStart(2, '0') + '80ff').join('');
@@ -144,6 +145,25 @@ test('what was cleared is not drawn', () => {
   latest.put(1);
   latest.clear();
   waiting.shift()();
+});
+
+test('a frame is told of with its picture, whichever comes first, and never after a later one', () => {
+  const told = [];
+  const undrawn = new Undrawn(frame => told.push(frame.number));
+  undrawn.take({ number: 1 });
+  undrawn.take({ number: 2 });
+  assert.deepEqual(told, []);
+  undrawn.drawn(2); // the first is never drawn
+  assert.deepEqual(told, [2]);
+  undrawn.take({ number: 1 });
+  undrawn.drawn(4); // its picture came directly
+  undrawn.take({ number: 3 });
+  assert.deepEqual(told, [2]);
+  undrawn.take({ number: 4 });
+  undrawn.drawn(5);
+  undrawn.take({ number: 6 });
+  undrawn.drawn(6);
+  assert.deepEqual(told, [2, 4, 6]);
 });
 
 test('words change at once, then at most so often, and end with the latest', () => {

@@ -5,7 +5,7 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.browser.lab import NotebookPage, open_notebook, trust, write_notebook
-from tests.browser.programs import WAVE
+from tests.browser.programs import WAVE, WAVE_1D
 
 pytestmark = pytest.mark.browser
 
@@ -55,6 +55,29 @@ def test_field_streams_while_a_cell_runs(lab, page):
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Play").wait_for(timeout=3000)
     notebook.wait_idle()
+
+
+# Each time that words change: the number of their frame, and of the one whose picture is drawn.
+WATCH_WORDS = """view => {
+    window.changes = [];
+    const { dataset } = view;
+    const note = () => window.changes.push([dataset.told, dataset.number]);
+    new MutationObserver(note).observe(view, { attributes: true, attributeFilter: ['data-told'] });
+}"""
+
+
+@pytest.mark.parametrize("cell", [WAVE, f"{WAVE_1D}\nsim = wave.simulate(u=np.sin(np.linspace(0, 6, 400)), v=0.0)"])
+def test_words_change_with_their_picture(lab, page, cell):
+    notebook = open_notebook(lab, page, "words.ipynb", cell, 'sim.view("u")')
+    notebook.wait_drawn(1, before=0)
+    notebook.wait_idle()
+    page.locator(".swb-field").evaluate(WATCH_WORDS)
+    page.get_by_role("button", name="Play").click()
+    page.wait_for_function("window.changes.length >= 8")
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Play").wait_for()
+    assert all(told == drawn for told, drawn in page.evaluate("window.changes"))
+    page.wait_for_function("(({ told, number }) => told === number)(document.querySelector('.swb-field').dataset)")
 
 
 NOTE = """\

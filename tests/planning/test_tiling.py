@@ -97,6 +97,12 @@ def test_what_is_not_built_is_refused(text, why):
     assert refused(text).why == f"{why}, for which tiles of several steps are not built yet"
 
 
+def test_a_machine_without_steps_is_refused():
+    called = workbench.trace('A = array("A", "rows")\noutput("twice", 2 * A)', name="twice")
+    with pytest.raises(PlanError, match=r"twice has no steps: it runs once\nChoose schedule=\"stepwise\"\."):
+        called.with_choices(schedule="diamond")(A=[1.0, 2.0])
+
+
 def test_ghost_cells_that_would_have_to_change_are_refused():
     text = (
         'a, b = field("a", boundary=constant(0.0)), field("b", boundary=constant(1.0))\n'

@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -217,3 +218,13 @@ def test_table_is_lines_and_escaped_html():
     assert str(table) == "a < b\n\nx  y\n----\n1  <i>\n\nnote"
     assert "&lt;i&gt;" in table._repr_html_()
     assert "<i>" not in table._repr_html_()
+
+
+def test_a_gain_that_drowns_in_noise_is_not_shared_out():
+    noisy = [Member(k + 1, "start", (), 1e8 + 1e6 * k, 5e6) for k in range(8)]
+    table = component_table(shares_of(noisy))
+    assert {row[-2:] for row in table.rows} == {("none", "none")}
+    assert "no faster than the start by more than both spread" in table.note
+    assert "%" not in table.note
+    clear = [replace(one, sigma=1e5) for one in noisy]
+    assert component_table(shares_of(clear)).rows[-1][-1].startswith("1.000")

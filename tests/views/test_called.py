@@ -1,8 +1,11 @@
 """Views and card of machines that are called: pairs and arrays, values of several spaces."""
 
+import re
+
 import pytest
 
 import workbench as wb
+from workbench.notebook.card_html import card_html
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import Wishes, define
 
@@ -41,3 +44,25 @@ def test_the_card_says_what_is_given_and_what_a_call_returns():
     assert "ax  f64  result, along i" in text
     assert "dipole(x=..., m=..., k=2.0)" in text
     assert "simulate" not in text
+
+
+@pytest.mark.parametrize(
+    ("name", "counted", "each"), [("pairs", "pairs", "a pair"), ("arrays", "elements", "an element")]
+)
+def test_the_card_of_a_called_machine_speaks_of_no_cells_and_steps(name, counted, each):
+    _, card = define(
+        CELLS[name], Wishes("made", None, "f64", None, "openmp", None), first_line=1, namespace={}, previous=None
+    )
+    for text in (card_text(card), re.sub("<style>.*?</style>|<[^>]*>", " ", card_html(card), flags=re.DOTALL)):
+        assert f"1,024 × 1,024 {counted}" in text
+        assert f"{counted}/s" in text
+        assert "launches a call: " in text
+        assert each in text
+        assert not re.search(r"\b((?<!next )cells?|steps?|halo|fields?|D machine)\b", text)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("pairs", "pairs, called"), ("arrays", "elements, called"), ("grid", "2-D")]
+)
+def test_a_machine_prints_what_it_is(name, kind):
+    assert str(wb.trace(CELLS[name], name="made")).splitlines()[0] == f"machine made: {kind}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workbench.amounts import bytes_text
+from workbench.run.calling import Terms
 from workbench.run.progress import in_digits
 
 
@@ -52,7 +53,7 @@ class CardSummary:
     `extents` are the cells for which the figures hold. `bound_source` says where bandwidth and peak come from.
     `changed` has one sentence a difference to the last machine of this name; empty for a first one. `found_before`:
     what a study at about these extents has found, which `simulate(choices="best")` takes. `precision`: which types
-    are not those that the cell declared.
+    are not those that the cell declared. `terms` are the words for what is counted: a called machine has no steps.
     """
 
     name: str
@@ -79,6 +80,17 @@ class CardSummary:
     fields_title: str = "fields"
     found_before: str = ""
     precision: tuple[str, ...] = ()
+    terms: Terms = field(default=Terms())
+
+    @property
+    def called(self) -> bool:
+        """Whether the machine is called and has no steps."""
+        return self.terms != Terms()
+
+    @property
+    def kind(self) -> str:
+        """ "2-D machine"; of a called one what its loops count."""
+        return f"machine of {self.terms.cells}" if self.called else f"{self.dim}-D machine"
 
     @property
     def captured_text(self) -> str:
@@ -95,8 +107,13 @@ class CardSummary:
 def bound_scope(card: CardSummary) -> str:
     """For what the bound holds: measured figures know caches, an estimate does not."""
     if card.measured:
-        return f"at the bandwidth that was measured for arrays of {shape_text(card.extents)} cells"
+        return f"at the bandwidth that was measured for {'arrays of ' * (not card.called)}{counted_text(card)}"
     return "for arrays beyond the caches"
+
+
+def counted_text(card: CardSummary) -> str:
+    """For how many cells, pairs or elements the figures hold: "1,024 × 1,024 pairs"."""
+    return f"{shape_text(card.extents)} {card.terms.cells}"
 
 
 def shape_text(extents: tuple[int, ...]) -> str:

@@ -10,11 +10,11 @@ from workbench.notebook.card import (
     KernelRow,
     StaticRow,
     bound_scope,
+    counted_text,
     filled_text,
     halo_line,
     loops_text,
     scaled,
-    shape_text,
 )
 from workbench.notebook.card_style import CARD_STYLE
 from workbench.planning.text import SEARCH_ENDED
@@ -38,7 +38,7 @@ def card_html(card: CardSummary) -> str:
 def _head(card: CardSummary) -> str:
     return (
         f'<div class="swb-head"><span class="swb-name">{escape(card.name)}</span>'
-        f'<span class="swb-soft">{card.dim}-D machine · {escape(card.build)}</span>'
+        f'<span class="swb-soft">{escape(card.kind)} · {escape(card.build)}</span>'
         f'<span class="swb-badge" title="{escape(card.backend_reason, quote=True)}">{escape(card.backend)}</span></div>'
     )
 
@@ -46,16 +46,16 @@ def _head(card: CardSummary) -> str:
 def _tiles(card: CardSummary) -> str:
     kernel = next((k for k in card.kernels if k.name == "step"), card.kernels[0])
     kind = "predicted bound" if card.measured else "estimated bound"
-    cells = shape_text(card.extents)
+    rate, each = f"{card.terms.cells}/s", card.terms.each
     tiles = (
-        (kind, scaled(kernel.bound, "cells/s"), "bandwidth measured here" if card.measured else "not measured here")
+        (kind, scaled(kernel.bound, rate), "bandwidth measured here" if card.measured else "not measured here")
         if kernel.bound
         else (kind, "none", "nothing is computed"),
-        ("memory traffic", f"{in_digits(kernel.bytes_moved, 3)} bytes", "a cell and step"),
-        ("arithmetic", f"{in_digits(kernel.flops, 3)} flops", "a cell and step"),
-        ("sub-kernels", str(kernel.usual), f"launches a step: {kernel.launches}"),
-        ("memory", bytes_text(card.memory_bytes), f"for {cells} cells"),
-        ("halo", filled_text(kernel), halo_line(card, kernel)),
+        ("memory traffic", f"{in_digits(kernel.bytes_moved, 3)} bytes", each),
+        ("arithmetic", f"{in_digits(kernel.flops, 3)} flops", each),
+        ("sub-kernels", str(kernel.usual), f"launches a {card.terms.march}: {kernel.launches}"),
+        ("memory", bytes_text(card.memory_bytes), f"for {counted_text(card)}"),
+        *((("halo", filled_text(kernel), halo_line(card, kernel)),) if not card.called else ()),
     )
     return f'<div class="swb-tiles">{"".join(_tile(*tile) for tile in tiles)}</div>'
 

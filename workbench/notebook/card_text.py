@@ -10,10 +10,10 @@ from workbench.notebook.card import (
     KernelRow,
     StaticRow,
     bound_scope,
+    counted_text,
     filled_text,
     loops_text,
     scaled,
-    shape_text,
     share_text,
 )
 from workbench.planning.text import SEARCH_ENDED
@@ -25,13 +25,15 @@ _LABEL = 13
 
 def card_text(card: CardSummary) -> str:
     """The whole card, at most 100 columns wide; the last lines are the next cell to copy."""
-    lines = [f"{card.name}: {card.dim}-D machine, runs on {card.backend} ({card.backend_reason})"]
+    lines = [f"{card.name}: {card.kind}, runs on {card.backend} ({card.backend_reason})"]
     for label, rows in ((card.fields_title, card.fields), ("scalars", card.scalars), ("params", card.params)):
         lines += [_line(label if i == 0 else "", _static(row)) for i, row in enumerate(rows)]
     if card.captured:
         lines.append(_line("notebook", f"taken from the notebook: {card.captured_text}"))
     for kernel in card.kernels:
-        lines += [_line(f"kernel {kernel.name}" if i == 0 else "", text) for i, text in enumerate(kernel_texts(kernel))]
+        lines += [
+            _line(f"kernel {kernel.name}" if i == 0 else "", text) for i, text in enumerate(kernel_texts(card, kernel))
+        ]
     lines.append(_line("memory", memory_line(card)))
     lines.append(_line("bound", bound_text(card)))
     lines.append(_line("build", card.build))
@@ -49,25 +51,26 @@ def card_text(card: CardSummary) -> str:
     return "\n".join(lines)
 
 
-def kernel_texts(kernel: KernelRow) -> tuple[str, ...]:
+def kernel_texts(card: CardSummary, kernel: KernelRow) -> tuple[str, ...]:
     """What the card says about one kernel: three lines, one a size of rolling buffers, one if its search was ended."""
     stored = f" ({', '.join(kernel.manifest)})" if kernel.manifest else ""
+    outside = f"; ghost cells recomputed: {share_text(kernel.recomputed)}, filled: {filled_text(kernel)}"
+    launches = f"launches a {card.terms.march}: {kernel.launches}"
+    cost = f"{in_digits(kernel.bytes_moved, 3)} bytes and {in_digits(kernel.flops, 3)} flops {card.terms.each}"
     return (
         f"{counted(kernel.nodes, 'node')}: {len(kernel.manifest)} Manifest{stored}, {kernel.delayed} Delayed",
         *kernel.rolling,
-        f"sub-kernels: {loops_text(kernel)}: {', '.join(kernel.subkernels)}; launches a step: {kernel.launches}",
-        f"{in_digits(kernel.bytes_moved, 3)} bytes and {in_digits(kernel.flops, 3)} flops a cell and step; "
-        f"ghost cells recomputed: {share_text(kernel.recomputed)}, filled: {filled_text(kernel)}",
+        f"sub-kernels: {loops_text(kernel)}: {', '.join(kernel.subkernels)}; {launches}",
+        cost if card.called else cost + outside,
         *([SEARCH_ENDED] if kernel.search_ended else ()),
     )
 
 
 def memory_line(card: CardSummary) -> str:
-    """Extents, halo, memory and the arrays beyond the fields."""
-    return (
-        f"{shape_text(card.extents)} cells: {bytes_text(card.memory_bytes)}, "
-        f"{counted(card.extra_arrays, 'array')} beyond the fields; halo {card.halo}"
-    )
+    """Extents, halo, memory and the arrays beyond the fields, or beyond what is given and returned."""
+    beyond = "what is given and returned" if card.called else f"the fields; halo {card.halo}"
+    memory = f"{counted_text(card)}: {bytes_text(card.memory_bytes)}"
+    return f"{memory}, {counted(card.extra_arrays, 'array')} beyond {beyond}"
 
 
 def bound_text(card: CardSummary) -> str:
@@ -76,7 +79,7 @@ def bound_text(card: CardSummary) -> str:
     kind = "predicted bound" if card.measured else "estimated bound"
     if not kernel.bound:
         return "none: nothing is computed"
-    return f"{kind} {scaled(kernel.bound, 'cells/s')} {bound_scope(card)}; {card.bound_source}"
+    return f"{kind} {scaled(kernel.bound, f'{card.terms.cells}/s')} {bound_scope(card)}; {card.bound_source}"
 
 
 def _static(row: StaticRow) -> str:

@@ -23,7 +23,7 @@ from workbench.planning.cost import (
 )
 from workbench.planning.plan import KernelPlan, Plan, Storage
 from workbench.planning.rolling import rolling_planes
-from workbench.run.calling import input_names, is_called
+from workbench.run.calling import input_names, is_called, terms_of
 from workbench.run.progress import in_digits
 from workbench.tuning.wisdom import found_before
 from workbench.views.plan.summary import rolling_text
@@ -81,6 +81,7 @@ def summarise(
         changed=changed,
         fields_title="arrays" if is_called(graph) else "fields",
         found_before=_found_before(graph, plan, backend, cells),
+        terms=terms_of(graph),
     )
 
 

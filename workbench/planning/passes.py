@@ -37,7 +37,7 @@ from workbench.planning.rerolling import Rolled, reroll
 from workbench.planning.retype import retype
 from workbench.planning.rolling import find_chains
 from workbench.planning.schedules.stepwise import order_launches
-from workbench.planning.schedules.tiling import tile
+from workbench.planning.schedules.tiling import refused, tile
 from workbench.planning.simplify import simplify
 from workbench.planning.tunables import check_choices
 from workbench.planning.variants import live_nodes, plain_nodes
@@ -240,9 +240,11 @@ def _memory(draft: Draft) -> Draft:
 def _tiling(draft: Draft, kernel: Kernel, step: Step) -> Tiling | None:
     """How plain steps run together, if the choices ask for it: those of the kernel that runs repeat."""
     schedule = draft.choices.plan.tiling.schedule
-    return (
-        tile(kernel, step, draft.graph.dim, schedule) if schedule != "stepwise" and kernel.name == _REPEATED else None
-    )
+    if schedule == "stepwise":
+        return None
+    if all(each.name != _REPEATED for each in draft.graph.kernels):
+        raise refused(schedule, f"{draft.graph.name} has no steps: it runs once")
+    return tile(kernel, step, draft.graph.dim, schedule) if kernel.name == _REPEATED else None
 
 
 PASSES: tuple[Pass, ...] = (

@@ -44,6 +44,29 @@ def is_called(graph: Graph) -> bool:
     return any(kernel.name == MAIN for kernel in graph.kernels)
 
 
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a card calls the things that a loop counts, one of them in one march, and the march over all of them."""
+
+    cells: str = "cells"
+    each: str = "a cell and step"
+    march: str = "step"
+
+
+def terms_of(graph: Graph) -> Terms:
+    """Cells and steps; of a called machine the pairs of targets and sources, or elements along its axes, and calls."""
+    if not is_called(graph):
+        return Terms()
+    extents = [axis.extent.name for axis in graph.space.axes if isinstance(axis.extent, NamedExtent)]
+    pairs = extents == ["targets", "sources"]
+    return Terms("pairs", "a pair", "call") if pairs else Terms("elements", "an element", "call")
+
+
+def kind_of(graph: Graph) -> str:
+    """In short what a machine is: "2-D", or that it is called and what its loops count."""
+    return f"{terms_of(graph).cells}, called" if is_called(graph) else f"{graph.dim}-D"
+
+
 def input_names(graph: Graph) -> tuple[str, ...]:
     """The names of the arrays that a call is given, each once."""
     return tuple(dict.fromkeys(_plain(static) for static in _inputs(graph)))

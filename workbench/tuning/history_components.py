@@ -78,23 +78,44 @@ def shares_of(found: Sequence[Member]) -> tuple[Swapped, ...]:
 
 
 def component_table(found: Sequence[Swapped]) -> Table:
-    """The paper's Table 10."""
-    rows = tuple(
-        (
-            *(f"{int(one)}" for one in row.taken),
-            f"{row.member.mean / 1e6:.3f} ± {row.member.sigma / 1e6:.3f}",
-            f"{_rounded(row.linear)} ± {row.linear_sigma:.3f}",
-            "failed" if math.isnan(row.logarithmic) else f"{_rounded(row.logarithmic)} ± {row.logarithmic_sigma:.3f}",
-        )
-        for row in found
-    )
+    """The paper's Table 10; without shares where the champion's gain drowns in what the two ends spread."""
+    shared = _gains(found)
+    rows = tuple((*(f"{int(one)}" for one in row.taken), _score(row.member), *_told(row, shared)) for row in found)
+    note = f"1: from the champion, 0: from the start. Scores in Mcells/s; {_shared_note(found) if shared else _NO_GAIN}"
+    return Table("What each part of the champion is worth", (*COMPONENTS, "score", "share", "log share"), rows, note)
+
+
+_NO_GAIN = (
+    "the champion is no faster than the start by more than both spread, so there are no shares. "
+    "Measure again while nothing else runs."
+)
+
+
+def _gains(found: Sequence[Swapped]) -> bool:
+    """Whether the champion is faster by more than the deviation of the difference, as children are ranked."""
+    first, last = found[0].member, found[-1].member
+    return last.mean - first.mean > math.hypot(first.sigma, last.sigma)
+
+
+def _score(member: Member) -> str:
+    return f"{member.mean / 1e6:.3f} ± {member.sigma / 1e6:.3f}"
+
+
+def _told(row: Swapped, shared: bool) -> tuple[str, str]:
+    if not shared:
+        return ("none", "none")
+    failed = math.isnan(row.logarithmic)
+    logarithmic = "failed" if failed else f"{_rounded(row.logarithmic)} ± {row.logarithmic_sigma:.3f}"
+    return (f"{_rounded(row.linear)} ± {row.linear_sigma:.3f}", logarithmic)
+
+
+def _shared_note(found: Sequence[Swapped]) -> str:
     alone = log_shares(found)
     parts = ", ".join(f"{name} {_percent(value)}" for name, value in alone.items())
-    note = (
-        "1: from the champion, 0: from the start. Scores in Mcells/s; shares of the gain, linear and of logarithms. "
+    return (
+        "shares of the gain, linear and of logarithms. "
         f"Each part alone, in logarithms: {parts}; they add up to {_percent(sum(alone.values()))}."
     )
-    return Table("What each part of the champion is worth", (*COMPONENTS, "score", "share", "log share"), rows, note)
 
 
 def log_shares(found: Iterable[Swapped]) -> Mapping[str, float]:

@@ -10,7 +10,7 @@ from workbench.machine import trace
 from workbench.solvers import hydro
 from workbench.views.drawing.shapes import Label, text_width
 from workbench.views.graph.drawing import draw_graph
-from workbench.views.graph.label_places import SCALES, lettered, letterings, mark_size, overlap
+from workbench.views.graph.label_places import SCALES, lettered, letterings, mark_size, overlap, symbol_mark
 from workbench.views.graph.layout import LETTER, LONGEST_NAME, default_folds, drawn_title, lay_out_graph, shortened
 from workbench.views.graph.summary import summarise_graph
 
@@ -74,6 +74,15 @@ def test_state_keeps_its_names_on_a_narrow_page(name, state):
     words = shown(summary, layout, scale)
     whole = [word.text for word in words if word.text in ("density", "energy", "momentum0", "momentum1", "momentum2")]
     assert len(whole) >= state - 1
+
+
+@pytest.mark.parametrize("width", [310, 440, 700, 1340])
+def test_short_names_of_fields_stand_above_marks_that_are_too_small_for_them(width):
+    summary, layout = drawn("wave")
+    scale, _ = at_first(layout, width)
+    words = {word.text for word in shown(summary, layout, scale)}
+    inside = {node.symbol for node in summary.nodes if mark_size(scale) >= symbol_mark(node.symbol)}
+    assert {"u", "v"} <= words | inside
 
 
 @pytest.mark.parametrize(

@@ -37,11 +37,14 @@ def tile(kernel: Kernel, step: Step, dim: int, schedule: str) -> Tiling:
     found = refusal(kernel, step, dim)
     if found is None:
         return Tiling(schedule, dependences_of(step, dim).slopes(dim), roles_of(dim))
-    error = PlanError(
-        f"schedule {schedule!r} cannot run several steps together: {found.why}",
-        advice='Choose schedule="stepwise".',
-    )
+    error = refused(schedule, found.why)
     raise error if found.line is None else error.located(found.line)
+
+
+def refused(schedule: str, why: str) -> PlanError:
+    """The error of a program whose steps this schedule cannot run together."""
+    why = f"schedule {schedule!r} cannot run several steps together: {why}"
+    return PlanError(why, advice='Choose schedule="stepwise".')
 
 
 def roles_of(dim: int) -> tuple[Role, ...]:

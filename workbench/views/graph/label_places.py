@@ -97,10 +97,10 @@ def lettered(summary: GraphSummary, layout: GraphLayout, scale: Scale) -> tuple[
             taken.add((left, top, left + hull.width * scale[0], top + hull.height * scale[1]))
             words += _inside(summary, hull, scale)
     nameless = [hull for hull in layout.hulls if not (hull.folded and _name_fits(hull, scale))]
-    named = [(summary.nodes[n], x, y) for n, x, y in layout.places if drawn_title(summary.nodes[n])]
-    named.sort(key=lambda place: (_rank(place[0]), place[1], place[2]))
-    first = [_titles(node, x, y, radius) for node, x, y in named if _rank(node) == 0]
-    last = [_titles(node, x, y, radius) for node, x, y in named if _rank(node) > 0]
+    titled = [(summary.nodes[n], x, y, _title(summary.nodes[n], 2 * radius)) for n, x, y in layout.places]
+    named = sorted((each for each in titled if each[3]), key=lambda each: (_rank(each[0]), each[1], each[2]))
+    first = [_titles(title, x, y, radius) for node, x, y, title in named if _rank(node) == 0]
+    last = [_titles(title, x, y, radius) for node, x, y, title in named if _rank(node) > 0]
     words += _placed(first, taken, scale)
     taken, over = _most_named(summary, nameless, taken, scale)
     words += over
@@ -136,8 +136,13 @@ def _rank(node: GraphNode) -> int:
     return 1 if node.storage == "Manifest" else 2
 
 
-def _titles(node: GraphNode, x: float, y: float, radius: float) -> Iterator[Word]:
-    for text in _cuts(drawn_title(node), (LONGEST_NAME, 12, 8, 5)):
+def _title(node: GraphNode, mark: float) -> str:
+    """What stands above a value: its name, unless that is in its mark and can be read there."""
+    return drawn_title(node) if mark >= symbol_mark(node.symbol) else node.title
+
+
+def _titles(title: str, x: float, y: float, radius: float) -> Iterator[Word]:
+    for text in _cuts(title, (LONGEST_NAME, 12, 8, 5)):
         for dx in _shifts(text, radius):
             yield Word(text, x, y, dx, -radius - LINE / 2 - 1, bold=True)
 

@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from workbench import pipeline
 from workbench.backends.base import Array
 from workbench.backends.registry import row_of
 from workbench.codegen.source import Source
 from workbench.errors import RunError, StencilError
 from workbench.frontend.captured import warn_of_changed_names
-from workbench.frontend.cell import Traced, trace_cell, trace_function
 from workbench.graph import Graph
 from workbench.graph.shown import Bundle, bundle_of, set_drawer
-from workbench.pipeline import plan_for, planned_backend, render, simplify
+from workbench.pipeline import Traced, plan_for, planned_backend, render, simplify, trace_function
 from workbench.planning.annotation import annotated
 from workbench.planning.choices import Choices, Schedule
 from workbench.planning.genome import choices_of, genome_of
@@ -345,7 +345,7 @@ def trace(
     dim: number of axes; None takes it from the relative reads, else 1. dtype: the machine's float type. boundary: the
     rule of fields that have none. namespace: names the cell may take. Raises TraceError naming the line.
     """
-    traced = trace_cell(
+    traced = pipeline.trace(
         text, name=name, dim=dim, first_line=first_line, namespace=namespace, dtype=dtype, boundary=boundary
     )
     return make_machine(traced, text, namespace)

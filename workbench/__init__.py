@@ -12,6 +12,7 @@ from workbench._version import __version__
 if TYPE_CHECKING:  # the same names once more for type checkers and editors; a test keeps both lists equal
     from workbench.array_function import collective as collective
     from workbench.errors import StencilError as StencilError
+    from workbench.graph.from_text import graph_from_text as graph_from_text
     from workbench.machine import Machine as Machine
     from workbench.machine import stencil as stencil
     from workbench.machine import trace as trace
@@ -30,6 +31,7 @@ _EXPORTS: dict[str, str] = {
     "Study": "workbench.tuning.study",
     "collective": "workbench.array_function",
     "counters": "workbench.pipeline",
+    "graph_from_text": "workbench.graph.from_text",
     "load_ipython_extension": "workbench.notebook.extension",
     "registry": "workbench.views.registry.snapshot",
     "stencil": "workbench.machine",

@@ -21,6 +21,7 @@ _EXAMPLES = """examples:
   workbench bench                the problems that can be measured beside NumPy, Numba, JAX, Halide, torch.compile
   workbench bench wave3d         measure one of them, with a report to send
   workbench table5 --cells 512   what storing or recomputing intermediate values does to speed
+  workbench compile heat.txt -o heat   graph, plan and C++ text of a cell, as files
   workbench cuda-check           registers and spills of hydro's sub-kernels for sm_90, without a GPU
 """
 
@@ -70,6 +71,8 @@ def build_parser() -> argparse.ArgumentParser:
     table.set_defaults(command=_table5)
 
     _add_bench(commands.add_parser("bench", help="the workbench beside other systems, interleaved, with a report"))
+
+    _add_compile(commands.add_parser("compile", help="a cell or graph text to files: graph, plan, choices, source"))
 
     tune = commands.add_parser("tune", help="tune any program by a configuration file; without one, a self-test")
     tune.add_argument("file", type=Path, nargs="?", help="INI as of the independence auto-tuner, or .toml")
@@ -133,6 +136,20 @@ def _add_bench(bench: argparse.ArgumentParser) -> None:
     bench.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     bench.add_argument("-o", "--report", type=Path, metavar="FILE", help="where the HTML report goes")
     bench.set_defaults(command=_bench)
+
+
+def _add_compile(compiling: argparse.ArgumentParser) -> None:
+    compiling.add_argument("file", type=Path, help="the text of a cell (without its %%%%stencil line) or of a graph")
+    compiling.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="where the files go")
+    compiling.add_argument("--backend", default="openmp", help="openmp (the default), cuda, cuda-sim or auto")
+    decided = compiling.add_mutually_exclusive_group()
+    decided.add_argument(
+        "--choices", type=Path, metavar="FILE", help="choices as JSON, such as an earlier choices.json"
+    )
+    decided.add_argument("--genome", default="", metavar="GENOME", help="what a plan decided, as machine.genome has it")
+    compiling.add_argument("--dim", type=int, help="axes of a cell; default as its reads say")
+    compiling.add_argument("--dtype", default="f64", help="f64 (the default) or f32, of a cell")
+    compiling.set_defaults(command=_compile)
 
 
 def _shape(text: str) -> tuple[int, ...]:
@@ -314,6 +331,13 @@ def _bench(parsed: argparse.Namespace) -> int:
     if results.interrupted:
         return 130
     return 0 if results.done else 1
+
+
+def _compile(parsed: argparse.Namespace) -> int:
+    from workbench.commands.compile import Request, compile_file
+
+    _say(str(compile_file(Request(**{name: getattr(parsed, name) for name in Request.__dataclass_fields__}))))
+    return 0
 
 
 def _tune(parsed: argparse.Namespace) -> int:

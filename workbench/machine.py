@@ -9,15 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from workbench import pipeline
 from workbench.backends.base import Array
 from workbench.backends.registry import row_of
 from workbench.codegen.source import Source
 from workbench.errors import RunError, StencilError
 from workbench.frontend.captured import warn_of_changed_names
-from workbench.frontend.cell import Traced, trace_cell, trace_function
 from workbench.graph import Graph
 from workbench.graph.shown import Bundle, bundle_of
-from workbench.pipeline import plan_for, planned_backend, render, simplify
+from workbench.pipeline import Traced, plan_for, planned_backend, render, simplify, trace_function
 from workbench.planning.annotation import annotated
 from workbench.planning.choices import Choices, Meaning, Schedule
 from workbench.planning.genome import choices_of, genome_of
@@ -25,7 +25,7 @@ from workbench.planning.plan import Plan
 from workbench.planning.precision import change_lines, with_types
 from workbench.planning.transfer import TransferReport, transfer_plan
 from workbench.planning.tunables import TUNABLES, Tunable, set_by_name, tunables_of
-from workbench.run import alive, viewing
+from workbench.run import alive
 from workbench.run.calling import Given, call, check_steps, is_called, kind_of
 from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
@@ -358,7 +358,7 @@ def trace(
     dim: number of axes; None takes it from the relative reads, else 1. dtype: the machine's float type. boundary: the
     rule of fields that have none. namespace: names the cell may take. Raises TraceError naming the line.
     """
-    traced = trace_cell(
+    traced = pipeline.trace(
         text, name=name, dim=dim, first_line=first_line, namespace=namespace, dtype=dtype, boundary=boundary
     )
     return make_machine(traced, text, namespace)

@@ -2,8 +2,8 @@
 
     text ──trace──> Traced ──simplify──> Graph ──plan_graph──> Plan ──render──> Source ──build──> Program
 
-One function an arrow. `build` renders by itself, inside the backend, unless the build cache knows the plan already;
-`compile_graph` walks from a graph to a program for those who only want to run.
+`build` renders by itself, inside the backend, unless the build cache knows the plan already; `compile_graph` walks from
+a graph to a program for those who only want to run. tests/test_stages.py prints every stage of one small program.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from workbench.backends.registry import (
 from workbench.codegen.source import Source
 from workbench.errors import BackendError, PlanError, StencilError
 from workbench.forking import forkable_lock
-from workbench.frontend.cell import Traced, trace_cell
+from workbench.frontend.cell import Traced, trace_function
+from workbench.frontend.cell import trace_cell as trace
 from workbench.graph import Graph
 from workbench.planning import plan_graph as plan_anew
 from workbench.planning.choices import Choices
@@ -40,6 +41,7 @@ from workbench.planning.simplify import simplify
 __all__ = [
     "Compiled",
     "Counters",
+    "Traced",
     "build",
     "compile_graph",
     "counters",
@@ -51,6 +53,7 @@ __all__ = [
     "simplify",
     "slots_of",
     "trace",
+    "trace_function",
 ]
 
 _KEPT_PROGRAMS = 64
@@ -73,11 +76,6 @@ class Compiled:
     plan: Plan
     program: Program
     selection: Selection
-
-
-def trace(text: str, *, name: str = "machine", dim: int | None = None) -> Traced:
-    """Cell text -> what it means; `workbench.frontend.cell.trace_cell` takes more."""
-    return trace_cell(text, name=name, dim=dim)
 
 
 def plan_graph(graph: Graph, choices: Choices | None = None, *, follows_chains: bool = True) -> Plan:

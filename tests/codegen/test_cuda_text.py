@@ -5,28 +5,15 @@ import re
 import pytest
 
 from tests.agreement import make_pair
-from tests.codegen.golden_programs import HEAT
+from tests.codegen.golden_programs import CASES, planned
 from tests.programs import all_programs, dimension
-from tests.programs.hello import TEXT as HELLO
-from tests.programs.wave import TEXT as WAVE
 from workbench.backends import nvrtc
 from workbench.codegen.names import RESERVED
 from workbench.codegen.render_cuda import inlined, render_cuda
 from workbench.frontend.cell import trace_cell
 from workbench.planning import Choices, PlanChoices, plan_graph
 
-CASES = {
-    "wave": (WAVE, 1, "cost"),
-    "hello_delayed": (HELLO, 1, "as_delayed"),
-    "hello_manifest": (HELLO, 1, "as_manifest"),
-    "heat": (HEAT, 2, "cost"),
-}
-
-
-def planned(name, **choices):
-    text, dim, preset = CASES[name]
-    graph = trace_cell(text, name=name, dim=dim).graph
-    return plan_graph(graph, Choices(plan=PlanChoices().changed(preset=preset, **choices)))
+ON_DEVICES = [name for name in CASES if not planned(name).main.plain.chains]  # devices run loops apart
 
 
 def compilers():
@@ -41,13 +28,13 @@ def compile_for_sm_90(text, index="int32_t", block=32):
     return nvrtc.compile_cuda(inlined(text.source.text), compiler=compiler, flags=flags)
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ON_DEVICES)
 def test_text_is_the_golden_one(name, golden):
     golden(f"{name}.cuda.cu", render_cuda(planned(name)).source.text)
 
 
 @pytest.mark.parametrize("index", ["int32_t", "int64_t"])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", ON_DEVICES)
 def test_golden_texts_compile_for_sm_90(name, index):
     text = render_cuda(planned(name))
     binary = compile_for_sm_90(text, index)

@@ -40,7 +40,7 @@ _EXPORTS: dict[str, str] = {
 }
 
 # Sub-packages that are reached as attributes, `workbench.solvers.heat`, without an import of their own.
-_ROOMS = frozenset({"solvers"})
+_ROOMS = frozenset({"programs", "solvers"})
 
 __all__ = ["__version__", *sorted(_EXPORTS)]
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import EllipsisType
 from typing import NoReturn
 
 import numpy as np
 
 from workbench.errors import TraceError
+from workbench.frontend.elements import parts_of
 from workbench.frontend.operations import apply
-from workbench.frontend.positions import order_of, own_positions
+from workbench.frontend.positions import FunctionPositions, order_of, own_positions
 from workbench.frontend.promotion import cast_term
+from workbench.frontend.subscripts import subscript
 from workbench.frontend.trace import Operand, Positions, Term, Trace, current_trace
 from workbench.frontend.value import Value, operand, term_of, wrap
-from workbench.graph import Axis
 from workbench.graph.types import F64
 
 
@@ -72,29 +72,16 @@ class ArrayValue(Value):
         return wrap(term.in_order(tuple(order[k] for k in own)))
 
     def __getitem__(self, key: object) -> Value:
-        """The array with axes of one element where the key has None; `:` and `...` stand for axes that stay."""
-        trace, term = current_trace("x[...]"), term_of(self)
-        keys = key if isinstance(key, tuple) else (key,)
-        whole = [k for k in keys if k is not None and not isinstance(k, EllipsisType)]
-        for each in whole:
-            if not isinstance(each, slice) or each != slice(None):
-                raise TraceError(
-                    f"{trace.text_here()}: an array takes : and None in brackets",
-                    advice="Write x[:, None] for a further axis, np.where for a choice of elements.",
-                )
-        left = len(order_of(term)) - len(whole)
-        if left < 0 or sum(isinstance(k, EllipsisType) for k in keys) > 1:
-            raise TraceError(
-                f"{trace.text_here()} names {len(whole)} axes of {len(order_of(term))}", advice="Write one : for each."
-            )
-        if not any(isinstance(k, EllipsisType) for k in keys):
-            keys = (*keys, ...)
-        own = iter(order_of(term))
-        order: list[Axis | None] = []
-        for each in keys:
-            count = left if isinstance(each, EllipsisType) else 1
-            order += [None] if each is None else [next(own) for _ in range(count)]
-        return wrap(term.in_order(tuple(order)))
+        """Elements as NumPy selects them: slices, whole numbers, arrays of indices, None for a new axis, `...`.
+
+        Bounds of slices are known while the function is traced. An array of indices counts from 0; an index outside is
+        an error of the call.
+        """
+        term = term_of(self)
+        parts = [operand(part) if isinstance(part, Value | np.generic) else part for part in parts_of(key)]
+        positions = positions_of(term.trace)
+        assert isinstance(positions, FunctionPositions)
+        return wrap(subscript(positions, term, parts))
 
     def __matmul__(self, other: object) -> Value:
         return wrap(matrix_product(term_of(self), operand(other)))

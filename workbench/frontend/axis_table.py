@@ -31,6 +31,30 @@ class Origin:
         return f"{self.argument} along axis {self.number}" if self.argument else "a generated array"
 
 
+Cut = tuple[int | None, int | None, int]
+"""A slice: start, stop and step as Python has them."""
+
+
+@dataclass(frozen=True, slots=True)
+class CutOrigin:
+    """The length of a slice of an axis."""
+
+    of: AnyOrigin
+    cut: Cut
+
+    def __str__(self) -> str:
+        return f"{self.of}, sliced by [{shown_cut(self.cut)}],"
+
+
+AnyOrigin = Origin | CutOrigin
+
+
+def shown_cut(cut: Cut) -> str:
+    """A slice as it is written."""
+    start, stop, step = ("" if number is None else str(number) for number in cut)
+    return f"{start}:{stop}" if step == "1" else f"{start}:{stop}:{step}"
+
+
 @dataclass(frozen=True, slots=True)
 class Meeting:
     """Where two lengths were found to be one: the place in the function, for errors of a call."""
@@ -46,12 +70,12 @@ class AxisTable:
     An axis stands for one length; an array may have several of one length, which are told apart as copies: i, i2, i3.
     """
 
-    origins: list[Origin] = field(default_factory=list)
+    origins: list[AnyOrigin] = field(default_factory=list)
     joined: dict[int, int] = field(default_factory=dict)
     meetings: dict[int, Meeting] = field(default_factory=dict)  # by the length that gave way
     _numbers: dict[Axis, tuple[int, int]] = field(default_factory=dict)
 
-    def length(self, origin: Origin) -> int:
+    def length(self, origin: AnyOrigin) -> int:
         """The number of the length that comes from there, the one that it was joined to."""
         if origin not in self.origins:
             self.origins.append(origin)
@@ -64,7 +88,7 @@ class AxisTable:
     def axis(self, length: int, copy: int = 0) -> Axis:
         """The copy of that number of a length's axis."""
         turn, letter = divmod(length, len(_LETTERS))
-        name = _LETTERS[letter] + "_" * turn
+        name = _LETTERS[letter] * (turn + 1)
         made = Axis(f"{name}{copy + 1}" if copy else name, NamedExtent(name), "array")
         self._numbers[made] = (length, copy)
         return made

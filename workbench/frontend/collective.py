@@ -12,7 +12,7 @@ from types import FunctionType
 
 from workbench.errors import TraceError
 from workbench.frontend.array_value import ArrayValue
-from workbench.frontend.axis_table import AxisTable, Meeting, Origin
+from workbench.frontend.axis_table import AnyOrigin, AxisTable, Meeting, Origin
 from workbench.frontend.called import begin_called
 from workbench.frontend.cell import Traced, trace_called
 from workbench.frontend.positions import FunctionPositions, Reading, order_of
@@ -75,8 +75,8 @@ Rebuild = Callable[[Sequence[object]], object]
 class Length:
     """The extent of an axis of the program, and the lengths that must equal it with the place that says so."""
 
-    origin: Origin
-    equal: tuple[tuple[Origin, Meeting], ...]
+    origin: AnyOrigin
+    equal: tuple[tuple[AnyOrigin, Meeting], ...]
 
 
 @dataclass(frozen=True, slots=True)

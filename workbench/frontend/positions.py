@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workbench.errors import TraceError
-from workbench.frontend.axis_table import AxisTable, Meeting, Origin
+from workbench.frontend.axis_table import AxisTable, Cut, Meeting, Origin
 from workbench.frontend.promotion import cast_term, constant, number_type, spread
-from workbench.frontend.renaming import Rename, renamed
+from workbench.frontend.renaming import Rename, Target, renamed
 from workbench.frontend.trace import Operand, Term, Trace
 from workbench.frontend.value import operand
-from workbench.graph import OPERATORS, REDUCTIONS, Axis, Fold, LoadSize, Reduce, Region, Space, Static, StorageType
+from workbench.graph import OPERATORS, REDUCTIONS, Axis, Fold, LoadSize, Node, Region, Space, Static, StorageType
 from workbench.graph.operators import accepts
 from workbench.graph.types import BOOL, I64
 
@@ -25,11 +25,15 @@ Order = tuple[Axis | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way in which an argument is read: the static, and for each of its axes the argument's position."""
+    """One way in which an argument is read: the static, and for each of its axes the argument's position.
+
+    cuts: for each position of the argument the slices that are taken of it, one after the other.
+    """
 
     static: str
     argument: str
     positions: tuple[int, ...]
+    cuts: tuple[tuple[Cut, ...], ...]
 
 
 @dataclass(slots=True)
@@ -40,7 +44,7 @@ class FunctionPositions:
     table: AxisTable
     make: Callable[[Term], object]
     readings: dict[str, Reading] = field(default_factory=dict)
-    _by_axes: dict[tuple[str, Order], str] = field(default_factory=dict)
+    _by_axes: dict[tuple[str, Order, tuple[tuple[Cut, ...], ...]], str] = field(default_factory=dict)
 
     def wrap(self, term: Term) -> object:
         """The value that the user holds."""
@@ -48,7 +52,7 @@ class FunctionPositions:
 
     def argument(self, name: str, type_: StorageType, lengths: Sequence[int]) -> Term:
         """Declare an argument that is an array of these lengths."""
-        return self._read(name, type_, self.table.axes(lengths))
+        return self._read(name, type_, self.table.axes(lengths), ((),) * len(lengths))
 
     def meet(self, operands: Sequence[Operand]) -> tuple[list[Operand], Order]:
         """The operands along axes that agree at each position, and these axes.
@@ -102,37 +106,50 @@ class FunctionPositions:
     def _along(self, term: Term, order: Sequence[Axis | None]) -> Term:
         own = order_of(term)
         pairs = zip(own, order, strict=False)
-        return self.rename(term, {a: b for a, b in pairs if a is not None and b is not None and a != b})
+        return self.rename(term, {a: Target(b) for a, b in pairs if a is not None and b is not None and a != b})
 
-    def rename(self, term: Term, axes: Mapping[Axis, Axis]) -> Term:
-        """The value along other axes of equal lengths."""
+    def rename(self, term: Term, axes: Mapping[Axis, Target]) -> Term:
+        """The value along other axes of equal lengths, or along slices of its own."""
         if not axes:
             return term
         index = renamed(Rename(self.trace, self.table.place, self._load, self.free), term.index, dict(axes))
-        return Term(self.trace, index, tuple(a if a is None else axes.get(a, a) for a in order_of(term)))
+        return Term(self.trace, index, tuple(axes[a].axis if a in axes else a for a in order_of(term)))  # type: ignore[index]  # None is not in it
 
-    def _load(self, static: str, axes: Mapping[Axis, Axis]) -> int:
+    def _load(self, static: str, axes: Mapping[Axis, Target]) -> int:
         """The node that reads an argument along other axes."""
         known = self.readings[static]
-        space = self.trace.statics[static].space
-        by_position = dict(zip(known.positions, space.axes, strict=True))
-        along = tuple(axes.get(by_position[k], by_position[k]) for k in sorted(by_position))
-        return self._read(known.argument, self.trace.statics[static].type, along).index
+        own = dict(zip(known.positions, self.trace.statics[static].space.axes, strict=True))
+        along, cuts = [], []
+        for position, chain in enumerate(known.cuts):
+            target = axes.get(own[position], Target(own[position]))
+            along.append(target.axis)
+            cuts.append(chain if target.cut is None else (*chain, target.cut))
+        return self._read(known.argument, self.trace.statics[static].type, tuple(along), tuple(cuts)).index
 
-    def _read(self, argument: str, type_: StorageType, along: tuple[Axis, ...]) -> Term:
+    def _read(
+        self, argument: str, type_: StorageType, along: tuple[Axis, ...], cuts: tuple[tuple[Cut, ...], ...]
+    ) -> Term:
         """The argument with these axes by position; each way to read it is a static, axes in the program's order."""
-        name = self._by_axes.get((argument, along))
+        name = self._by_axes.get((argument, along, cuts))
         if name is None:
-            first = argument not in self.trace.statics
-            name = argument if first else f"{argument}.{'_'.join(axis.name for axis in along)}"
+            name = self._name(argument, along, cuts)
             for axis in along:
                 self.widen(axis)
             positions = tuple(sorted(range(len(along)), key=lambda k: self.table.place(along[k])))
             space = Space(tuple(along[k] for k in positions))
             self.trace.declare(Static(name, "field", type_, space, span=self.trace.here()))
-            self.readings[name] = Reading(name, argument, positions)
-            self._by_axes[argument, along] = name
+            self.readings[name] = Reading(name, argument, positions, cuts)
+            self._by_axes[argument, along, cuts] = name
         return self.trace.emit(lambda pool: pool.load(name)).in_order(along)
+
+    def _name(self, argument: str, along: tuple[Axis, ...], cuts: tuple[tuple[Cut, ...], ...]) -> str:
+        """A name for a way to read an argument; the first one is that of the argument."""
+        if argument not in self.trace.statics:
+            return argument
+        made = f"{argument}.{'_'.join(axis.name for axis in along)}"
+        if any(cuts):
+            made = f"{argument}.part{1 + sum(name.startswith(f'{argument}.part') for name in self.readings)}"
+        return made
 
     def reduce(self, name: str, term: Term, axis: object) -> Term:
         """np.sum and its kin: integers below 64 bits and conditions are added and multiplied in i64, as in NumPy."""
@@ -232,14 +249,19 @@ def own_positions(term: Term, axis: object, what: str) -> tuple[int, ...]:
 
 
 def folds(term: Term) -> bool:
-    """Whether a value is dear to compute twice: a fold is among what makes it in each cell."""
+    """Whether a fold is among what makes a value in each cell, which is dear to compute twice."""
+    return contains(term, lambda node: isinstance(node.instruction, Fold))
+
+
+def contains(term: Term, wanted: Callable[[Node], bool]) -> bool:
+    """Whether a node of this kind is among what makes a value in each cell."""
     pool, waiting, seen = term.trace.pool, [term.index], {term.index}
     while waiting:
         node = pool.node(waiting.pop())
-        if isinstance(node.instruction, Fold):
-            return True
-        if not node.is_local or isinstance(node.instruction, Reduce):
+        if not node.is_local:
             continue
+        if wanted(node):
+            return True
         waiting += [index for index in node.operands if index not in seen]
         seen.update(node.operands)
     return False

@@ -5,11 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from workbench.frontend.axis_table import Cut
 from workbench.frontend.trace import Trace
-from workbench.graph import Axis, Broadcast, Fold, Load, LoadIndex, Node, Replicate, Space
+from workbench.graph import Axis, Broadcast, Fold, Gather, Load, LoadIndex, Node, Replicate, Space
 from workbench.graph.rewrite import copy
+from workbench.graph.spaces import NamedExtent
+from workbench.graph.types import I64
 
-_Axes = dict[Axis, Axis]
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """What an axis becomes: another one, of its length or of that of a slice of it."""
+
+    axis: Axis
+    cut: Cut | None = None
+
+
+_Axes = dict[Axis, Target]
 
 
 @dataclass(slots=True)
@@ -18,9 +30,9 @@ class Rename:
 
     trace: Trace
     place: Callable[[Axis], tuple[int, int]]
-    load: Callable[[str, Mapping[Axis, Axis]], int]
+    load: Callable[[str, Mapping[Axis, Target]], int]
     free: Callable[[Axis, Sequence[Axis | None]], Axis]
-    made: dict[tuple[int, frozenset[tuple[Axis, Axis]]], int] = field(default_factory=dict)
+    made: dict[tuple[int, frozenset[tuple[Axis, Target]]], int] = field(default_factory=dict)
 
 
 def renamed(rename: Rename, root: int, axes: _Axes) -> int:
@@ -30,7 +42,7 @@ def renamed(rename: Rename, root: int, axes: _Axes) -> int:
     while waiting:
         node = pool.node(waiting.pop())
         if _changes(node, axes) and not isinstance(node.instruction, Fold):
-            for operand in node.operands:
+            for operand in node.operands[isinstance(node.instruction, Gather) :]:  # the array that is read stays
                 if operand not in needed:
                     needed.add(operand)
                     waiting.append(operand)
@@ -41,19 +53,21 @@ def renamed(rename: Rename, root: int, axes: _Axes) -> int:
     return rename.made[root, key]
 
 
-def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Axis]]) -> int:
+def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Target]]) -> int:
     pool = rename.trace.pool
     node = pool.node(index)
     if not _changes(node, axes):
         return index
     assert node.space is not None
-    space = Space(tuple(sorted((axes.get(a, a) for a in node.space.axes), key=rename.place)))
+    space = Space(tuple(sorted((_target(axes, a) for a in node.space.axes), key=rename.place)))
     match node.instruction:
         case Load(name):
             made = rename.load(name, axes)
         case LoadIndex(axis):
             along = node.space.axes[axis]
-            made = pool.index(space.axes.index(axes.get(along, along)), space)
+            made = index_of(rename.trace, along, axes.get(along, Target(along)), space)
+        case Gather():
+            made = pool.gather(node.operands[0], [rename.made[o, key] for o in node.operands[1:]])
         case Broadcast():
             made = pool.broadcast(node.operands[0], space)
         case Replicate():
@@ -76,7 +90,7 @@ def _fold(rename: Rename, node: Node, axes: _Axes) -> int:
     assert node.space is not None
     inner = pool.node(node.operands[0]).space
     assert inner is not None
-    taken: list[Axis | None] = [axes.get(a, a) for a in node.space.axes]
+    taken: list[Axis | None] = [_target(axes, a) for a in node.space.axes]
     moved = {a: b for a, b in axes.items() if a in node.space.axes}
     folded = []
     for number in instruction.axes:
@@ -85,12 +99,42 @@ def _fold(rename: Rename, node: Node, axes: _Axes) -> int:
         taken.append(free)
         folded.append(free)
         if free != bound:
-            moved[bound] = free
+            moved[bound] = Target(free)
     operand = renamed(rename, node.operands[0], moved)
     space = pool.node(operand).space
     assert space is not None
     return pool.fold(instruction.operator, operand, [space.axes.index(axis) for axis in folded])
 
 
-def _changes(node: Node, axes: Mapping[Axis, Axis]) -> bool:
+def index_of(trace: Trace, axis: Axis, target: Target, space: Space) -> int:
+    """The node of the index along an axis, over `space`, which has the target; of a slice where its elements stand."""
+    pool = trace.pool
+    index = pool.index(space.axes.index(target.axis), space)
+    if target.cut is None:
+        return index
+    first = pool.broadcast(first_of(trace, axis, target.cut), space)
+    return pool.arith("add", first, pool.arith("multiply", index, pool.imm(target.cut[2], I64, space)))
+
+
+def first_of(trace: Trace, axis: Axis, cut: Cut) -> int:
+    """The node of the index at which a slice of an axis begins, an i64 Global; of a slice of no elements anything."""
+    pool, (start, _, step) = trace.pool, cut
+    if start is None:
+        start = 0 if step > 0 else -1
+    if start >= 0 and step > 0:
+        return pool.imm(start, I64)
+    assert isinstance(axis.extent, NamedExtent)
+    size = pool.size(trace.axis_names.index(axis.extent.name))
+    if start >= 0:
+        last = pool.arith("subtract", size, pool.imm(1, I64))
+        return pool.arith("minimum", pool.imm(start, I64), last)
+    found = pool.arith("add", size, pool.imm(start, I64))
+    return pool.arith("maximum", found, pool.imm(0, I64)) if step > 0 else found
+
+
+def _target(axes: _Axes, axis: Axis) -> Axis:
+    return axes[axis].axis if axis in axes else axis
+
+
+def _changes(node: Node, axes: _Axes) -> bool:
     return node.space is not None and any(axis in axes for axis in node.space.axes)

@@ -11,8 +11,9 @@ import numpy as np
 from workbench.backends.base import Array, Instance, MarchRequest
 from workbench.backends.interpreter import KernelInterpreter
 from workbench.errors import RunError, ShapeError
-from workbench.frontend.axis_table import Origin
+from workbench.frontend.axis_table import AnyOrigin, CutOrigin, Meeting, Origin
 from workbench.frontend.collective import Length, Result, TracedFunction
+from workbench.frontend.positions import Reading
 from workbench.graph import Static
 from workbench.graph.operators import cast
 from workbench.pipeline import Compiled
@@ -41,10 +42,13 @@ class _Input:
     static: str
     path: Path
     positions: tuple[int, ...] | None
+    cuts: tuple[tuple[slice, ...], ...]
 
     def of(self, arguments: Sequence[object]) -> Array:
-        """Its values."""
+        """Its values, a view of the argument."""
         array: Array = value_at(arguments, self.path)
+        for cut in self.cuts:
+            array = array[cut]
         return array if self.positions is None else array.transpose(self.positions)
 
 
@@ -76,7 +80,8 @@ class Prepared:
         self._graph = graph = compiled.graph
         self._rebuild = function.rebuild
         self._inputs = [
-            _Input(reading.static, paths[reading.argument], _moved(reading.positions)) for reading in function.readings
+            _Input(reading.static, paths[reading.argument], _moved(reading.positions), _cuts(reading))
+            for reading in function.readings
         ]
         self._params = [(static.name, paths[static.name]) for static in graph.params]
         self._outputs = [_Output(graph.static(result.static), result) for result in function.results]
@@ -142,20 +147,46 @@ def extents_of(lengths: Sequence[Length], shapes: Mapping[str, tuple[int, ...]])
         for other, meeting in length.equal:
             found = _extent(other, shapes)
             if found != extent:
-                raise ShapeError(
-                    f"{other} has {found} elements, {length.origin} has {extent}",
-                    advice=f"They meet in line {meeting.line}, {meeting.text}: give arrays of one length.",
-                )
+                raise _unequal((length.origin, extent), (other, found), meeting, shapes)
         extents.append(extent)
     return tuple(extents)
 
 
-def _extent(origin: Origin, shapes: Mapping[str, tuple[int, ...]]) -> int:
+def _unequal(
+    first: tuple[AnyOrigin, int],
+    second: tuple[AnyOrigin, int],
+    meeting: Meeting,
+    shapes: Mapping[str, tuple[int, ...]],
+) -> ShapeError:
+    """The error for lengths that differ, also where an element is wanted that there is not."""
+    place = f"line {meeting.line}, {meeting.text}"
+    for (cut, extent), (other, _) in ((first, second), (second, first)):
+        if isinstance(cut, CutOrigin) and other == Origin("", 1) and extent == 0:
+            return ShapeError(
+                f"{cut.of} has {_extent(cut.of, shapes)} elements, none at {cut.cut[0]}",
+                advice=f"It is read in {place}.",
+            )
+    return ShapeError(
+        f"{second[0]} has {second[1]} elements, {first[0]} has {first[1]}",
+        advice=f"They meet in {place}: give arrays of one length.",
+    )
+
+
+def _extent(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> int:
+    if isinstance(origin, CutOrigin):
+        return len(range(*slice(*origin.cut).indices(_extent(origin.of, shapes))))
     return shapes[origin.argument][origin.number] if origin.argument else origin.number
 
 
 def _moved(positions: tuple[int, ...]) -> tuple[int, ...] | None:
     return None if positions == tuple(sorted(positions)) else positions
+
+
+def _cuts(reading: Reading) -> tuple[tuple[slice, ...], ...]:
+    """Subscripts of all axes, one after the other, that make the array of the argument."""
+    most = max(map(len, reading.cuts), default=0)
+    padded = [[slice(*cut) for cut in chain] + [slice(None)] * (most - len(chain)) for chain in reading.cuts]
+    return tuple(zip(*padded, strict=True))
 
 
 def _read(instance: Instance, static: Static) -> Array:

@@ -1,0 +1,126 @@
+"""Subscripts of arrays in functions: what NumPy selects, with equal bits; formulas are sliced, dear values are read."""
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.bits import assert_same_bits
+from workbench.errors import RunError, ShapeError, TraceError
+
+
+def slices(x, A):
+    y = x * x
+    return (
+        x[1:] - x[:-1],
+        x[::-1],
+        y[1:-1] + y[:-2] - 2 * y[2:],
+        x[1:][::2][-2:],
+        A[-2:, ::3],
+        A.T[2:][::-1, None],
+        (A[1:] * np.sum(A, axis=0)[None, :])[:, 1:],
+        x[2:].shape[0],
+        x[-100:],
+        x[5:2],
+        A[::-2, ::-1],
+        x[10:0:-3],
+    )
+
+
+def elements(x, A):
+    return x[3], x[-1] * x, A[1], A[:, 2], A[0, 1] * A, x[0] - x[1], A[..., 0].sum(), A[1:, -1][0]
+
+
+def gathers(x, A, c, r):
+    return (
+        x[c],
+        A[c],
+        A[:, c],
+        A[c, c],
+        A[r, c[None, :2]],
+        A[c][:, c],
+        A[:, r],
+        A[r, 2],
+        x[c[0]],
+        A.sum(axis=0)[c],
+        A[:, :3].T[:, c],
+        np.where(x[c] > 0.5, c, 0),
+    )
+
+
+def dear(x, A, c):
+    e, rows = np.exp(x) / (x + 1), A @ A.T
+    return e[1:] - e[:-1], e[c], rows[1:, :2], rows[::-1], rows[c, c], e[-1]
+
+
+def given(n=12, shape=(5, 7), seed=3):
+    draw = np.random.default_rng(seed)
+    return draw.random(n), draw.random(shape), np.array([3, 1, 1, 0]), np.array([[0, 4], [2, 1]], np.int32)
+
+
+x, A, c, r = given()
+PROGRAMS = [(slices, (x, A)), (elements, (x, A)), (gathers, (x, A, c, r)), (dear, (x, A, c))]
+
+
+@pytest.mark.parametrize(("function", "values"), PROGRAMS)
+def test_a_subscript_selects_what_numpy_does(function, values):
+    program, expected = wb.collective(function), function(*values)
+    found = program(*values, backend="reference")
+    for place, (mine, exact) in enumerate(zip(found, expected, strict=True)):
+        assert mine.shape == np.shape(exact), place
+        np.testing.assert_allclose(mine, exact, rtol=1e-13, err_msg=str(place))
+    if function is dear:  # exp has a bound on each backend
+        return
+    for threads in (1, 3):
+        for place, bits in enumerate(program(*values, backend="openmp", threads=threads)):
+            assert_same_bits(bits, found[place], f"{place} on {threads} threads")
+
+
+@pytest.mark.proof
+def test_equal_bits_on_a_device():
+    program = wb.collective(lambda x, A, c: (x[::-1][c] * A[1:5, 2], A[:, c][0]))
+    for mine, bits in zip(program(x, A, c, backend="cuda-sim"), program(x, A, c, backend="reference"), strict=True):
+        assert_same_bits(mine, bits)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+def test_slices_of_any_length(n):
+    program = wb.collective(lambda x: (x[1:], x[-2:], x[:-1:2] * 2, x[::-1]))
+    values = np.arange(float(n))
+    for mine, exact in zip(
+        program(values, backend="openmp"), (values[1:], values[-2:], values[:-1:2] * 2, values[::-1]), strict=True
+    ):
+        assert mine.tolist() == exact.tolist()
+
+
+def test_slices_of_a_formula_need_no_array():
+    plan = wb.collective(lambda x: np.sum((2 * x)[1:] * (x + 1)[:-1])).machine(x).plan("openmp")
+    (kernel,) = plan.kernels
+    assert len(kernel.observed.subkernels) == 1
+    assert len(plan.array_slots) == 2  # both readings of x
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "what"),
+    [
+        (lambda x, c: x[c], RunError, r"line \d+: x is read at index 3, for j = 0, but has 3 cells along i"),
+        (lambda x, c: x[7] + x, ShapeError, "x along axis 0 has 3 elements, none at 7"),
+        (lambda x, c: x[-4] + x, ShapeError, "x along axis 0 has 3 elements, none at -4"),
+        (lambda x, c: x[1:] + x, ShapeError, r"sliced by \[1:\], has 2 elements, x along axis 0 has 3"),
+        (lambda x, c: x[x > 0], TraceError, "an index is bool"),
+        (lambda x, c: x[x], TraceError, "an index is f64"),
+        (lambda x, c: x["a"], TraceError, "str is no part of a subscript"),
+        (lambda x, c: x[::0], TraceError, "bounds of a slice"),
+        (lambda x, c: x[: c[0]], TraceError, "bounds of a slice"),
+        (lambda x, c: x[0, 0], TraceError, "names 2 axes of 1"),
+        (lambda x, c: x[:, None][:, 1], TraceError, "an axis made by None"),
+    ],
+)
+@pytest.mark.parametrize("backend", ["reference", "openmp"])
+def test_what_is_no_subscript(function, error, what, backend):
+    with pytest.raises(error, match=what):
+        wb.collective(function)(x[:3], c, backend=backend)
+
+
+def test_indices_apart_are_refused():
+    with pytest.raises(TraceError, match="stand at axes 0 and 2"):
+        wb.collective(lambda B, c: B[c, :, c])(np.ones((4, 4, 4)), c)

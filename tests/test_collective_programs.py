@@ -1,0 +1,101 @@
+"""Programs of workbench/programs: an independent reference at two sizes, equal bits, and one loop without arrays."""
+
+import math
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.bits import assert_same_bits
+from workbench import programs
+
+
+def draw(seed, *shapes):
+    generator = np.random.default_rng(seed)
+    return [generator.random(shape) for shape in shapes]
+
+
+def one_loop(machine, arrays):
+    """The program runs in one loop, and its plan stores nothing but what is given and returned."""
+    plan = machine.plan("openmp")
+    (kernel,) = plan.kernels
+    assert len(kernel.observed.subkernels) == 1
+    assert len(plan.array_slots) == arrays
+
+
+@pytest.mark.parametrize("n", [7, 5000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dot_product(n, dtype):
+    xs, ys = (values.astype(dtype) for values in draw(n, n, n))
+    program = programs.dot_product.dot_product
+    found = program(xs, ys, backend="openmp")
+    exact = math.fsum(float(x) * float(y) for x, y in zip(xs, ys, strict=True))
+    assert found.dtype == dtype
+    assert abs(found - exact) <= n * np.finfo(dtype).eps * exact
+    assert_same_bits(found, program(xs, ys, backend="reference"))
+    one_loop(program.machine(xs, ys), arrays=2)
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 5), (65, 1030, 17)])
+def test_matrix_product(shape):
+    m, k, n = shape
+    a, b = np.floor(9 * draw(1, (m, k))[0]), np.floor(9 * draw(2, (k, n))[0])
+    program = programs.matrix_product.matrix_product
+    found = program(a, b, backend="openmp")
+    assert (found == a.astype(np.int64) @ b.astype(np.int64)).all()  # exact, as all are small whole numbers
+    a, b = draw(3, (m, k), (k, n))
+    assert_same_bits(program(a, b, backend="openmp"), program(a, b, backend="reference"))
+    np.testing.assert_allclose(program(a, b, backend="openmp"), a @ b, rtol=1e-12)
+    one_loop(program.machine(a, b), arrays=3)
+
+
+def exact_prices(price, strike, years, rate, volatility):
+    """By the error function, one option after the other."""
+    rows = []
+    for s, k, t in zip(price, strike, years, strict=True):
+        root = volatility * math.sqrt(t)
+        up = (math.log(s / k) + (rate + volatility**2 / 2) * t) / root
+        below = [(1 + math.erf(d / math.sqrt(2))) / 2 for d in (up, up - root)]
+        call = s * below[0] - k * math.exp(-rate * t) * below[1]
+        rows.append((call, call - s + k * math.exp(-rate * t)))  # by parity
+    return np.transpose(rows)
+
+
+@pytest.mark.parametrize(("n", "rate", "volatility"), [(9, 0.02, 0.3), (2000, 0.05, 0.1)])
+def test_black_scholes(n, rate, volatility):
+    price, strike, years = draw(n, n, n, n)
+    given = 5 + 25 * price, 1 + 99 * strike, 0.25 + 9.75 * years
+    program = programs.black_scholes.prices
+    call, put = program(*given, rate, volatility, backend="openmp")
+    exact = exact_prices(*given, rate, volatility)
+    np.testing.assert_allclose((call, put), exact, atol=1e-5)  # of prices up to 100, by the polynomial's 7.5e-8
+    for mine, bits in zip((call, put), program(*given, rate, volatility, backend="reference"), strict=True):
+        np.testing.assert_allclose(mine, bits, rtol=1e-9, atol=1e-12)  # log and exp have a bound on each backend
+    one_loop(program.machine(*given), arrays=5)
+
+
+@pytest.mark.parametrize("n", [5, 1100])
+def test_n_body(n):
+    *position, mass = draw(n, n, n, n, n)
+    program, cell = programs.n_body.accelerations, programs.n_body.machine()
+    found = program(tuple(position), mass, backend="openmp")
+    x, chosen = np.stack(position), [0, n // 2, n - 1]
+    for i in chosen:  # some bodies, each with all others in longer numbers
+        away = x.astype(np.longdouble) - x[:, [i]]
+        pull = (mass * away / np.sqrt(np.sum(away**2, axis=0) + 1e-4) ** 3).sum(axis=1)
+        np.testing.assert_allclose([a[i] for a in found], pull.astype(float), rtol=1e-11, atol=1e-9)
+    np.testing.assert_allclose([np.sum(mass * a) / np.sum(mass * abs(a)) for a in found], 0, atol=1e-13)  # momentum
+    pairs = cell(x=position[0], y=position[1], z=position[2], m=mass, backend="openmp")
+    for mine, name in zip(found, ("ax", "ay", "az"), strict=True):
+        assert_same_bits(mine, pairs[name], name)
+    if n < 100:
+        for mine, bits in zip(found, program(tuple(position), mass, backend="reference"), strict=True):
+            assert_same_bits(mine, bits)
+    one_loop(program.machine(tuple(position), mass), arrays=10)
+    one_loop(cell, arrays=10)
+
+
+def test_programs_are_a_room_of_their_own():
+    assert set(programs.NAMES) <= set(dir(wb.programs))
+    with pytest.raises(AttributeError, match="it has black_scholes"):
+        programs.chess  # noqa: B018

@@ -1,0 +1,144 @@
+"""Subscripts of arrays in functions: x[1:], x[::-1], x[3], x[columns], x[:, None], as NumPy has them.
+
+A slice of a formula is the formula of slices, down to the arguments, whose slices are views. What is dear to compute
+twice, and what an array of indices asks for, is read from an array (Gather).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import EllipsisType
+
+from workbench.errors import TraceError
+from workbench.frontend.axis_table import CutOrigin, Meeting, Origin
+from workbench.frontend.positions import FunctionPositions, contains, order_of
+from workbench.frontend.promotion import cast_term, constant, meeting_space, spread
+from workbench.frontend.renaming import Target, index_of
+from workbench.frontend.trace import Operand, Term
+from workbench.graph import GLOBAL, OPERATORS, Arith, Axis, Fold, Node, Space
+from workbench.graph.types import BOOL, I64
+
+_DEAR = 4.0
+"""Operations from which on reading a stored value costs less than to compute it at a second place."""
+
+
+def subscript(positions: FunctionPositions, term: Term, parts: Sequence[object]) -> Term:
+    """The array that a subscript means. Raises TraceError for what is no subscript.
+
+    Of several arrays of indices all lie at neighbouring axes; they meet, and theirs are the result's axes there.
+    """
+    text, own = positions.trace.text_here("this subscript"), list(order_of(term))
+    cuts: dict[Axis, Target] = {}
+    order: list[Axis | None] = []
+    indexed: dict[int, Term] = {}
+    for part in _whole(text, parts, len(own)):
+        axis = None if part is None else own.pop(0)
+        if part is None or part == slice(None):
+            order.append(axis)
+        elif axis is None:
+            raise TraceError(f"{text}: an axis made by None has one element", advice="Write : for it.")
+        elif isinstance(part, Term):
+            indexed[len(order)] = part
+            order.append(axis)
+        else:
+            taken = [*order, *own, *term.space.axes, *(target.axis for target in cuts.values())]
+            target = cuts[axis] = _cut(positions, text, axis, part, taken)
+            order += [target.axis] if isinstance(part, slice) else []
+    found = _sliced(positions, term, cuts).in_order(tuple(order))
+    return _gathered(positions, text, found, indexed) if indexed else found
+
+
+def _whole(text: str, parts: Sequence[object], rank: int) -> list[slice | int | Term | None]:
+    """A part for each axis, and None for new ones."""
+    named = sum(part is not None and not isinstance(part, EllipsisType) for part in parts)
+    dots = sum(isinstance(part, EllipsisType) for part in parts)
+    if named > rank or dots > 1:
+        raise TraceError(f"{text} names {named} axes of {rank}", advice="Write one part for each axis.")
+    found: list[slice | int | Term | None] = []
+    for part in (*parts, *(() if dots else (...,))):
+        if isinstance(part, EllipsisType):
+            found += [slice(None)] * (rank - named)
+        elif isinstance(part, bool) or not (part is None or isinstance(part, slice | int | Term)):
+            advice = "Write x[1:], x[::-1], x[3], x[:, None], or x[columns] with an array of whole numbers."
+            raise TraceError(f"{text}: {type(part).__name__} is no part of a subscript", advice=advice)
+        elif isinstance(part, Term) and (not part.type.is_integer or part.type == BOOL):
+            advice = "Write np.where(condition, x, 0), or cast an index: i.astype('i64')."
+            raise TraceError(f"{text}: an index is {part.type}, not a whole number", advice=advice)
+        else:
+            found.append(part)
+    return found
+
+
+def _cut(
+    positions: FunctionPositions, text: str, axis: Axis, part: slice | int, taken: Sequence[Axis | None]
+) -> Target:
+    """The axis of a slice of an axis, or of its only element."""
+    table = positions.table
+    if isinstance(part, int):
+        given: tuple[object, object, object] = (part, None if part == -1 else part + 1, 1)
+    else:
+        given = (part.start, part.stop, 1 if part.step is None else part.step)
+    if not all(each is None or type(each) is int for each in given) or given[2] == 0:
+        raise TraceError(
+            f"{text}: the bounds of a slice are whole numbers that are known while the function is traced",
+            advice="Write x[1:], x[:-1] or x[::2]; an index that is computed takes an element: x[i].",
+        )
+    cut: tuple[int | None, int | None, int] = given  # type: ignore[assignment]  # checked
+    length = table.length(CutOrigin(table.origins[table.place(axis)[0]], cut))
+    if isinstance(part, int):
+        one = table.length(Origin("", 1))
+        if length != one:
+            raise table.join(table.axis(length), table.axis(one), Meeting(positions.trace.here().line, text))
+    return Target(positions.free(table.axis(length), taken), cut)
+
+
+def _sliced(positions: FunctionPositions, term: Term, cuts: Mapping[Axis, Target]) -> Term:
+    """The value along slices of its axes."""
+    if not cuts or not contains(term, _is_dear):
+        return positions.rename(term, cuts)
+    trace, axes = positions.trace, term.space.axes
+    space = positions.space([cuts[axis].axis if axis in cuts else axis for axis in axes])
+    indices = [index_of(trace, axis, cuts.get(axis, Target(axis)), space) for axis in axes]
+    order = tuple(cuts[axis].axis if axis in cuts else axis for axis in order_of(term))  # type: ignore[index]  # None is not in it
+    return trace.emit(lambda pool: pool.gather(term.index, indices)).in_order(order)
+
+
+def _is_dear(node: Node) -> bool:
+    if isinstance(node.instruction, Arith):
+        return OPERATORS[node.instruction.operator].flops >= _DEAR
+    return isinstance(node.instruction, Fold)
+
+
+def _gathered(positions: FunctionPositions, text: str, term: Term, indexed: Mapping[int, Term]) -> Term:
+    """The elements at the places that arrays of indices name."""
+    trace, order = positions.trace, order_of(term)
+    first, last = min(indexed), max(indexed)
+    if last - first >= len(indexed):
+        raise TraceError(
+            f"{text}: arrays of indices stand at axes {first} and {last}, with others between them",
+            advice="Transpose first, so that they are neighbours.",
+        )
+    given, met = positions.meet([indexed[k] for k in sorted(indexed)])
+    before, after = (None,) * first, (None,) * (len(order) - last - 1)
+    at: dict[Axis, Operand] = {}
+    for k, axis in enumerate(order):
+        if k in indexed and axis is not None:
+            index = given[k - first]
+            assert isinstance(index, Term)
+            at[axis] = index.in_order((*before, *met, *after))
+        elif axis is not None:
+            place = k if k < first else k - len(indexed) + len(met)
+            along = tuple(axis if p == place else None for p in range(len(order) - len(indexed) + len(met)))
+            at[axis] = trace.emit(lambda pool, axis=axis: pool.index(0, Space((axis,)))).in_order(along)  # type: ignore[misc]  # bound now
+    indices, final = positions.meet(list(at.values()))
+    space = meeting_space(trace, indices)
+    if space.is_global:
+        one = positions.free(positions.table.axis(positions.table.length(Origin("", 1))), ())
+        space = Space((one,))
+    by_axis = dict(zip(at, indices, strict=True))
+    operands = []
+    for axis in term.space.axes:
+        named = by_axis.get(axis)
+        made = cast_term(named, I64) if isinstance(named, Term) else constant(trace, 0, I64, GLOBAL)
+        operands.append(spread(made, space).index)
+    return trace.emit(lambda pool: pool.gather(term.index, operands)).in_order(final)

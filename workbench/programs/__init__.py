@@ -1,0 +1,24 @@
+"""Programs: functions of arrays that are ready to run, each a module; most are programs of McDonell's thesis (2015).
+
+`dot_product`, `black_scholes` (prices of options), `matrix_product`, `n_body` (gravity, as a function of arrays and as
+a cell of pairs). Each is imported on first use: `workbench.programs.dot_product.dot_product(x, y)`.
+"""
+
+from importlib import import_module
+from types import ModuleType
+
+NAMES = ("black_scholes", "dot_product", "matrix_product", "n_body")
+
+__all__ = ["NAMES"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import the program `name` on first use; AttributeError that lists the programs for any other name."""
+    if name not in NAMES:
+        raise AttributeError(f"workbench.programs has no {name!r}; it has {', '.join(NAMES)}")
+    return import_module(f"workbench.programs.{name}")
+
+
+def __dir__() -> list[str]:
+    """The programs and what else is there, for completion."""
+    return sorted({*globals(), *NAMES})

@@ -11,6 +11,7 @@ from workbench._version import __version__
 
 if TYPE_CHECKING:  # the same names once more for type checkers and editors; a test keeps both lists equal
     from workbench.errors import StencilError as StencilError
+    from workbench.interactions import interaction as interaction
     from workbench.machine import Machine as Machine
     from workbench.machine import stencil as stencil
     from workbench.machine import trace as trace
@@ -28,6 +29,7 @@ _EXPORTS: dict[str, str] = {
     "StencilError": "workbench.errors",
     "Study": "workbench.tuning.study",
     "counters": "workbench.pipeline",
+    "interaction": "workbench.interactions",
     "load_ipython_extension": "workbench.notebook.extension",
     "registry": "workbench.views.registry.snapshot",
     "stencil": "workbench.machine",

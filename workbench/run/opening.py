@@ -12,7 +12,7 @@ import numpy as np
 from workbench.backends.base import Array, Instance, MarchRequest, Number
 from workbench.errors import FieldError, ShapeError
 from workbench.graph import Graph
-from workbench.run.values import field_values, groups, number, split_group, unknown_name
+from workbench.run.values import field_values, groups, need_params, number, split_group, unknown_name
 
 INIT = "init"
 Shape = int | tuple[int, ...]
@@ -30,6 +30,7 @@ class Opening:
 def read_opening(graph: Graph, values: Mapping[str, object], shape: object = None) -> Opening:
     """Check `values` by name, type and shape. Raises FieldError or ShapeError naming what does not fit."""
     fields, numbers = sort_values(graph, values)
+    need_params(graph, numbers)
     extents = _extents(graph, fields, shape)
     missing = [s.name for s in graph.fields if s.name not in fields and s.name not in _initialised(graph)]
     if missing:

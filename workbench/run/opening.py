@@ -10,7 +10,7 @@ from typing import SupportsIndex, cast
 import numpy as np
 
 from workbench.backends.base import Array, Instance, MarchRequest, Number
-from workbench.errors import FieldError, ShapeError
+from workbench.errors import FieldError, RunError, ShapeError
 from workbench.graph import Graph
 from workbench.run.values import field_values, groups, need_params, number, split_group, unknown_name
 
@@ -25,6 +25,12 @@ class Opening:
     extents: tuple[int, ...]
     fields: Mapping[str, Array]
     numbers: Mapping[str, Number]
+
+
+def need_only(keyword: str, value: object, known: str) -> None:
+    """Raise RunError for another value of a keyword that has one value so far."""
+    if value != known:
+        raise RunError(f"{keyword}={value!r} is unknown", advice=f"Use {keyword}={known!r}, the only one there is.")
 
 
 def read_opening(graph: Graph, values: Mapping[str, object], shape: object = None) -> Opening:

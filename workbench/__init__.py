@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # the same names once more for type checkers and editors; a t
     from workbench.array_function import collective as collective
     from workbench.errors import StencilError as StencilError
     from workbench.graph.from_text import graph_from_text as graph_from_text
+    from workbench.interactions import interaction as interaction
     from workbench.machine import Machine as Machine
     from workbench.machine import stencil as stencil
     from workbench.machine import trace as trace
@@ -32,6 +33,7 @@ _EXPORTS: dict[str, str] = {
     "collective": "workbench.array_function",
     "counters": "workbench.pipeline",
     "graph_from_text": "workbench.graph.from_text",
+    "interaction": "workbench.interactions",
     "load_ipython_extension": "workbench.notebook.extension",
     "registry": "workbench.views.registry.snapshot",
     "stencil": "workbench.machine",

@@ -7,6 +7,7 @@ import os
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench import pipeline
@@ -30,7 +31,9 @@ from workbench.run.calling import Given, call, check_steps, is_called, kind_of
 from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
 from workbench.run.creation import create_simulation, restore_simulation
+from workbench.run.exporting import export
 from workbench.run.labels import program_lines
+from workbench.run.opening import need_only
 from workbench.run.simulation import Simulation
 from workbench.run.verification import Verification
 from workbench.run.verification import verify as verify_graph
@@ -200,7 +203,7 @@ class Machine:
         BackendError if the backend cannot run here, PlanError with the line that stands in a schedule's way.
         """
         check_steps(self.graph)
-        _only("arithmetic", arithmetic, "ieee")
+        need_only("arithmetic", arithmetic, "ieee")
         chosen = choose(self.choices, choices, schedule)
         warn_of_changed_names(self.name, self.traced, self.namespace)
         simulation = create_simulation(
@@ -229,6 +232,10 @@ class Machine:
         warn_of_changed_names(self.name, self.traced, self.namespace)
         given = Given(values, targets, sources)
         return call(self.graph, choices or self.choices, given, backend=backend or self.backend, threads=threads)
+
+    def export(self, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
+        """Write a machine that is called as a header, a source and a Makefile of C; return their paths."""
+        return export(self.graph, self.choices, folder)
 
     def restore(self, path: str | os.PathLike[str], *, backend: str | None = None, threads: int = 0) -> Simulation:
         """Continue a simulation from the file that `Simulation.save` wrote; bit-equal to not having stopped.
@@ -389,9 +396,3 @@ def make_machine(traced: Traced, text: str, namespace: Mapping[str, object] | No
 
 
 install_hooks()
-
-
-def _only(keyword: str, value: object, known: str) -> None:
-    """The keywords that have one value so far."""
-    if value != known:
-        raise RunError(f"{keyword}={value!r} is unknown", advice=f"Use {keyword}={known!r}, the only one there is.")

@@ -41,12 +41,11 @@ from workbench.errors import BackendError
 from workbench.graph.operators import cast
 from workbench.graph.types import TYPES
 from workbench.planning.axes import along
-from workbench.planning.cost import step_cost
+from workbench.planning.cost import SMALL_STEP, operations_of
 from workbench.planning.layout import ALIGNMENT, Layout, lay_out_on_host
 from workbench.planning.plan import Axes, GlobalSlot, KernelPlan, Plan
 from workbench.planning.schedules.locality import TileSizes, tile_sizes
 
-_SMALL = 1 << 20  # weighted operations a step below which one thread is faster than waiting for a second
 _CHUNK = 1024  # as in stencil_rows.h
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ENDINGS: tuple[Ending, ...] = ("done", "until", "stopped", "time")
@@ -174,7 +173,9 @@ class OpenmpInstance:
         self.extents = checked_extents(plan.graph, extents)
         cells = int(np.prod(self.extents, dtype=np.int64))
         wanted = threads or plan.choices.plan.cpu.threads
-        self.threads = usable_threads(wanted or (1 if cells * _operations(plan) < _SMALL else available_threads()))
+        self.threads = usable_threads(
+            wanted or (1 if cells * operations_of(plan) < SMALL_STEP else available_threads())
+        )
         self._program = program
         self._shapes = array_shapes(plan)
         self._layouts = {axes: self._lay_out(axes) for axes in ((), *(shape.axes for shape in self._shapes))}
@@ -372,12 +373,6 @@ class OpenmpInstance:
 
     def _global(self, name: str) -> GlobalSlot:
         return self.plan.global_slot(named_global(self.plan.graph, name).name)
-
-
-def _operations(plan: Plan) -> float:
-    """Weighted operations a cell in the largest step; at least 8, because moving a cell costs as much."""
-    steps = (step for kernel in plan.kernels for step in (kernel.plain, kernel.observed))
-    return max([step_cost(step).flops for step in steps] + [8.0])
 
 
 def _reductions(kernel: KernelPlan) -> int:

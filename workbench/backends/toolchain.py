@@ -58,6 +58,13 @@ _CHANGES_RESULTS = re.compile(
     r"|fno-signed-zeros|fsingle-precision-constant|ffp-model=(fast|aggressive)|fdenormal-fp-math=.*)"
 )
 
+
+def export_flags() -> tuple[str, str]:
+    """Flags for a text that leaves this machine, as words: those for speed, and those that no bit may do without."""
+    native = "-march=native" if platform.machine() in X86 else "-mcpu=native"
+    return " ".join((native, *BIT_NEUTRAL_FLAGS)), " ".join(MEANING_FLAGS)
+
+
 _PROBE_SOURCE = """
 #if defined(__FAST_MATH__) || defined(__ASSOCIATIVE_MATH__) || defined(__RECIPROCAL_MATH__) || __FINITE_MATH_ONLY__ + 0
 #error "it is set up to change the results of floating-point arithmetic, as -ffast-math does"

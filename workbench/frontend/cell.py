@@ -88,6 +88,19 @@ def trace_cell(
     return _trace(run, source, name, dim, dtype, boundary)
 
 
+def trace_tree(source: Source, tree: ast.Module, given: Mapping[str, object], *, name: str, dtype: object) -> Traced:
+    """The same of a text in another language, given as a tree of Python; `given` are further names of its body."""
+    check_machine_name(name)
+    code = compile_source(source, tree)
+
+    def run(trace: Trace, captured: dict[str, Captured]) -> None:
+        scope = NotebookScope({}, captured)
+        body = {**vocabulary(trace.dim), **_hooks(trace), **given, "__builtins__": scope, "__name__": name}
+        _guard(trace, lambda: exec(code, body), body)  # noqa: S102  # the text's own formulas
+
+    return _trace(run, source, name, None, dtype, None)
+
+
 def trace_function(
     function: Callable[[], object],
     dim: int | None = 1,

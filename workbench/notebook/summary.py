@@ -93,7 +93,7 @@ def _found_before(graph: Graph, plan: Plan, backend: str, extents: tuple[int, ..
 def next_cell(name: str, graph: Graph) -> str:
     """What to copy: a simulation with a value for each field and param, and a run; or a call."""
     if is_called(graph):
-        given = [f"{each}=..." for each in input_names(graph)] + [f"{s.name}={s.default}" for s in graph.params]
+        given = [*(f"{each}=..." for each in input_names(graph)), *map(_default, graph.params)]
         return f"{name}({', '.join(given)})"
     initialised = {store for kernel in graph.kernels if kernel.name == "init" for store, _ in kernel.stores()}
     arguments = [
@@ -101,8 +101,13 @@ def next_cell(name: str, graph: Graph) -> str:
     ]
     if not arguments:
         arguments.append(f"shape={default_extents(graph.dim) if graph.dim > 1 else (1024,)}")
-    arguments += [f"{s.name}={s.default}" for s in graph.params]
+    arguments += map(_default, graph.params)
     return f"sim = {name}.simulate({', '.join(arguments)})\nsim.run(1000)"
+
+
+def _default(static: Static) -> str:
+    """A param as it is given."""
+    return f"{static.name}={'...' if static.default is None else static.default}"
 
 
 def _field_row(graph: Graph, static: Static) -> StaticRow:
@@ -130,7 +135,7 @@ def _scalar_row(graph: Graph, static: Static) -> StaticRow:
 
 def _param_note(static: Static) -> str:
     """Its default and its limits: "default 0.2 m, at least 0, known to work up to 0.5"."""
-    notes = [f"default {static.default}{_unit(static)}"]
+    notes = ["always given" if static.default is None else f"default {static.default}{_unit(static)}"]
     if str(static.limits):
         notes.append(str(static.limits))
     if static.limits.warn_above is not None:

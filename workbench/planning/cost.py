@@ -14,6 +14,8 @@ from workbench.planning.plan import Axes, Cost, Home, Plan, Read, Step
 from workbench.planning.reach import recomputed_percent
 
 _CELLS = 1 << 20  # of a plan's figures when nobody says how many there are
+SMALL_STEP = 1 << 20
+"""Weighted operations a step below which one thread is faster than waiting for a second."""
 
 
 def default_extents(dim: int) -> tuple[int, ...]:
@@ -139,3 +141,9 @@ def halo_bytes(step: Step, kernel: Kernel, extents: tuple[int, ...]) -> int:
             volume *= below + extent + above
         total += (volume - domain) * kernel.nodes[fill.node].value_type.itemsize
     return total
+
+
+def operations_of(plan: Plan) -> float:
+    """Return the weighted operations a cell in the largest step; at least 8, because moving a cell costs as much."""
+    steps = (step for kernel in plan.kernels for step in (kernel.plain, kernel.observed))
+    return max([step_cost(step).flops for step in steps] + [8.0])

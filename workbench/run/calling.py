@@ -20,7 +20,7 @@ from workbench.pipeline import compile_graph
 from workbench.planning.choices import Choices
 from workbench.planning.retype import retype
 from workbench.run.creation import allocate
-from workbench.run.values import field_values, number
+from workbench.run.values import field_values, need_params, number
 
 MAIN = "main"
 _SOURCE = ".source"
@@ -183,6 +183,7 @@ def _sorted(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Num
                 f"{graph.name} needs {_plain(static)}{shown}", advice=f"Pass {_plain(static)}= an array or a number."
             )
         arrays[static.name] = field_values(static, where[_plain(static)], static.space.rank)
+    need_params(graph, given.values)
     return arrays, {name: number(params[name], value) for name, value in given.values.items() if name in params}
 
 

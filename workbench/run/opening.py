@@ -10,9 +10,9 @@ from typing import SupportsIndex, cast
 import numpy as np
 
 from workbench.backends.base import Array, Instance, MarchRequest, Number
-from workbench.errors import FieldError, ShapeError
+from workbench.errors import FieldError, RunError, ShapeError
 from workbench.graph import Graph
-from workbench.run.values import field_values, groups, number, split_group, unknown_name
+from workbench.run.values import field_values, groups, need_params, number, split_group, unknown_name
 
 INIT = "init"
 Shape = int | tuple[int, ...]
@@ -27,9 +27,16 @@ class Opening:
     numbers: Mapping[str, Number]
 
 
+def need_only(keyword: str, value: object, known: str) -> None:
+    """Raise RunError for another value of a keyword that has one value so far."""
+    if value != known:
+        raise RunError(f"{keyword}={value!r} is unknown", advice=f"Use {keyword}={known!r}, the only one there is.")
+
+
 def read_opening(graph: Graph, values: Mapping[str, object], shape: object = None) -> Opening:
     """Check `values` by name, type and shape. Raises FieldError or ShapeError naming what does not fit."""
     fields, numbers = sort_values(graph, values)
+    need_params(graph, numbers)
     extents = _extents(graph, fields, shape)
     missing = [s.name for s in graph.fields if s.name not in fields and s.name not in _initialised(graph)]
     if missing:

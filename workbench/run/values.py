@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import warnings
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 
 import numpy as np
 
@@ -33,6 +33,15 @@ def field_values(static: Static, value: object, dim: int, owner: str = "the mach
             advice=f"Pass an array with {_axes(dim)}, or one number for every cell.",
         )
     return fit(static.name, array, static.type)
+
+
+def need_params(graph: Graph, given: Container[str]) -> None:
+    """Raise FieldError for a param that has no default and is not given."""
+    missing = [static.name for static in graph.params if static.default is None and static.name not in given]
+    if missing:
+        raise FieldError(
+            f"{graph.name} needs {missing[0]}, which has no default", advice=f"Pass {missing[0]}= a number."
+        )
 
 
 def number(static: Static, value: object) -> Number:

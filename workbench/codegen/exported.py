@@ -1,0 +1,147 @@
+"""Exported: the CPU's text of a program that runs once, with an interface of C: send, execute, receive."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from workbench.codegen.names import identifier
+from workbench.codegen.render import openmp_headers, render_openmp, render_template
+from workbench.codegen.shapes import array_shapes
+from workbench.codegen.source import Source
+from workbench.codegen.uniforms import block_words
+from workbench.graph import Static
+from workbench.planning.axes import listed
+from workbench.planning.plan import Axes, Plan
+
+_TYPES = {"bool": "uint8_t", "f32": "float", "f64": "double"}
+_INCLUDE = re.compile(r'^#include "(stencil_\w+\.h)"\n', re.MULTILINE)
+_SOURCE = ".source"
+_LOCALS = frozenset(["object", "extents", "extent", "elements", "last", "stop", "march", "stencil"])
+"""Names that the interface uses itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An array, a param or a number that is received: its name and type in C, its axes, and its slot."""
+
+    name: str
+    type: str
+    along: str
+    slot: int
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A slot: bytes of an item, and the axes whose extents its array has."""
+
+    bytes: int
+    axes: Axes
+
+
+@dataclass(frozen=True, slots=True)
+class ExportContext:
+    """Everything the export templates see. operations: of a pair or element; small: below it one thread is faster."""
+
+    name: str
+    guard: str
+    text: str
+    entry: str
+    extents: tuple[str, ...]
+    inputs: tuple[Argument, ...]
+    params: tuple[Argument, ...]
+    outputs: tuple[Argument, ...]
+    slots: tuple[Room, ...]
+    shapes: tuple[Axes, ...]
+    words: int
+    reductions: int
+    operations: float
+    small: int
+    tile: int
+    tuning: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Building:
+    """What a build is told: flags for speed, flags that keep bits, and when a second thread pays."""
+
+    tuning: str
+    meaning: str
+    operations: float
+    small: int
+
+
+def render_export(plan: Plan, building: Building) -> dict[str, str]:
+    """Header, source and Makefile by their file names. The program has one kernel, `main`, and no ghost cells."""
+    source, name = render_openmp(plan), identifier(plan.graph.name)
+    context = _context(plan, source, name, building)
+    parts = {f"{name}.h": "export.h.jinja", f"{name}.cpp": "export.cpp.jinja", "Makefile": "export.mk.jinja"}
+    return {file: render_template(template, context) for file, template in parts.items()}
+
+
+def _context(plan: Plan, source: Source, name: str, building: Building) -> ExportContext:
+    graph, (kernel,) = plan.graph, plan.kernels
+    stored = {static for static, _ in kernel.kernel.stores()}
+    numbers = {slot.name: slot.index for slot in plan.global_slots if slot.role != "reduction"}
+    places = {slot.field: slot.index for slot in plan.slots if slot.field} | numbers
+    extents = {axis.name: _plain(getattr(axis.extent, "name", axis.name), ()) for axis in graph.space.axes}
+    taken = {static.name for static in graph.statics}
+
+    for each in (*graph.fields, *graph.scalars):
+        if _plain(each.name, taken) in extents.values():
+            extents = {axis: f"{name}_count" for axis, name in extents.items()}
+            break
+
+    def arguments(statics: Sequence[Static]) -> tuple[Argument, ...]:
+        return tuple(
+            Argument(
+                _plain(each.name, taken),
+                _TYPES.get(each.type.name) or f"{'u' * (each.type.name[0] == 'u')}int{each.type.bits}_t",
+                ", ".join(extents[axis.name] for axis in each.space.axes),
+                places[each.name],
+            )
+            for each in statics
+        )
+
+    return ExportContext(
+        name,
+        f"{name.upper()}_H",
+        _whole(source),
+        source.entry,
+        tuple(extents.values()),
+        arguments([s for s in graph.fields if s.name not in stored]),
+        arguments(graph.params),
+        arguments([s for s in (*graph.fields, *graph.scalars) if s.name in stored]),
+        tuple(Room(slot.itemsize, listed(slot.axes, graph.dim)) for slot in plan.slots),
+        (listed((), graph.dim), *(shape.axes for shape in array_shapes(plan))),
+        block_words(len(plan.global_slots), source.words),
+        sum(len(loop.reductions) for loop in kernel.observed.subkernels),
+        building.operations,
+        building.small,
+        plan.choices.plan.cpu.tile,
+        building.tuning,
+        building.meaning,
+    )
+
+
+def _plain(name: str, taken: Collection[str]) -> str:
+    """A name in C; x of the sources is x_source where the targets have an x too."""
+    alone = name.removesuffix(_SOURCE)
+    text = identifier(name.replace(_SOURCE, "_source") if alone in taken else alone)
+    return f"{text}_" if text in _LOCALS else text
+
+
+def _whole(source: Source) -> str:
+    """The text with the headers that it includes, each once."""
+    headers, seen = dict(openmp_headers()), set[str]()
+
+    def included(found: re.Match[str]) -> str:
+        name = found[1]
+        if name in seen:
+            return ""
+        seen.add(name)
+        return _INCLUDE.sub(included, headers[name])
+
+    return _INCLUDE.sub(included, source.text)

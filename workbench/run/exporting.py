@@ -1,0 +1,32 @@
+"""Exporting: a program that runs once as C header, source and Makefile, for programs without Python."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from workbench.backends.exporting import export_texts
+from workbench.errors import RunError
+from workbench.graph import Graph
+from workbench.planning.choices import Choices
+from workbench.run.calling import is_called
+
+
+def export(graph: Graph, choices: Choices, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Write header, source and Makefile into the folder, which is made; return their paths. Raises RunError."""
+    if not is_called(graph):
+        raise RunError(
+            f"{graph.name} runs in steps, and only programs that run once are exported",
+            advice="Write what a step computes with targets, sources and totals, or with array and output.",
+        )
+    records = [static for static in graph.statics if static.type.is_record]
+    if records:
+        raise RunError(
+            f"{records[0].name} has the type {records[0].type}, which C has not",
+            advice=f"Give {records[0].name} the type f64 or f32.",
+        )
+    texts, place = export_texts(graph, choices), Path(folder)
+    place.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (place / name).write_text(text, encoding="utf-8")
+    return tuple(place / name for name in texts)

@@ -30,7 +30,7 @@ from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
 from workbench.run.creation import create_simulation, restore_simulation
 from workbench.run.labels import program_lines
-from workbench.run.simulation import Simulation
+from workbench.run.simulation import Simulation as Simulation
 from workbench.run.verification import Verification
 from workbench.run.verification import verify as verify_graph
 from workbench.tuning.wisdom import choose

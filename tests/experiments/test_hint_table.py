@@ -7,9 +7,9 @@ import pytest
 
 from workbench.cli import main
 from workbench.errors import StencilError
+from workbench.experiments.hint_table import HINTS, HintFigures, HintTable, measure_hints
 from workbench.planning.cost import step_cost
 from workbench.solvers import hydro
-from workbench.solvers.hint_table import HINTS, HintFigures, HintTable, measure_hints
 
 
 @pytest.fixture(scope="module")

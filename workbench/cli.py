@@ -249,7 +249,7 @@ def _exam(parsed: argparse.Namespace) -> int:
         return _exam_of_plans(parsed)
     import json
 
-    from workbench.solvers.exam import PLACEMENTS, PROBLEMS, RESOLUTIONS, Course, Results, run_exam
+    from workbench.experiments.exam import PLACEMENTS, PROBLEMS, RESOLUTIONS, Course, Results, run_exam
 
     resolutions = parsed.resolutions or ((16, 32, 64) if parsed.quick else RESOLUTIONS)
     course = Course(
@@ -276,8 +276,8 @@ def _exam_of_plans(parsed: argparse.Namespace) -> int:
 
     from workbench.backends.registry import select_backend
     from workbench.commands.report import Figure, Section, report_page
-    from workbench.solvers.exam import PLACEMENTS, PROBLEMS, examine_plans, read_plan
-    from workbench.solvers.exam.plans import GRIDS
+    from workbench.experiments.exam import PLACEMENTS, PROBLEMS, examine_plans, read_plan
+    from workbench.experiments.exam.plans import GRIDS
 
     names = [path.name for path in parsed.choices]
     labels = [path.name if names.count(path.name) == 1 else str(path) for path in parsed.choices]
@@ -304,7 +304,7 @@ def _exam_of_plans(parsed: argparse.Namespace) -> int:
 def _table5(parsed: argparse.Namespace) -> int:
     import json
 
-    from workbench.solvers.hint_table import measure_hints
+    from workbench.experiments.hint_table import measure_hints
 
     table = measure_hints(
         parsed.cells,
@@ -370,7 +370,7 @@ def _cuda_check(parsed: argparse.Namespace) -> int:
 
 
 def _large_run(parsed: argparse.Namespace) -> int:
-    from workbench.solvers.large_run import measure_large_run
+    from workbench.experiments.large_run import measure_large_run
 
     run = measure_large_run(parsed.dim, parsed.cells, steps=parsed.steps, backend=parsed.backend, dtype=parsed.dtype)
     _say(str(run))

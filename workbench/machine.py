@@ -34,7 +34,7 @@ from workbench.run.creation import create_simulation, restore_simulation
 from workbench.run.exporting import export
 from workbench.run.labels import program_lines
 from workbench.run.opening import need_only
-from workbench.run.simulation import Simulation
+from workbench.run.simulation import Simulation as Simulation
 from workbench.run.verification import Verification
 from workbench.run.verification import verify as verify_graph
 from workbench.tuning.wisdom import choose

@@ -18,8 +18,7 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import StencilError
-from workbench.machine import Machine
-from workbench.run.simulation import Simulation
+from workbench.machine import Machine, Simulation
 from workbench.solvers import hydro
 from workbench.solvers.hydro.outside import Boundary
 

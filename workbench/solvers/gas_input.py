@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from workbench.errors import FieldError, ShapeError, StencilError, TraceError
-from workbench.frontend.tensors import Tensor
-from workbench.language import components
+from workbench.language import Tensor, components
 
 Quantity = Any  # a traced value, an array or a number
 Array = NDArray[np.float64]

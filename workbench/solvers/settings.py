@@ -7,8 +7,7 @@ from collections.abc import Container
 import numpy as np
 
 from workbench.errors import StencilError
-from workbench.frontend.finite_differences import HIGHEST_ACCURACY
-from workbench.frontend.trace import MOST_DIMENSIONS
+from workbench.language import HIGHEST_ACCURACY, MOST_DIMENSIONS
 
 ANY_DIMENSIONS = range(1, MOST_DIMENSIONS + 1)
 EVEN_ORDERS = range(2, HIGHEST_ACCURACY + 1, 2)

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from workbench.errors import StencilError
-from workbench.frontend.boundaries import Rule
-from workbench.language import constant, fixed, neumann
+from workbench.language import Rule, constant, fixed, neumann
 
 VALUES = ("constant", "fixed", "neumann", "analytic")  # kinds of rules that say a value; the others map cells
 

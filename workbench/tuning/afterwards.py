@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from workbench.run.replanning import Replan
     from workbench.tuning.study import Best, Study
 
-_EXAM = "workbench.solvers.exam.plans"
+_EXAM = "workbench.experiments.exam.plans"
 _ROUNDS = 9
 _SECONDS = 0.1  # of a measurement, where the number of steps is not given
 _CLOSE = 1e-6  # relative, of states where operators have a bound in ulp only

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array
+from workbench.experiments.exam.accuracy import Setting, measure_series
+from workbench.experiments.exam.random_genomes import random_genome
 from workbench.machine import Machine
 from workbench.run.progress import silent
 from workbench.run.simulation import Simulation
 from workbench.solvers import hydro
-from workbench.solvers.exam.accuracy import Setting, measure_series
-from workbench.solvers.exam.random_genomes import random_genome
 
 _CELLS = {1: 48, 2: 14, 3: 7}
 _STEPS = 6

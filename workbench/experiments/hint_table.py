@@ -1,6 +1,6 @@
 """Hint table: the paper's Table 5 again, what a line of annotation does to the hydrodynamics solver (Paraiso §4.2).
 
-    from workbench.solvers.hint_table import measure_hints
+    from workbench.experiments.hint_table import measure_hints
     print(measure_hints(cells=256))
 
 Four combinations of storing (M) or recomputing (D) the results of interpolation and of the Riemann solver, all with

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from workbench.solvers.exam.accuracy import Setting
+from workbench.experiments.exam.accuracy import Setting
 
 
 class Results:

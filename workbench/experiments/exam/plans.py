@@ -13,14 +13,14 @@ from typing import Any, NoReturn
 
 from workbench.amounts import counted
 from workbench.errors import GenomeError, PlanError, StencilError
+from workbench.experiments.exam.accuracy import PROBLEMS, Series, Setting, measure_error, measure_series
+from workbench.experiments.exam.course import PLACEMENTS, Course
 from workbench.graph import Graph
 from workbench.machine import Machine
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import from_json
 from workbench.planning.genome import choices_of
 from workbench.solvers import hydro
-from workbench.solvers.exam.accuracy import PROBLEMS, Series, Setting, measure_error, measure_series
-from workbench.solvers.exam.course import PLACEMENTS, Course
 from workbench.views.drawing.line_plot import Curve, line_plot
 
 GRIDS = (16, 32, 64, 128)

@@ -9,10 +9,7 @@ import pytest
 from tests.capabilities import backends_here
 from workbench.cli import main
 from workbench.errors import StencilError
-from workbench.planning.genome import choices_of
-from workbench.planning.tunables import tunable
-from workbench.solvers import hydro
-from workbench.solvers.exam import (
+from workbench.experiments.exam import (
     SCHEMES,
     Course,
     Results,
@@ -23,9 +20,12 @@ from workbench.solvers.exam import (
     random_genome,
     run_exam,
 )
-from workbench.solvers.exam.accuracy import Setting
-from workbench.solvers.exam.course import Pace, duration_text
-from workbench.solvers.exam.invariance import Place
+from workbench.experiments.exam.accuracy import Setting
+from workbench.experiments.exam.course import Pace, duration_text
+from workbench.experiments.exam.invariance import Place
+from workbench.planning.genome import choices_of
+from workbench.planning.tunables import tunable
+from workbench.solvers import hydro
 
 GRIDS = {"openmp": (16, 32, 64)}  # the interpreters take (16, 32), on which orders are stated only
 

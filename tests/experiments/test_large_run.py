@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from workbench.errors import StencilError
-from workbench.solvers import large_run
+from workbench.experiments import large_run
 
 ROOT = Path(__file__).resolve().parents[2]
 

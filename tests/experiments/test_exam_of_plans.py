@@ -7,10 +7,10 @@ import pytest
 import workbench as wb
 from workbench.cli import main
 from workbench.errors import StencilError
+from workbench.experiments.exam import PlansExam, examine_plans, plans, read_plan
 from workbench.graph.text import to_text
 from workbench.planning.exchange import to_json
 from workbench.solvers import hydro
-from workbench.solvers.exam import PlansExam, examine_plans, plans, read_plan
 from workbench.tuning.study import Best
 from workbench.tuning.trials import Individual, Outcome
 

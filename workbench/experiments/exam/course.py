@@ -9,10 +9,10 @@ from typing import Any
 
 from workbench.backends.registry import select_backend
 from workbench.errors import StencilError
+from workbench.experiments.exam.accuracy import PROBLEMS, SCHEMES, Series, Setting, measure_error, measure_series
+from workbench.experiments.exam.invariance import Check, Place, checks_of
+from workbench.experiments.exam.results import Results
 from workbench.machine import Machine
-from workbench.solvers.exam.accuracy import PROBLEMS, SCHEMES, Series, Setting, measure_error, measure_series
-from workbench.solvers.exam.invariance import Check, Place, checks_of
-from workbench.solvers.exam.results import Results
 
 RESOLUTIONS = (16, 32, 64, 128, 256, 512, 1024)
 PLACEMENTS = ("coaxial", "oblique")

@@ -1,0 +1,1 @@
+"""Experiments: what is measured of solvers, plans and machines: accuracy, the cost of storing, memory of large runs."""

@@ -23,12 +23,16 @@ def tile_code(
     """The record of the template for tiles of a step, from its fills and the loops of each of its levels."""
     diamond = tiling.roles.index("diamond")
     wave = tiling.roles.index("wave") if "wave" in tiling.roles else -1
-    before = tuple(replace(fills[fill], source=slot, target=slot) for fill, slot in tiling.before)
+    lost = _lost(tiling, step)
+    before = tuple(
+        replace(fills[fill], source=slot, target=slot, tag=0 if slot in lost else fills[fill].tag)
+        for fill, slot in tiling.before
+    )
     calls = [(u.level, ImageCall(fills[u.fill].rules, fills[u.fill].type, u.slot, u.ahead)) for u in tiling.updates]
     return TileCode(
         name,
         before,
-        _lost(tiling, step, before),
+        tuple(dict.fromkeys((*lost, *(fill.target for fill in before if not fill.tag)))),
         tuple(replace(s, updates=tuple(c for level, c in calls if level == n)) for n, s in enumerate(stages)),
         _turns(code.rotation),
         diamond,
@@ -49,11 +53,10 @@ def of_level(call: SweepCall) -> SweepCall:
     return replace(call, arguments=tuple(a.replace("run.array<", "level.array<", 1) for a in call.arguments))
 
 
-def _lost(tiling: Tiling, step: Step, before: Sequence[FillCall]) -> tuple[int, ...]:
-    """The slots whose arrays get ghost cells other than the lasting ones that their tags tell of."""
+def _lost(tiling: Tiling, step: Step) -> tuple[int, ...]:
+    """The slots whose arrays get ghost cells in tiles, other than the lasting ones that their tags tell of."""
     slots = [update.slot for update in tiling.updates]
     slots += [home.slot for loop in step.subkernels for home in beyond_domain(loop)]
-    slots += [fill.target for fill in before if not fill.tag]
     return tuple(dict.fromkeys(turned for slot in slots for turned in orbit(step.rotation, slot)))
 
 

@@ -1,14 +1,19 @@
 """Wrong edits of the analysis of dependences and of the lattice of tiles, noticed by the proof on symbols."""
 
 from tests.fault import Fault
-from tests.planning.random_tileable import HEAT, TURNING, WATCHED, WAVE
+from tests.planning.random_tileable import BENT, HEAT, RINGED, SHARED, STAGED, TIMED, TURNING, WATCHED, WAVE
 
 STEPS = "planning.test_tiling:test_tiles_give_what_steps_give"
 RANDOM = "planning.test_tiling:test_tiles_of_random_machines_give_what_steps_give"
+STAGES = "planning.test_tiling:test_tiles_of_random_machines_with_rules_and_stages_give_what_steps_give"
+SOLVERS = "planning.test_tiling:test_solvers_are_tiled"
+REFUSED = "planning.test_tiling:test_what_is_not_built_is_refused"
+CHUNKS = "planning.test_tiling:test_a_wave_does_each_plane_of_each_level_once"
 ONE_TILE = "planning.test_tiling:test_each_row_of_each_level_belongs_to_one_tile"
 CELLS = "planning.test_dependence:test_random_programs_have_the_dependences_of_their_cells"
 BITS = "run.test_diamond:test_tiles_have_the_bits_of_steps"
 DEPENDENCE, DIAMOND, TILING = "planning.dependence", "planning.schedules.diamond", "planning.schedules.tiling"
+GHOSTS = "planning.schedules.ghosts"
 
 OF_TILES = (
     # -- dependences
@@ -44,19 +49,81 @@ OF_TILES = (
           "return iter(sorted(range(-1, (self.depth - 1) // self.height + 1), key=lambda b: b % 2))",
           STEPS, (WAVE, 1)),
     Fault("waves do not lag", "tiles", DIAMOND,
-          "low = start - (level - first) * skew", "low = start", STEPS, (WAVE, 2)),
+          "part = max(start - lag, left), min(start - lag + chunk, planes - left)",
+          "part = max(start, left), min(start + chunk, planes - left)", STEPS, (WAVE, 2)),
     Fault("a wave ends before its last planes", "tiles", DIAMOND,
-          "planes + (last - first - 1) * skew, chunk", "planes, chunk", STEPS, (WAVE, 2)),
+          "range(0, planes + most, chunk)", "range(0, planes, chunk)", STEPS, (WAVE, 2)),
+    Fault("the first tile of a ring has one end", "tiles", DIAMOND,
+          "if self.ring and band % 2 == 0 and tile == 0:", "if False:", ONE_TILE, (1,)),
+    Fault("both ends of a ring are tiles of their own", "tiles", DIAMOND,
+          "self.spaces if band % 2 or self.ring else", "self.spaces if band % 2 else", ONE_TILE, (1,)),
+    Fault("a ring is swept like a line", "tiles", DIAMOND, "left = lag if ring else 0", "left = 0", CHUNKS, (5,)),
+    Fault("a wedge is a level too short", "tiles", DIAMOND,
+          "range(first + 1, last) if ring", "range(first + 2, last) if ring", CHUNKS, (5,)),
+    Fault("a wedge goes over the other end", "tiles", DIAMOND, "if ring and 2 * most > planes:",
+          "if ring and most > planes:", CHUNKS, (9,)),
+    # -- ghost cells
+    Fault("ghost cells are as they were a step before", "tiles", GHOSTS,
+          "GhostUpdate(number, last, slot, 1)", "GhostUpdate(number, last, slot, 0)", STAGES, (0,)),
+    Fault("ghost cells are written where an array was written first", "tiles", GHOSTS,
+          "for last in reversed(range(len(self.levels))):", "for last in range(len(self.levels)):", STAGES, (0,)),
+    Fault("ghost cells of stages are those of the step before", "tiles", GHOSTS,
+          "for earlier in reversed(range(level)):", "for earlier in ():", SOLVERS, ("heat",)),
+    Fault("arrays stay in their slots while ghost cells are looked for", "tiles", GHOSTS,
+          "slot = self.step.rotation[slot]", "slot = slot", SOLVERS, ("life",)),
+    Fault("ghost cells that tiles begin with are missing", "tiles", GHOSTS,
+          "before.append(slot)", "before[:] = []", SOLVERS, ("heat",)),
+    Fault("all value rules last", "tiles", GHOSTS,
+          "for pair in sides for rule in pair) or self._changes(number):", "for pair in sides for rule in pair):",
+          BITS, (TIMED, 1)),
+    Fault("ghost cells last though others take their place", "tiles", GHOSTS,
+          "not self._alike(number, o) for o in", "False for o in", BITS, (SHARED, 1)),
+    Fault("fewer ghost cells are enough", "tiles", GHOSTS,
+          "== fills[other.fill].margins", "is not None", BITS, (TIMED, 1)),
+    Fault("what is computed outside reaches no further", "tiles", DEPENDENCE,
+          "max(-least, largest) + o for", "max(-least, largest) for", STEPS, (BENT, 1)),
     # -- generated code
     Fault("all levels work on the arrays of the first", "tiles", "codegen.tiles",
           "while (following := tuple(turns[-1][source] for source in rotation)) != turns[0]:",
           "while (following := turns[0]) != turns[0]:", BITS, (WAVE, 1)),
-    Fault("only the first array has ghost cells", "tiles", "codegen.tiles",
-          "for slot in orbit(step.rotation, fill.target):", "for slot in (fill.target,):", BITS, (WATCHED, 2)),
+    Fault("only the first array has ghost cells", "tiles", GHOSTS,
+          "slots = self._orbit(number) if number in lasting", "slots = () if number in lasting", BITS, (WATCHED, 2)),
+    Fault("tags tell of ghost cells that are gone", "tiles", "codegen.tiles",
+          "slots = [update.slot for update in tiling.updates]", "slots = []",
+          "run.test_diamond:test_steps_after_tiles_do_not_trust_tags_of_ghost_cells"),
     Fault("even tiles of the header are a row too narrow", "tiles", "templates",
           "at_most(centre(tile) + half, rows)", "at_most(centre(tile) + half - 1, rows)", BITS, (HEAT, 1)),
     Fault("waves of the header do not lag", "tiles", "templates",
-          "const int64_t low = start - (level - levels.low) * skew;", "const int64_t low = start;", BITS, (HEAT, 2)),
+          "{at_least(start - lag, left), at_most(start - lag + chunk, planes - left)}",
+          "{at_least(start, left), at_most(start + chunk, planes - left)}", BITS, (HEAT, 2)),
+    Fault("waves of the header do not cut a ring", "tiles", "templates",
+          "left = ring ? lag : 0;", "left = 0;", BITS, (RINGED, 3)),
+    Fault("a wedge of the header ends too early", "tiles", "templates",
+          "body(level, Span{0, lag});", "body(level, Span{0, lag - 1});", BITS, (RINGED, 3)),
+    Fault("a ring of the header has an open end", "tiles", "templates",
+          "if (both) of_rows(", "if (false) of_rows(", BITS, (RINGED, 1)),
+    Fault("nothing is computed below the domain", "tiles", "templates",
+          "box.low[k] = -grown.sides[k][0];", "box.low[k] = 0;", BITS, (STAGED, 2)),
+    Fault("all levels have the Globals of the first", "tiles", "templates",
+          "return march.ahead + step * march.block_bytes;", "return march.ahead + 0 * step;", BITS, (STAGED, 2)),
+    Fault("the Globals of tiles are lost", "tiles", "templates",
+          "memcpy(run.march.globals, run.globals_of(run.levels), std::size_t(run.march.block_bytes));", "",
+          BITS, (RINGED, 1)),
+    Fault("conditions are met a step later in tiles", "tiles", "templates",
+          "            run.levels = step + 1;\n", "            run.levels = step + 2;\n", BITS, (RINGED, 1)),
+    Fault("conditions are looked at after tiles only", "tiles", "templates",
+          "if (step + 1 < run.levels && are_met(run.march, next)) {", "if (false) {", BITS, (RINGED, 1)),
+    Fault("ghost cells have the Globals of the cell that they come from", "tiles", "templates",
+          "run.globals_of(step + {{ update.ahead }})", "run.globals_of(step)", BITS, (STAGED, 2)),
+    Fault("a box has the ghost cells of the next one too", "tiles", "templates",
+          "if (home >= box.low[axis] && home < box.high[axis]) body(i);", "if (home > box.low[axis]) body(i);",
+          BITS, (RINGED, 1)),
+    Fault("boxes near an end have no ghost cells there", "tiles", "templates",
+          "box.low[axis] <= most ||", "box.low[axis] < 0 ||", BITS, (RINGED, 1)),
+    Fault("rows outside the domain have no middle", "tiles", "templates",
+          "if (middle && !inside) {", "if (false) {", BITS, (RINGED, 3)),
+    Fault("corners are left out", "tiles", "templates",
+          "if (K < D - 2 || ends || !inside) {", "if (K < D - 2 || inside) {", BITS, (RINGED, 3)),
     Fault("a step that is observed runs in a tile", "tiles", "templates",
           "march.steps - march.done - (march.observe_last ? 1 : 0)", "march.steps - march.done", BITS, (WATCHED, 2)),
     Fault("tiles run beyond a recorded step", "tiles", "templates",
@@ -66,14 +133,18 @@ OF_TILES = (
           "for (int64_t level = 0; level < run.levels; ++level) {", "for (int64_t level = 0; level < 1; ++level) {",
           BITS, (HEAT, 1)),
     # -- refusals
-    Fault("different ghost cells may change places", "tiles", TILING,
-          "if first & second and", "if first & second == {-1} and",
+    Fault("different ghost cells may change places", "tiles", GHOSTS,
+          "if not self._alike(one, other):", "if False:",
           "planning.test_tiling:test_ghost_cells_that_would_have_to_change_are_refused"),
+    Fault("values outside may change while those inside stay", "tiles", GHOSTS,
+          "if self.lives[number].stays and self._changes(number):", "if False:", REFUSED,
+          ('t = scalar("t")\nt.next = t + 1\nu, k = fields("u k", boundary=constant(t))\nu.next = u[+1] + k[-1]\n',
+           "k has values outside that change in time while k does not")),
     Fault("a sum that a step needs is no obstacle", "tiles", TILING,
           "for finisher in step.finishers:", "for finisher in ():",
           "planning.test_tiling:test_a_refusal_names_the_line_of_the_cell"),
-    Fault("rules that look inside are tiled", "tiles", TILING,
-          "if not isinstance(rule, Value | Undefined):", "if isinstance(rule, int):",
-          "planning.test_tiling:test_what_is_not_built_is_refused",
-          ('u = field("u", boundary="outflow")\nu.next = u[+1]\n', "u has the boundary rule 'outflow' along x")),
+    Fault("copies with ghost cells are tiled", "tiles", TILING,
+          "if fill.source != fill.target:", "if False:", REFUSED,
+          ('u = field("u", boundary="outflow")\nw = extend(u, reflect())\nu.next = u[+1] + w[-1]\n',
+           "u is extended in two ways")),
 )  # fmt: skip

@@ -38,6 +38,55 @@ u = field("u", boundary={"x-": analytic(lambda i, j: 0.5 * i + 0.25 * j), "x+": 
 u.next = 0.25 * (u[+1, 0] + u[-1, 0] + u[0, +2] + u[0, -1])
 """
 
+# Several loops a step: a rule for each side, some of them functions of time, a stage that is extended and one that is
+# computed outside the domain too.
+STAGED = """
+time = scalar("time")
+time.next = time + 0.25
+u = field("u", boundary={"x": "periodic", "y-": reflect(sign=-1), "y+": fixed(time)})
+w = field("w", dtype="f32", boundary={
+    "x": periodic(sign=-1), "y-": neumann(0.125, 1.0), "y+": analytic(lambda i, j: 0.5 * i + j + time)})
+s = extend(0.5 * u + 0.1 * u[+1, 0] + 0.1 * w[-1, +1], mirror())
+g = manifest(0.1 * (u[0, +1] - u))
+u.next = 0.5 * u + 0.1 * (s[+1, 0] + s[-1, 0] + s[0, +1] + s[0, -1]) + g - g[0, -1]
+w.next = 0.9 * w + 0.01 * s[+1, -1]
+"""
+
+# A ring along each axis, ends that look inside along none.
+RINGED = """
+time = scalar("time")
+time.next = time + 0.5
+u = field("u", boundary="periodic")
+u.next = 0.5 * u + 0.05 * sum(u.at(+1, x) + u.at(-1, x) for x in axes) + 0.001 * time
+"""
+
+# Ghost cells that change in time alone, and an array that is read further when it is a step old.
+TIMED = """
+time = scalar("time")
+time.next = time + 0.5
+u = field("u", boundary=constant(0.25 * time))
+v, w = fields("v w", boundary="outflow")
+u.next = 0.5 * u[+1] + 0.25 * u[-1]
+v.next = 0.25 * v[+1] + 0.25 * w[-2] + 0.125 * u
+w.next = v
+"""
+
+# Fields of different constant sides whose arrays turn in one circle, because the second loop writes where `a` was.
+SHARED = """
+a, b = field("a", boundary=constant(1.0)), field("b", boundary=constant(2.0))
+new = manifest(0.5 * a[+1] + 0.25 * a[-1])
+s = extend(new, constant(1.0))
+a.next = new
+b.next = 0.5 * b[+1] + 0.25 * b[-1] + 0.125 * (s[+1] + s[-1])
+"""
+
+# The Laplacian of a Laplacian that is stored: beyond the domain it is computed from cells two away from the end.
+BENT = """
+u = field("u", boundary=mirror())
+bend = manifest(sum(u.at(+1, x) + u.at(-1, x) for x in axes) - 2 * len(axes) * u)
+u.next = u - 0.01 * (sum(bend.at(+1, x) + bend.at(-1, x) for x in axes) - 2 * len(axes) * bend)
+"""
+
 
 def random_cell(seed, dim):
     """The text of a cell over one to four fields; some take another field's value, some never change."""
@@ -61,7 +110,13 @@ def random_cell(seed, dim):
 def formula(rng, names, dim):
     terms = []
     for _ in range(rng.randint(1, 5)):
-        offset = [rng.choice((0, 0, 1, -1, 2, -2, rng.randint(-4, 4))) for _ in range(dim)]
-        where = "" if not any(offset) else f"[{', '.join(f'{o:+d}' if o else '0' for o in offset)}]"
-        terms.append(f"{rng.choice(('0.5', '0.25', 'p', '-0.125'))} * {rng.choice(names)}{where}")
+        weight, name = rng.choice(("0.5", "0.25", "p", "-0.125")), rng.choice(names)
+        terms.append(f"{weight} * {name}{random_offset(rng, dim, 4)}")
     return " + ".join(terms)
+
+
+def random_offset(rng, dim, reach):
+    """Where a value is read, as text: "" for its own cell."""
+    near = (0, 0, 1, -1, min(reach, 2), -min(reach, 2))
+    offset = [rng.choice((*near, rng.randint(-reach, reach))) for _ in range(dim)]
+    return "" if not any(offset) else f"[{', '.join(f'{o:+d}' if o else '0' for o in offset)}]"

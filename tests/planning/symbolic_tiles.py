@@ -2,8 +2,8 @@
 
 import copy
 
-from tests.planning.symbolic import Machine, domain_of
-from workbench.planning.dependence import orbit
+from tests.planning.symbolic import Machine, Spaces, domain_of, ghost
+from workbench.graph import Undefined
 from workbench.planning.schedules.diamond import lattice, wave
 
 
@@ -11,13 +11,13 @@ class TiledMachine(Machine):
     """Arrays and Globals of one simulation, a number of plain steps of which run in tiles."""
 
     def run_tiles(self, name, tiling, depth, width, chunk):
-        """Run `depth` steps in tiles and one after the other; AssertionError where an array differs afterwards.
+        """Run `depth` steps in tiles and one after the other; AssertionError where anything differs afterwards.
 
         Returns how many tiles there were, 0 if the extents have no room for any.
         """
-        each = self.plan.kernel(name)
-        axis, swept = (tiling.roles.index(role) if role in tiling.roles else None for role in ("diamond", "wave"))
-        tiles = lattice(self.extents[axis], tiling.slopes[axis], width, depth)
+        each, self.tiling = self.plan.kernel(name), tiling
+        axis = tiling.roles.index("diamond")
+        tiles = lattice(self.extents[axis], tiling.slopes[axis], width, depth * tiling.levels, tiling.rings[axis])
         if tiles is None:
             return 0
         right = copy.copy(self)
@@ -26,54 +26,102 @@ class TiledMachine(Machine):
         for _ in range(depth):
             for launch in each.plain.launches:
                 getattr(right, launch.kind)(each.kernel, each.plain, launch.members)
+            right.globals = right.advanced(each)
             right.arrays = [right.arrays[s] for s in each.plain.rotation]
-        levels = [self.arrays]
-        self.fill_all(each)
+        for fill, slot in tiling.before:
+            self.fill_slot(each, fill, self.arrays, slot)
+        self.turns, self.ahead = [self.arrays], [self.globals]
         for _ in range(depth):
-            levels.append([levels[-1][s] for s in each.plain.rotation])
+            self.turns.append([self.turns[-1][s] for s in each.plain.rotation])
+            self.globals = self.advanced(each)
+            self.ahead.append(self.globals)
         count = 0
         for band in tiles.bands():
             count += tiles.tiles(band)
-            parts = [self.parts(tiles, band, t, axis, swept, tiling, chunk) for t in range(tiles.tiles(band))]
-            self.run_band(each, levels, parts)
-        self.arrays = levels[depth]
+            self.run_band(each, [self.parts(tiles, band, t, chunk) for t in range(tiles.tiles(band))])
+        self.arrays, self.globals = self.turns[depth], self.ahead[depth]
         for slot, field in enumerate(self.plan.graph.fields):
             for cell in domain_of(self.extents):
                 assert self.arrays[slot][cell] == right.arrays[slot][cell], f"{field.name} is wrong at {cell}"
+        assert self.globals == right.globals
         self.refresh()
         return count
 
-    def fill_all(self, each):
-        """Ghost cells that never change, in all arrays that will need them."""
-        for fill in each.plain.fills:
-            for slot in orbit(each.plain.rotation, fill.target):
-                moved = copy.copy(self)
-                moved.arrays = list(self.arrays)
-                moved.arrays[fill.source] = moved.arrays[fill.target] = self.arrays[slot]
-                moved.fill(each.kernel, each.plain, (each.plain.fills.index(fill),))
+    def advanced(self, each):
+        """The Globals of the next step."""
+        numbers = {s.slot: self.number(each.kernel, s.node) for s in each.plain.scalar_stores}
+        return [numbers.get(slot, old) for slot, old in enumerate(self.globals)]
 
-    def parts(self, tiles, band, tile, axis, swept, tiling, chunk):
+    def fill_slot(self, each, fill, arrays, slot, box=None):
+        """Ghost cells of one array by the rules of a fill; with a box those that come from its cells."""
+        fill = each.plain.fills[fill]
+        node, source = each.kernel.nodes[fill.node], dict(arrays[slot])
+        sides, extents = node.instruction.sides, Spaces(each.kernel, self.extents).extents_of(fill.node)
+
+        def inside(cell):
+            return source.get(cell, "garbage")
+
+        def operand(number, cell):
+            return self.formula(each.kernel, {}, node.operands[number], cell, True)
+
+        for cell in domain_of(extents, fill.margins):
+            outside = [(k, 0 if i < 0 else 1) for k, i in enumerate(cell) if not 0 <= i < extents[k]]
+            if not outside or any(isinstance(sides[k][side], Undefined) for k, side in outside):
+                continue
+            homes = [home_of(sides[k], i, extents[k]) for k, i in enumerate(cell)]
+            if box is None or all(low <= home < high for home, (low, high) in zip(homes, box, strict=True)):
+                arrays[slot][cell] = ghost(self.terms, sides, cell, extents, inside, operand)
+
+    def parts(self, tiles, band, tile, chunk):
         """The boxes of one tile in their order, with their levels; one whose rows are empty at a level is left out."""
+        roles, tiling = self.tiling.roles, self.tiling
+        axis, swept = (roles.index(role) if role in roles else None for role in ("diamond", "wave"))
         levels = tiles.levels(band)
-        planes, skew = (1, 0) if swept is None else (self.extents[swept], tiling.slopes[swept])
-        for level, part in wave(planes, skew, chunk if swept is not None else 1, levels):
-            low, high = tiles.rows_of(band, tile, level)
-            box = [(0, n) for n in self.extents]
-            box[axis] = (low, high)
-            if swept is not None:
-                box[swept] = part
-            if low < high:
+        if swept is None:
+            sweep = wave(1, 0, 1, levels)
+        else:
+            sweep = wave(self.extents[swept], tiling.slopes[swept], chunk, levels, tiling.rings[swept])
+        for level, part in sweep:
+            for rows in tiles.parts_of(band, tile, level):
+                box = [(0, n) for n in self.extents]
+                box[axis] = rows
+                if swept is not None:
+                    box[swept] = part
                 yield level, box
 
-    def run_band(self, each, levels, waiting):
+    def run_band(self, each, waiting):
         """Tiles of a band side by side: whichever has its turn does its next box, cells in random order."""
+        levels = [launch.members for launch in each.plain.launches if launch.kind == "subkernel"]
         while waiting:
             tile = self.rng.choice(waiting)
-            level, box = next(tile, (None, None))
-            if level is None:
+            number, box = next(tile, (None, None))
+            if number is None:
                 waiting.remove(tile)
                 continue
-            self.arrays = levels[level]
-            for launch in each.plain.launches:
-                if launch.kind == "subkernel":
-                    self.subkernel(each.kernel, each.plain, launch.members, box)
+            step, level = divmod(number, self.tiling.levels)
+            self.arrays, self.globals = self.turns[step], self.ahead[step]
+            for member in levels[level]:
+                self.subkernel(each.kernel, each.plain, (member,), self.with_outside(each, member, box))
+            for update in self.tiling.updates:
+                if update.level == level:
+                    self.globals = self.ahead[step + update.ahead]
+                    self.fill_slot(each, update.fill, self.turns[step], update.slot, box)
+
+    def with_outside(self, each, member, box):
+        """The box with what a loop computes outside the domain next to it."""
+        margins = each.plain.subkernels[member].margins
+        return [
+            (low - below * (low == 0), high + above * (high == n))
+            for (low, high), (below, above), n in zip(box, margins, self.extents, strict=True)
+        ]
+
+
+def home_of(rules, i, n):
+    """The index in the domain that the value at an index of one axis comes from; the nearest one where none does."""
+    cells = []
+
+    def inside(cell):
+        cells.append(cell[0])
+
+    ghost(lambda *parts: None, (rules,), (i,), (n,), inside, lambda number, cell: None)
+    return cells[0] if cells else min(max(i, 0), n - 1)

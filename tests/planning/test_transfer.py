@@ -122,9 +122,9 @@ def test_schedules_go_where_they_can():
     plane = openmp(wb.trace(PLANE)).with_choices_of(tiled)
     assert (plane.choices.plan.tiling.schedule, plane.choices.plan.tiling.depth) == ("diamond", 8)
     assert plane.carried.left_out == ("widths of tiles left out: they are of 1 axes",)
-    periodic = openmp(wb.trace(LINE.replace("constant(0.0)", "'periodic'"))).with_choices_of(tiled)
-    assert periodic.choices.plan.tiling.schedule == "stepwise"
-    assert periodic.carried.left_out[0].startswith('schedule "diamond" left out: ')
+    twice = openmp(wb.trace(LINE.replace("u[-1]", 'extend(u, "outflow")[-1]'))).with_choices_of(tiled)
+    assert twice.choices.plan.tiling.schedule == "stepwise"
+    assert twice.carried.left_out[0].startswith('schedule "diamond" left out: ')
 
 
 def test_choices_that_cannot_be_met_are_an_error():

@@ -10,6 +10,9 @@ from workbench.errors import StencilError
 MACHINES = {
     "wave": wb.trace(WAVE, name="wave"),
     "plane": wb.trace('u = field("u", boundary="periodic")\nu.next = u[+1, 0]', name="plane"),
+    "twice": wb.trace(
+        'u = field("u", boundary="outflow")\nw = extend(u, reflect())\nu.next = u[+1] + w[-1]', name="twice"
+    ),
     "bytes": wb.trace('b = field("b", dtype="u8")\nb.next = b', name="bytes"),
     "mask": wb.trace('m = field("m", dtype="bool")\nm.next = m', name="mask"),
     "single": wb.trace('f = field("f", dtype="f32")\nf.next = f', name="single"),
@@ -67,7 +70,7 @@ CREATION = {
         "schedule is 'spiral'",
         "Use one of stepwise, diamond.",
     ),
-    "tiles": ("wave", {"u": U, "v": U, "schedule": "diamond"}, "rule 'periodic' along x", "stepwise"),
+    "tiles": ("twice", {"u": U, "schedule": "diamond"}, "u is extended in two ways", "stepwise"),
 }
 
 

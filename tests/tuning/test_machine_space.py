@@ -119,25 +119,25 @@ def test_sizes_of_tiles_without_tiles_are_one_point(heat):
     assert len(points) - 1 == len(set(points)) - 1 == (space.combinations // 2)
 
 
-def test_schedules_that_storage_forbids_are_not_tried():
-    """With the difference stored a step has two loops, for which there are no tiles."""
+def test_schedules_go_with_any_storage():
+    """With the difference stored a step has two loops."""
     text = 'u = field("u", boundary=constant(0.0))\ny = u[+1] - u\nu.next = u + 0.1 * (y - y[-1])'
     machine = wb.trace(text).with_choices(preset="as_delayed", hints=False)
     found = space_of(machine, only=["schedule", "storage"])
     names = [parameter.name for parameter in found.space.parameters]
     y = names.index("storage of step.y")
     assert names[0] == "schedule"
-    tiled = [point for point in found.space if point[0] == 1]
-    assert tiled
-    assert {found.values[y][point[y]] for point in tiled} == {"delayed"}
-    assert {found.values[y][point[y]] for point in found.space if point[0] == 0} == {"delayed", "manifest"}
+    for schedule in (0, 1):
+        points = [point for point in found.space if point[0] == schedule]
+        assert {found.values[y][point[y]] for point in points} == {"delayed", "manifest"}
 
 
-def test_where_there_are_no_tiles_nothing_of_them_is_tuned(blur, heat):
-    for space in (space_of(blur).space, space_of(heat, "cuda-sim").space):
+def test_where_there_are_no_tiles_nothing_of_them_is_tuned(heat):
+    twice = wb.trace(BLUR.replace("mean[+1]", 'extend(u, "outflow")[+1]'), name="twice")
+    for space in (space_of(twice).space, space_of(heat, "cuda-sim").space):
         assert not {"schedule", "depth"} & {parameter.name for parameter in space.parameters}
     with pytest.raises(TuningError, match="nothing is left to tune"):
-        space_of(blur, only=["tiling"])
+        space_of(twice, only=["tiling"])
 
 
 def test_a_schedule_that_is_given_stays_where_it_is_fixed(heat):

@@ -59,9 +59,10 @@ class _March(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("always_observe", "threads", "tile")),
         *((name, ctypes.c_int64) for name in ("depth", "height", "spaces", "chunk")),
         *((name, ctypes.c_int64) for name in ("conditions", "scalars", "scratch_stride", "sample", "lap_stride")),
+        ("block_bytes", ctypes.c_int64),
         *((name, ctypes.c_void_p) for name in ("condition_rows", "condition_values", "scalar_slots", "stop")),
         *((name, ctypes.c_double) for name in ("seconds", "pace")),
-        *((name, ctypes.c_void_p) for name in ("shape", "slots", "tags", "globals", "scratch")),
+        *((name, ctypes.c_void_p) for name in ("shape", "slots", "tags", "globals", "ahead", "scratch")),
         *((name, ctypes.c_int64) for name in ("done", "ended", "current", "observed")),
         *((name, ctypes.c_void_p) for name in ("observed_steps", "observed_values", "laps", "timed")),
     )
@@ -273,7 +274,8 @@ class OpenmpInstance:
         )
         values: Array = np.array([c.value for c in request.until], np.float64)
         march_kernel = names.index(request.kernel)
-        tiles = None if request.until else self.tiles[march_kernel]  # conditions are looked at after each step
+        tiles = self.tiles[march_kernel]
+        ahead: Array = np.zeros((0 if tiles is None else tiles.depth + 1, len(self._globals)), np.uint64)
         march = _March(
             kernel=march_kernel,
             steps=steps,
@@ -292,6 +294,7 @@ class OpenmpInstance:
             scratch_stride=self._scratch_stride,
             sample=self._stopwatch.sample,
             lap_stride=self._stopwatch.laps.shape[1],
+            block_bytes=self._globals.nbytes,
             condition_rows=rows.ctypes.data,
             condition_values=values.ctypes.data,
             scalar_slots=self._scalar_slots.ctypes.data,
@@ -302,6 +305,7 @@ class OpenmpInstance:
             slots=self._slots.ctypes.data,
             tags=self._tags.ctypes.data,
             globals=self._globals.ctypes.data,
+            ahead=ahead.ctypes.data,
             scratch=self._scratch.cells.ctypes.data,
             observed_steps=observed_steps.ctypes.data,
             observed_values=observed.ctypes.data,

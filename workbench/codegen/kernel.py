@@ -20,6 +20,7 @@ from workbench.codegen.loops import (
     Phase,
     Pointer,
     Rules,
+    StageCode,
     StepCode,
     Sweep,
     SweepCall,
@@ -32,7 +33,7 @@ from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import Target, type_name
 from workbench.codegen.statement import Statement
-from workbench.codegen.tiles import tile_code
+from workbench.codegen.tiles import of_level, tile_code
 from workbench.codegen.writer import KernelWriter
 from workbench.planning.plan import Chain, Fill, KernelPlan, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins, union
@@ -75,9 +76,10 @@ class _HostWriter(KernelWriter):
         steps = [self._step(self.kernel.plain, self.functions.claim(f"run_{prefix}"))]
         if self.kernel.has_diagnostics:
             steps.append(self._step(self.kernel.observed, self.functions.claim(f"run_{prefix}_observed")))
+        tiles = self._tiles(steps[0])
         begin, renews = self._begin()
         steps = [replace(code, renews=renews) for code in steps]
-        tiles = self._tiles(steps[0])
+        tiles = tuple(replace(code, renews=renews) for code in tiles)
         shared = [len(p.fills) + len(p.sweeps) + len(p.chains) for s in steps for p in s.phases]
         members = max([*shared, *(len(t.fills) for t in tiles)], default=1)
         return KernelCode(
@@ -147,8 +149,21 @@ class _HostWriter(KernelWriter):
 
     def _tiles(self, code: StepCode) -> tuple[TileCode, ...]:
         """The plain step, of which several run together."""
-        tiling = self.kernel.tiling
-        return () if tiling is None else (tile_code(tiling, code, self.functions.claim(f"tile_{code.name}")),)
+        tiling, step = self.kernel.tiling, self.kernel.plain
+        if tiling is None:
+            return ()
+        fills = [self._fill(fill) for fill in step.fills]
+        stages = [self._stage(step, n) for n, launch in enumerate(step.launches) if launch.kind == "subkernel"]
+        fill_lap = next((self._lap(step, n) for n, launch in enumerate(step.launches) if launch.kind == "fill"), -1)
+        name = self.functions.claim(f"tile_{code.name}")
+        return (tile_code(tiling, step, code, fills, stages, name, fill_lap),)
+
+    def _stage(self, step: Step, number: int) -> StageCode:
+        """The loops of one launch, as one level of tiles."""
+        members = step.launches[number].members
+        sweeps = tuple(of_level(self._sweep(step.subkernels[m], {})) for m in members)
+        laps = tuple(self._lap(step, number, m) for m in members) if len(members) > 1 else ()
+        return StageCode(sweeps, (), self._lap(step, number), laps)
 
     def _lap(self, step: Step, launch: int, member: int | None = None) -> int:
         """The number under which a launch or one of its members is timed, -1 if it is not."""

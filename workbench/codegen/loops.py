@@ -241,26 +241,50 @@ class StepCode:
 
 
 @dataclass(frozen=True, slots=True)
-class TileCode:
-    """Several steps in tiles: fills of all arrays whose ghost cells are read, then sweeps whose arguments name `level`.
+class ImageCall:
+    """Rules for the ghost cells of an array of `level` that come from a box, with the Globals of a step `ahead`."""
 
-    turns: for each step until the arrays are back in their slots, which slot each slot's array was in before the first.
-    diamond and wave: axes, -1 for no wave; tiles lean by `slope` and `skew` cells a level along them. rotation: the
-    name of the step's. lap, fill_lap and member_laps as in Phase.
+    rules: str
+    type: str
+    slot: int
+    ahead: int
+
+
+@dataclass(frozen=True, slots=True)
+class StageCode:
+    """One level of a step in tiles: sweeps whose arguments name `level`, then ghost cells. Laps as in Phase."""
+
+    sweeps: tuple[SweepCall, ...]
+    updates: tuple[ImageCall, ...]
+    lap: int
+    member_laps: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TileCode:
+    """Several steps in tiles: fills before them, then the stages of each step.
+
+    lost: slots whose arrays lose the ghost cells that their tags tell of. turns: for each step until the arrays are
+    back in their slots, which slot each slot's array was in before the first. diamond and wave: axes, -1 for no wave;
+    tiles lean by `slope` and `skew` cells a level along them. ring, cut: whether the diamond and wave axes are rings.
+    rotation: the name of the step's. scalars and renews as in StepCode. fill_lap: as lap in Phase.
     """
 
     name: str
     fills: tuple[FillCall, ...]
-    sweeps: tuple[SweepCall, ...]
+    lost: tuple[int, ...]
+    stages: tuple[StageCode, ...]
     turns: tuple[tuple[int, ...], ...]
     diamond: int
     wave: int
     slope: int
     skew: int
+    ring: bool
+    cut: bool
     rotation: str
-    lap: int
+    scalars: tuple[Statement, ...]
+    renews: str
     fill_lap: int
-    member_laps: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ _OPENMP_HEADERS = (
     "stencil_rows.h",
     "stencil_rolling.h",
     "stencil_ghosts.h",
+    "stencil_images.h",
     "stencil_folds.h",
     "stencil_sums.h",
     "stencil_tiles.h",

@@ -2,41 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from workbench.codegen.loops import FillCall, StepCode, TileCode
+from workbench.codegen.loops import FillCall, ImageCall, StageCode, StepCode, SweepCall, TileCode
+from workbench.codegen.rows import beyond_domain
 from workbench.planning.dependence import orbit
-from workbench.planning.plan import Tiling
+from workbench.planning.plan import Step, Tiling
 
 
-def tile_code(tiling: Tiling, step: StepCode, name: str) -> TileCode:
-    """The record of the template for tiles of a step, which has one phase of loops and perhaps one of fills."""
-    *before, loops = step.phases
-    fills: dict[tuple[int, str], FillCall] = {}
-    for fill in (each for phase in before for each in phase.fills):
-        for slot in orbit(step.rotation, fill.target):
-            fills.setdefault((slot, fill.rules), replace(fill, source=slot, target=slot))
+def tile_code(
+    tiling: Tiling,
+    step: Step,
+    code: StepCode,
+    fills: Sequence[FillCall],
+    stages: Sequence[StageCode],
+    name: str,
+    fill_lap: int,
+) -> TileCode:
+    """The record of the template for tiles of a step, from its fills and the loops of each of its levels."""
     diamond = tiling.roles.index("diamond")
     wave = tiling.roles.index("wave") if "wave" in tiling.roles else -1
+    lost = _lost(tiling, step)
+    before = tuple(
+        replace(fills[fill], source=slot, target=slot, tag=0 if slot in lost else fills[fill].tag)
+        for fill, slot in tiling.before
+    )
+    calls = [(u.level, ImageCall(fills[u.fill].rules, fills[u.fill].type, u.slot, u.ahead)) for u in tiling.updates]
     return TileCode(
         name,
-        tuple(fills.values()),
-        tuple(replace(s, arguments=tuple(_of_level(a) for a in s.arguments)) for s in loops.sweeps),
-        _turns(step.rotation),
+        before,
+        tuple(dict.fromkeys((*lost, *(fill.target for fill in before if not fill.tag)))),
+        tuple(replace(s, updates=tuple(c for level, c in calls if level == n)) for n, s in enumerate(stages)),
+        _turns(code.rotation),
         diamond,
         wave,
         max(tiling.slopes[diamond], 1),
         tiling.slopes[wave] if wave >= 0 else 0,
-        f"{step.name}_rotation",
-        loops.lap,
-        before[0].lap if before else -1,
-        loops.member_laps,
+        tiling.rings[diamond],
+        wave >= 0 and tiling.rings[wave],
+        f"{code.name}_rotation",
+        code.scalars,
+        code.renews,
+        fill_lap,
     )
 
 
-def _of_level(argument: str) -> str:
-    """An array of the step that a level is, not of the first one."""
-    return argument.replace("run.array<", "level.array<", 1)
+def of_level(call: SweepCall) -> SweepCall:
+    """A call on the arrays of the step that a level is in, not of the first one."""
+    return replace(call, arguments=tuple(a.replace("run.array<", "level.array<", 1) for a in call.arguments))
+
+
+def _lost(tiling: Tiling, step: Step) -> tuple[int, ...]:
+    """The slots whose arrays get ghost cells in tiles, other than the lasting ones that their tags tell of."""
+    slots = [update.slot for update in tiling.updates]
+    slots += [home.slot for loop in step.subkernels for home in beyond_domain(loop)]
+    return tuple(dict.fromkeys(turned for slot in slots for turned in orbit(step.rotation, slot)))
 
 
 def _turns(rotation: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:

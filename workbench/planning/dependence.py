@@ -14,18 +14,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from workbench.planning.plan import Box, Step
+from workbench.planning.plan import Box, Margins, Step
+from workbench.planning.reach import no_margins
 
 DependenceKind = Literal["flow", "anti", "output"]
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A fill or a loop: number `member` of the step's fills or sub-kernels."""
+    """A fill or a loop: number `member` of the step's fills or sub-kernels; `margins` are where a loop computes."""
 
     kind: Literal["fill", "loop"]
     member: int
     level: int
+    margins: Margins = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +58,14 @@ class Dependences:
     def slopes(self, dim: int) -> tuple[int, ...]:
         """Cells per level and axis by which the border of a tile must lean so that nothing outside is needed too early.
 
-        The largest of ceil(reach / gap), over all dependences between levels (both directions of an axis alike).
+        The largest of ceil(reach / gap), over all dependences between levels (both directions of an axis alike). What
+        is computed outside the domain counts with the cell of the domain next to it, and so reaches further inside.
         """
         slopes = [0] * dim
         for each in self.found:
             if each.box is not None and each.gap > 0:
-                reach = [max(-least, largest) for least, largest in each.box]
+                outside = [max(map(max, pairs)) for pairs in zip(each.source.margins, each.sink.margins, strict=True)]
+                reach = [max(-least, largest) + o for (least, largest), o in zip(each.box, outside, strict=True)]
                 slopes = [max(s, -(-r // each.gap)) for s, r in zip(slopes, reach, strict=True)]
         return tuple(slopes)
 
@@ -104,9 +108,10 @@ class _Search:
         for launch in step.launches:
             for member in launch.members:
                 if launch.kind == "fill":
-                    self._add(Phase("fill", member, self.levels), self._fill_uses(member))
+                    self._add(Phase("fill", member, self.levels, no_margins(dim)), self._fill_uses(member))
                 elif launch.kind == "subkernel":
-                    self._add(Phase("loop", member, self.levels), self._loop_uses(member))
+                    margins = step.subkernels[member].margins
+                    self._add(Phase("loop", member, self.levels, margins), self._loop_uses(member))
             self.levels += launch.kind == "subkernel"
 
     def run(self) -> Dependences:

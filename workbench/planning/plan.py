@@ -250,16 +250,35 @@ Role = Literal["diamond", "wave", "whole"]
 
 
 @dataclass(frozen=True, slots=True)
+class GhostUpdate:
+    """Ghost cells that tiles write beside the cells that they come from (`workbench.planning.schedules.ghosts`).
+
+    They are those of a fill, after a level of a step, of the array in `slot` as numbered at that step's start, with the
+    Globals of this step (ahead = 0) or of the next one.
+    """
+
+    fill: int
+    level: int
+    slot: int
+    ahead: int
+
+
+@dataclass(frozen=True, slots=True)
 class Tiling:
     """How several plain steps run together in tiles, for any extents (`workbench.planning.schedules.tiling`).
 
-    slopes: cells for each level by which tiles lean along each axis. roles: what is done along each axis: cut into
-    diamonds, swept in chunks that lag with the level, or taken whole.
+    levels: launches of loops in a step. slopes: cells for each level by which tiles lean along each axis. roles: what
+    is done along each axis: cut into diamonds, swept in chunks that lag with the level, or taken whole. rings: axes
+    whose ends are neighbours. before: (fill, slot) whose ghost cells are written before tiles begin; updates: in them.
     """
 
     schedule: str
+    levels: int
     slopes: tuple[int, ...]
     roles: tuple[Role, ...]
+    rings: tuple[bool, ...]
+    before: tuple[tuple[int, int], ...]
+    updates: tuple[GhostUpdate, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,8 +370,9 @@ class Plan:
     def array_slots(self) -> tuple[Slot, ...]:
         """The slots that need memory where chains are followed: all but those that only rolling values would use."""
         used = {slot.index for slot in self.slots if slot.field}
-        for step in (s for k in self.kernels for s in (k.plain, k.observed)):
-            rolling = {value.node for chain in step.chains for value in chain.rolling}
+        for kernel, step in ((k, s) for k in self.kernels for s in (k.plain, k.observed)):
+            chains = () if kernel.tiling is not None and step is kernel.plain else step.chains  # tiles follow none
+            rolling = {value.node for chain in chains for value in chain.rolling}
             used |= {h.slot for s in step.subkernels for h in s.outputs if h.node not in rolling}
             used |= {r.slot for s in step.subkernels for r in s.reads if r.node not in rolling}
             used |= {slot for fill in step.fills for slot in (fill.source, fill.target)}

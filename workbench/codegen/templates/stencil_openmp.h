@@ -4,6 +4,7 @@
 
 #include "stencil_folds.h"
 #include "stencil_ghosts.h"
+#include "stencil_images.h"
 #include "stencil_rolling.h"
 #include "stencil_sums.h"
 #include "stencil_team.h"
@@ -25,7 +26,7 @@ enum Ending { DONE, UNTIL, STOPPED, TIME };
 struct March {
     int64_t kernel, steps, first_step, observe_every, observe_last, always_observe, threads, tile;
     int64_t depth, height, spaces, chunk;  // steps that may run in tiles, 1 for none; the lattice; planes of a wave
-    int64_t conditions, scalars, scratch_stride, sample, lap_stride;
+    int64_t conditions, scalars, scratch_stride, sample, lap_stride, block_bytes;
     const int64_t* condition_rows;  // slot, storage type, comparison
     const double* condition_values;
     const int64_t* scalar_slots;
@@ -36,6 +37,7 @@ struct March {
     void** slots;
     int64_t* tags;  // for each slot which lasting ghost cells its array holds, 0 for none
     unsigned char* globals;
+    unsigned char* ahead;  // Globals blocks of the steps that run together and of the one after them
     unsigned char* scratch;
     int64_t done, ended, current, observed;
     int64_t* observed_steps;
@@ -62,6 +64,7 @@ template <int D> struct Run {
         return reinterpret_cast<T*>(march.scratch + reduction * march.scratch_stride);
     }
     char* buffer(int rank) const { return buffers + rank * buffer_stride; }
+    unsigned char* globals_of(int64_t step) const { return march.ahead + step * march.block_bytes; }
 };
 
 // The arrays of one of the steps that run together: slot s holds what is in slot slots[s] before the first of them.
@@ -111,6 +114,15 @@ inline bool holds(double a, int64_t comparison, double b) {
     case 4: return a == b;
     default: return a != b;
     }
+}
+
+inline bool are_met(const March& march, const unsigned char* globals) {
+    bool met = march.conditions > 0;
+    for (int64_t c = 0; c < march.conditions; ++c) {
+        const int64_t* row = march.condition_rows + 3 * c;
+        met = met && holds(global_as_number(globals, int(row[0]), row[1]), row[2], march.condition_values[c]);
+    }
+    return met;
 }
 
 template <int D> STENCIL_PROCEDURE void note_lap(Run<D>& run, int number) {
@@ -228,13 +240,8 @@ template <int D, std::size_t N> STENCIL_PROCEDURE void end_step(Run<D>& run, con
     run.stretch_work = work;
     march.current = run.observed;
     if (run.listed) record(run);
-    bool met = march.conditions > 0;
-    for (int64_t c = 0; c < march.conditions; ++c) {
-        const int64_t* row = march.condition_rows + 3 * c;
-        met = met && holds(global_as_number(march.globals, int(row[0]), row[1]), row[2], march.condition_values[c]);
-    }
     run.running = false;
-    if (met) {
+    if (are_met(march, march.globals)) {
         march.ended = UNTIL;
     } else if (march.done == march.steps) {
         march.ended = DONE;
@@ -245,6 +252,22 @@ template <int D, std::size_t N> STENCIL_PROCEDURE void end_step(Run<D>& run, con
     } else {
         run.running = true;
         begin_step(run);
+    }
+}
+
+// The Globals of each step that runs with others, by one thread: `advance(globals)` turns those of a step into those of
+// the next one. Conditions that hold after a step make it the last one.
+template <int D, class Advance> inline void look_ahead(Run<D>& run, const Advance& advance) {
+    const std::size_t bytes = std::size_t(run.march.block_bytes);
+    memcpy(run.globals_of(0), run.march.globals, bytes);
+    for (int64_t step = 0; step < run.levels; ++step) {
+        unsigned char* const next = run.globals_of(step + 1);
+        memcpy(next, run.globals_of(step), bytes);
+        advance(next);
+        if (step + 1 < run.levels && are_met(run.march, next)) {
+            run.levels = step + 1;
+            run.full = false;
+        }
     }
 }
 

@@ -16,6 +16,10 @@ height 4 and two spaces between centres (even tiles are letters, odd tiles digit
 
 Tiles of one band, even or odd, do not depend on each other; bands follow one another. Within a tile a second axis is
 swept in chunks that lag by `skew` cells a level, so that few planes of a tile are in use at a time.
+
+An axis may be a ring, whose ends are neighbours. Then the even tiles at both ends are one. A wave cuts its ring: the
+chunks of each level leave `skew` cells more at both ends than those of the level before, and what is left over at the
+cut, a wedge, is done in the end, level by level.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ class Lattice:
     height: int
     spaces: int
     depth: int
+    ring: bool = False
 
     def bands(self) -> Iterator[int]:
         """The bands in order: -1, 1, 3, ... are odd tiles, 0, 2, 4, ... even ones."""
@@ -42,15 +47,22 @@ class Lattice:
 
     def tiles(self, band: int) -> int:
         """How many tiles a band has."""
-        return self.spaces if band % 2 else self.spaces + 1
+        return self.spaces if band % 2 or self.ring else self.spaces + 1
 
     def levels(self, band: int) -> Range:
         """The levels of a band, within the depth."""
         first = band * self.height
         return max(first, 0), min(first + 2 * self.height - (0 if band % 2 else 1), self.depth)
 
+    def parts_of(self, band: int, tile: int, level: int) -> tuple[Range, ...]:
+        """The rows that a tile has at a level of its band: some at each end for the first even tile of a ring."""
+        parts = [self.rows_of(band, tile, level)]
+        if self.ring and band % 2 == 0 and tile == 0:
+            parts.append(self.rows_of(band, self.spaces, level))
+        return tuple(part for part in parts if part[0] < part[1])
+
     def rows_of(self, band: int, tile: int, level: int) -> Range:
-        """The rows that a tile has at a level of its band."""
+        """The rows that a tile has at a level of its band, without those at the other end of a ring."""
         half = self._half_width(level)
         if band % 2:
             return self._centre(tile) + half, self._centre(tile + 1) - half
@@ -66,21 +78,30 @@ class Lattice:
         return self.slope * (phase + 1 if phase < self.height else 2 * self.height - 1 - phase)
 
 
-def lattice(rows: int, slope: int, width: int, depth: int) -> Lattice | None:
+def lattice(rows: int, slope: int, width: int, depth: int, ring: bool = False) -> Lattice | None:
     """Tiles about `width` rows wide at their widest, None where the rows do not suffice for one of height 1."""
     slope = max(slope, 1)
     height = min(max(width // (2 * slope), 1), rows // (2 * slope))
     if height < 1 or depth < 1:
         return None
-    return Lattice(rows, slope, height, max(rows // (2 * slope * height), 1), depth)
+    return Lattice(rows, slope, height, max(rows // (2 * slope * height), 1), depth, ring)
 
 
-def wave(planes: int, skew: int, chunk: int, levels: Range) -> Iterator[tuple[int, Range]]:
+def wave(planes: int, skew: int, chunk: int, levels: Range, ring: bool = False) -> Iterator[tuple[int, Range]]:
     """The levels of a tile in the order in which they run, with their planes along the wave axis; no empty ones."""
     first, last = levels
-    for start in range(0, planes + (last - first - 1) * skew, chunk):
+    most = (last - first - 1) * skew
+    if ring and 2 * most > planes:  # no room for a wedge
+        yield from ((level, (0, planes)) for level in range(first, last))
+        return
+    for start in range(0, planes + most, chunk):
         for level in range(first, last):
-            low = start - (level - first) * skew
-            part = max(low, 0), min(low + chunk, planes)
+            lag = (level - first) * skew
+            left = lag if ring else 0
+            part = max(start - lag, left), min(start - lag + chunk, planes - left)
             if part[0] < part[1]:
                 yield level, part
+    for level in range(first + 1, last) if ring and skew else ():
+        lag = (level - first) * skew
+        yield level, (planes - lag, planes)
+        yield level, (0, lag)

@@ -66,7 +66,7 @@ def tile_sizes(
     slope = max(tiling.slopes[axis], 1)
     chunk = (given[swept] if swept is not None else 0) or _chunk(kernel, tiling, extents, cache_bytes)
     width = given[axis] or 2 * slope * _height(kernel, tiling, extents, threads, cache_bytes, chunk)
-    found = lattice(extents[axis], slope, width, depth)
+    found = lattice(extents[axis], slope, width, depth * tiling.levels, tiling.rings[axis])
     return None if found is None else TileSizes(depth, found.height, found.spaces, chunk)
 
 

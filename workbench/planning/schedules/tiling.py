@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 
 from workbench.errors import PlanError
-from workbench.graph import Extend, Kernel, SideRule, Store, Undefined, Value
-from workbench.graph.instructions import rule_name
+from workbench.graph import Kernel, Periodic
 from workbench.graph.naming import formula, own_name, value_name
-from workbench.graph.spaces import axis_name
 from workbench.planning.axes import axes_of, axes_text
 from workbench.planning.dependence import dependences_of, orbit
 from workbench.planning.plan import Fill, Role, Step, Tiling
-from workbench.planning.reach import no_margins
+from workbench.planning.schedules.ghosts import ghost_plan, sides_of
 
 _REDUCTIONS = {"max": "maximum", "min": "minimum"}
 _MOST_TURNS = 64  # steps after which all arrays are back in their slots
@@ -36,7 +33,9 @@ def tile(kernel: Kernel, step: Step, dim: int, schedule: str) -> Tiling:
     """Return how plain steps of a kernel run together in diamonds. PlanError says why they cannot."""
     found = refusal(kernel, step, dim)
     if found is None:
-        return Tiling(schedule, dependences_of(step, dim).slopes(dim), roles_of(dim))
+        dependences, ghosts = dependences_of(step, dim), ghost_plan(kernel, step)
+        slopes, rings = dependences.slopes(dim), rings_of(kernel, step, dim)
+        return Tiling(schedule, dependences.levels, slopes, roles_of(dim), rings, ghosts.before, ghosts.updates)
     error = refused(schedule, found.why)
     raise error if found.line is None else error.located(found.line)
 
@@ -52,6 +51,12 @@ def roles_of(dim: int) -> tuple[Role, ...]:
     known: dict[int, tuple[Role, ...]] = {1: ("diamond",), 2: ("diamond", "wave")}
     whole: Role = "whole"
     return known.get(dim, ("wave", "diamond", *[whole] * (dim - 2)))
+
+
+def rings_of(kernel: Kernel, step: Step, dim: int) -> tuple[bool, ...]:
+    """Return the axes that have a periodic side."""
+    rules = [sides_of(kernel, fill.node) for fill in step.fills]
+    return tuple(any(isinstance(rule, Periodic) for sides in rules for rule in sides[k]) for k in range(dim))
 
 
 def refusal(kernel: Kernel, step: Step, dim: int) -> Refusal | None:
@@ -88,21 +93,12 @@ def _not_built(kernel: Kernel, step: Step, dim: int) -> Iterator[Refusal]:
     yield from _other_axes(kernel, step)
     for read in (read for loop in step.subkernels for read in loop.reads if read.anywhere):
         yield _later(f"{value_name(kernel, read.node)} is read at computed places", _line(kernel, read.node))
-    for store in step.scalar_stores:
-        name = next(n for n, value in kernel.stores() if value == store.node)
-        index = next(i for i, n in enumerate(kernel.nodes) if n.instruction == Store(name))
-        yield _later(f"the scalar {name} changes in each step", _line(kernel, index) or _line(kernel, store.node))
     for fill in step.fills:
         yield from _unbuilt_fill(kernel, fill)
     found = dependences_of(step, dim)
-    if found.levels != 1:
-        loops = f"{found.levels} loops one after the other" if found.levels else "no loop"
-        yield _later(f"a step has {loops}", None)
-    for loop in step.subkernels:
-        if loop.margins != no_margins(dim):
-            name = value_name(kernel, loop.outputs[0].node)
-            yield _later(f"{name} is computed outside the domain too", _line(kernel, loop.outputs[0].node))
-    yield from _unlike_ghosts(kernel, step)
+    if not found.levels:
+        yield _later("a step has no loop", None)
+    yield from _ghosts_in_the_way(kernel, step)
     if any(len(orbit(step.rotation, slot)) > _MOST_TURNS for slot in range(len(step.rotation))):
         yield _later("arrays change places in too many ways", None)
 
@@ -125,34 +121,21 @@ def _other_axes(kernel: Kernel, step: Step) -> Iterator[Refusal]:
 
 
 def _unbuilt_fill(kernel: Kernel, fill: Fill) -> Iterator[Refusal]:
-    name, line = value_name(kernel, fill.node), _line(kernel, fill.node)
-    for axis, rules in enumerate(_sides(kernel, fill.node)):
-        for rule in rules:
-            if not isinstance(rule, Value | Undefined):
-                yield _later(f"{name} has the boundary rule {rule_name(rule)!r} along {axis_name(axis)}", line)
     if fill.source != fill.target:
-        yield _later(f"{name} is extended in two ways", line)
+        yield _later(f"{value_name(kernel, fill.node)} is extended in two ways", _line(kernel, fill.node))
 
 
-def _unlike_ghosts(kernel: Kernel, step: Step) -> Iterator[Refusal]:
-    """Two fills with different ghost cells whose arrays change places: the ghost cells would have to change too."""
-    arrays = [(fill, set(orbit(step.rotation, fill.target))) for fill in step.fills]
-    for (one, first), (other, second) in combinations(arrays, 2):
-        if first & second and _ghosts(kernel, one) != _ghosts(kernel, other):
-            names = f"{value_name(kernel, one.node)} and {value_name(kernel, other.node)}"
-            yield _later(f"{names} have different ghost cells in arrays that change places", _line(kernel, other.node))
-
-
-def _ghosts(kernel: Kernel, fill: Fill) -> object:
-    """What decides the ghost cells of a fill by value rules."""
-    operands = tuple(kernel.keys()[operand] for operand in kernel.nodes[fill.node].operands[1:])
-    return _sides(kernel, fill.node), operands, fill.margins
-
-
-def _sides(kernel: Kernel, node: int) -> tuple[tuple[SideRule, SideRule], ...]:
-    instruction = kernel.nodes[node].instruction
-    assert isinstance(instruction, Extend)
-    return instruction.sides
+def _ghosts_in_the_way(kernel: Kernel, step: Step) -> Iterator[Refusal]:
+    """Ghost cells that would have to change while the values beside them stay."""
+    found = ghost_plan(kernel, step)
+    if found.late is not None:
+        node = step.fills[found.late].node
+        name = value_name(kernel, node)
+        yield _later(f"{name} has values outside that change in time while {name} does not", _line(kernel, node))
+    if found.unlike is not None:
+        one, other = (step.fills[number].node for number in found.unlike)
+        names = f"{value_name(kernel, one)} and {value_name(kernel, other)}"
+        yield _later(f"{names} have different ghost cells in arrays that change places", _line(kernel, other))
 
 
 def _later(why: str, line: int | None) -> Refusal:

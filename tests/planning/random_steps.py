@@ -1,0 +1,78 @@
+"""Random cells of several loops a step: a rule of its own for each side, scalars that change, stages, stored values."""
+
+import random
+
+from tests.planning.random_tileable import random_offset
+
+RULES = (
+    '"outflow"', "reflect()", "reflect(sign=-1)", "mirror()", "mirror(sign=-1)",
+    "constant(0.5)", "constant(p)", "constant(0.25 * time)", "fixed(p)", "fixed(time)", "neumann(0.125, 1.0)",
+    "neumann(0.25 * time, 1.0)", "ANALYTIC",
+)  # fmt: skip
+RINGS = ('"periodic"', "periodic(sign=-1)")
+
+
+def random_rules(rng, dim):
+    """(text, rules): the rules of a field, one for each side, periodic ones for both of an axis."""
+    sides, used = [], []
+    for axis in range(dim):
+        name = "xyz"[axis]
+        if rng.random() < 0.35:
+            rule = rng.choice(RINGS)
+            sides.append(f'"{name}": {rule}')
+            used.append(rule)
+        else:
+            for side in "-+":
+                rule = rng.choice(RULES)
+                used.append(rule)
+                sides.append(f'"{name}{side}": {rule}')
+    indices = "ijk"[:dim]
+    analytic = f"analytic(lambda {', '.join(indices)}: 0.5 * {indices[0]} + 0.25 * {indices[-1]} + time)"
+    return "{" + ", ".join(sides).replace("ANALYTIC", analytic) + "}", used
+
+
+def random_steps(seed, dim):
+    """(text, rules): the text of a cell and the rules of its fields and stages."""
+    rng = random.Random(f"steps {seed}")
+    names = list("abc"[: rng.randint(1, 3)])
+    lines, rules = ['p = param("p", 0.3)', 'time = scalar("time")'], []
+    reach = rng.choice((1, 1, 2, 3))
+    for name in names:
+        text, used = random_rules(rng, dim)
+        rules += used
+        faces = f', location=("face", {rng.randrange(dim)})' if rng.random() < 0.2 else ""
+        kind = rng.choice(("", "", ', dtype="f32"'))
+        lines.append(f'{name} = field("{name}", boundary={text}{kind}{faces})')
+    known = list(names)
+    for number in range(rng.choice((0, 0, 1, 1, 2))):
+        stage = f"s{number}"
+        value = formula(rng, known, dim, reach)
+        match rng.choice(("extended", "stored", "plain")):
+            case "extended":
+                text, used = random_rules(rng, dim)
+                rules += used
+                lines.append(f"{stage} = extend({value}, {text})")
+            case "stored":
+                lines.append(f"{stage} = manifest({value})")
+            case _:
+                lines.append(f"{stage} = {value}")
+        known.append(stage)
+    changing = rng.sample(names, rng.randint(1, len(names)))
+    lines.append(f"used = time + {' + '.join(known)}")  # every value
+    for name in changing:
+        others = [n for n in names if n != name]
+        if others and name != changing[0] and rng.random() < 0.3:
+            lines.append(f"{name}.next = {rng.choice(others)}")
+        else:
+            lines.append(f"{name}.next = {formula(rng, known[-3:], dim, reach)} + 0.001 * used")
+    lines.append(f"time.next = {rng.choice(('time + 0.0625', 'time + 0.5 * p', '0.5 - 0.25 * time'))}")
+    if rng.random() < 0.3:
+        lines += ['top = scalar("top")', f"top.next = reduce_max({names[0]})"]
+    return "\n".join(lines) + "\n", rules
+
+
+def formula(rng, names, dim, reach):
+    """A sum whose weights add up to less than one, so that values stay small."""
+    count = rng.randint(2, 4)
+    terms = [f"{0.8 / count:.3f} * {rng.choice(names)}{random_offset(rng, dim, reach)}" for _ in range(count)]
+    return f"{names[-1]} * 0.1 + " + " + ".join(terms)

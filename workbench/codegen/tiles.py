@@ -8,7 +8,8 @@ from dataclasses import replace
 from workbench.codegen.loops import FillCall, ImageCall, StageCode, StepCode, SweepCall, TileCode
 from workbench.codegen.rows import beyond_domain
 from workbench.planning.dependence import orbit
-from workbench.planning.plan import Step, Tiling
+from workbench.planning.plan import Step
+from workbench.planning.tiled import Tiling
 
 
 def tile_code(

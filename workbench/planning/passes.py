@@ -20,6 +20,7 @@ from workbench.planning.fields import end_fields
 from workbench.planning.grouping import emission_of, group_writes
 from workbench.planning.memory import Memory, SlotPool, StepParts, aliased_extends, place_arrays, rotation_of
 from workbench.planning.plan import (
+from workbench.planning.tiled import Tiling
     Finisher,
     GlobalSlot,
     KernelPlan,

@@ -21,6 +21,7 @@ from workbench.graph import Graph, Kernel, StorageType
 from workbench.graph.graph import Printer
 from workbench.graph.shown import Bundle, bundle_of
 from workbench.planning.choices import Choices
+from workbench.planning.tiled import Tiling
 
 Margins = tuple[tuple[int, int], ...]
 """Cells beyond the domain, a pair (below, above) for each axis."""
@@ -244,41 +245,6 @@ class Step:
             if home.node == node:
                 return home.slot
         raise KeyError(node)
-
-
-Role = Literal["diamond", "wave", "whole"]
-
-
-@dataclass(frozen=True, slots=True)
-class GhostUpdate:
-    """Ghost cells that tiles write beside the cells that they come from (`workbench.planning.schedules.ghosts`).
-
-    They are those of a fill, after a level of a step, of the array in `slot` as numbered at that step's start, with the
-    Globals of this step (ahead = 0) or of the next one.
-    """
-
-    fill: int
-    level: int
-    slot: int
-    ahead: int
-
-
-@dataclass(frozen=True, slots=True)
-class Tiling:
-    """How several plain steps run together in tiles, for any extents (`workbench.planning.schedules.tiling`).
-
-    levels: launches of loops in a step. slopes: cells for each level by which tiles lean along each axis. roles: what
-    is done along each axis: cut into diamonds, swept in chunks that lag with the level, or taken whole. rings: axes
-    whose ends are neighbours. before: (fill, slot) whose ghost cells are written before tiles begin; updates: in them.
-    """
-
-    schedule: str
-    levels: int
-    slopes: tuple[int, ...]
-    roles: tuple[Role, ...]
-    rings: tuple[bool, ...]
-    before: tuple[tuple[int, int], ...]
-    updates: tuple[GhostUpdate, ...]
 
 
 @dataclass(frozen=True, slots=True)

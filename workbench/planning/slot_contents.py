@@ -86,7 +86,8 @@ class _Follower:
     def subkernel(self, subkernel: Subkernel) -> Iterator[str]:
         distant: set[int] = set()
         for read in subkernel.reads:  # that they are all, with these boxes, is a check of its own
-            is_outside = not read.is_at_cell or any(map(any, subkernel.margins))
+            beyond = any(map(any, subkernel.margins)) and not read.anywhere  # computed places are in the domain
+            is_outside = beyond or any(map(any, read.box))
             if not self._holds(read.slot, read.node, is_outside):
                 yield f"{subkernel.name} does not find {self._name(read.node)} in slot {read.slot}"
             if not read.is_at_cell:

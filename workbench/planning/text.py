@@ -10,9 +10,10 @@ from workbench.planning.allocation import wishes_of
 from workbench.planning.axes import axes_text
 from workbench.planning.choices import PlanChoices, TilingChoices
 from workbench.planning.cost import default_extents, ghost_percent, halo_bytes
-from workbench.planning.plan import KernelPlan, Launch, Margins, Plan, Step, Subkernel, Tiling
+from workbench.planning.plan import KernelPlan, Launch, Margins, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins
 from workbench.planning.schedules.locality import locality_text, tile_sizes
+from workbench.planning.tiled import Tiling
 
 SEARCH_ENDED = "The search for what to store ended at its budget, so a faster plan may exist."
 """What plans and cards say of a kernel whose search did not try all that it would."""

@@ -12,7 +12,8 @@ from workbench.graph import Graph
 from workbench.graph.spaces import axis_name
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices, PlanChoices, Schedule
-from workbench.planning.plan import Plan, Role
+from workbench.planning.plan import Plan
+from workbench.planning.tiled import Role
 from workbench.planning.tunables import MOST, Numbers, Setting, Tunable, tunable
 
 STEPWISE: Schedule = "stepwise"

@@ -15,8 +15,9 @@ from itertools import combinations
 
 from workbench.graph import Extend, Kernel, Load, SideRule, Undefined, Value
 from workbench.planning.dependence import orbit
-from workbench.planning.plan import GhostUpdate, Step
+from workbench.planning.plan import Step
 from workbench.planning.reach import union
+from workbench.planning.tiled import GhostUpdate
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from math import prod
 
 from workbench.planning.choices import TilingChoices
-from workbench.planning.plan import KernelPlan, Tiling
+from workbench.planning.plan import KernelPlan
 from workbench.planning.reads import emission_in
 from workbench.planning.schedules.diamond import lattice
+from workbench.planning.tiled import Tiling
 
 CACHE_BYTES = 1 << 20
 """A core's own cache, where nobody knows better."""

@@ -10,8 +10,9 @@ from workbench.graph import Kernel, Periodic
 from workbench.graph.naming import formula, own_name, value_name
 from workbench.planning.axes import axes_of, axes_text
 from workbench.planning.dependence import dependences_of, orbit
-from workbench.planning.plan import Fill, Role, Step, Tiling
+from workbench.planning.plan import Fill, Step
 from workbench.planning.schedules.ghosts import ghost_plan, sides_of
+from workbench.planning.tiled import Role, Tiling
 
 _REDUCTIONS = {"max": "maximum", "min": "minimum"}
 _MOST_TURNS = 64  # steps after which all arrays are back in their slots

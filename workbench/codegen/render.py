@@ -57,6 +57,7 @@ _OPENMP_HEADERS = (
     "stencil_rolling.h",
     "stencil_ghosts.h",
     "stencil_folds.h",
+    "stencil_scans.h",
     "stencil_sums.h",
     "stencil_tiles.h",
     "stencil_openmp.h",

@@ -10,6 +10,7 @@ from functools import cache
 
 import numpy as np
 
+from tests.oracle_orders import fold_some, reduce_all, scanned
 from workbench.graph import (
     Arith,
     Broadcast,
@@ -29,6 +30,8 @@ from workbench.graph import (
     Reflect,
     Region,
     Replicate,
+    Scan,
+    SegmentedReduce,
     Shift,
     Undefined,
     Value,
@@ -177,61 +180,6 @@ COMBINED_BY = {
 }
 
 
-def fold_pairs(combine, values):
-    if len(values) == 1:
-        return values[0]
-    paired = [combine(a, b) for a, b in zip(values[0::2], values[1::2], strict=False)]
-    return fold_pairs(combine, paired + values[len(paired) * 2 :])
-
-
-def reduce_row(combine, start, row):
-    chunks = []
-    for first in range(0, len(row), 1024):
-        lanes = [start] * 16
-        for offset, value in enumerate(row[first : first + 1024]):
-            lanes[offset % 16] = combine(lanes[offset % 16], value)
-        chunks.append(fold_pairs(combine, lanes))
-    return fold_pairs(combine, chunks)
-
-
-def reduce_all(combine, start, values, extents):
-    """`values` maps an index prefix plus one more index to a number."""
-
-    def below(prefix):
-        rest = extents[len(prefix) :]
-        if len(rest) == 1:
-            return reduce_row(combine, start, [values((*prefix, i)) for i in range(rest[0])])
-        return fold_pairs(combine, [below((*prefix, i)) for i in range(rest[0])])
-
-    return below(())
-
-
-def fold_some(combine, start, values, extents, axes):
-    """`values` maps a whole index to a number; fixed: the part of the index along the axes that are kept."""
-
-    def lane(cells):
-        total = start
-        for value in cells:
-            total = combine(total, value)
-        return total
-
-    def at(fixed):
-        def below(prefix):
-            n = extents[axes[len(prefix)]]
-            if len(prefix) < len(axes) - 1:
-                return fold_pairs(combine, [below((*prefix, i)) for i in range(n)])
-            cells = [values(whole((*prefix, i))) for i in range(n)]
-            return fold_pairs(combine, [lane(cells[c : c + 1024]) for c in range(0, n, 1024)])
-
-        def whole(folded):
-            kept, over = iter(fixed), dict(zip(axes, folded, strict=True))
-            return tuple(over[axis] if axis in over else next(kept) for axis in range(len(extents)))
-
-        return below(())
-
-    return at
-
-
 def region_value(region, a, b):
     values = []
     for node in region.nodes:
@@ -263,15 +211,11 @@ class Oracle:
     def compute(self, number, index):
         node = self.nodes[number]
         match node.instruction:
-            case Imm(value):
-                return value
+            case Imm() | LoadIndex() | LoadSize():
+                return self.leaf(node.instruction, index)
             case Load(name):
                 assert all(0 <= i < n for i, n in zip(index, self.extents_of(node), strict=True)), f"{name} at {index}"
                 return self.state[name][index].item()
-            case LoadIndex(axis):
-                return index[axis]
-            case LoadSize(axis):
-                return self.extents[axis]
             case Broadcast():
                 return self.at(node.operands[0], ())
             case Replicate(space):
@@ -287,9 +231,32 @@ class Oracle:
                 return operate(operator, [self.at(o, index) for o in node.operands], types, node.type)
             case Reduce() | Fold():
                 return self.folded(node, index)
+            case Scan() | SegmentedReduce():
+                return self.in_lines(node, index)
             case Extend(sides):
                 return self.extended(node, sides, index)
         raise AssertionError(node)
+
+    def leaf(self, instruction, index):
+        match instruction:
+            case Imm(value):
+                return value
+            case LoadIndex(axis):
+                return index[axis]
+            case LoadSize(axis):
+                return self.extents[axis]
+
+    def in_lines(self, node, index):
+        combine, start = self.operator(node.instruction.operator, node)
+        if isinstance(node.instruction, SegmentedReduce):
+            values, *places = node.operands
+            begin, length = (self.at(place, index) for place in places)
+            cells = [self.at(values, (i,)) for i in range(begin, begin + length)]
+            return fold_some(combine, start, lambda i: cells[i[0]], (length,), (0,))(()) if cells else start
+        scan = node.instruction
+        n = self.extents_of(node)[scan.axis]
+        line = [self.at(node.operands[0], (*index[: scan.axis], i, *index[scan.axis + 1 :])) for i in range(n)]
+        return scanned(combine, start, line, index[scan.axis], scan)
 
     def folded(self, node, index):
         combine, start = self.operator(node.instruction.operator, node)

@@ -18,6 +18,8 @@ from workbench.graph import (
     Graph,
     Hint,
     Reduce,
+    Scan,
+    SegmentedReduce,
     Static,
     grid_space,
 )
@@ -112,7 +114,7 @@ def coverage(graph):
             match instruction:
                 case Arith(operator):
                     found[f"operator {operator}"] += 1
-                case Reduce(operator) | Fold(operator):
+                case Reduce(operator) | Fold(operator) | Scan(operator) | SegmentedReduce(operator):
                     found[f"reduction {operator if isinstance(operator, str) else 'region'}"] += 1
                 case Extend(sides):
                     for rule in (rule for pair in sides for rule in pair):

@@ -55,7 +55,7 @@ def gathering(maker):
 
     class Gathering(maker):
         def further_moves(self):
-            return (*super().further_moves(), (self.gathered, 3))
+            return (*super().further_moves(), (self.gathered, 3), (self.scanned, 2), (self.segmented, 2))
 
         def gathered(self):
             """Each index is a value modulo the extent of the axis."""
@@ -70,5 +70,30 @@ def gathering(maker):
             extent = self.broadcast(self.keep_global(self.builder.size(axis)))
             self.used.add(number)
             return self.keep(self.builder.arith("remainder", number, extent), self.joint((number, extent)))
+
+        def scanned(self):
+            """Along any axis, in any way."""
+            source, draw = self.local(), self.rng
+            operator, axis = self.operator_for(self.type_of(source)), draw.randrange(self.here.rank)
+            self.used.add(source)
+            ways = {"reverse": draw.random() < 0.4, "exclusive": draw.random() < 0.4}
+            return self.keep(self.builder.scan(operator, source, axis, **ways), Facts(False, False))
+
+        def segmented(self):
+            """As many segments as an axis has cells, of nearly equal lengths: some may be empty."""
+            lines = [i for i in self.facts if self.space_of(i).rank == 1]
+            if not lines:
+                return None
+            b, source = self.builder, self.rng.choice(lines)
+            axis = self.rng.choice(self.space.axes)
+            here = Space((axis,))
+            cells, parts = (b.size(self.space.axes.index(a)) for a in (self.space_of(source).axes[0], axis))
+            longer = b.arith("less", b.index(0, here), b.broadcast(b.arith("remainder", cells, parts), here))
+            least = b.broadcast(b.arith("floor_divide", cells, parts), here)
+            lengths = b.arith("add", least, b.cast(longer, I64))
+            starts = b.scan("sum", lengths, 0, exclusive=True)
+            self.used.add(source)
+            operator = self.operator_for(self.type_of(source))
+            return self.keep(b.segments(operator, source, starts, lengths), Facts(False, False))
 
     return Gathering

@@ -24,6 +24,8 @@ from workbench.graph.instructions import (
     Instruction,
     Load,
     LoadIndex,
+    Scan,
+    SegmentedReduce,
     needs_array,
     traits_of,
 )
@@ -49,16 +51,30 @@ STATICS = (
 EXTENTS = (4, 3)
 
 
+def segments(b):
+    """Along y: of the sums over y one cell each, and the first one what is left of x."""
+    columns = PLANE.without((0,))
+    one = b.imm(1, I64, columns)
+    first = b.arith("equal", b.index(0, columns), b.imm(0, I64, columns))
+    rest = b.broadcast(b.arith("subtract", b.size(0), b.size(1)), columns)
+    lengths = b.arith("add", one, b.arith("select", first, rest, b.imm(0, I64, columns)))
+    starts = b.scan("sum", lengths, 0, exclusive=True)
+    return b.segments("sum", b.fold("sum", b.load("u"), (1,)), starts, lengths)
+
+
 def program():
     """A program with every kind of instruction; a new one is added here."""
     b = KernelBuilder(PLANE, STATICS)
     u = b.extend(b.load("u"), [(Outflow(), Outflow())] * 2)
+    cut = b.replicate(segments(b), PLANE)
     rows = b.replicate(b.fold("sum", b.load("u"), (1,)), PLANE)
     moved = b.arith("add", b.shift(u, (2, 0)), b.arith("add", rows, b.cast(b.index(0), F64)))
     scaled = b.arith("multiply", moved, b.broadcast(b.arith("multiply", b.load("c"), b.cast(b.size(0), F64))))
     again = b.extend(scaled, [(Outflow(), Outflow())] * 2)
     back = b.arith("subtract", b.broadcast(b.arith("subtract", b.size(1), b.imm(1, I64))), b.index(1))
     mirrored = b.gather(b.load("u"), (b.index(0), back))
+    mirrored = b.arith("add", mirrored, cut)
+    mirrored = b.arith("add", mirrored, b.scan("sum", b.load("u"), 1))
     b.store("u", b.arith("add", b.arith("add", b.shift(again, (-1, 0)), b.imm(0.5, F64, PLANE)), mirrored))
     b.store("total", b.reduce("sum", scaled))
     return Graph("every", PLANE, STATICS, (b.finish("step"),))
@@ -122,6 +138,12 @@ def test_cells_that_decide_a_result_are_those_of_the_row(kind):
         elif kind is Gather:
             assert result == {(i, EXTENTS[1] - 1 - j) for i, j in touched}
             moves.add("anywhere")
+        elif kind is Scan:
+            assert result == {(i, k) for i, j in touched for k in range(j, EXTENTS[1])}
+            moves.add("all")
+        elif kind is SegmentedReduce:
+            assert result == {(max(i - 1, 0),) for (i,) in touched}  # the first one has two cells
+            moves.add("all")
         elif rank == NODES[local[0]].space.rank:
             moves.add("cell" if result == touched else "neighbour")
         elif rank < NODES[local[0]].space.rank:

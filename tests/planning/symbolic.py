@@ -26,6 +26,8 @@ from workbench.graph import (
     Reduce,
     Reflect,
     Replicate,
+    Scan,
+    SegmentedReduce,
     Shift,
     Value,
     Wall,
@@ -138,6 +140,8 @@ class Meaning:
             case Fold(operator):
                 cells = self.spaces.folded(index, cell)
                 return self.terms("fold", operator, *(self(node.operands[0], c) for c in cells))
+            case Scan() | SegmentedReduce():
+                return self.terms("alone", node.instruction, cell, *self.operand_terms(node))
             case Gather():
                 cells = domain_of(self.spaces.extents_of(node.operands[0]))
                 indices = (self(o, cell) for o in node.operands[1:])
@@ -155,6 +159,10 @@ class Meaning:
                 )  # fmt: skip
             case _:
                 return leaf_or_arith(self.terms, node, cell, [self(o, cell) for o in node.operands])
+
+    def operand_terms(self, node):
+        """All cells of all operands, each in its own space: what a loop of its own may look at."""
+        return (self(o, c) for o in node.operands for c in domain_of(self.spaces.extents_of(o)))
 
 
 def leaf_or_arith(terms, node, cell, operands):
@@ -275,6 +283,11 @@ class Machine:
         match node.instruction:
             case Load():
                 return self.arrays[homes[index]][cell]
+            case Scan() | SegmentedReduce():
+                spaces = Spaces(kernel, self.extents)
+                cells = ((o, c) for o in node.operands for c in domain_of(spaces.extents_of(o)))
+                values = (self.formula(kernel, homes, o, c, False) for o, c in cells)
+                return self.terms("alone", node.instruction, cell, *values)
             case Fold(operator):
                 cells = Spaces(kernel, self.extents).folded(index, cell)
                 values = (self.formula(kernel, homes, node.operands[0], each, False) for each in cells)
@@ -306,7 +319,7 @@ class Machine:
             case Shift(offset):
                 there = tuple(i - o for i, o in zip(cell, offset, strict=True))
                 return self.formula(kernel, homes, node.operands[0], there, False)
-            case Load() | Extend() | Fold():
+            case Load() | Extend() | Fold() | Scan() | SegmentedReduce():
                 raise AssertionError(f"node {index} is read but not listed in reads")
             case _:
                 operands = [self.formula(kernel, homes, o, cell, False) for o in node.operands]

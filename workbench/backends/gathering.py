@@ -8,8 +8,9 @@ import numpy as np
 
 from workbench.codegen.gathers import noted
 from workbench.errors import RunError
-from workbench.graph import Load, Node
+from workbench.graph import Load, Node, Scan, SegmentedReduce
 from workbench.graph.operators import Array
+from workbench.graph.scans import fold_segments_canonically, scan_canonically
 from workbench.planning.plan import Plan
 
 
@@ -32,6 +33,44 @@ def gathered(
     return found
 
 
+def combined(nodes: tuple[Node, ...], index: int, operands: Sequence[Array]) -> Array:
+    """Return the values on the domain of a Scan or a SegmentedReduce, from those of its operands.
+
+    RunError at the first segment that does not lie inside, or at the last one if it does not end with the cells.
+    """
+    instruction, type_ = nodes[index].instruction, nodes[index].value_type
+    if isinstance(instruction, Scan):
+        operator, axis, reverse, exclusive = (
+            instruction.operator,
+            instruction.axis,
+            instruction.reverse,
+            instruction.exclusive,
+        )
+        return scan_canonically(operator, operands[0], axis, type_, reverse=reverse, exclusive=exclusive)
+    assert isinstance(instruction, SegmentedReduce)
+    values, starts, lengths = operands
+    ends, count = starts + lengths, len(values)
+    wrong = (lengths < 0) | (starts < 0) | (ends > count)
+    if wrong.any() or (ends[-1] if len(ends) else 0) != count:
+        segment = int(np.argmax(wrong)) if wrong.any() else len(ends) - 1
+        raise _ill_cut(nodes, index, segment, lengths, count)
+    return fold_segments_canonically(instruction.operator, values, starts, lengths, type_)
+
+
+def _ill_cut(nodes: tuple[Node, ...], index: int, segment: int, lengths: Array, count: int) -> RunError:
+    line = nodes[index].spans[0].line if nodes[index].spans else None
+    negative = np.flatnonzero(lengths < 0)
+    if len(negative):
+        what = f"segment {negative[0]} has the length {lengths[negative[0]]}"
+        return RunError(what, advice="Give lengths of 0 and more.", line=line)
+    total = int(lengths.sum())
+    if total == count:  # they begin at other cells than those after each other
+        what = f"segment {segment} does not follow the one before, or lies outside of {count} cells"
+        return RunError(what, advice="Let each segment begin where the one before ends.", line=line)
+    what = f"the lengths of {len(lengths)} segments add up to {total}, but there are {count} cells"
+    return RunError(what, advice=f"Give lengths whose sum is {count}.", line=line)
+
+
 def gathered_name(nodes: tuple[Node, ...], gather: int) -> str:
     """Return what to call the value that a Gather reads."""
     source = nodes[nodes[gather].operands[0]]
@@ -44,6 +83,12 @@ def noted_error(plan: Plan, kernel: str, bits: int) -> RunError:
     """Return the error for the bits that a march of a kernel has noted of indices outside."""
     nodes = plan.kernel(kernel).kernel.nodes
     gather = noted(nodes, bits)
+    if isinstance(nodes[gather].instruction, SegmentedReduce):
+        return RunError(
+            "the lengths of segments do not fit the cells",
+            advice="Run the same on the backend reference, which names the lengths.",
+            line=nodes[gather].spans[0].line if nodes[gather].spans else None,
+        )
     return RunError(
         f"{gathered_name(nodes, gather)} is read at an index outside of it",
         advice="Run the same on the backend reference, which names the index.",

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from itertools import pairwise, product
+from itertools import product
 from math import prod
 
 import numpy as np
 
-from workbench.backends.gathering import gathered
+from workbench.backends.gathering import combined, gathered
+from workbench.backends.images import Interval, beyond, cut_at_borders, image, nearer, reflects, source_cell
 from workbench.errors import FieldError, GraphError
 from workbench.graph import (
     Arith,
@@ -36,6 +37,8 @@ from workbench.graph import (
     Reflect,
     Region,
     Replicate,
+    Scan,
+    SegmentedReduce,
     Shift,
     SideRule,
     StorageType,
@@ -49,8 +52,6 @@ from workbench.graph.instructions import VALUE_RULES
 from workbench.graph.operators import Array
 from workbench.graph.reduction import fold_canonically, reduce_canonically
 
-Interval = tuple[int, int]
-"""Cells low <= i < high along one axis."""
 Box = tuple[Interval, ...]
 """An interval for each axis."""
 State = Mapping[str, Array]
@@ -152,7 +153,9 @@ class Evaluation:
                 return apply(operator, [self.number(i) for i in node.operands], node.value_type)
             case Reduce(operator):
                 return reduce_canonically(operator, self.on_domain(node.operands[0]), node.value_type)
-            case Store() | Broadcast() | Fold() | Replicate() | Gather() | Shift() | LoadIndex() | Extend():
+            case Store() | Broadcast() | Fold() | Replicate() | Shift() | LoadIndex() | Extend() | Gather():
+                raise GraphError(f"{node.instruction} as a Global", advice="Verify the graph before running it.")
+            case Scan() | SegmentedReduce():
                 raise GraphError(f"{node.instruction} as a Global", advice="Verify the graph before running it.")
 
     def _local(self, index: int, box: Box) -> Array:
@@ -168,8 +171,8 @@ class Evaluation:
                 found = self.local(node.operands[0], tuple(box[p] for p in positions))
                 spread = np.expand_dims(found, tuple(a for a in range(len(box)) if a not in positions))
                 return np.broadcast_to(spread, _shape(box))
-            case Fold(operator, axes):
-                return self._fold(node, operator, axes, box)
+            case Fold() | Scan() | SegmentedReduce():
+                return self._combined(index, box)
             case Gather():
                 places = [self.local(i, box) for i in node.operands[1:]]
                 return gathered(self.nodes, index, box, self.on_domain(node.operands[0]), places)
@@ -186,6 +189,13 @@ class Evaluation:
                 return self._extend(index, box)
             case Store() | Reduce() | LoadSize():
                 raise GraphError(f"{node.instruction} as a Local", advice="Verify the graph before running it.")
+
+    def _combined(self, index: int, box: Box) -> Array:
+        node = self.nodes[index]
+        if isinstance(node.instruction, Fold):
+            return self._fold(node, node.instruction.operator, node.instruction.axes, box)
+        found = combined(self.nodes, index, [self.on_domain(operand) for operand in node.operands])
+        return found[self._inside(index, type(node.instruction).__name__, box)]
 
     def _fold(self, node: Node, operator: str | Region, axes: tuple[int, ...], box: Box) -> Array:
         """In slabs along the first axis that is kept, which change no bit."""
@@ -215,7 +225,7 @@ class Evaluation:
         """Cut the box where the domain ends; each part then lies wholly inside or wholly outside along each axis."""
         node = self.nodes[index]
         assert isinstance(node.instruction, Extend)
-        cuts = [_cut(box[a], n, node.instruction.sides[a][1]) for a, n in enumerate(self.extents_of(index))]
+        cuts = [cut_at_borders(box[a], n, node.instruction.sides[a][1]) for a, n in enumerate(self.extents_of(index))]
         if all(len(parts) == 1 for parts in cuts):
             return self._uniform(index, box, node.instruction.sides)
         result = np.empty(_shape(box), node.value_type.numpy)
@@ -233,18 +243,18 @@ class Evaluation:
         passed: list[tuple[Box, int, SideRule]] = []
         extents = self.extents_of(index)
         while True:
-            outside = [(a, sides[a][0 if box[a][0] < 0 else 1]) for a, n in enumerate(extents) if _beyond(box[a], n)]
+            outside = [(a, sides[a][0 if box[a][0] < 0 else 1]) for a, n in enumerate(extents) if beyond(box[a], n)]
             if not outside:
                 values = self.on_domain(self.nodes[index].operands[0])[tuple(slice(*i) for i in box)]
                 break
             axis, rule = next(((a, r) for a, r in outside if isinstance(r, VALUE_RULES)), outside[0])
-            if not _reflects(rule, box[axis], extents[axis]):
+            if not reflects(rule, box[axis], extents[axis]):
                 values = self._outside(index, box, axis, rule)
                 break
-            box = _replaced(box, axis, _nearer(sides[axis], box[axis], extents[axis]))
+            box = _replaced(box, axis, nearer(sides[axis], box[axis], extents[axis]))
             passed.append((box, axis, rule))
-            box = _replaced(box, axis, _image(rule, box[axis], extents[axis]))
-            if any(len(_cut(box[a], n, sides[a][1])) > 1 for a, n in enumerate(extents)):
+            box = _replaced(box, axis, image(rule, box[axis], extents[axis]))
+            if any(len(cut_at_borders(box[a], n, sides[a][1])) > 1 for a, n in enumerate(extents)):
                 values = self.local(index, box)
                 break
         for ghosts, axis, rule in reversed(passed):
@@ -310,71 +320,6 @@ class Evaluation:
         line = node.spans[0].line if node.spans else None
         what = f"{name} is read outside the domain at side {side}, where it has no boundary rule"
         return FieldError(what, advice=f"Give {name} a boundary rule at {side}.", line=line)
-
-
-def _beyond(interval: Interval, n: int) -> bool:
-    return interval[0] < 0 or interval[1] > n
-
-
-def _reflects(rule: SideRule, interval: Interval, n: int) -> bool:
-    """Whether cells beyond a side have images: all but the face on a wall, and the mirror images of an only cell."""
-    match rule:
-        case Reflect() | Fixed():
-            return True
-        case Mirror():
-            return n > 1
-        case Wall():
-            return interval[0] != n
-        case Undefined() | Periodic() | Outflow() | Value() | Neumann():
-            return False
-
-
-def _image(rule: SideRule, interval: Interval, n: int) -> Interval:
-    """Where the images of the cells lie, in descending order."""
-    low, high = interval
-    return source_cell(rule, high - 1, n), source_cell(rule, low, n) + 1
-
-
-def _nearer(rules: tuple[SideRule, SideRule], interval: Interval, n: int) -> Interval:
-    """Cells on the same side that have the same values: four reflections only move, and change no sign."""
-    low, high = interval
-    distance = max(-high, low - n)
-    if distance <= 4 * n or not all(
-        isinstance(r, Reflect | Mirror | Wall) and _reflects(r, interval, n) for r in rules
-    ):
-        return interval
-    here, there = rules if low < 0 else rules[::-1]
-    moved = 2 * (source_cell(there, source_cell(here, low, n), n) - low)
-    nearer = moved * ((distance - 2 * n) // abs(moved))
-    return low + nearer, high + nearer
-
-
-def source_cell(rule: SideRule, i: int, n: int) -> int:
-    """The cell along one axis of n cells from which the ghost cell i takes its value, one reflection at a time.
-
-    What it gives may lie outside again, beyond the other side. Fixed and Neumann also need their own operand.
-    """
-    match rule:
-        case Periodic():
-            return i % n
-        case Outflow() | Neumann():
-            return min(max(i, 0), n - 1)
-        case Reflect() | Fixed():
-            return -1 - i if i < 0 else 2 * n - 1 - i
-        case Mirror():  # with one cell a period of 0: the only cell, with one reflection
-            return 0 if n == 1 else -i if i < 0 else 2 * n - 2 - i
-        case Wall():
-            return n - 1 if i == n else -i if i < 0 else 2 * n - i
-        case Undefined() | Value():
-            raise AssertionError(f"{rule} maps nothing")
-
-
-def _cut(interval: Interval, n: int, above: SideRule) -> list[Interval]:
-    """The parts below, inside and above the domain; under Wall the face n is a part of its own."""
-    low, high = interval
-    ends = (0, n, n + 1) if isinstance(above, Wall) else (0, n)
-    borders = [low, *(e for e in ends if low < e < high), high]
-    return [(a, b) for a, b in pairwise(borders) if a < b] or [interval]
 
 
 def _shape(box: Box) -> tuple[int, ...]:

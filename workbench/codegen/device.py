@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from workbench.codegen.loops import Combine, Folding, Partial, Rules
+from workbench.codegen.loops import Combine, Folding, Partial, Rules, Scanning, Segmenting
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import Uniforms, UniformWord
@@ -45,6 +45,8 @@ class DeviceSweep:
     shapes: tuple[ArrayShape, ...] = ()
     folding: Folding | None = None
     outside: int = -1
+    scanning: Scanning | None = None
+    segmenting: Segmenting | None = None
 
 
 @dataclass(frozen=True, slots=True)

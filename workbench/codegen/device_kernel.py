@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from workbench.codegen.cell_code import ArrayName, CellCode
+from workbench.codegen.collectives import COLLECTIVE_NAMES, collective_code
 from workbench.codegen.device import (
     ArrayOperand,
     DeviceFill,
@@ -24,13 +25,14 @@ from workbench.codegen.folds import FOLD_NAMES, folding_of
 from workbench.codegen.loops import FoldedValue
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.rows import row_move
+from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import CUDA, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
-from workbench.planning.axes import kept_axes
+from workbench.planning.axes import kept_axes, listed
 from workbench.planning.loop_keys import loop_key
-from workbench.planning.plan import Fill, Home, KernelPlan, Plan, Step, Subkernel
+from workbench.planning.plan import Axes, Fill, Home, KernelPlan, Plan, Step, Subkernel
 
 _TAKEN = RESERVED | {
     *("cell", "tiles", "tile_x", "tile_y", "tiles_of", "chunks", "chunks_of", "combine_lanes", "strides"),
@@ -134,6 +136,8 @@ class _DeviceWriter(KernelWriter):
     def _sweep_launch(self, subkernel: Subkernel, buffers: dict[int, int]) -> LaunchCode:
         if subkernel.reduced:
             return self._fold_launch(subkernel)
+        if subkernel.alone >= 0:
+            return self._collective_launch(subkernel)
         names, numbered = NameBook(_TAKEN | self.reserved()), dict[int, str]()
         arrays = self._arrays(subkernel, names, numbered)
         cells = [names.claim(f"{self.value_name(r, numbered)}_lane") for r in subkernel.reductions]
@@ -181,7 +185,7 @@ class _DeviceWriter(KernelWriter):
         fresh = tuple(k for k, o in enumerate(all_operands) if o.kind == "partials" or o.index not in read_slots)
         found = self._shared_sweep(sweep, "sweep", arrays)
         key = loop_key(self.kernel, subkernel)
-        shapes = (subkernel.axes, *(shape.axes for shape in sweep.shapes))
+        shapes = self.launch_shapes(subkernel.axes, sweep.shapes)
         return LaunchCode(
             found.name, kind, all_operands, subkernel.margins, fresh=fresh, loop=key, axes=subkernel.axes, shapes=shapes
         )
@@ -241,8 +245,53 @@ class _DeviceWriter(KernelWriter):
             fresh=tuple(k for k, o in enumerate(arrays.operands) if o.index not in read_slots),
             loop=loop_key(self.kernel, subkernel),
             axes=kept_axes(subkernel, self.dim),
-            shapes=(subkernel.axes, *(shape.axes for shape in shapes)),
+            shapes=self.launch_shapes(subkernel.axes, shapes),
         )
+
+    def _collective_launch(self, subkernel: Subkernel) -> LaunchCode:
+        """One thread does a line of a scan, or a segment; a scan of one line is done by one thread."""
+        names, numbered = NameBook(_TAKEN | self.reserved() | COLLECTIVE_NAMES), dict[int, str]()
+        arrays = self._arrays(subkernel, names, numbered)
+        scope = replace(self.scope(frozenset(arrays.places), subkernel.axes), places=arrays.places)
+        made = collective_code(self, subkernel, scope, arrays.targets[0], names, numbered)
+        arrays = arrays.in_order(made.arrays)
+        sweep = DeviceSweep(
+            "",
+            subkernel.name,
+            subkernel.margins,
+            arrays.parameters,
+            (),
+            (*made.code.uniform, *(made.inner.uniform if made.inner else ())),
+            self._moves(made.code),
+            made.code.row,
+            made.code.cell,
+            False,  # threads go through their lines at their own pace
+            False,
+            len(subkernel.axes) or self.dim,
+            made.shapes,
+            outside=self.plan.outside if made.gathers else -1,
+            scanning=made.scanning,
+            segmenting=made.segmenting,
+        )
+        found = self._shared_sweep(sweep, "segments" if made.scanning is None else "scan", arrays)
+        loop = listed(subkernel.axes, self.dim)
+        scanned = () if made.scanning is None else (loop[made.scanning.axis],)
+        lines = tuple(axis for axis in loop if axis not in scanned)
+        read_slots = {home.slot for home in subkernel.reads}
+        return LaunchCode(
+            found.name,
+            "cells" if lines else "scalars",
+            arrays.operands,
+            ((0, 0),) * len(lines),
+            fresh=tuple(k for k, o in enumerate(arrays.operands) if o.index not in read_slots),
+            loop=loop_key(self.kernel, subkernel),
+            axes=lines,
+            shapes=self.launch_shapes(subkernel.axes, made.shapes),
+        )
+
+    def launch_shapes(self, axes: Axes, others: Iterable[ArrayShape]) -> tuple[Axes, ...]:
+        """The axes of the shapes that a launch is given, () for all."""
+        return tuple(() if len(each) == self.dim else each for each in (axes, *(shape.axes for shape in others)))
 
     def _arrays(self, subkernel: Subkernel, names: NameBook, numbered: dict[int, str]) -> _Arrays:
         """One parameter a slot, named after what is read there, else after what is written."""

@@ -24,6 +24,8 @@ from workbench.graph import (
     Node,
     Reduce,
     Replicate,
+    Scan,
+    SegmentedReduce,
     Shift,
     StorageType,
     Store,
@@ -271,7 +273,7 @@ class _Writer:
                 return spell(operator, texts, type_, node.value_type, self.scope.target)
             case Gather():
                 return self._gathered(index, operands[: len(operands) // 2])
-            case Store() | Extend() | Load() | Fold():
+            case Store() | Extend() | Load() | Fold() | Scan() | SegmentedReduce():
                 raise self._unstored(index)
 
     def _gathered(self, index: int, places: tuple[Key, ...]) -> Text:

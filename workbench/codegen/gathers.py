@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from workbench.codegen.names import NameBook
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import Text
-from workbench.graph import Gather, Node
+from workbench.graph import Gather, Node, SegmentedReduce
 
 OUTSIDE = "outside"
-"""The variable of a text with a bit for each Gather of the kernel that met an index outside."""
+"""The variable of a text with a bit for each node of NOTING of the kernel that met what lies outside."""
+NOTING = Gather | SegmentedReduce
 _MOST = 64
 
 
@@ -42,11 +43,11 @@ def gather_code(
 
 
 def note_bit(nodes: tuple[Node, ...], gather: int) -> int:
-    """Return the bit that notes an index outside for a Gather; the last one is for all that have none of their own."""
-    return min(sum(isinstance(node.instruction, Gather) for node in nodes[:gather]), _MOST - 1)
+    """Return the bit that notes what lies outside for a node; the last one is for all that have none of their own."""
+    return min(sum(isinstance(node.instruction, NOTING) for node in nodes[:gather]), _MOST - 1)
 
 
 def noted(nodes: tuple[Node, ...], bits: int) -> int:
-    """Return the first Gather whose bit is set in what a step has noted, which is not 0."""
-    gathers = [index for index, node in enumerate(nodes) if isinstance(node.instruction, Gather)]
-    return next(index for index in gathers if bits >> note_bit(nodes, index) & 1)
+    """Return the first node whose bit is set in what a step has noted, which is not 0."""
+    noting = [index for index, node in enumerate(nodes) if isinstance(node.instruction, NOTING)]
+    return next(index for index in noting if bits >> note_bit(nodes, index) & 1)

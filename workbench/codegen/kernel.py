@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from workbench.codegen.cell_code import CellCode
+from workbench.codegen.collectives import collective_sweep
 from workbench.codegen.expressions import emit_cell
-from workbench.codegen.folds import fold_sweep
+from workbench.codegen.folds import MANY_LANES, fold_sweep
 from workbench.codegen.laps import Lap, number_laps
 from workbench.codegen.loops import (
     Array,
@@ -176,13 +177,15 @@ class _HostWriter(KernelWriter):
     def _sweep(self, subkernel: Subkernel, buffers: dict[int, int]) -> SweepCall:
         if subkernel.reduced:
             return self._fold(subkernel)
+        if subkernel.alone >= 0:
+            return self._collective(subkernel)
         sweep, _, own = self._loop(subkernel)
         passed = [passed_array(a) for a in (*sweep.reads, *sweep.writes)]
         passed += [
             f"run.partials<{p.type}>({buffers[r]})" for p, r in zip(sweep.partials, subkernel.reductions, strict=True)
         ]
         over = self.shape_name(subkernel.axes)
-        shapes = (over, *(shape.name for shape in sweep.shapes))
+        shapes = self.passed_shapes(subkernel.axes, sweep.shapes)
         name = self._shared_sweep(sweep, own)
         return SweepCall(name, tuple(passed), subkernel.margins, shapes, over, sweep.rank)
 
@@ -190,9 +193,18 @@ class _HostWriter(KernelWriter):
         sweep, own = fold_sweep(self, subkernel)
         assert sweep.folding is not None
         passed = tuple(passed_array(a) for a in (*sweep.reads, *sweep.writes))
-        shapes = (self.shape_name(subkernel.axes), *(shape.name for shape in sweep.shapes))
+        shapes = self.passed_shapes(subkernel.axes, sweep.shapes)
         over, rank, lanes = sweep.folding.shape, len(sweep.folding.kept), sweep.folding.lanes
         return SweepCall(self._shared_sweep(sweep, own), passed, subkernel.margins, shapes, over, rank, lanes)
+
+    def _collective(self, subkernel: Subkernel) -> SweepCall:
+        sweep, own = collective_sweep(self, subkernel)
+        passed = tuple(passed_array(a) for a in (*sweep.reads, *sweep.writes))
+        scan, over = sweep.scanning, self.shape_name(subkernel.axes)
+        axis, lanes = (scan.axis, scan.lanes) if scan is not None else (-1, MANY_LANES)
+        shapes = self.passed_shapes(subkernel.axes, sweep.shapes)
+        name = self._shared_sweep(sweep, own)
+        return SweepCall(name, passed, subkernel.margins, shapes, over, sweep.rank, lanes, axis)
 
     def _chain_phase(self, step: Step, chain: Chain) -> Phase:
         """Its sweeps and the function that runs them together."""
@@ -295,7 +307,8 @@ class _HostWriter(KernelWriter):
 
     def _shared_sweep(self, sweep: Sweep, own: dict[str, str]) -> str:
         """The name of an equal sweep or of this one, now noted."""
-        kind = "sweep" if sweep.folding is None else "fold"
+        made = {"fold": sweep.folding, "scan": sweep.scanning, "segments": sweep.segmenting}
+        kind = next((word for word, how in made.items() if how is not None), "sweep")
         wish = f"{kind}_{sweep.label or len(self.sweeps.records)}"
         found = self.sweeps.wanted(sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own)
         return found.name

@@ -68,6 +68,45 @@ class Folding:
 
 
 @dataclass(frozen=True, slots=True)
+class Scanning:
+    """A Scan: along which of the loop's axes, how two values combine, what is combined, and where results go.
+
+    lanes: lines side by side.
+    """
+
+    axis: int
+    reverse: bool
+    exclusive: bool
+    type: str
+    combine: str
+    identity: str
+    value: str
+    array: str
+    lanes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segmenting:
+    """A fold of segments: their cells, which lie in the shape `cells`, and where each begins and how many it has.
+
+    bit: which notes that segments do not fit the cells.
+    """
+
+    cells: str
+    start: str
+    length: str
+    bit: int
+    type: str
+    combine: str
+    identity: str
+    value: str
+    array: str
+    pointers: tuple[Pointer, ...]
+    row: tuple[Statement, ...]
+    cell: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Sweep:
     """The loop nest of sub-kernels over a box of cells; `rolls`: as a member of a chain, which says where tiles are.
 
@@ -90,6 +129,8 @@ class Sweep:
     shapes: tuple[ArrayShape, ...] = ()
     folding: Folding | None = None
     outside: int = -1
+    scanning: Scanning | None = None
+    segmenting: Segmenting | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +179,7 @@ class SweepCall:
     """A sweep applied to arrays over the domain grown by `grown`: the arguments behind globals and box.
 
     shapes: its arguments before globals, the loop's own first. over: the shape of the cells that tasks share out, with
-    `rank` axes; lanes: as in Folding, 0 where nothing is folded.
+    `rank` axes; lanes: as in Folding, 0 where nothing is folded. scans: the axis of `over` that is scanned, or -1.
     """
 
     sweep: str
@@ -148,6 +189,7 @@ class SweepCall:
     over: str = "shape"
     rank: int = 0
     lanes: int = 0
+    scans: int = -1
 
 
 @dataclass(frozen=True, slots=True)

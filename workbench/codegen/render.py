@@ -58,6 +58,7 @@ _OPENMP_HEADERS = (
     "stencil_ghosts.h",
     "stencil_images.h",
     "stencil_folds.h",
+    "stencil_scans.h",
     "stencil_sums.h",
     "stencil_tiles.h",
     "stencil_openmp.h",

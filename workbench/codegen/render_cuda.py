@@ -27,6 +27,12 @@ class DeviceUnit:
     kernels: tuple[DeviceKernel, ...]
 
     @property
+    def scans(self) -> bool:
+        """Whether some loop scans or folds segments."""
+        sweeps = [sweep for kernel in self.kernels for sweep in kernel.sweeps]
+        return any(sweep.scanning is not None or sweep.segmenting is not None for sweep in sweeps)
+
+    @property
     def folds(self) -> bool:
         """Whether some loop folds."""
         return any(sweep.folding is not None for kernel in self.kernels for sweep in kernel.sweeps)
@@ -78,7 +84,7 @@ def render_cuda(plan: Plan) -> CudaText:
 @cache
 def cuda_headers() -> tuple[tuple[str, str], ...]:
     """The headers that CUDA texts include, as (name, text)."""
-    names = ("stencil_prelude.h", "stencil_cuda.h", "stencil_cuda_folds.h")
+    names = ("stencil_prelude.h", "stencil_cuda.h", "stencil_cuda_folds.h", "stencil_cuda_scans.h")
     return tuple((name, template_text(name)) for name in names)
 
 

@@ -10,16 +10,14 @@ from workbench.graph import (
     Arith,
     Extend,
     Fixed,
-    Fold,
     Gather,
     Imm,
     Load,
     Node,
-    Reduce,
     SideRule,
     Value,
 )
-from workbench.graph.instructions import rule_name
+from workbench.graph.instructions import Combining, rule_name
 from workbench.planning.extents import MOST_REFLECTIONS
 from workbench.planning.plan import Margins
 
@@ -60,7 +58,7 @@ def is_steady(nodes: tuple[Node, ...], extend: Node) -> bool:
         if index not in seen:
             seen.add(index)
             waiting.extend(nodes[index].operands)
-    return not any(isinstance(nodes[i].instruction, Load | Reduce | Fold | Gather) for i in seen)
+    return not any(isinstance(nodes[i].instruction, Load | Combining | Gather) for i in seen)
 
 
 def rule_row(rule: SideRule) -> tuple[str, int, int]:

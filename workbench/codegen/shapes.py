@@ -35,6 +35,11 @@ def array_shapes(plan: Plan) -> tuple[ArrayShape, ...]:
     return tuple(found)
 
 
+def whole_shape(dim: int) -> ArrayShape:
+    """Return the shape of all axes, as loops over fewer get it that read arrays with all of them."""
+    return ArrayShape("whole_shape", tuple(range(dim)), 0)
+
+
 def shape_words(rank: int) -> int:
     """Return the words of a `Shape` of so many axes, as read_shape takes them."""
     return 6 * rank + 1

@@ -31,6 +31,8 @@ from workbench.graph import (
     Node,
     Reduce,
     Replicate,
+    Scan,
+    SegmentedReduce,
     Shift,
     StorageType,
     Store,
@@ -97,7 +99,9 @@ class UniformTable:
                 return frozenset().union(*(n for n in needed if n is not None)) if None not in needed else None
             case Imm():
                 return frozenset()
-            case Load() | LoadIndex() | LoadSize() | Fold() | Gather() | Extend() | Store():
+            case (
+                Load() | LoadIndex() | LoadSize() | Fold() | Scan() | SegmentedReduce() | Gather() | Extend() | Store()
+            ):
                 return frozenset() if node.is_global else None
 
     def _changing(self) -> frozenset[int]:

@@ -17,13 +17,14 @@ from workbench.codegen.loops import (
 from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.rules import most_steps, region_body, rule_row
 from workbench.codegen.scope import Scope
-from workbench.codegen.shapes import ArrayShape, array_shapes
+from workbench.codegen.shapes import ArrayShape, array_shapes, whole_shape
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import Target, literal, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import LoopWords, Uniforms, UniformTable, later_uniforms, march_uniforms, step_uniforms
 from workbench.errors import GraphError
-from workbench.graph import OPERATORS, REDUCTIONS, Extend, Fold, Load, Node, Reduce, Region, StorageType
+from workbench.graph import OPERATORS, REDUCTIONS, Extend, Load, Node, Reduce, Region, StorageType
+from workbench.graph.instructions import Combining
 from workbench.graph.operators import identity
 from workbench.planning.axes import axes_of
 from workbench.planning.plan import Axes, Fill, Home, KernelPlan, Plan, Step
@@ -62,7 +63,7 @@ class KernelWriter:
             words=LoopWords(self.table, sizes=bool(axes)),
             frame=self.kernel.kernel.space,
             axes=axes,
-            shapes={shape.axes: shape.name for shape in self.shapes},
+            shapes={shape.axes: shape.name for shape in (whole_shape(self.dim), *self.shapes)},
             folds=folds,
         )
 
@@ -77,7 +78,12 @@ class KernelWriter:
     def shapes_in(self, nodes: Iterable[int], axes: Axes) -> tuple[ArrayShape, ...]:
         """The shapes that a loop over `axes` is given for the arrays of these nodes, beside its own."""
         others = {self.axes_of(node) for node in nodes} - {axes}
-        return tuple(shape for shape in self.shapes if shape.axes in others)
+        whole = (whole_shape(self.dim),) if () in others else ()
+        return (*whole, *(shape for shape in self.shapes if shape.axes in others))
+
+    def passed_shapes(self, axes: Axes, others: Iterable[ArrayShape]) -> tuple[str, ...]:
+        """What a loop over `axes` is given for its own shape and the others, by their names in a step."""
+        return tuple(self.shape_name(each) for each in (axes, *(shape.axes for shape in others)))
 
     def outside(self, code: CellCode) -> int:
         """The slot that a text notes indices outside in; -1 if it computes no place."""
@@ -86,7 +92,8 @@ class KernelWriter:
     def reserved(self) -> frozenset[str]:
         """Names that no value may have in a text of this kernel."""
         noted = {OUTSIDE} if self.plan.outside >= 0 else set[str]()
-        return RESERVED | {shape.name for shape in self.shapes} | noted if self.shapes or noted else RESERVED
+        shapes = {shape.name for shape in (whole_shape(self.dim), *self.shapes)} if self.shapes else set[str]()
+        return RESERVED | shapes | noted if shapes or noted else RESERVED
 
     # ---- what is the same in all cells
 
@@ -142,7 +149,7 @@ class KernelWriter:
     # ---- reductions
 
     def partial(self, node: int, cells: str, argument: str) -> Partial:
-        """How a Reduce or a Fold combines values, with names for its cells and for what it makes of them."""
+        """How an instruction combines values, with names for its cells and for what it makes of them."""
         instruction, type_ = self._reduce(node)
         start = (
             identity(instruction.operator, type_)
@@ -153,9 +160,9 @@ class KernelWriter:
             raise GraphError("a region without identity in a reduction", advice="Give the region an identity.")
         return Partial(argument, cells, type_name(type_), self._combine(node), literal(start, type_).text)
 
-    def _reduce(self, node: int) -> tuple[Reduce | Fold, StorageType]:
+    def _reduce(self, node: int) -> tuple[Combining, StorageType]:
         instruction = self.nodes[node].instruction
-        assert isinstance(instruction, Reduce | Fold)
+        assert isinstance(instruction, Combining)
         return instruction, self.nodes[node].value_type
 
     def _combine(self, node: int) -> str:

@@ -77,31 +77,50 @@ def fold(
     """
     trace = current_trace("fold")
     given = operand(xs)
-    name = _reduction(op)
-    if not isinstance(given, Term) or not (given.order if trace.positions is not None else given.is_local):
-        raise TraceError(
-            f"{trace.text_here('fold')} needs an array, but this is one number",
-            advice="Leave fold out, or fold an array.",
-        )
-    operator = _operator(trace, op, given, identity) if name is None else name
-    named = "fold" if name is None else REDUCTIONS[name].operator
-    if name is not None and not accepts(OPERATORS[named], given.type):
-        raise TraceError(f"fold by {named} does not take {given.type}", advice='Cast the array: astype(xs, "i64").')
-    in_any_order = name is not None or commutative
+    operator = combining(op, given, identity, "fold")
+    assert isinstance(given, Term)
+    in_any_order = isinstance(operator, str) or commutative
     if trace.positions is not None:
         result: Operand = trace.positions.fold_axes(operator, given, axis, in_any_order)
     else:
-        inner, over = given.index, _own_axes(given, axis)
+        inner, over = given.index, own_axes(given, axis, "fold")
         if len(over) == given.space.rank and not in_any_order:
             raise TraceError(
                 f"{trace.text_here('fold')} combines all elements in an order of 16 interleaved lanes",
                 advice="Write commutative=True if the function may swap its arguments, or keep an axis.",
             )
         result = trace.emit(lambda pool: pool.fold(operator, inner, over))
-    if start is not None:
-        of_user = callable(op) and name is None
-        result = operand(op(start, wrap(result))) if of_user else apply(named, operand(start), result)  # type: ignore[operator]  # callable
-    return wrap(result)
+    return started(op, operator, start, result)
+
+
+def combining(op: object, given: Operand, identity: object, what: str) -> str | Region:
+    """How `what` combines the elements of an array: a reduction's name or a region. TraceError where one does not fit.
+
+    identity: of a function of the user.
+    """
+    trace = current_trace(what)
+    name = _reduction(op, what)
+    if not isinstance(given, Term) or not (given.order if trace.positions is not None else given.is_local):
+        raise TraceError(
+            f"{trace.text_here(what)} needs an array, but this is one number",
+            advice=f"Leave {what} out, or give it an array.",
+        )
+    if name is None:
+        return _operator(trace, op, given, identity, what)
+    named = REDUCTIONS[name].operator
+    if not accepts(OPERATORS[named], given.type):
+        raise TraceError(f"{what} by {named} does not take {given.type}", advice='Cast the array: astype(xs, "i64").')
+    return name
+
+
+def started(op: object, operator: str | Region, start: object, result: Operand) -> Value:
+    """The result, combined once with the start, at the left, if there is one."""
+    if start is None:
+        return wrap(result)
+    if isinstance(operator, str):
+        return wrap(apply(REDUCTIONS[operator].operator, operand(start), result))
+    assert callable(op)
+    return wrap(operand(op(start, wrap(result))))
 
 
 def generate(shape: object, f: Callable[..., object]) -> Value:
@@ -124,18 +143,18 @@ def generate(shape: object, f: Callable[..., object]) -> Value:
     return Value(spread(result, meeting_space(trace, [result, *indices])))
 
 
-def _operator(trace: Trace, op: object, given: Term, identity: object) -> Region:
+def _operator(trace: Trace, op: object, given: Term, identity: object, what: str) -> Region:
     """A Python function as an operator."""
     assert callable(op)
     if identity is None:
         raise TraceError(
-            f"{trace.text_here('fold')}: no identity is given for {getattr(op, '__name__', op)}",
+            f"{trace.text_here(what)}: no identity is given for {getattr(op, '__name__', op)}",
             advice="Write identity=..., the number that leaves the other unchanged: 0 of a sum, 1 of a product.",
         )
     return region_of(trace, op, given.type, operand(identity))
 
 
-def _reduction(op: object) -> str | None:
+def _reduction(op: object, what: str) -> str | None:
     """The reduction of an operator: a name, or a function of the language or of NumPy; None for one of the user."""
     named = op if isinstance(op, str) else getattr(op, "__name__", None)
     of_user = isinstance(op, FunctionType) and op.__module__ != "workbench.frontend.language"
@@ -144,11 +163,11 @@ def _reduction(op: object) -> str | None:
     if not of_user:
         shown = named if isinstance(named, str) else repr(op)
         known = ", ".join(sorted(_FOLDED))
-        raise TraceError(f"fold by {shown}", advice=f"Use one of {known}, or a Python function of two elements.")
+        raise TraceError(f"{what} by {shown}", advice=f"Use one of {known}, or a Python function of two elements.")
     return None
 
 
-def _own_axes(given: Term, axis: object) -> tuple[int, ...]:
+def own_axes(given: Term, axis: object, what: str) -> tuple[int, ...]:
     """The numbers of the axes that are named, among the value's own."""
     own = given.space.axes
     found: list[int] = []
@@ -156,12 +175,12 @@ def _own_axes(given: Term, axis: object) -> tuple[int, ...]:
         number = next((k for k, a in enumerate(own) if a.name == each), each)
         if isinstance(number, bool) or not isinstance(number, int) or not -len(own) <= number < len(own):
             raise TraceError(
-                f"fold over axis {each!r} of a value with the axes {given.space.axis_names}",
+                f"{what} over axis {each!r} of a value with the axes {given.space.axis_names}",
                 advice="Name one of them, or give its number.",
             )
         found.append(number % len(own))
     if not found or len(set(found)) < len(found):
-        raise TraceError(f"fold over the axes {axis!r}", advice="Name each axis once.")
+        raise TraceError(f"{what} over the axes {axis!r}", advice="Name each axis once.")
     return tuple(sorted(found))
 
 

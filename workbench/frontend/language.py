@@ -9,6 +9,7 @@ from workbench.frontend import operations
 from workbench.frontend.arrays import array, arrays, fold, generate, output
 from workbench.frontend.boundaries import analytic, constant, fixed, mirror, neumann, periodic, reflect
 from workbench.frontend.calculus import curl, derivative, div, grad, laplacian
+from workbench.frontend.collectives import fold_segments, scan
 from workbench.frontend.componentwise import componentwise
 from workbench.frontend.coordinates import cell_centre, coordinate
 from workbench.frontend.declarations import extend, field, fields, kernel, param, scalar, tensor, vector
@@ -280,7 +281,7 @@ __all__ = [
     "fields",
     "fixed",
     "floor",
-    "fold",
+    "fold", "fold_segments",
     "generate",
     "grad",
     "hypot",
@@ -321,7 +322,7 @@ __all__ = [
     "reflect",
     "rolling",
     "rsqrt",
-    "scalar",
+    "scalar", "scan",
     "shift",
     "sign",
     "sin",

@@ -11,7 +11,7 @@ from typing import Protocol
 from workbench.errors import TraceError
 from workbench.frontend.source import Place, Source
 from workbench.graph import Axis, Hint, KernelBuilder, Node, Region, Space, Span, Static, StorageType, grid_space
-from workbench.graph.instructions import NO_HINT
+from workbench.graph.marks import NO_HINT
 
 MOST_NODES = 200_000  # beyond any program that a compiler takes; a body that makes more never ends
 MOST_OPERATIONS = 1_000_000

@@ -9,7 +9,6 @@ from workbench.graph.instructions import (
     Fixed,
     Fold,
     Gather,
-    Hint,
     Imm,
     Instruction,
     Load,
@@ -25,14 +24,16 @@ from workbench.graph.instructions import (
     Reflect,
     Region,
     Replicate,
+    Scan,
+    SegmentedReduce,
     Shift,
     SideRule,
-    Span,
     Store,
     Undefined,
     Value,
     Wall,
 )
+from workbench.graph.marks import Hint, Span
 from workbench.graph.naming import formula, own_name, record_name, value_name, value_names
 from workbench.graph.operators import OPERATORS, REDUCTIONS, Operator
 from workbench.graph.spaces import GLOBAL, Axis, Space, grid_space
@@ -71,6 +72,8 @@ __all__ = [
     "Reflect",
     "Region",
     "Replicate",
+    "Scan",
+    "SegmentedReduce",
     "Shift",
     "SideRule",
     "Space",

@@ -8,13 +8,11 @@ from dataclasses import replace
 from workbench.errors import GraphError
 from workbench.graph.graph import Kernel, Static
 from workbench.graph.instructions import (
-    NO_HINT,
     Arith,
     Broadcast,
     Extend,
     Fold,
     Gather,
-    Hint,
     Imm,
     Instruction,
     Load,
@@ -24,11 +22,13 @@ from workbench.graph.instructions import (
     Reduce,
     Region,
     Replicate,
+    Scan,
+    SegmentedReduce,
     Shift,
     SideRule,
-    Span,
     Store,
 )
+from workbench.graph.marks import NO_HINT, Hint, Span
 from workbench.graph.operators import OPERATORS, REDUCTIONS, accepts
 from workbench.graph.spaces import GLOBAL, Space
 from workbench.graph.types import BOOL, I64, StorageType
@@ -109,6 +109,29 @@ class KernelBuilder:
             return self.reduce(operator, value)
         self._check_reduction(operator, node)
         return self._add(Fold(operator, over), (value,), node.type, space.without(over))
+
+    def scan(
+        self, operator: str | Region, value: int, axis: int, *, reverse: bool = False, exclusive: bool = False
+    ) -> int:
+        """Combine a Local along one of its axes up to each cell; see Scan."""
+        node = self._local(value, "Scan")
+        _check_axis(axis, _space(node))
+        self._check_reduction(operator, node)
+        return self._add(Scan(operator, axis, reverse, exclusive), (value,), node.type, node.space)
+
+    def segments(self, operator: str | Region, values: int, starts: int, lengths: int) -> int:
+        """Combine each segment of a Local of one axis: i64 beginnings and lengths along another one; see the class."""
+        node, places = (
+            self._local(values, "SegmentedReduce"),
+            [self._local(n, "SegmentedReduce") for n in (starts, lengths)],
+        )
+        if _space(node).rank != 1 or any((n.type, n.space) != (I64, places[0].space) for n in places):
+            raise GraphError(
+                f"segments of {_space(node).rank} axes by {places[0].type} and {places[1].type}",
+                advice="Give cells of one axis, and beginnings and lengths as i64 of another one.",
+            )
+        self._check_reduction(operator, node)
+        return self._add(SegmentedReduce(operator), (values, starts, lengths), node.type, places[0].space)
 
     def broadcast(self, value: int, space: Space | None = None) -> int:
         """A Global in every cell of `space`, the kernel's own if not given. A constant becomes a Local constant."""

@@ -19,6 +19,8 @@ from workbench.graph.instructions import (
     Reduce,
     Region,
     Replicate,
+    Scan,
+    SegmentedReduce,
     Shift,
     Store,
 )
@@ -79,7 +81,7 @@ def _of_exact_operands(instruction: Instruction) -> Bound:
     match instruction:
         case Arith(operator):
             return OPERATORS[operator].ulp
-        case Reduce(operator=Region() as region) | Fold(operator=Region() as region):
+        case Reduce() | Fold() | Scan() | SegmentedReduce() if isinstance(region := instruction.operator, Region):
             return 0 if _all_exact(region.nodes) else None
         case _:
             return 0
@@ -96,10 +98,9 @@ def _all_exact(nodes: Sequence[Node]) -> bool:
         match node.instruction:
             case Arith(operator) if OPERATORS[operator].ulp:
                 return False
-            case Reduce(operator=Region() as region) | Fold(operator=Region() as region) if not _all_exact(
-                region.nodes
-            ):
-                return False
+            case Reduce(operator) | Fold(operator) | Scan(operator) | SegmentedReduce(operator):
+                if isinstance(operator, Region) and not _all_exact(operator.nodes):
+                    return False
             case _:
                 pass
     return True

@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from workbench.graph.instructions import NOWHERE, Load, Node, Span, Store
+from workbench.graph.instructions import Load, Node, Store
 from workbench.graph.limits import NO_LIMITS, Limits
+from workbench.graph.marks import NOWHERE, Span
 from workbench.graph.shown import Bundle, bundle_of
 from workbench.graph.spaces import Space
 from workbench.graph.types import StorageType

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Literal, get_args
 
+from workbench.graph.marks import NO_HINT, Hint, Span
 from workbench.graph.spaces import Space
 from workbench.graph.types import I64, StorageType
 
@@ -71,6 +72,30 @@ class Fold:
 
     operator: str | Region
     axes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What is combined along one axis up to each cell, in the canonical order of semantics §3; on the domain only.
+
+    reverse: from the last cell to the first. exclusive: without the cell itself; the first one is the identity.
+    """
+
+    operator: str | Region
+    axis: int
+    reverse: bool = False
+    exclusive: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentedReduce:
+    """For each segment of a line of cells its cells to one, in the canonical order of semantics §3; on the domain only.
+
+    Operands: the cells, along one axis; for each segment where it begins and how many cells it has, i64 along another
+    one. A segment that leaves the cells, or a last one that does not end with them, is an error of the run.
+    """
+
+    operator: str | Region
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,36 +241,14 @@ class Extend:
     sides: tuple[tuple[SideRule, SideRule], ...]
 
 
-Instruction = (
-    Imm | Load | Store | Reduce | Broadcast | Fold | Replicate | Gather | Shift | LoadIndex | LoadSize | Arith | Extend
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """Where in the cell something was written; lines count from 1 as the user sees them, columns from 0."""
-
-    line: int
-    column: int = 0
-    end_column: int = 0
-
-
-NOWHERE = Span(0)
-Wish = Literal["manifest", "delayed", "rolling"]
-"""Stored; recomputed; or stored where it rolls between loops that run together, and recomputed where it does not."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """What a person asked for at a node; `line` is where. None and False mean nothing was asked."""
-
-    allocation: Wish | None = None
-    sync_before: bool = False
-    sync_after: bool = False
-    line: int = 0
-
-
-NO_HINT = Hint()
+Collective = Scan | SegmentedReduce
+"""What is made of many cells by a loop of its own, and lies in an array that has a value on the domain only."""
+COLLECTIVES: tuple[type[Collective], ...] = get_args(Collective)
+Combining = Reduce | Fold | Collective
+"""Instructions with an operator that combines two values."""
+Leaf = Imm | Load | LoadIndex | LoadSize
+"""Instructions without operands."""
+Instruction = Leaf | Store | Combining | Broadcast | Replicate | Gather | Shift | Arith | Extend
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +296,7 @@ class Parameter:
 class Region:
     """A closed scalar graph used as an operator; all nodes are Globals, the last node is the result.
 
-    For Reduce and Fold: two parameters (accumulator, cell) and `identity`, the value that leaves the other unchanged.
+    For what combines: two parameters (accumulator, cell) and `identity`, the value that leaves the other unchanged.
     """
 
     parameters: tuple[Parameter, ...]
@@ -351,6 +354,8 @@ TRAITS: dict[type, Traits] = {
     Reduce: Traits("reduce", 1, "all", "global", "launch", on_domain=True),
     Broadcast: Traits("broadcast", 1, "none", "local", "cells", uniform=True),
     Fold: Traits("fold", 1, "all", "local", "launch"),
+    Scan: Traits("scan", 1, "all", "local", "launch", on_domain=True),
+    SegmentedReduce: Traits("segments", 3, "all", "local", "launch", on_domain=True),
     Replicate: Traits("replicate", 1, "projection", "local", "cells"),
     Gather: Traits("gather", None, "anywhere", "local", "cells", on_domain=True),
     Shift: Traits("shift", 1, "neighbour", "local", "cells"),

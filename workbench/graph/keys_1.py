@@ -12,7 +12,8 @@ from dataclasses import MISSING, Field, fields
 
 from workbench.graph import instructions, spaces
 from workbench.graph.graph import Graph, Kernel
-from workbench.graph.instructions import Hint, Node, Parameter, Region, Span
+from workbench.graph.instructions import Node, Parameter, Region
+from workbench.graph.marks import Hint, Span
 from workbench.graph.types import StorageType
 
 _RECORDS: dict[type, tuple[str, tuple[str, ...]]] = {

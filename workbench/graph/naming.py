@@ -15,6 +15,7 @@ from workbench.graph.identity import by_identity
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
+    Combining,
     Extend,
     Fold,
     Gather,
@@ -25,6 +26,8 @@ from workbench.graph.instructions import (
     Node,
     Reduce,
     Replicate,
+    Scan,
+    SegmentedReduce,
     Shift,
     Store,
     traits_of,
@@ -199,12 +202,8 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
         case Gather():
             inside = [_operand(kernel, node, i, depth - 1) if depth else "…" for i in range(1, len(node.operands))]
             return f"{_operand(kernel, node, 0, depth)}[{', '.join(inside)}]"
-        case Reduce(operator):
-            named = operator if isinstance(operator, str) else "fold"
-            return f"{named} of {_operand(kernel, node, 0, depth)} over all cells"
-        case Fold(operator, axes):
-            named = operator if isinstance(operator, str) else "fold"
-            return f"{named} of {_operand(kernel, node, 0, depth)} over {_axes_of_operand(kernel, node, axes)}"
+        case Reduce() | Fold() | Scan() | SegmentedReduce() as combining:
+            return _combining(kernel, node, combining, _operand(kernel, node, 0, depth))
         case Broadcast() | Replicate():
             return _operand(kernel, node, 0, depth)
         case Extend():
@@ -214,6 +213,19 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
             given = [str(getattr(other, field.name)) for field in fields(other)]
             operands = [_operand(kernel, node, i, depth - 1) if depth else "…" for i in range(len(node.operands))]
             return f"{traits_of(other).word}({', '.join([*given, *operands])})"
+
+
+def _combining(kernel: Kernel, node: Node, instruction: Combining, operand: str) -> str:
+    named = instruction.operator if isinstance(instruction.operator, str) else "fold"
+    match instruction:
+        case Reduce():
+            return f"{named} of {operand} over all cells"
+        case Fold(_, axes):
+            return f"{named} of {operand} over {_axes_of_operand(kernel, node, axes)}"
+        case Scan(_, axis):
+            return f"{named} of {operand} along {_axes_of_operand(kernel, node, (axis,))}"
+        case SegmentedReduce():
+            return f"{named} of the segments of {operand}"
 
 
 def _arithmetic(kernel: Kernel, node: Node, operator: str, depth: int, outermost: bool) -> str:

@@ -10,14 +10,12 @@ from typing import Any, Literal, cast, get_args
 from workbench.errors import GraphError
 from workbench.graph.graph import Coordinate, Graph, Kernel, Static
 from workbench.graph.instructions import (
-    NO_HINT,
     PLAIN,
     RULES,
     Arith,
     Broadcast,
     Extend,
     Fold,
-    Hint,
     Imm,
     Instruction,
     Load,
@@ -26,12 +24,13 @@ from workbench.graph.instructions import (
     Reduce,
     Region,
     Replicate,
+    Scan,
+    SegmentedReduce,
     SideRule,
-    Span,
     Store,
-    Wish,
 )
 from workbench.graph.limits import Limits
+from workbench.graph.marks import NO_HINT, Hint, Span, Wish
 from workbench.graph.operators import OPERATORS
 from workbench.graph.spaces import (
     GLOBAL,
@@ -340,13 +339,8 @@ class _Parser:
                 return Load(name, line.names() if line.accept("along") else ())
             case "store":
                 return Store(line.name())
-            case "reduce" | "fold":
-                key = line.take()
-                if key.startswith("@") and key not in self.regions:
-                    raise line.error(f"no region {key} stands above")
-                line.take("over")
-                operator, axes = self.regions.get(key, key), line.integers()
-                return Reduce(operator, axes) if word == "reduce" else Fold(operator, axes)
+            case "reduce" | "fold" | "scan" | "segments":
+                return self._combining(word, line)
             case "broadcast" | "replicate":
                 line.take("to")
                 space = self._space(line)
@@ -365,6 +359,19 @@ class _Parser:
                 return Arith(operator)
             case _:
                 raise line.error(f"unknown instruction {word}")
+
+    def _combining(self, word: str, line: _Line) -> Instruction:
+        """An instruction with an operator, by its name or as a region above."""
+        key = line.take()
+        if key.startswith("@") and key not in self.regions:
+            raise line.error(f"no region {key} stands above")
+        operator = self.regions.get(key, key)
+        if word == "segments":
+            return SegmentedReduce(operator)
+        line.take("over")
+        if word == "scan":
+            return Scan(operator, line.integer(), line.accept("reverse"), line.accept("exclusive"))
+        return Reduce(operator, line.integers()) if word == "reduce" else Fold(operator, line.integers())
 
     def _plain(self, kind: type[Any], line: _Line) -> Instruction:
         """An instruction of numbers; those with defaults may be missing at the end."""

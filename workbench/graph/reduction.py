@@ -7,7 +7,7 @@ and maximum keep the order too, because NaN and the sign of zero depend on it.
 
 A fold over some axes takes, for each cell along the others, the last of these axes in chunks of 1024 cells by global
 index; a chunk is one lane, in index order, starting from the identity. Then trees: over the chunks, and over each
-further axis from the last to the first.
+further axis from the last to the first. Scans and segments: workbench.graph.scans.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ LANES = 16
 
 def reduce_canonically(operator: str | Region, values: Array, type_: StorageType) -> Array:
     """Reduce `values` (rank >= 1, dtype of `type_`) over all axes; returns a 0-d array of the same dtype."""
-    combine, start = _operator(operator, type_)
+    combine, start = combination(operator, type_)
     return reduce_in_order(combine, start, values)
 
 
 def fold_canonically(operator: str | Region, values: Array, axes: tuple[int, ...], type_: StorageType) -> Array:
     """Fold `values` (dtype of `type_`) over some of their axes; returns an array over the others, of the same dtype."""
-    combine, start = _operator(operator, type_)
+    combine, start = combination(operator, type_)
     return fold_in_order(combine, start, values, axes)
 
 
@@ -91,8 +91,8 @@ def _lanes(combine: Combine, start: Array, chunks: Array) -> Array:
     return lanes
 
 
-def _operator(operator: str | Region, type_: StorageType) -> tuple[Combine, Array]:
-    """The binary operator and its identity."""
+def combination(operator: str | Region, type_: StorageType) -> tuple[Combine, Array]:
+    """Return the binary operator and its identity, 0-d of the type's dtype."""
     if isinstance(operator, Region):
         region = operator
         if region.identity is None:

@@ -11,20 +11,24 @@ from workbench.graph.graph import Graph, Kernel, Static
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
+    Combining,
     Extend,
     Fold,
     Gather,
-    Hint,
     Imm,
+    Leaf,
     Load,
     LoadIndex,
     LoadSize,
     Node,
     Reduce,
     Replicate,
+    Scan,
+    SegmentedReduce,
     Shift,
     Store,
 )
+from workbench.graph.marks import Hint
 from workbench.graph.spaces import Space
 
 Rule = Callable[[KernelBuilder, Node, tuple[int, ...]], int]
@@ -41,8 +45,8 @@ def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
             return _leaf(builder, node, leaf)
         case Store(name):
             return builder.store(name, operands[0])
-        case Reduce(operator, axes) | Fold(operator, axes):
-            return builder.fold(operator, operands[0], axes)
+        case Reduce() | Fold() | Scan() | SegmentedReduce() as combining:
+            return _combining(builder, combining, operands)
         case Broadcast(space):
             return builder.broadcast(operands[0], space)
         case Replicate(space):
@@ -59,7 +63,17 @@ def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
             return builder.extend(operands[0], sides, operands[1:])
 
 
-def _leaf(builder: KernelBuilder, node: Node, instruction: Imm | Load | LoadIndex | LoadSize) -> int:
+def _combining(builder: KernelBuilder, instruction: Combining, operands: tuple[int, ...]) -> int:
+    match instruction:
+        case Reduce(operator, axes) | Fold(operator, axes):
+            return builder.fold(operator, operands[0], axes)
+        case Scan(operator, axis, reverse, exclusive):
+            return builder.scan(operator, operands[0], axis, reverse=reverse, exclusive=exclusive)
+        case SegmentedReduce(operator):
+            return builder.segments(operator, *operands)
+
+
+def _leaf(builder: KernelBuilder, node: Node, instruction: Leaf) -> int:
     match instruction:
         case Imm(value):
             assert node.space is not None

@@ -10,12 +10,11 @@ from typing import Any
 
 from workbench.graph.graph import Graph, Static
 from workbench.graph.instructions import (
-    NO_HINT,
     Arith,
     Broadcast,
+    Combining,
     Extend,
     Fold,
-    Hint,
     Imm,
     Instruction,
     Load,
@@ -25,13 +24,15 @@ from workbench.graph.instructions import (
     Reflect,
     Region,
     Replicate,
+    Scan,
+    SegmentedReduce,
     SideRule,
-    Span,
     Store,
     Wall,
     rule_name,
     traits_of,
 )
+from workbench.graph.marks import NO_HINT, Hint, Span
 from workbench.graph.spaces import AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent, Space
 
 HEADER = "graph"
@@ -158,7 +159,7 @@ def _regions(graph: Graph) -> dict[Region, int]:
     blocks = [k.nodes for k in graph.kernels] + [c.nodes for c in graph.coordinates]
     for nodes in blocks:
         for node in nodes:
-            if isinstance(node.instruction, Reduce | Fold) and isinstance(node.instruction.operator, Region):
+            if isinstance(node.instruction, Combining) and isinstance(node.instruction.operator, Region):
                 found.setdefault(node.instruction.operator, len(found))
     return found
 
@@ -197,6 +198,12 @@ def _instruction_words(instruction: Instruction, local: Space, region_text: Call
         case Reduce(operator, axes) | Fold(operator, axes):
             spelled = region_text(operator) if isinstance(operator, Region) else operator
             return [traits_of(instruction).word, spelled, "over", _tuple_text(axes)]
+        case Scan(operator, axis, reverse, exclusive):
+            spelled = region_text(operator) if isinstance(operator, Region) else operator
+            ways = [word for word, is_so in (("reverse", reverse), ("exclusive", exclusive)) if is_so]
+            return ["scan", spelled, "over", str(axis), *ways]
+        case SegmentedReduce(operator):
+            return ["segments", region_text(operator) if isinstance(operator, Region) else operator]
         case Broadcast(space) | Replicate(space):
             return [traits_of(instruction).word, "to", space_text(space, local)]
         case Arith(operator):

@@ -9,6 +9,7 @@ from workbench.graph.graph import Graph
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
+    Combining,
     Extend,
     Fold,
     Gather,
@@ -20,6 +21,8 @@ from workbench.graph.instructions import (
     Reduce,
     Region,
     Replicate,
+    Scan,
+    SegmentedReduce,
     Shift,
     Store,
     traits_of,
@@ -284,22 +287,22 @@ def kernels_store_something(graph: Graph) -> None:
 
 
 def reductions_are_closed(graph: Graph) -> None:
-    """Reduce takes a Local over all its axes, Fold over some, by a known reduction or a binary operator as a region."""
+    """What combines takes a Local along the right axes, by a known reduction or a binary operator as a region."""
     for place in places(graph):
         node, instruction = place.node, place.node.instruction
-        if not isinstance(instruction, Reduce | Fold):
+        if not isinstance(instruction, Combining):
             continue
-        operand, axes = place.operand(0), instruction.axes
+        operand = place.operand(0)
         if not operand.is_local or node.type != operand.type or operand.space is None:
             place.fail(f"{_kind(node)} takes a Local and keeps its type", "Correct operand or type.")
-        every = tuple(range(operand.space.rank))
-        if isinstance(instruction, Reduce) and axes != every:
-            place.fail(f"Reduce over axes {axes} of {len(every)}", "Reduce over all axes, or fold over some.")
-        some = tuple(sorted(set(axes) & set(every)))
-        if isinstance(instruction, Fold) and (axes != some or axes in ((), every)):
-            place.fail(f"Fold over axes {axes} of {len(every)}", "Name some of the operand's axes, ascending.")
-        if isinstance(instruction, Fold) and node.space != operand.space.without(axes):
-            place.fail(f"Fold over axes {axes} gives another space", "Give it the axes that are left.")
+        match instruction:
+            case Reduce(_, axes) | Fold(_, axes):
+                _reduces_axes(place, operand.space, axes)
+            case Scan(_, axis):
+                if not 0 <= axis < operand.space.rank or node.space != operand.space:
+                    place.fail(f"Scan over axis {axis} of {operand.space.rank}", "Name an axis; keep all.")
+            case SegmentedReduce():
+                _segments(place)
         if isinstance(instruction.operator, Region):
             trouble = check_region(instruction.operator, node.value_type)
             if trouble:
@@ -310,12 +313,33 @@ def reductions_are_closed(graph: Graph) -> None:
             place.fail(f"reduction {instruction.operator} of {node.type}", "Cast the value first.")
 
 
+def _reduces_axes(place: Place, space: Space, axes: tuple[int, ...]) -> None:
+    """Reduce over all axes of its operand, Fold over some, which its result lacks."""
+    instruction, every = place.node.instruction, tuple(range(space.rank))
+    if isinstance(instruction, Reduce) and axes != every:
+        place.fail(f"Reduce over axes {axes} of {len(every)}", "Reduce over all axes, or fold over some.")
+    some = tuple(sorted(set(axes) & set(every)))
+    if isinstance(instruction, Fold) and (axes != some or axes in ((), every)):
+        place.fail(f"Fold over axes {axes} of {len(every)}", "Name some of the operand's axes, ascending.")
+    if isinstance(instruction, Fold) and place.node.space != space.without(axes):
+        place.fail(f"Fold over axes {axes} gives another space", "Give it the axes that are left.")
+
+
+def _segments(place: Place) -> None:
+    """Cells of one axis; beginnings and lengths in the cells of the result."""
+    node = place.node
+    if _rank(place.operand(0)) != 1 or _rank(node) != 1:
+        place.fail("segments of or in more than one axis", "Give cells of one axis.")
+    if any((place.operand(k).type, place.operand(k).space) != (I64, node.space) for k in (1, 2)):
+        place.fail("beginnings or lengths that are no i64 in the result's cells", "Cast or replicate them.")
+
+
 def coordinates_are_local(graph: Graph) -> None:
     """A coordinate labels an axis by a Local made of indices, sizes and params."""
     roles = {s.name: s.role for s in graph.statics}
     for coordinate in graph.coordinates:
         used = {n.instruction.name for n in coordinate.nodes if isinstance(n.instruction, Load)}
-        stores = any(isinstance(n.instruction, Store | Reduce | Fold) for n in coordinate.nodes)
+        stores = any(isinstance(n.instruction, Store | Combining) for n in coordinate.nodes)
         local = bool(coordinate.nodes) and coordinate.nodes[-1].is_local
         if not 0 <= coordinate.axis < graph.dim or stores or not local or any(roles[n] != "param" for n in used):
             raise GraphError(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from workbench.graph.graph import Graph
 from workbench.graph.instructions import (
+    Collective,
     Extend,
     Fold,
     Load,
@@ -113,9 +114,11 @@ def loads_stay_inside(graph: Graph) -> None:
         for index in range(len(kernel.nodes) - 1, -1, -1):
             node, own = kernel.nodes[index], reach[index]
             instruction = node.instruction
-            if isinstance(instruction, Load) and node.is_local and own is not None and any(map(any, own)):
+            inside_only = isinstance(instruction, Load | Collective) and node.is_local
+            if inside_only and own is not None and any(map(any, own)):
+                name = instruction.name if isinstance(instruction, Load) else type(instruction).__name__
                 Place(f"kernel {kernel.name}", kernel.nodes, index).fail(
-                    f"{instruction.name} is read outside its domain without a boundary rule", "Put an Extend above it."
+                    f"{name} is read outside its domain without a boundary rule", "Put an Extend above it."
                 )
             for number, operand in enumerate(node.operands):
                 if kernel.nodes[operand].is_global:

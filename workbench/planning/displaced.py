@@ -17,7 +17,8 @@ from workbench.graph import (
     Shift,
 )
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.instructions import NO_HINT, Node, needs_array, traits_of
+from workbench.graph.instructions import Node, needs_array, traits_of
+from workbench.graph.marks import NO_HINT
 from workbench.graph.rewrite import copy, drop_dead, merged_hint
 from workbench.graph.spaces import Space
 from workbench.graph.types import StorageType

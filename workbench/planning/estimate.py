@@ -24,7 +24,7 @@ from workbench.graph import (
     Replicate,
     Shift,
 )
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import Collective, traits_of
 from workbench.planning.axes import axes_of, in_frame, listed
 from workbench.planning.cost import default_extents
 from workbench.planning.emission import STORED, Emission
@@ -141,7 +141,7 @@ class Estimate:
         self.traffic = [BOOL if size == 1 else size / 8 for size in sizes]
         for i in self._of_rows():
             self.weights[i] = self.traffic[i] = 0.0
-        self._loops_known: dict[tuple[Margins, Axes, Axes], int] = {}
+        self._loops_known: dict[tuple[Margins, Axes, Axes, int], int] = {}
         self.loop_of = [self._loop_of(i) for i in range(len(kernel.nodes))]
         self.offsets: dict[int, tuple[Offset, ...]] = {}
         self.placing = _CHAINING if together and self.dim > 1 else _ORDERING
@@ -154,10 +154,10 @@ class Estimate:
     def _loop_of(self, root: int) -> int:
         """A number for the margins and axes of a root's loop, the same for all roots that may share one."""
         node = self.kernel.nodes[root]
-        axes, reduced = loop_of(self.kernel, root)
+        axes, reduced, alone = loop_of(self.kernel, root)
         copied = not (node.is_local and traits_of(node.instruction).evaluated_in == "cells") and not reduced
         own = no_margins(self.dim) if copied else self.margins[root]
-        return self._loops_known.setdefault((own, axes, reduced), len(self._loops_known))
+        return self._loops_known.setdefault((own, axes, reduced, alone), len(self._loops_known))
 
     def _below(self, index: int) -> tuple[tuple[int, ...], int | None]:
         """The operands that a cell evaluates for the node, and how far the bits of its offsets move on the way.
@@ -194,7 +194,7 @@ class Estimate:
             waits = tuple(dict.fromkeys(w for o in nodes[i].operands for w in through[o]))
             reduces = isinstance(instruction, Reduce)
             storable = nodes[i].is_local and traits_of(instruction).is_worth_storing
-            if reduces or i in held or storable or isinstance(instruction, Fold):
+            if reduces or i in held or storable or isinstance(instruction, Fold | Collective):
                 found.append((i, waits, reduces))
                 waits = (i,)
             through[i] = waits
@@ -259,9 +259,9 @@ class Estimate:
     def _body(self, storage: Sequence[Storage], group: Group) -> _Body:
         below, weights, is_work = self.below, self.weights, self.is_work
         here = 1 << self.origin
-        manifest = () if group.reduced else group.manifest
-        taken = (*group.reductions, *group.manifest) if group.reduced else group.reductions
-        bits: dict[int, int] = {self.kernel.nodes[r].operands[0]: here for r in taken}
+        manifest = () if group.takes else group.manifest
+        taken = (*group.reductions, *group.manifest) if group.takes else group.reductions
+        bits: dict[int, int] = {operand: here for root in taken for operand in self.kernel.nodes[root].operands}
         reads = dict.fromkeys(group.copies, here)
         numbers: set[int] = set()
         work, count = 0.0, 0

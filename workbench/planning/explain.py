@@ -196,7 +196,7 @@ class _Pair:
             text = f"{about}{names[1]} is in a later sub-kernel than {names[0]}, because it needs {names[0]}{through}."
             return Explanation("needs", text, (roots[1], *path, roots[0]), pair)
         one, two = self.step.subkernels[early], self.step.subkernels[late]
-        if (one.axes, one.reduced) != (two.axes, two.reduced):
+        if (one.axes, one.reduced, one.alone) != (two.axes, two.reduced, two.alone):
             text = (
                 f"{about}{names[0]} is made by a loop over {self._axes(one)} and {names[1]} by one over "
                 f"{self._axes(two)}: a sub-kernel has one kind of loop."
@@ -233,7 +233,8 @@ class _Pair:
     def _axes(self, subkernel: Subkernel) -> str:
         frame = self.kernel.kernel.space
         folds = f" that folds {axes_text(frame, subkernel.reduced)}" if subkernel.reduced else ""
-        return axes_text(frame, subkernel.axes) + folds
+        alone = " of its own" if subkernel.alone >= 0 else ""
+        return axes_text(frame, subkernel.axes) + folds + alone
 
     def _value(self, node: int) -> str:
         return value_name(self.kernel.kernel, node)

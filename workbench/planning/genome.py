@@ -19,7 +19,7 @@ from dataclasses import replace
 
 from workbench.errors import GenomeError, PlanError
 from workbench.graph import Graph
-from workbench.graph.instructions import NO_HINT
+from workbench.graph.marks import NO_HINT
 from workbench.planning.choices import BarrierChoices, Choices, PlanChoices, ValueChoices, names_node
 from workbench.planning.genome_version_1 import from_version_1, version_1_key
 from workbench.planning.letters import bits_of, letters_of

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from workbench.errors import PlanError
 from workbench.graph import Broadcast, Extend, Fold, Kernel, Load, Reduce, value_name
+from workbench.graph.instructions import Collective
 from workbench.planning.axes import axes_of, listed
 from workbench.planning.emission import (
     EMISSION_LIMIT,
@@ -23,8 +24,8 @@ from workbench.planning.reach import no_margins, rank_of
 class Group:
     """Values computed in one loop nest over the domain grown by `margins`.
 
-    manifest: Manifest nodes. copies: Loads whose value another field takes. reductions: Reduce nodes. axes and reduced:
-    as in a Subkernel; with reduced axes all that the group makes are Folds, listed as Manifest.
+    manifest: Manifest nodes. copies: Loads whose value another field takes. reductions: Reduce nodes. axes, reduced and
+    alone: as in a Subkernel; with reduced axes all that the group makes are Folds, listed as Manifest.
     """
 
     margins: Margins
@@ -33,6 +34,12 @@ class Group:
     reductions: tuple[int, ...] = ()
     axes: Axes = ()
     reduced: Axes = ()
+    alone: int = -1
+
+    @property
+    def takes(self) -> bool:
+        """Whether it computes the operands of what it stores, and not that itself."""
+        return bool(self.reduced) or self.alone >= 0
 
     @property
     def roots(self) -> tuple[int, ...]:
@@ -55,7 +62,7 @@ def group_writes(
     join Folds of the same axes alone. No other way to group had fewer groups in any program small enough to try all
     (tests/planning/test_brute_grouping).
     """
-    outside: list[tuple[Margins, Axes, Axes]] = []
+    outside: list[tuple[Margins, Axes, Axes, int]] = []
     roots: list[list[int]] = []
     sizes: list[int] = []
     position: dict[int, int] = {}
@@ -84,16 +91,18 @@ def group_writes(
     return tuple(_group(kernel, storage, tuple(each), own) for own, each in zip(outside, roots, strict=True))
 
 
-def loop_of(kernel: Kernel, root: int) -> tuple[Axes, Axes]:
-    """Return over which axes of the graph the loop of a root runs, and which of them it folds."""
+def loop_of(kernel: Kernel, root: int) -> tuple[Axes, Axes, int]:
+    """Return over which axes of the graph the loop of a root runs, which of them it folds, and a root that is alone."""
     node = kernel.nodes[root]
+    if isinstance(node.instruction, Collective):
+        return axes_of(node.space, kernel.space), (), root
     source = kernel.nodes[node.operands[0]] if isinstance(node.instruction, Fold | Reduce) else node
     if source.space == kernel.space and not isinstance(node.instruction, Fold):
-        return (), ()
+        return (), (), -1
     axes = axes_of(source.space, kernel.space)
     folded = node.instruction.axes if isinstance(node.instruction, Fold) else ()
     every = listed(axes, kernel.space.rank)
-    return axes, tuple(every[axis] for axis in folded)
+    return axes, tuple(every[axis] for axis in folded), -1
 
 
 def _domain_of(kernel: Kernel, root: int) -> Margins:
@@ -103,17 +112,17 @@ def _domain_of(kernel: Kernel, root: int) -> Margins:
 
 
 def _group(
-    kernel: Kernel, storage: Sequence[Storage], roots: tuple[int, ...], own: tuple[Margins, Axes, Axes]
+    kernel: Kernel, storage: Sequence[Storage], roots: tuple[int, ...], own: tuple[Margins, Axes, Axes, int]
 ) -> Group:
-    margins, axes, reduced = own
-    return Group(margins, *_sort(kernel, storage, roots), axes, reduced)
+    margins, axes, reduced, alone = own
+    return Group(margins, *_sort(kernel, storage, roots), axes, reduced, alone)
 
 
 def emission_of(kernel: Kernel, storage: Sequence[Storage], group: Group) -> Emission:
     """Return what the group's loop body consists of; PlanError if that is too much for a compiler."""
-    taken = (*group.reductions, *(group.manifest if group.reduced else ()))
-    computed = (*(() if group.reduced else group.manifest), *group.copies)
-    used = tuple(kernel.nodes[r].operands[0] for r in taken)
+    taken = (*group.reductions, *(group.manifest if group.takes else ()))
+    computed = (*(() if group.takes else group.manifest), *group.copies)
+    used = tuple(operand for root in taken for operand in kernel.nodes[root].operands)
     emission = emit(kernel, storage, computed, used)
     if len(emission.operations) <= EMISSION_LIMIT:
         return emission

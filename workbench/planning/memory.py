@@ -186,7 +186,7 @@ class _Placement:
     def _live_group(self, number: int, member: int) -> None:
         group = self.parts.groups[member]
         offsets: dict[int, bool] = {}
-        in_frame = not (group.axes or group.reduced)  # all others write no array that they read
+        in_frame = not (group.axes or group.takes)  # all others write no array that they read
         anywhere = self.parts.emissions[member].anywhere
         for node, offset in self.parts.emissions[member].reads:
             offsets[node] = offsets.get(node, in_frame) and not any(offset) and node not in anywhere

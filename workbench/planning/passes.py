@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.errors import PlanError
-from workbench.graph import Gather, Graph, Kernel, Load, Reduce, Store, record_name, value_name
+from workbench.graph import Gather, Graph, Kernel, Load, Reduce, SegmentedReduce, Store, record_name, value_name
 from workbench.graph.types import U64
 from workbench.planning.allocation import asks_to_roll, choose_allocation
 from workbench.planning.axes import axes_of, in_frame
@@ -314,7 +314,7 @@ def _global_slots(graph: Graph) -> tuple[GlobalSlot, ...]:
             if isinstance(node.instruction, Reduce):
                 name = f"{kernel.name}.{value_name(kernel, index)}"
                 slots.append(GlobalSlot(len(slots), name, "reduction", node.value_type, kernel.name, index))
-    if any(isinstance(node.instruction, Gather) for kernel in graph.kernels for node in kernel.nodes):
+    if any(isinstance(node.instruction, Gather | SegmentedReduce) for kernel in graph.kernels for node in kernel.nodes):
         slots.append(GlobalSlot(len(slots), "outside", "outside", U64))
     return tuple(slots)
 
@@ -358,6 +358,7 @@ def _step(  # it gathers what seven passes decided
                 after,
                 group.axes,
                 group.reduced,
+                group.alone,
             )
         )
     stores = tuple(

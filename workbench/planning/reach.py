@@ -16,7 +16,7 @@ from workbench.graph import (
     Undefined,
     value_name,
 )
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import Collective, traits_of
 from workbench.planning.plan import Margins
 
 Offset = tuple[int, ...]
@@ -116,7 +116,7 @@ def _refuse_arrays_in_rules(kernel: Kernel, extend: int) -> None:
         node = kernel.nodes[index]
         if not node.is_local:
             continue
-        if isinstance(node.instruction, Load | Extend | Fold | Gather):
+        if isinstance(node.instruction, Load | Extend | Fold | Gather | Collective):
             error = PlanError(
                 f"a boundary value of {value_name(kernel, extend)} depends on the array {value_name(kernel, index)}",
                 advice="Compute boundary values from indices, sizes, params and scalars only.",
@@ -131,7 +131,7 @@ def _refuse_arrays_in_rules(kernel: Kernel, extend: int) -> None:
 def _undefined(node: Node, axis: int, side: int) -> bool:
     if isinstance(node.instruction, Extend):
         return isinstance(node.instruction.sides[axis][side], Undefined)
-    return isinstance(node.instruction, Load)
+    return isinstance(node.instruction, Load | Collective)
 
 
 def _outside(

@@ -27,7 +27,7 @@ def emission_in(kernel: KernelPlan, step: Step, subkernel: Subkernel) -> Emissio
     """Return what the body of a sub-kernel of a finished plan consists of, with every offset at which it reads."""
     nodes = kernel.kernel.nodes
     outputs = tuple(home.node for home in subkernel.outputs)
-    taken = (*subkernel.reductions, *(outputs if subkernel.reduced else ()))
-    used = tuple(nodes[node].operands[0] for node in taken)
+    taken = (*subkernel.reductions, *(outputs if subkernel.takes else ()))
+    used = tuple(operand for node in taken for operand in nodes[node].operands)
     storage = seen_by(kernel.storage, step, subkernel)
-    return emit(kernel.kernel, storage, () if subkernel.reduced else outputs, used)
+    return emit(kernel.kernel, storage, () if subkernel.takes else outputs, used)

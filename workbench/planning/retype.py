@@ -22,13 +22,15 @@ from workbench.graph import (
     Reduce,
     Region,
     Replicate,
+    Scan,
+    SegmentedReduce,
     Static,
     StorageType,
     Store,
     storage_type,
 )
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.instructions import traits_of
+from workbench.graph.instructions import Combining, traits_of
 from workbench.graph.operators import accepts
 from workbench.graph.rewrite import copy, rewrite
 from workbench.graph.spaces import GLOBAL
@@ -169,8 +171,8 @@ def _retyped(
         case Extend():
             target = builder.node(operands[0]).value_type
             return copy(builder, node, (operands[0], *(_round(builder, o, target) for o in operands[1:])))
-        case Reduce(operator, axes) | Fold(operator, axes):
-            return _folded(builder, operator, operands[0], axes, every)
+        case Reduce() | Fold() | Scan() | SegmentedReduce() as combining:
+            return _combined(builder, node, combining, operands, every)
         case Arith("cast"):
             return builder.cast(operands[0], wanted if wanted and node.value_type.is_float else node.value_type)
         case Arith(operator):
@@ -183,13 +185,22 @@ def _retyped(
             return copy(builder, node, operands)
 
 
-def _folded(
-    builder: KernelBuilder, operator: str | Region, value: int, axes: tuple[int, ...], every: StorageType | None
+def _combined(
+    builder: KernelBuilder,
+    node: Node,
+    instruction: Combining,
+    operands: tuple[int, ...],
+    every: StorageType | None,
 ) -> int:
-    if isinstance(operator, Region):  # its nodes have types of their own
-        made = operator if every is None or not operator.parameters[0].type.is_float else _region(operator, every)
-        return builder.fold(made, _round(builder, value, made.parameters[0].type), axes)
-    return builder.fold(operator, _accepted(builder, REDUCTIONS[operator].operator, (value,))[0], axes)
+    """Cells combined by an operator; operands after the first are no such cells."""
+    value, *others = operands
+    region = instruction.operator
+    if isinstance(region, str):
+        return copy(builder, node, (*_accepted(builder, REDUCTIONS[region].operator, (value,)), *others))
+    if every is not None and region.parameters[0].type.is_float:  # its nodes have types of their own
+        region = _region(region, every)
+    made = replace(node, instruction=replace(instruction, operator=region))
+    return copy(builder, made, (_round(builder, value, region.parameters[0].type), *others))
 
 
 def _region(region: Region, type_: StorageType) -> Region:

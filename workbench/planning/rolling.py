@@ -72,7 +72,7 @@ class _Search:
         self.kernel, self.groups, self.launches = kernel, groups, launches
         self.reads = [e.reads for e in emissions]
         self.alone = {
-            g for g, group in enumerate(groups) if g in apart or group.reductions or group.axes or group.reduced
+            g for g, group in enumerate(groups) if g in apart or group.reductions or group.axes or group.takes
         }
         self.taken: set[int] = set()  # members of chains found so far
         stores = {node for _, node in kernel.stores()}

@@ -109,6 +109,7 @@ def _loop_lines(kernel: Kernel, subkernel: Subkernel) -> list[str]:
     cost = subkernel.cost
     over = f" over {axes_text(kernel.space, subkernel.axes)}" if subkernel.axes else ""
     folds = f" folding {axes_text(kernel.space, subkernel.reduced)}" if subkernel.reduced else ""
+    folds += " alone" if subkernel.alone >= 0 else ""
     lines = [
         f"loop {subkernel.name} {_box(subkernel.margins)}{over}{folds}:{barriers} reads {reads}",
         f"  {subkernel.emitted} operations; a cell: "

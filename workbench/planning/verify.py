@@ -200,10 +200,10 @@ def _reductions_see_the_domain_only(view: StepView) -> Found:
 def _loops_have_the_axes_of_their_values(view: StepView) -> Found:
     for subkernel in view.step.subkernels:
         for home in subkernel.outputs:
-            if loop_of(view.kernel, home.node) != (subkernel.axes, subkernel.reduced):
+            if loop_of(view.kernel, home.node) != (subkernel.axes, subkernel.reduced, subkernel.alone):
                 yield f"{subkernel.name} makes {view.name(home.node)}, which has a loop over other axes"
         for reduction in subkernel.reductions:
-            if loop_of(view.kernel, reduction) != (subkernel.axes, subkernel.reduced):
+            if loop_of(view.kernel, reduction) != (subkernel.axes, subkernel.reduced, subkernel.alone):
                 yield f"{subkernel.name} reduces {view.name(reduction)}, which has a loop over other axes"
         if len(subkernel.margins) != len(kept_axes(subkernel, view.dim)):
             yield f"{subkernel.name} has margins along {len(subkernel.margins)} axes"

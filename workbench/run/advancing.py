@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.backends.base import Condition
 from workbench.errors import RunError
-from workbench.run.finiteness import first_bad
+from workbench.run.origins import first_bad
 from workbench.run.state import State
 
 PATIENCE = 1000  # steps in which a time may rest, for instance while an inner iteration goes on or a first step grows

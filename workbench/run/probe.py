@@ -12,7 +12,7 @@ from workbench.backends.base import Array, Instance, MarchRequest, Number
 from workbench.errors import FieldError
 from workbench.graph import Graph, Kernel, Load, Node, Static, Store
 from workbench.graph.arithmetic import constant, python_number
-from workbench.graph.instructions import NO_HINT
+from workbench.graph.marks import NO_HINT
 from workbench.pipeline import Compiled, compile_graph
 from workbench.planning.choices import Choices
 from workbench.run.values import vector_dim

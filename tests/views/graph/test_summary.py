@@ -245,7 +245,13 @@ def test_search_goes_round():
 def test_every_instruction_and_storage_has_its_mark():
     assert set(MARKS) == set(INSTRUCTIONS) == {kind.__name__ for kind in get_args(Instruction)}
     # The same for some axes, or at a computed place; the symbol inside tells them apart.
-    alike = {"Fold": "Reduce", "Replicate": "Broadcast", "Gather": "Shift"}
+    alike = {
+        "Fold": "Reduce",
+        "Replicate": "Broadcast",
+        "Gather": "Shift",
+        "Scan": "Reduce",
+        "SegmentedReduce": "Reduce",
+    }
     assert all(MARKS[one] == MARKS[other] for one, other in alike.items())
     assert len({mark.bokeh for mark in MARKS.values()}) == len(MARKS) - len(alike)
     assert not [mark.bokeh for mark in MARKS.values() if mark.bokeh.endswith(("_dot", "_x", "_cross", "_y"))]  # symbols

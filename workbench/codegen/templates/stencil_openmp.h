@@ -3,6 +3,7 @@
 #define STENCIL_OPENMP_H
 
 #include "stencil_folds.h"
+#include "stencil_scans.h"
 #include "stencil_ghosts.h"
 #include "stencil_images.h"
 #include "stencil_rolling.h"

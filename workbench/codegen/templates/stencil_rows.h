@@ -90,6 +90,19 @@ template <int D> struct Row {
     bool inside;
 };
 
+// The row of a cell.
+template <int D> inline Row<D> row_of(const Shape<D>& shape, const int64_t (&at)[D]) {
+    Row<D> row;
+    row.start = shape.start;
+    row.inside = true;
+    row.at[D - 1] = 0;
+    for (int k = 0; k + 1 < D; ++k) {
+        row.at[k] = at[k];
+        row.start += at[k] * shape.strides[k];
+    }
+    return row;
+}
+
 template <int D> inline Row<D> row_at(const Shape<D>& shape, const Margins<D>& grown, int64_t number) {
     Row<D> row;
     row.start = shape.start;

@@ -89,6 +89,30 @@ generate
     error line 2: generate("m", lambda i: i): there is no axis 'm'
     advice Use one of n, or declare an array.
 
+fold_segments
+    lengths = array("lengths", "rows", dtype="i32")
+    columns = array("columns", "entries", dtype="i64")
+    v = array("v", "entries")
+    x = array("x", "columns")
+    output("y", fold_segments(add, v * x[columns], lengths))
+    given lengths = [2, 1], columns = [0, 2, 1], v = [1, 2, 3], x = [10, 20, 30]
+    gives y = [70, 60]
+    wrong xs = array("xs", "n")
+    wrong output("y", fold_segments(add, xs, 4))
+    error line 2: fold_segments(add, xs, 4): the lengths are 4
+    advice Give an array of whole numbers: lengths = array("lengths", "rows", dtype="i32").
+
+scan
+    xs = array("xs", "n")
+    output("up_to", scan(add, xs))
+    output("before", scan(add, xs, exclusive=True, start=100))
+    given xs = [1, 2, 4]
+    gives up_to = [1, 3, 7], before = [100, 101, 103]
+    wrong A = array("A", "rows", "columns")
+    wrong output("y", scan(add, A, axis=("rows", "columns")))
+    error line 2: scan over the axes ('rows', 'columns')
+    advice Name one axis; scan the result along another one.
+
 add
     xs = array("xs", "n")
     output("total", fold(add, xs))

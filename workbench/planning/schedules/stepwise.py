@@ -86,7 +86,8 @@ class _Ordering:
         if index in self.apart or any(g in self.apart for g in self.open):
             return False
         group = self.groups[index]
-        if any((self.groups[g].axes, self.groups[g].reduced) != (group.axes, group.reduced) for g in self.open):
+        kind = (group.axes, group.reduced, group.alone)
+        if any((self.groups[g].axes, self.groups[g].reduced, self.groups[g].alone) != kind for g in self.open):
             return False
         made = {root for g in self.open for root in self.groups[g].manifest}
         return not made & reads

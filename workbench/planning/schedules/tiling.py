@@ -111,6 +111,9 @@ def _other_axes(kernel: Kernel, step: Step) -> Iterator[Refusal]:
         for home in loop.outputs if loop.reduced else ():
             what = f"{value_name(kernel, home.node)} is a fold over {axes_text(frame, loop.reduced)}"
             yield _later(what, _line(kernel, home.node))
+    for loop in step.subkernels:
+        if loop.alone >= 0:
+            yield _later(f"{value_name(kernel, loop.alone)} has a loop of its own", _line(kernel, loop.alone))
     touched = {fill.node for fill in step.fills}
     for loop in step.subkernels:
         touched.update(read.node for read in loop.reads)

@@ -8,7 +8,7 @@ from typing import Literal
 
 from workbench.errors import PlanError
 from workbench.graph import Arith, value_name
-from workbench.graph.instructions import NO_HINT
+from workbench.graph.marks import NO_HINT
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices, names_node
 from workbench.planning.plan import Plan, Storage

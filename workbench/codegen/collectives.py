@@ -1,0 +1,159 @@
+"""Collectives: the text of a loop that makes a Scan or a SegmentedReduce, alike for every target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from workbench.codegen.cell_code import ArrayName, CellCode, Result
+from workbench.codegen.expressions import emit_cell
+from workbench.codegen.gathers import note_bit
+from workbench.codegen.loops import Array, Pointer, Scanning, Segmenting, Sweep
+from workbench.codegen.names import NameBook
+from workbench.codegen.rows import row_element
+from workbench.codegen.scope import Scope
+from workbench.codegen.shapes import ArrayShape
+from workbench.codegen.spelling import type_name
+from workbench.codegen.writer import KernelWriter
+from workbench.graph import Scan, SegmentedReduce
+from workbench.planning.axes import listed
+from workbench.planning.plan import Axes, Subkernel
+
+COLLECTIVE_NAMES = frozenset(
+    {
+        "along",
+        "begin",
+        "cells",
+        "count",
+        "fits",
+        "first",
+        "high",
+        "length",
+        "line",
+        "lines",
+        "low",
+        "part",
+        "results",
+        "row",
+    }
+)
+"""Names that no value may have in such a text."""
+_LANES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveCode:
+    """What a loop makes, with what its cells need: `code` is of the cells of its own shape."""
+
+    code: CellCode
+    inner: CellCode | None
+    shapes: tuple[ArrayShape, ...]
+    scanning: Scanning | None
+    segmenting: Segmenting | None
+
+    @property
+    def arrays(self) -> tuple[ArrayName, ...]:
+        """All arrays that are read, in order of appearance."""
+        return (*self.code.arrays, *(self.inner.arrays if self.inner else ()))
+
+    @property
+    def gathers(self) -> bool:
+        """Whether something is noted."""
+        return self.code.gathers or self.segmenting is not None
+
+
+def collective_code(
+    writer: KernelWriter, subkernel: Subkernel, scope: Scope, target: str, names: NameBook, numbered: dict[int, str]
+) -> CollectiveCode:
+    """Write the operands of what a loop makes alone; `scope` is that of its own axes, `target` the array of results."""
+    node = writer.nodes[subkernel.alone]
+    partial = writer.partial(subkernel.alone, "", "")
+    if isinstance(node.instruction, Scan):
+        code, (value,) = _operands(scope, node.operands, names, numbered)
+        scan, last = node.instruction, len(scope.loop_axes) - 1
+        lanes = 1 if scan.axis == last else _LANES
+        how = (scan.axis, scan.reverse, scan.exclusive, partial.type, partial.combine, partial.identity)
+        shapes = writer.shapes_in((a.node for a in code.arrays), subkernel.axes)
+        return CollectiveCode(code, None, shapes, Scanning(*how, value.text, target, lanes), None)
+    assert isinstance(node.instruction, SegmentedReduce)
+    values, *places = node.operands
+    axes = writer.axes_of(values)
+    code, (start, length) = _operands(scope, tuple(places), names, numbered)
+    within = replace(writer.scope(scope.stored, axes), places=scope.places)
+    inner, (value,) = _operands(within, (values,), names, numbered)
+    cells = within.shapes[listed(axes, writer.dim)]
+    segmenting = Segmenting(
+        cells,
+        start.text,
+        length.text,
+        note_bit(writer.nodes, subkernel.alone),
+        partial.type,
+        partial.combine,
+        partial.identity,
+        value.text,
+        target,
+        pointers_of(writer, inner),
+        inner.row,
+        inner.cell,
+    )
+    shapes = _shapes(writer, subkernel.axes, code, (*(a.node for a in inner.arrays), values))
+    return CollectiveCode(code, inner, shapes, None, segmenting)
+
+
+def _operands(
+    scope: Scope, operands: tuple[int, ...], names: NameBook, numbered: dict[int, str]
+) -> tuple[CellCode, list[Result]]:
+    roots = tuple(dict.fromkeys(operands))
+    read = tuple(root for root in roots if root in scope.stored)
+    code = emit_cell(scope, tuple(root for root in roots if root not in read), read, names, numbered)
+    results = {result.node: result for result in code.results}
+    return code, [results[operand] for operand in operands]
+
+
+def _shapes(writer: KernelWriter, axes: Axes, code: CellCode, inside: tuple[int, ...]) -> tuple[ArrayShape, ...]:
+    """Of the arrays beside the loop's own shape, and all that the text of the segments' cells names."""
+    outer = writer.shapes_in((a.node for a in code.arrays), axes)
+    others = writer.shapes_in(inside, (-1,))
+    return tuple(dict.fromkeys((*outer, *others)))
+
+
+def pointers_of(writer: KernelWriter, code: CellCode) -> tuple[Pointer, ...]:
+    """Row pointers with their types."""
+    return tuple(
+        Pointer(
+            p.name,
+            f"const {type_name(writer.nodes[p.node].value_type)}*",
+            p.array,
+            p.move or row_element(p.node, p.offset, None),
+        )
+        for p in code.pointers
+        if p.array
+    )
+
+
+def collective_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[str, str]]:
+    """Return the loop nest for a host and its own names as `Shared` wants them."""
+    slots = {home.node: home.slot for home in subkernel.reads}
+    names, numbered = NameBook(writer.reserved() | COLLECTIVE_NAMES), dict[int, str]()
+    (home,) = subkernel.outputs
+    target = names.claim(f"out_{writer.output_name(home, numbered)}_array")
+    scope = writer.scope(frozenset(slots), subkernel.axes)
+    made = collective_code(writer, subkernel, scope, target, names, numbered)
+    reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in made.arrays]
+    sweep = Sweep(
+        "",
+        subkernel.name,
+        tuple(reads),
+        (Array(target, f"{type_name(writer.nodes[home.node].value_type)}*", home.slot),),
+        (),
+        (*made.code.uniform, *(made.inner.uniform if made.inner else ())),
+        pointers_of(writer, made.code),
+        made.code.row,
+        made.code.cell,
+        False,
+        len(subkernel.axes) or writer.dim,
+        made.shapes,
+        outside=writer.plan.outside if made.gathers else -1,
+        scanning=made.scanning,
+        segmenting=made.segmenting,
+    )
+    return sweep, {target: "out 0"}

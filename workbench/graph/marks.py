@@ -1,0 +1,33 @@
+"""Marks: what a node carries beside its meaning, where it was written and what was asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Where in the cell something was written; lines count from 1 as the user sees them, columns from 0."""
+
+    line: int
+    column: int = 0
+    end_column: int = 0
+
+
+NOWHERE = Span(0)
+Wish = Literal["manifest", "delayed", "rolling"]
+"""Stored; recomputed; or stored where it rolls between loops that run together, and recomputed where it does not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What a person asked for at a node; `line` is where. None and False mean nothing was asked."""
+
+    allocation: Wish | None = None
+    sync_before: bool = False
+    sync_after: bool = False
+    line: int = 0
+
+
+NO_HINT = Hint()

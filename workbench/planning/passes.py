@@ -20,7 +20,6 @@ from workbench.planning.fields import end_fields
 from workbench.planning.grouping import emission_of, group_writes
 from workbench.planning.memory import Memory, SlotPool, StepParts, aliased_extends, place_arrays, rotation_of
 from workbench.planning.plan import (
-from workbench.planning.tiled import Tiling
     Finisher,
     GlobalSlot,
     KernelPlan,
@@ -30,7 +29,6 @@ from workbench.planning.tiled import Tiling
     Step,
     Storage,
     Subkernel,
-    Tiling,
 )
 from workbench.planning.reach import check_reach, find_margins, no_margins, union
 from workbench.planning.reads import reads_of
@@ -40,6 +38,7 @@ from workbench.planning.rolling import find_chains
 from workbench.planning.schedules.stepwise import order_launches
 from workbench.planning.schedules.tiling import refused, tile
 from workbench.planning.simplify import simplify
+from workbench.planning.tiled import Tiling
 from workbench.planning.tunables import check_choices
 from workbench.planning.variants import live_nodes, plain_nodes
 

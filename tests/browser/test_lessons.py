@@ -1,7 +1,9 @@
 """The course in a real JupyterLab: all cells are run, and then its text is followed."""
 
+import re
 import shutil
 
+import nbformat
 import pytest
 
 from tests.browser.graph_page import place_on_page
@@ -66,6 +68,89 @@ def test_closed_view_is_a_picture_that_says_so(lab, page):
     closed.nth(1).wait_for()  # where it was opened, and where it is shown after that
     notebook.picture("closed-view")
     assert page.locator(".swb-fallback:visible").count() == 2
+
+
+def keys_of_the_course():
+    """What notebook 04 says that keys do, from its table."""
+    notebook = nbformat.read(ROOT / "notebooks" / "04-live-workbench.ipynb", 4)
+    table = next(cell.source for cell in notebook.cells if "| key | does |" in cell.source)
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")][1:]
+    return {key: words for row in rows for key, words in (row[:2], row[2:])}
+
+
+@pytest.mark.parametrize(("theme", "width"), [("Light", 480), ("Dark", 1400)])
+def test_each_key_does_what_the_course_says(lab, page, theme, width):
+    keys = keys_of_the_course()
+    assert set(re.findall("`(.*?)`", " ".join(keys))) == {*"fscn+-0", "Enter", "Control+z", "Control+y"}
+    assert keys["arrows"] == "go to an operand, a consumer, a neighbour"
+    assert keys["`Control+z`, `Control+y`"] == "undo, redo"
+    assert keys["`+`, `-`, `0`"] == "closer, farther, all"
+    assert keys["`f` or `Enter`"] == "flip"
+    assert keys["`s`"] == "barrier after the value"
+    assert keys["`c`, `n`"] == "fold, numbers"
+    lesson = nbformat.read(ROOT / "notebooks" / "04-live-workbench.ipynb", 4)
+    cell = next(each.source for each in lesson.cells if each.source.startswith("%%stencil ripples"))
+    notebook = open_notebook(lab, page, "keys.ipynb", "%load_ext workbench", cell, "view = ripples.view()\nview")
+    notebook.theme(theme)
+    page.locator(".swb-pane[data-opened]").first.wait_for()
+    page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
+    page.set_viewport_size({"width": width, "height": 1150})
+    drawing = page.locator(".swb-drawing")
+    drawing.scroll_into_view_if_needed()
+
+    def press(key):
+        drawing.focus()
+        page.keyboard.press(key)
+
+    def says(text):
+        notebook.wait_text(".swb-pane-status", text)
+
+    def drawn():
+        page.wait_for_timeout(600)
+        return page.locator(".swb-pane canvas").first.screenshot()
+
+    page.get_by_label("Find").fill("force")
+    page.get_by_label("Find").press("Enter")
+    says("force = ")
+    press("ArrowRight")
+    says("v1 = ")
+    press("ArrowLeft")
+    page.wait_for_function("!document.querySelector('.swb-pane-status').textContent.includes('v1 = ')")
+    press("ArrowUp")
+    says("force = ")
+    press("ArrowDown")
+    page.wait_for_function("!document.querySelector('.swb-pane-status').textContent.includes('force = ')")
+    press("ArrowUp")
+    says("force = ")
+    press("f")
+    says("now: ripples: 3 sub-kernels")
+    press("Control+z")
+    says("2 sub-kernels; 2 Manifest")
+    press("Control+y")
+    says("3 sub-kernels; 3 Manifest")
+    press("Enter")
+    says("now: ripples: 2 sub-kernels")
+    press("s")
+    says("barrier after it")
+    press("Escape")
+
+    whole = drawn()
+    press("+")
+    assert drawn() != whole
+    press("0")
+    assert drawn() == whole
+    press("-")
+    assert drawn() != whole
+    press("0")
+    assert drawn() == whole
+    for key in "cn":
+        press(key)
+        assert drawn() != whole
+        press(key)
+        press("0")
+        assert drawn() == whole
+    notebook.picture(f"keys-{theme.lower()}-{width}")
+    notebook.theme("Light")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

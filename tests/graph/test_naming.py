@@ -10,8 +10,8 @@ from workbench.planning.cost import ESTIMATE
 from workbench.solvers import hydro
 from workbench.views.graph.summary import summarise_graph
 from workbench.views.inspection.inspection import Inspection
+from workbench.views.inspection.telling import describe_selection
 from workbench.views.plan.summary import summarise_plan
-from workbench.views.source.view import describe_selection
 
 TEXT = """\
 u, v = fields("u v", boundary="outflow")

@@ -3,8 +3,9 @@
 import numpy as np
 
 from tests.views.field.pictures import decode, summary_of
+from workbench.views.drawing.png import encode_png
 from workbench.views.field.palettes import colour_table
-from workbench.views.field.picture import encode_png, line_pixels
+from workbench.views.field.picture import line_pixels
 
 
 def test_indexed_png_keeps_codes_and_table():

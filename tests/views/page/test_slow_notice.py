@@ -1,5 +1,7 @@
 """What takes long says so, and the result takes the notice's place."""
 
+from contextvars import ContextVar
+
 import pytest
 
 from workbench.views.page import slow_notice
@@ -42,6 +44,15 @@ def test_a_slow_result_replaces_the_notice(shown):
         assert shown == [{"text/plain": "compiling"}]
         notice.replace("card")
     assert shown == ["card"]
+
+
+def test_a_notice_is_shown_in_the_cell_that_waits(monkeypatch):
+    cell, seen = ContextVar("cell", default="somebody else's"), []
+    cell.set("this")
+    monkeypatch.setattr(slow_notice, "display", lambda *_, **__: seen.append(cell.get()) or Handle([""]))
+    with SlowNotice("compiling", seconds=1e-3) as notice:
+        wait_for(notice)
+    assert seen == ["this"]
 
 
 def test_a_line_is_left_where_the_notice_was(shown):

@@ -14,8 +14,8 @@ from workbench.planning.cost import HostFigures, bound_seconds, memory_bytes, st
 from workbench.views.graph.summary import describe_graph, summarise_graph
 from workbench.views.graph.words import storage_text
 from workbench.views.inspection.selection import values_of
+from workbench.views.plan.messages import COLUMNS, cells_of, notes_of
 from workbench.views.plan.summary import Variant, describe_plan, measured_text, spread_text, summarise_plan, variants_of
-from workbench.views.source.messages import COLUMNS, cells_of, notes_of
 
 ROLLING = """
 u = field("u", boundary="periodic")

@@ -10,7 +10,7 @@ from workbench.views.inspection.inspection import Inspection
 from workbench.views.inspection.selection import CellLine, SubkernelRef, value_named
 from workbench.views.kinds import VIEWS
 from workbench.views.page.live import LIVE_ADVICE, MIME
-from workbench.views.source.view import SourceView, describe_selection, open_source_view
+from workbench.views.source.view import SourceView, open_source_view
 
 
 @pytest.fixture
@@ -168,13 +168,6 @@ def test_opening_by_the_registry():
     view.close()
     with pytest.raises(RunError, match="no source is generated for backend 'reference'"):
         open_source_view(trade_off(), backend="reference")
-
-
-def test_selections_in_words():
-    plan = trade_off("manifest").plan()
-    assert describe_selection(plan, None) == ""
-    assert describe_selection(plan, value_named(plan, "b")) == "b: Manifest, line 4 of the cell"
-    assert describe_selection(plan, SubkernelRef("step", "step_0_b")) == "sub-kernel step_0_b of kernel step"
 
 
 @pytest.mark.parametrize(("values", "told"), [(100, []), (300, ["writing the source of large, 900 values ..."])])

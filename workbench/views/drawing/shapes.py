@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from workbench.graph.shown import Bundle
 from workbench.views.drawing.bitmap_font import CHARACTER_HEIGHT, CHARACTER_WIDTH, letters
-from workbench.views.field.picture import encode_rgb
+from workbench.views.drawing.png import encode_rgb
 
 Point = tuple[float, float]
 Canvas = npt.NDArray[np.uint8]

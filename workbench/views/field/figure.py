@@ -10,9 +10,9 @@ from html import escape
 import numpy as np
 
 from workbench.views.drawing.numbers import beside, shares, short, ticks
+from workbench.views.drawing.png import encode_png
 from workbench.views.field.curves import Chart
 from workbench.views.field.palettes import LEVELS, colour_table
-from workbench.views.field.picture import encode_png
 from workbench.views.field.summary import FieldSummary, Numbers, describe, time_text
 
 # M. Okabe, K. Ito, "Color Universal Design", 2008: told apart by colour-blind readers, on light and on dark paper.

@@ -18,18 +18,7 @@ from workbench.views.field.figure import chart_svg, chart_words
 from workbench.views.field.packing import pack
 from workbench.views.field.palettes import PALETTES, colour_table
 from workbench.views.field.summary import AxisLabel, FieldSummary, Limits, thinning_text, time_text
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A JSON object (NaN and infinity are not JSON: None and text stand for them), and bytes beside it.
-
-    apart: the bytes are pictures, which the worker of a page may get by a way of its own (notebook/direct_frames.py).
-    """
-
-    content: Mapping[str, object]
-    buffers: tuple[bytes | memoryview, ...] = ()
-    apart: bool = False
+from workbench.views.page.message import Message
 
 
 def opening_message(graph: Graph, snapshot: Snapshot, axes: tuple[AxisLabel, ...], names: tuple[str, ...]) -> Message:

@@ -6,8 +6,9 @@ import numpy as np
 
 from workbench.views.drawing.bitmap_font import SMALL_HEIGHT, SMALL_WIDTH, small_letters
 from workbench.views.drawing.numbers import beside
+from workbench.views.drawing.png import encode_rgb
 from workbench.views.field.palettes import LEVELS, colour_table
-from workbench.views.field.picture import encode_rgb, enlarged, line_pixels
+from workbench.views.field.picture import enlarged, line_pixels
 from workbench.views.field.summary import AxisLabel, Codes, FieldSummary, time_text
 
 _LEFT, _TOP, _BOTTOM, _GAP = 69, 22, 20, 12

@@ -19,6 +19,7 @@ from workbench.run.rewinding import remember, rewind
 from workbench.run.simulation import Simulation
 from workbench.run.snapshots import needs_compiler, prepare_snapshot
 from workbench.run.watching import Watch
+from workbench.views.faults import fault_text
 from workbench.views.field.animation import Recorder, check_pillow
 from workbench.views.field.controls import (
     ChooseCharts,
@@ -49,7 +50,6 @@ from workbench.views.field.figure import svg_of
 from workbench.views.field.files import KINDS, write_file
 from workbench.views.field.looking import Looking, adjust, pictured_names
 from workbench.views.field.messages import (
-    Message,
     Status,
     charts_message,
     file_message,
@@ -60,9 +60,9 @@ from workbench.views.field.messages import (
 )
 from workbench.views.field.still import png_of
 from workbench.views.field.summary import AxisLabel, FieldSummary, Look, describe
-from workbench.views.page.faults import fault_text
 from workbench.views.page.feeder import CLOSING_SECONDS, Feeder
 from workbench.views.page.live import live_entries, still_entries
+from workbench.views.page.message import Message
 
 GROUPS = frozenset({"scalars", "probes", "profiles"})
 CHART_WIDTH = 480  # pixels, until the page says how wide it is

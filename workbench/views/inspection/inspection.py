@@ -17,10 +17,10 @@ from workbench.planning.choices import Choices
 from workbench.planning.cost import default_extents
 from workbench.planning.plan import Plan
 from workbench.run.simulation import Simulation
+from workbench.views.faults import call_all, fault_text
 from workbench.views.inspection.flipping import Side, flipped, refusal, same_graph, with_sync
 from workbench.views.inspection.outdating import remember
 from workbench.views.inspection.selection import Selection, SubkernelRef, ValueRef, find_subkernel, node_of, referred
-from workbench.views.page.faults import call_all, fault_text
 
 Topic = Literal["plan", "source", "selection", "comparison", "simulation", "status", "measured", "outdated"]
 """plan: choices and plan have changed (and with them the source). source: another language is shown, or another plan.

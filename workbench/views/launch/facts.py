@@ -16,8 +16,8 @@ from workbench.backends.nvrtc import KernelResources, find_compilers
 from workbench.codegen.render_cuda import render_cuda
 from workbench.errors import StencilError
 from workbench.planning.plan import Plan
+from workbench.views.faults import fault_text
 from workbench.views.launch.summary import CAPABILITY, Findings
-from workbench.views.page.faults import fault_text
 
 _KEPT = 32
 _SMALL: dict[int, tuple[int, ...]] = {1: (96,), 2: (12, 48), 3: (4, 8, 40)}  # cells that can be told apart

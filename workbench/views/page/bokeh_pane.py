@@ -26,11 +26,11 @@ from bokeh.protocol import Protocol
 from bokeh.resources import Resources
 
 from workbench.views.drawing.shapes import Drawing, to_png, to_svg
-from workbench.views.field.messages import Message
 from workbench.views.page.bokeh_theme import page_theme
 from workbench.views.page.canvas import Canvas
 from workbench.views.page.feeder import CLOSING_SECONDS, Feeder
 from workbench.views.page.live import live_entries
+from workbench.views.page.message import Message
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from ipywidgets import DOMWidget, Widget
 from traitlets import Unicode
 
 from workbench._version import __version__
-from workbench.views.field.messages import Message
 from workbench.views.page.live import APART
+from workbench.views.page.message import Message
 from workbench.views.registry.channel import serve_registry
 
 MODULE = "stencil-workbench"

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 
 from workbench.run.scheduling import page_first
-from workbench.views.page.faults import fault_text
+from workbench.views.faults import fault_text
 from workbench.views.page.flow import Flow
 
 CLOSING_SECONDS = 2.0  # that closing a view waits for its thread

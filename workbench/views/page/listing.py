@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any, Protocol
 
-from workbench.views.field.messages import Message
 from workbench.views.page.feeder import CLOSING_SECONDS, Feeder
+from workbench.views.page.message import Message
 
 
 class ListingPage(Protocol):

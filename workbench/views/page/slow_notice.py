@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextvars
 import threading
 from typing import Any, Self
 
@@ -19,7 +20,9 @@ class SlowNotice:
 
     def __init__(self, text: str, seconds: float = SECONDS) -> None:
         self._text = text
-        self._timer = threading.Timer(seconds, self._show)
+        # In the cell's context, by which a kernel process knows the cell: a thread has none, and what it shows would go
+        # to whoever sent the last message, which may be a view.
+        self._timer = threading.Timer(seconds, contextvars.copy_context().run, (self._show,))
         self._timer.daemon = True
         self._handle: Any = None
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from html import escape
 
 from workbench.views.drawing.shapes import Drawing, to_svg
+from workbench.views.plan.messages import COLUMNS, caption_of, cells_of, notes_of
 from workbench.views.plan.summary import PlanSummary
-from workbench.views.source.messages import COLUMNS, caption_of, cells_of, notes_of
 
 # The class twice outweighs what notebooks say about tables in general. On narrow pages a sub-kernel is a block of
 # its own, as in the live view, and its cells say their heads themselves.

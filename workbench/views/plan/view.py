@@ -15,19 +15,20 @@ from workbench.planning.plan import KernelPlan, Step, Storage
 from workbench.run import alive
 from workbench.run.simulation import Simulation
 from workbench.views.drawing.shapes import Drawing, to_png, to_svg
-from workbench.views.field.messages import Message
 from workbench.views.inspection.following import inspect_machine
 from workbench.views.inspection.inspection import Inspection, Program
 from workbench.views.inspection.outdating import noted
 from workbench.views.inspection.selection import SubkernelRef, ValueRef, node_of, values_of
+from workbench.views.inspection.telling import describe_selection
 from workbench.views.inspection.waiting import large_plan_text
 from workbench.views.page.listing import Listing, ListingPage, listing_page
+from workbench.views.page.listing_parts import Button, Choice, Option
 from workbench.views.page.live import live_entries, still_entries
+from workbench.views.page.message import Message
 from workbench.views.plan.drawing import draw_plan
 from workbench.views.plan.html import plan_html
+from workbench.views.plan.messages import table_message
 from workbench.views.plan.summary import PlanSummary, Variant, describe_plan, summarise_plan, variants_of
-from workbench.views.source.messages import Button, Choice, Option, table_message
-from workbench.views.source.view import describe_selection
 
 if TYPE_CHECKING:
     from workbench.views.plan.figure import PlanCharts

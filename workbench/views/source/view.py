@@ -10,20 +10,20 @@ from workbench.backends.base import CompilerReport
 from workbench.backends.registry import names_with_text
 from workbench.errors import PlanError, RunError
 from workbench.frontend.cell import Traced
-from workbench.graph import value_name
-from workbench.planning.allocation import wishes_of
-from workbench.planning.plan import Plan, Storage
-from workbench.views.field.messages import Message
+from workbench.planning.plan import Plan
+from workbench.views.faults import fault_text
 from workbench.views.inspection.inspection import Inspection, Program
 from workbench.views.inspection.outdating import noted
-from workbench.views.inspection.selection import CellLine, Selection, SubkernelRef, ValueRef, cell_lines_of
+from workbench.views.inspection.selection import CellLine, Selection, ValueRef, cell_lines_of
+from workbench.views.inspection.telling import describe_selection, name_of
 from workbench.views.inspection.waiting import large_plan_text
-from workbench.views.page.faults import fault_text
 from workbench.views.page.listing import Listing, ListingPage, listing_page
+from workbench.views.page.listing_parts import Button, Choice, Option
 from workbench.views.page.live import live_entries, still_entries
+from workbench.views.page.message import Message
 from workbench.views.source.compiler_report import known_report, report_of
 from workbench.views.source.html import source_html
-from workbench.views.source.messages import Button, Choice, Option, text_message
+from workbench.views.source.messages import text_message
 from workbench.views.source.summary import SourceSummary, describe_source, summarise_source
 
 Beside = Literal["change", "compared", "nothing"]
@@ -153,7 +153,7 @@ class SourceView:
         label = "Flip"
         if isinstance(selection, ValueRef):
             why = self.inspection.refusal(selection)
-            label = f"Flip {_name(self.inspection.plan, selection)}"
+            label = f"Flip {name_of(self.inspection.plan, selection)}"
         known = known_report(self.inspection.plan, self.inspection.source) is not None
         return (
             Button("flip", label, why or "Store what is recomputed, or recompute what is stored", bool(why)),
@@ -272,30 +272,6 @@ def open_source_view(looked_at: Program | Inspection, *, backend: str = "") -> S
     if backend:
         inspection.show_backend(backend)
     return SourceView(inspection, listing_page())
-
-
-def describe_selection(plan: Plan, selection: Selection | None) -> str:
-    """What is selected, in one sentence; empty for nothing."""
-    match selection:
-        case None:
-            return ""
-        case CellLine(line):
-            return f"line {line} of the cell"
-        case SubkernelRef(kernel, name):
-            return f"sub-kernel {name} of kernel {kernel}"
-        case ValueRef(kernel, node):
-            planned = plan.kernel(kernel)
-            storage = planned.storage[node]
-            wishes = wishes_of(planned.kernel, plan.choices.plan.values, planned.storage)
-            why = planned.forced[node] or wishes.get(node, "")
-            lines = cell_lines_of(plan, selection)
-            where = f", line {', '.join(map(str, lines))} of the cell" if lines else ""
-            reason = f" ({why})" if why and storage is not Storage.GLOBAL else ""
-            return f"{_name(plan, selection)}: {storage.value}{reason}{where}"
-
-
-def _name(plan: Plan, value: ValueRef) -> str:
-    return value_name(plan.kernel(value.kernel).kernel, value.node)
 
 
 def _fields(button: Button) -> dict[str, object]:

@@ -8,10 +8,10 @@ import pytest
 import workbench as wb
 from tests.waiting import wait_for
 from workbench.errors import PlanError
+from workbench.views.faults import fault_text
 from workbench.views.inspection.following import Following
 from workbench.views.inspection.inspection import Inspection
 from workbench.views.launch import facts as launch_facts
-from workbench.views.page.faults import fault_text
 from workbench.views.page.feeder import Feeder
 
 MACHINE = wb.trace(

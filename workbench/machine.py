@@ -29,8 +29,10 @@ from workbench.run import alive
 from workbench.run.calling import Given, call, check_steps, is_called, kind_of
 from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
-from workbench.run.creation import create_simulation, restore_simulation
+from workbench.run.creation import check_only, create_simulation, restore_simulation
 from workbench.run.labels import program_lines
+from workbench.run.precision.measuring import measure as measure_precision
+from workbench.run.precision.report import PrecisionReport
 from workbench.run.simulation import Simulation
 from workbench.run.verification import Verification
 from workbench.run.verification import verify as verify_graph
@@ -85,12 +87,9 @@ class Machine:
 
         Raises RunError for a kind that there is not, or that looks at simulations.
         """
-        from workbench.views.kinds import VIEWS  # loaded when somebody looks
+        from workbench.views.kinds import open_machine_view  # loaded when somebody looks
 
-        known = [name for name, row in VIEWS.items() if row.of == "machine"]
-        if kind not in known:
-            raise RunError(f"a machine has no view {kind!r}", advice=f"Use one of {', '.join(known)}.")
-        return VIEWS[kind].open(self, **options)
+        return open_machine_view(self, kind, options)
 
     def inspect(self, simulation: Simulation | None = None, *, field: str = "") -> Any:  # noqa: ANN401  # an Inspector
         """The whole workbench as one widget: graph, code, plan and launches, sharing one selection.
@@ -200,7 +199,7 @@ class Machine:
         BackendError if the backend cannot run here, PlanError with the line that stands in a schedule's way.
         """
         check_steps(self.graph)
-        _only("arithmetic", arithmetic, "ieee")
+        check_only("arithmetic", arithmetic, "ieee")
         chosen = choose(self.choices, choices, schedule)
         warn_of_changed_names(self.name, self.traced, self.namespace)
         simulation = create_simulation(
@@ -282,7 +281,6 @@ class Machine:
         from workbench.tuning.tune import Wish, tune  # loads sqlite3
 
         check_steps(self.graph)
-
         begin = tuple(one.choices if isinstance(one, Machine) else one for one in start)
         file = None if path is None else os.fspath(path)
         wish = Wish(budget, backend or self.backend, strategy, seed, file, begin, only, fixed, threads, workers, tree)
@@ -297,6 +295,17 @@ class Machine:
         """
         check_steps(self.graph)
         return verify_graph(self.graph, self.choices, values, shape, steps)
+
+    def precision_report(
+        self, *, shape: int | tuple[int, ...] | None = None, steps: int = 1, bound: float = 1e-12, **values: object
+    ) -> PrecisionReport:
+        """The error of every named value, where precision is lost first, and which types would hold a bound.
+
+        Runs the start that the arguments give (as for `simulate`, or for a call) in the machine's types, in dd and in
+        265 bits, on the reference. Errors are relative to a value's largest exact magnitude over all cells. bound: for
+        the errors of all results. Raises FieldError, ShapeError, and RunError for a shape that takes too long.
+        """
+        return measure_precision(self.graph, self.choices, values, shape, steps, bound)
 
     def converge(
         self,
@@ -389,9 +398,3 @@ def make_machine(traced: Traced, text: str, namespace: Mapping[str, object] | No
 
 
 install_hooks()
-
-
-def _only(keyword: str, value: object, known: str) -> None:
-    """The keywords that have one value so far."""
-    if value != known:
-        raise RunError(f"{keyword}={value!r} is unknown", advice=f"Use {keyword}={known!r}, the only one there is.")

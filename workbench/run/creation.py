@@ -9,6 +9,7 @@ from typing import Protocol
 from workbench.backends.base import Instance
 from workbench.backends.registry import select_backend
 from workbench.backends.teams import check_threads
+from workbench.errors import RunError
 from workbench.graph import Graph
 from workbench.graph.arithmetic import python_number
 from workbench.pipeline import Compiled, compile_graph
@@ -59,6 +60,12 @@ def create_simulation(
     state = State(compiled, instance, threads=threads)
     state.chosen = (choices, origin)
     return Simulation(state)
+
+
+def check_only(keyword: str, value: object, known: str) -> None:
+    """Raise RunError unless a keyword has the one value that there is so far."""
+    if value != known:
+        raise RunError(f"{keyword}={value!r} is unknown", advice=f"Use {keyword}={known!r}, the only one there is.")
 
 
 def restore_simulation(

@@ -79,6 +79,10 @@ def test_known_constants():
     assert abs(exact("log", 2.0) - Fraction(ln2)) < TINY
 
 
+def test_signs_keep_all_digits():
+    assert abs(exact("exp", 0.1) - exact("exp", -0.1) - 2 * exact("sinh", 0.1)) < TINY
+
+
 X = (1e-30, 0.3, 1.7, 40.0, 1e15)
 
 

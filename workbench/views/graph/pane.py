@@ -44,7 +44,7 @@ _TOOLS = (
     Tool("hints", "Copy hints", "Copy these choices as hints, lines to paste into the cell", seldom=True),
     Tool("find", "Find ", "A name, a part of a formula, or a line of the cell; Enter goes on", "search"),
     Tool("compare", "Compare ", "Ring what another plan stores otherwise", "choice"),
-    Tool("type", "Type ", "The float type that the selected value is computed in; results change", "choice"),
+    Tool("type", "Type ", "The float type of the selected value; results change", "choice", seldom=True),
 )
 _KERNEL = Tool("kernel", "Kernel ", "Which kernel of the machine", "choice")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 _UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB", "EB")
 
 
@@ -18,6 +20,21 @@ def bytes_text(count: float, digits: int = 3) -> str:
 def counted(number: int, noun: str) -> str:
     """ "1 node", "2 nodes"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def error_text(error: float) -> str:
+    """A relative error with two digits: "1.1e-16", "0.05", "0"; "infinite" where a number became infinite or NaN."""
+    if error == 0:
+        return "0"
+    return f"{error:.2g}" if math.isfinite(error) else "infinite"
+
+
+def digits_text(error: float) -> str:
+    """How many decimal digits a relative error leaves: "15 digits", "1 digit", "no digit"; "all digits" of none."""
+    if error == 0:
+        return "all digits"
+    digits = math.floor(-math.log10(error)) if error < 1 else 0
+    return counted(digits, "digit") if digits else "no digit"
 
 
 def seconds_text(seconds: float) -> str:

@@ -23,17 +23,19 @@ from workbench.planning.annotation import annotated
 from workbench.planning.choices import Choices, Meaning, Schedule
 from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
-from workbench.planning.precision import change_lines, with_types
+from workbench.planning.precision import with_types
 from workbench.planning.transfer import TransferReport, transfer_plan
 from workbench.planning.tunables import TUNABLES, Tunable, set_by_name, tunables_of
 from workbench.run import alive
-from workbench.run.calling import Given, call, check_steps, is_called, kind_of
+from workbench.run.calling import Given, call, check_steps
 from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
 from workbench.run.creation import create_simulation, restore_simulation
 from workbench.run.exporting import export
-from workbench.run.labels import program_lines
+from workbench.run.labels import machine_text
 from workbench.run.opening import need_only
+from workbench.run.precision.measuring import measure as measure_precision
+from workbench.run.precision.report import PrecisionReport
 from workbench.run.simulation import Simulation as Simulation
 from workbench.run.verification import Verification
 from workbench.run.verification import verify as verify_graph
@@ -88,12 +90,9 @@ class Machine:
 
         Raises RunError for a kind that there is not, or that looks at simulations.
         """
-        from workbench.views.kinds import VIEWS  # loaded when somebody looks
+        from workbench.views.kinds import open_machine_view  # loaded when somebody looks
 
-        known = [name for name, row in VIEWS.items() if row.of == "machine"]
-        if kind not in known:
-            raise RunError(f"a machine has no view {kind!r}", advice=f"Use one of {', '.join(known)}.")
-        return VIEWS[kind].open(self, **options)
+        return open_machine_view(self, kind, options)
 
     def inspect(self, simulation: Simulation | None = None, *, field: str = "") -> Any:  # noqa: ANN401  # an Inspector
         """The whole workbench as one widget: graph, code, plan and launches, sharing one selection.
@@ -289,7 +288,6 @@ class Machine:
         from workbench.tuning.tune import Wish, tune  # loads sqlite3
 
         check_steps(self.graph)
-
         begin = tuple(one.choices if isinstance(one, Machine) else one for one in start)
         file = None if path is None else os.fspath(path)
         wish = Wish(budget, backend or self.backend, strategy, seed, file, begin, only, fixed, threads, workers, tree)
@@ -304,6 +302,17 @@ class Machine:
         """
         check_steps(self.graph)
         return verify_graph(self.graph, self.choices, values, shape, steps)
+
+    def precision_report(
+        self, *, shape: int | tuple[int, ...] | None = None, steps: int = 1, bound: float = 1e-12, **values: object
+    ) -> PrecisionReport:
+        """The error of every named value, where precision is lost first, and which types would hold a bound.
+
+        Runs the start that the arguments give (as for `simulate`, or for a call) in the machine's types, in dd and in
+        265 bits, on the reference. Errors are relative to a value's largest exact magnitude over all cells. bound: for
+        the errors of all results. Raises FieldError, ShapeError, and RunError for a shape that takes too long.
+        """
+        return measure_precision(self.graph, self.choices, values, shape, steps, bound)
 
     def converge(
         self,
@@ -333,14 +342,8 @@ class Machine:
 
     def __str__(self) -> str:
         """The program in a few lines, for a terminal."""
-        fields = "arrays" if is_called(self.graph) else "fields"
-        lines = [f"machine {self.name}: {kind_of(self.graph)}", *program_lines(self.graph, fields)]
-        if self.traced is not None and self.traced.captured:
-            lines.append(f"  taken from the notebook: {', '.join(map(str, self.traced.captured))}")
-        lines += [f"  precision: {line}" for line in change_lines(self.graph, self.choices.meaning)]
-        if self.carried is not None:
-            lines.append(f"  choices of another machine: {self.carried}")
-        return "\n".join(lines)
+        captured = () if self.traced is None else self.traced.captured
+        return machine_text(self.graph, self.choices, tuple(map(str, captured)), self.carried)
 
     def __repr__(self) -> str:
         return str(self)

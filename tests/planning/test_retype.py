@@ -11,7 +11,7 @@ from tests.random_programs import random_program
 from workbench.backends.interpreter import interpret
 from workbench.errors import PlanError
 from workbench.graph import GLOBAL, Arith, Broadcast, Graph, KernelBuilder, Static, grid_space
-from workbench.graph.types import F32, F64, I32
+from workbench.graph.types import DD, F32, F64, I32
 from workbench.graph.verify import verify
 from workbench.planning import Choices, plan_graph
 from workbench.planning import Meaning as MeaningChoice
@@ -73,6 +73,12 @@ def test_a_named_value_is_rounded_where_it_is_made():
         u = state["u"][cell]
         assert meaning(kernel.stores()[0][1], cell) == np.float64(np.float32(u / 3.0)) + u
     assert any(isinstance(n.instruction, Broadcast) for n in kernel.nodes)
+
+
+def test_a_wider_value_is_computed_in_its_type():
+    kernel = retype(named(), precise(("third", "dd"))).kernels[0]
+    third = kernel.nodes[kernel.find("third")]
+    assert (third.instruction, third.type) == (Arith("divide"), DD)
 
 
 @pytest.mark.parametrize(

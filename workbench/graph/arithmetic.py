@@ -11,6 +11,7 @@ from workbench.errors import GraphError
 from workbench.graph.extended_arrays import apply_to_pairs, pair
 from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.instructions import Arith, Imm, Load, Region
+from workbench.graph.many_digits import apply_to_decimals, decimal, is_many
 from workbench.graph.operators import Array
 from workbench.graph.scalars import apply_row, number
 from workbench.graph.types import StorageType
@@ -21,6 +22,8 @@ Combine = Callable[[Any, Any], Array]
 
 def apply(operator: str, operands: Sequence[Array], result: StorageType) -> Array:
     """Return the operator's value, an array of the operands' shape (0-d for Globals) and exactly `result`'s dtype."""
+    if is_many(result) or any(operand.dtype == object for operand in operands):
+        return apply_to_decimals(operator, operands, result)
     if result.is_record or any(operand.dtype.names for operand in operands):
         return apply_to_pairs(operator, operands, result)
     return apply_row(operator, operands, result)
@@ -28,6 +31,8 @@ def apply(operator: str, operands: Sequence[Array], result: StorageType) -> Arra
 
 def constant(value: bool | int | float, type_: StorageType) -> Array:
     """Return the number as a 0-d array of the type."""
+    if is_many(type_):
+        return decimal(value, type_)
     if type_.is_record:
         return pair(float(value), value.lo if isinstance(value, DoubleDouble) else 0.0)
     return number(value, type_)

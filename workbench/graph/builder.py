@@ -61,7 +61,7 @@ class KernelBuilder:
 
     def imm(self, value: bool | int | float, type_: StorageType, space: Space = GLOBAL) -> int:
         """A constant of this type; `value` must be one that the type holds exactly."""
-        exact: bool | int | float = float(value) if type_.is_record else type_.numpy.type(value).item()
+        exact: bool | int | float = float(value) if not type_.is_native else type_.numpy.type(value).item()
         return self._add(Imm(exact), (), type_, space)
 
     def load(self, name: str, along: Sequence[str] = ()) -> int:

@@ -52,7 +52,10 @@ def _chunks(values: Array) -> tuple[Array, ...]:
     """(..., cells) -> (..., chunks, cells of a chunk): those that are whole, then the last one if it is shorter."""
     whole = values.shape[-1] - values.shape[-1] % CHUNK
     chunks = values[..., :whole].reshape(*values.shape[:-1], whole // CHUNK, CHUNK)
-    return (chunks,) if whole == values.shape[-1] else (chunks, values[..., None, whole:])
+    if whole == values.shape[-1]:
+        return (chunks,)
+    rest = values[..., None, whole:]
+    return (chunks, rest) if whole else (rest,)
 
 
 def _lane(combine: Combine, start: Array, chunks: Array) -> Array:

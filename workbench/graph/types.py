@@ -36,6 +36,11 @@ class StorageType:
         return len(self.components) > 1
 
     @property
+    def is_native(self) -> bool:
+        """Whether NumPy has numbers of the type; the constants of any other float type are f64."""
+        return not self.is_record and self.components != ("object",)
+
+    @property
     def is_float(self) -> bool:
         """Whether arithmetic rounds."""
         return self.kind == "float"

@@ -55,19 +55,27 @@ def change_lines(graph: Graph, meaning: Meaning) -> tuple[str, ...]:
         was = f"{'declared' if name in declared else 'computed in'} {before}"
         named.setdefault((type_.name, "unchanged" if before == type_ else was), []).append(name)
     lines += [f"{', '.join(names)}: {type_}, {was}" for (type_, was), names in named.items()]
-    return (*lines, *_without_dd(retype_as(graph, precision)))
+    return (*lines, *without_dd(retype_as(graph, precision)))
 
 
-def _without_dd(graph: Graph) -> tuple[str, ...]:
-    """The operators that compute in f64 on what was dd, because dd has them not."""
+def without_dd(graph: Graph) -> tuple[str, ...]:
+    """The operators of a retyped graph that compute in f64 on what was dd, because dd has them not, with lines."""
     found: dict[str, None] = {}
     for kernel in graph.kernels:
-        for node in kernel.nodes:
+        for index, node in enumerate(kernel.nodes):
             operator = node.instruction.operator if isinstance(node.instruction, Arith) else ""
             if operator and not accepts(OPERATORS[operator], DD) and any(_was_dd(kernel, o) for o in node.operands):
-                line = f"line {node.spans[0].line}: " if node.spans else ""
+                line = _line(kernel, index)
                 found[f"{line}{operator} computes in f64, because dd has no such operator"] = None
     return tuple(found)
+
+
+def _line(kernel: Kernel, index: int) -> str:
+    """Where it stands: its own line, or that of the first value that is made of it, as the beginning of a sentence."""
+    users = kernel.consumers()
+    while not kernel.nodes[index].spans and users[index]:
+        index = users[index][0]
+    return f"line {kernel.nodes[index].spans[0].line}: " if kernel.nodes[index].spans else ""
 
 
 def _was_dd(kernel: Kernel, value: int) -> bool:

@@ -37,7 +37,7 @@ from workbench.graph.spaces import GLOBAL
 from workbench.graph.types import DD, F64
 from workbench.planning.choices import EVERY, Meaning
 
-_SOURCE = ".source"  # ends the names of the sources' arrays in a program of pairs
+SOURCE = ".source"  # ends the names of the sources' arrays in a program of pairs
 _ADVICE = 'Use "f32", "f64" or "dd".'
 
 
@@ -72,7 +72,7 @@ def precision_of(graph: Graph, meaning: Meaning) -> Precision:
         if name == EVERY:
             every = _float_type("all values", spelling)
             continue
-        for member in _members(graph, name):
+        for member in members_of(graph, name):
             types[member] = _checked(graph, member, spelling)
     return Precision(types, every)
 
@@ -117,10 +117,10 @@ def _number(value: bool | int | float, type_: StorageType) -> float:
     return float(type_.numpy.type(value)) if type_.components == ("float32",) else float(value)
 
 
-def _members(graph: Graph, name: str) -> tuple[str, ...]:
+def members_of(graph: Graph, name: str) -> tuple[str, ...]:
     """What a name stands for: components of a vector, arrays of both sides of pairs, the static that a value loads."""
     statics = {s.name for s in graph.statics}
-    found = tuple(s.name for s in graph.statics if name in (s.name, s.group) or s.name == f"{name}{_SOURCE}")
+    found = tuple(s.name for s in graph.statics if name in (s.name, s.group) or s.name == f"{name}{SOURCE}")
     if found:
         return found
     nodes = [n for k in graph.kernels for n in k.nodes if name in n.names]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from workbench.errors import RunError
 from workbench.views.field.open import open_field_view
 from workbench.views.field.summary import summarise
 from workbench.views.graph.summary import summarise_graph
@@ -39,3 +40,11 @@ VIEWS: dict[str, ViewKind] = {
         ViewKind("source", "machine", "generated text, linked both ways", summarise_source, open_source_view),
     )
 }
+
+
+def open_machine_view(machine: object, kind: str, options: Mapping[str, Any]) -> Any:  # noqa: ANN401  # each has its own
+    """Open a view that looks at a machine. RunError for a kind that there is not, or that looks at simulations."""
+    known = [name for name, row in VIEWS.items() if row.of == "machine"]
+    if kind not in known:
+        raise RunError(f"a machine has no view {kind!r}", advice=f"Use one of {', '.join(known)}.")
+    return VIEWS[kind].open(machine, **options)

@@ -13,8 +13,10 @@ from workbench.views.graph.marks import (
     INK,
     INSTRUCTIONS,
     LINK,
+    OUTLINES,
     STORAGES,
     backing,
+    outline_of,
     shape_of,
     storage_label,
 )
@@ -65,7 +67,8 @@ def _node(node: GraphNode, at: tuple[float, float], scale: float, changed: bool)
     shapes: list[Shape] = []
     if changed:
         shapes.append(shape_of("Arith", x, y, radius * 1.4, "", CHANGED))
-    shapes.append(shape_of(node.instruction, x, y, radius, fill))
+    outline, wide = outline_of(node.type)
+    shapes.append(shape_of(node.instruction, x, y, radius, fill, outline, max(1.0, wide * min(1.0, scale))))
     if node.sync_before or node.sync_after:
         side = x + (radius + 4) * (1 if node.sync_after else -1)
         shapes += [Line(((side + d, y - radius), (side + d, y + radius)), INK, 1.5) for d in (0, 3)]
@@ -83,14 +86,17 @@ def _key(summary: GraphSummary, layout: GraphLayout, width: float, top: float) -
     shown = [summary.nodes[number] for number, _, _ in layout.places]
     storages = {storage_label(node.storage, node.forced) for node in shown}
     kinds = {node.instruction for node in shown}
+    types = {node.type for node in shown}
     entries = [(name, "Arith", colour) for name, colour in STORAGES.items() if name in storages]
     entries += [(words, kind, "#d9d9d9") for kind, words in INSTRUCTIONS.items() if kind in kinds]
+    marks = [(words, kind, colour, INK, 1.0) for words, kind, colour in entries]
+    marks += [(name, "Arith", "#d9d9d9", *look) for name, look in OUTLINES.items() if name in types]
     shapes: list[Shape] = []
     x, y = _MARGIN, top
-    for words, kind, colour in entries:
+    for words, kind, colour, outline, wide in marks:
         taken = 32 + text_width(words, 12)
         if x + taken > width - _MARGIN and x > _MARGIN:
             x, y = _MARGIN, y + 20
-        shapes += [shape_of(kind, x + 8, y + 8, 7, colour), Label((x + 20, y + 8), words, INK, 12)]
+        shapes += [shape_of(kind, x + 8, y + 8, 7, colour, outline, wide), Label((x + 20, y + 8), words, INK, 12)]
         x += taken
     return shapes, y + 20 - top

@@ -32,6 +32,7 @@ from workbench.views.graph.marks import (
     SELECTED,
     STORAGES,
     backing,
+    outline_of,
     storage_label,
 )
 from workbench.views.graph.summary import GraphNode, GraphSummary
@@ -121,7 +122,15 @@ class GraphFigure:
             x="x", y="y", marker="circle", size=44, fill_alpha=0, line_color="colour", line_width=3, line_dash="dash"
         )
         plot.add_glyph(self._rings, rings)
-        marks = Scatter(x="x", y="y", marker="marker", size=LARGEST_MARK, fill_color="fill", line_color=INK)
+        marks = Scatter(
+            x="x",
+            y="y",
+            marker="marker",
+            size=LARGEST_MARK,
+            fill_color="fill",
+            line_color="outline",
+            line_width="width",
+        )
         drawn = plot.add_glyph(self.nodes, marks)
         symbols = Text(
             x="x", y="y", text="text", text_align="center", text_baseline="middle", text_color=INK,
@@ -258,6 +267,8 @@ def _node_columns(placed: tuple[tuple[GraphNode, float, float], ...]) -> dict[st
         "y": [y for _, _, y in placed],
         "marker": [MARKS[node.instruction].bokeh for node in nodes],
         "fill": [STORAGES[storage_label(node.storage, node.forced)] for node in nodes],
+        "outline": [outline_of(node.type)[0] for node in nodes],
+        "width": [outline_of(node.type)[1] for node in nodes],
         "name": [node.label for node in nodes],
         "formula": [escape(node.formula) for node in nodes],
         "instruction": [INSTRUCTIONS[node.instruction] for node in nodes],

@@ -16,6 +16,8 @@ FORCED_DELAYED = "#b3b3b3"
 EXISTING = "#009e73"
 GLOBAL = "#cc79a7"
 INK = "#000000"
+SINGLE = "#f0e442"
+DOUBLE_DOUBLE = "#0072b2"
 LINK = "#8c8c8c"
 HULL = "#8a8a8a"
 CHANGED = "#0072b2"
@@ -106,6 +108,14 @@ STORAGES: dict[str, str] = {
     "Global": GLOBAL,
 }
 
+OUTLINES: dict[str, tuple[str, float]] = {"f32": (SINGLE, 3.0), "dd": (DOUBLE_DOUBLE, 4.0)}
+"""Colour and width of the outline that says a float type; all others have a thin one in ink."""
+
+
+def outline_of(type_: str) -> tuple[str, float]:
+    """Colour and width of the outline of a value of this type."""
+    return OUTLINES.get(type_, (INK, 1.0))
+
 
 def storage_label(storage: str, forced: str) -> str:
     """One of STORAGES: what the colour says. A Store has no value and counts as forced."""
@@ -119,19 +129,20 @@ def backing(instruction: str, symbol: str, fill: str) -> str:
     return fill if len(symbol) > 1 and instruction in _NARROW else ""
 
 
-def shape_of(instruction: str, x: float, y: float, radius: float, fill: str, outline: str = INK) -> Shape:
+def shape_of(
+    instruction: str, x: float, y: float, radius: float, fill: str, outline: str = INK, width: float = 1.0
+) -> Shape:
     """An instruction's mark for a drawing."""
     mark = MARKS[instruction]
     if not mark.corners:
-        return Disc((x, y), 0.9 * radius, fill, outline)
-    return Polygon(tuple((x + radius * cx, y + radius * cy) for cx, cy in mark.corners), fill, outline)
+        return Disc((x, y), 0.9 * radius, fill, outline, width)
+    return Polygon(tuple((x + radius * cx, y + radius * cy) for cx, cy in mark.corners), fill, outline, width)
 
 
 def key(instructions: tuple[str, ...], storages: tuple[str, ...]) -> tuple[tuple[str, Drawing], ...]:
-    """The legend: a word and a small picture for each colour and each shape that occurs."""
+    """The legend: a word and a small picture for each colour and each shape that occurs, and the float types."""
     colours = [(name, "Arith", STORAGES[name]) for name in STORAGES if name in storages]
     shapes = [(INSTRUCTIONS[name], name, "#d9d9d9") for name in INSTRUCTIONS if name in instructions]
-    return tuple(
-        (words, Drawing(16, 16, (shape_of(mark, 8, 8, 7, fill),), words, background="none"))
-        for words, mark, fill in (*colours, *shapes)
-    )
+    pictures = [(words, shape_of(mark, 8, 8, 7, fill)) for words, mark, fill in (*colours, *shapes)]
+    pictures += [(name, shape_of("Arith", 8, 8, 6, "#d9d9d9", *look)) for name, look in OUTLINES.items()]
+    return tuple((words, Drawing(16, 16, (shape,), words, background="none")) for words, shape in pictures)

@@ -12,6 +12,7 @@ from workbench.views.graph.marks import key, storage_label
 from workbench.views.graph.summary import describe_graph
 from workbench.views.graph.view import GraphView
 from workbench.views.graph.walk import Direction, hull_at, neighbour, node_at, search
+from workbench.views.inspection.retyping import AS_DECLARED, FLOATS, asked_type, type_refusal
 from workbench.views.page.bokeh_pane import BokehPane, Tool, ToolState
 
 _ARROWS: dict[str, Direction] = {
@@ -43,6 +44,7 @@ _TOOLS = (
     Tool("hints", "Copy hints", "Copy these choices as hints, lines to paste into the cell", seldom=True),
     Tool("find", "Find ", "A name, a part of a formula, or a line of the cell; Enter goes on", "search"),
     Tool("compare", "Compare ", "Ring what another plan stores otherwise", "choice"),
+    Tool("type", "Type ", "The float type of the selected value; results change", "choice", seldom=True),
 )
 _KERNEL = Tool("kernel", "Kernel ", "Which kernel of the machine", "choice")
 
@@ -123,6 +125,9 @@ class GraphPane:
         inspection = view.inspection
         node = view.current
         free = node is not None and view.summary.nodes[node].can_flip
+        chosen = None if node is None else view.summary.nodes[node].ref
+        typed = chosen is not None and not type_refusal(inspection.plan, chosen)
+        asked = asked_type(inspection.plan, chosen) if chosen is not None and typed else AS_DECLARED
         self._pane.say(view.words())
         self._pane.show_tools(
             ToolState("flip", disabled=not free),
@@ -131,6 +136,7 @@ class GraphPane:
             ToolState("redo", disabled=not inspection.can_redo),
             ToolState("numbers", pressed=view.with_numbers),
             ToolState("compare", value=view.comparison, options=COMPARISONS),
+            ToolState("type", disabled=not typed, value=asked, options=FLOATS),
             ToolState("kernel", value=view.kernel, options=self._kernels),
         )
 
@@ -195,6 +201,7 @@ class GraphPane:
             "hints": lambda: pane.hand_text(view.hints()),
             "compare": lambda: view.compare(value),
             "kernel": lambda: view.show_kernel(value),
+            "type": lambda: view.set_type(value),
         }
         if tool in acts:
             acts[tool]()

@@ -25,6 +25,7 @@ from workbench.views.inspection.following import inspect_machine
 from workbench.views.inspection.hints import hint_text
 from workbench.views.inspection.inspection import Inspection, Program
 from workbench.views.inspection.outdating import noted
+from workbench.views.inspection.retyping import choices_with_type
 from workbench.views.inspection.selection import SubkernelRef, ValueRef, values_of
 from workbench.views.inspection.waiting import LARGE, waiting_text
 from workbench.views.page.live import still_entries
@@ -154,6 +155,15 @@ class GraphView:
     def mark_sync(self, node: int | None = None) -> None:
         """Ask for a barrier after the sub-kernel of a value, or drop it."""
         self._at_value(node, self.inspection.mark_sync)
+
+    def set_type(self, type_: str, node: int | None = None) -> None:
+        """Compute a value in another float type, one of FLOATS; None for the selected one. Results change."""
+        inspection = self.inspection
+        graph = inspection.machine.graph
+        self._at_value(
+            node,
+            lambda value: inspection.choose(choices_with_type(graph, inspection.plan, value, type_, inspection.target)),
+        )
 
     def undo(self) -> None:
         """Back to the plan before the last change."""

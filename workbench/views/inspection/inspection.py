@@ -20,7 +20,13 @@ from workbench.run.simulation import Simulation
 from workbench.views.faults import call_all, fault_text
 from workbench.views.inspection.flipping import Side, flipped, refusal, same_graph, with_sync
 from workbench.views.inspection.outdating import remember
-from workbench.views.inspection.selection import Selection, SubkernelRef, ValueRef, find_subkernel, node_of, referred
+from workbench.views.inspection.selection import (
+    Selection,
+    ValueRef,
+    kept_selection,
+    node_of,
+    referred,
+)
 
 Topic = Literal["plan", "source", "selection", "comparison", "simulation", "status", "measured", "outdated"]
 """plan: choices and plan have changed (and with them the source). source: another language is shown, or another plan.
@@ -378,11 +384,13 @@ class Inspection:
 
     def _enter(self, plan: Plan) -> tuple[Topic, ...]:
         """Make it the plan of now; returns what listeners must hear."""
-        self._plan = plan
-        if isinstance(self._selection, SubkernelRef) and find_subkernel(plan, self._selection) is None:
-            self._selection = None
-            return ("plan", "source", "selection")
-        return ("plan", "source")
+        before, self._plan = self._plan, plan
+        kept = kept_selection(before, plan, self._selection)
+        moved: tuple[Topic, ...] = () if kept == self._selection else ("selection",)
+        self._selection = kept
+        if before.graph != plan.graph:  # of other types
+            self._compared = None
+        return ("plan", "source", *moved)
 
     def _step_back(self, source: list[Choices], target: list[Choices]) -> bool:
         with self._lock:

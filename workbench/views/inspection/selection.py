@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from workbench.errors import PlanError
-from workbench.graph import Node, Store
+from workbench.graph import Node, Store, value_names
 from workbench.planning.plan import Plan, Subkernel
 
 
@@ -74,6 +74,22 @@ def find_subkernel(plan: Plan, wanted: SubkernelRef) -> Subkernel | None:
                     if subkernel.name == wanted.name:
                         return subkernel
     return None
+
+
+def kept_selection(before: Plan, after: Plan, selection: Selection | None) -> Selection | None:
+    """What a selection of one plan is in another, of other types perhaps: the value of the same label; else None."""
+    match selection:
+        case SubkernelRef():
+            return None if find_subkernel(after, selection) is None else selection
+        case ValueRef(kernel, number) if before.graph != after.graph:
+            was, now = before.kernel(kernel).kernel, after.kernel(kernel).kernel
+            stores = isinstance(was.nodes[number].instruction, Store)
+            label = value_names(was)[number]
+            same = (i for i, other in enumerate(value_names(now)) if other == label)
+            found = (i for i in same if isinstance(now.nodes[i].instruction, Store) == stores)
+            return next((ValueRef(kernel, i) for i in found), None)
+        case _:
+            return selection
 
 
 def values_of(plan: Plan, selection: Selection | None) -> tuple[ValueRef, ...]:

@@ -7,8 +7,10 @@ import pytest
 
 import workbench as wb
 from tests.bits import assert_same_bits
-from workbench.errors import ShapeError, TraceError
+from workbench.errors import FieldError, NonFiniteError, ShapeError, TraceError
 from workbench.graph.parse import parse
+from workbench.notebook.card_text import card_text
+from workbench.notebook.defining import summary
 from workbench.planning import plan_graph
 from workbench.planning.choices import Choices
 
@@ -152,6 +154,28 @@ def test_values_of_the_cell_can_be_asked_for():
     assert sim.evaluate("d0").shape == (6, 6)
     data = sim.to_xarray()
     assert data["x0"].dims == ("particles",)
+
+
+def test_views_card_and_convergence_know_particles():
+    sim = cluster().simulate(**start(64)).run(3)
+    assert "x0: 64 cells at step 3" in str(sim.view("x0"))
+    assert "particles to the right" in str(sim.view("xh1"))
+    with pytest.raises(FieldError, match="x is a vector"):
+        sim.view("x")
+    seen = []
+
+    def exact(extents, time):
+        seen.append(extents)
+        return {"x": np.zeros((3, *extents)), "v": np.zeros((3, *extents)), "m": np.ones(extents)}
+
+    cluster().converge(exact, sizes=(2, 4), steps=1, backend="reference")
+    assert set(seen) == {(2,), (4,)}
+    assert "100 × 100 cells" in card_text(summary(cluster(), extents=(100,)))
+    with pytest.raises(ShapeError, match="--shape has 2 extents, but cluster has 1"):
+        summary(cluster(), extents=(100, 100))
+    finite = cluster().simulate(**{**start(5), "v": np.inf})
+    with pytest.raises(NonFiniteError, match="v0 is inf in cell"):
+        finite.run(2, finite=True)
 
 
 def test_a_checkpoint_goes_on_with_the_same_bits(tmp_path):

@@ -44,7 +44,7 @@ def open_field_view(
 
 def _space_of(graph: Graph, name: str) -> Space:
     """The space of a field or of a named value; that of all axes where nothing carries the name."""
-    spaces = [static.space for static in graph.statics if static.name == name]
+    spaces = [static.space for static in graph.statics if name in (static.name, static.group)]
     for kernel in sorted(graph.kernels, key=lambda kernel: kernel.name != "step"):  # as a probe looks for it
         index = kernel.find(name)
         space = None if index is None else kernel.nodes[index].space
@@ -54,7 +54,7 @@ def _space_of(graph: Graph, name: str) -> Space:
 
 def axes_of(simulation: Simulation) -> tuple[AxisLabel, ...]:
     """The axes of the domain, with the cell's coordinates where those grow along their own axis alone."""
-    axes = list(plain_axes(simulation.extents))
+    axes = list(plain_axes(simulation.extents, simulation.graph.space))
     values = {param.name: simulation[param.name] for param in simulation.graph.params}
     for coordinate in simulation.graph.coordinates:
         along, labels = evaluate_coordinate(simulation.graph, coordinate, simulation.extents, values)

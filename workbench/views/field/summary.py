@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.errors import FieldError
-from workbench.graph.spaces import axis_name
+from workbench.graph import Space, grid_space
 from workbench.run.snapshots import Snapshot
 from workbench.views.drawing.numbers import shares, short
 from workbench.views.field.flags import Wrong
@@ -315,9 +315,10 @@ def _ends(low: float, high: float) -> str:
     return f"{low:.{digits}g} to {high:.{digits}g}"
 
 
-def plain_axes(shape: tuple[int, ...]) -> tuple[AxisLabel, ...]:
-    """Axes without coordinates: cells are counted from 0."""
-    return tuple(AxisLabel(axis_name(axis), "cells", cells, 0.0, float(cells - 1)) for axis, cells in enumerate(shape))
+def plain_axes(shape: tuple[int, ...], space: Space | None = None) -> tuple[AxisLabel, ...]:
+    """Axes without coordinates: cells are counted from 0. Those of particles go by their names in `space`."""
+    axes = (space or grid_space(len(shape))).axes
+    return tuple(AxisLabel(a.name, "cells", n, 0.0, float(n - 1)) for a, n in zip(axes, shape, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -115,6 +115,25 @@ k.next = k + reduce_min(where(other, abs(k.source - k), 1000), over="source") - 
     assert_same_bits(found.k, expected.k, "k")
 
 
+def test_a_particle_reads_others_by_their_numbers():
+    machine = wb.trace(
+        """
+x, = particles("x")
+friend, = particles("friend", dtype="i64")
+pull = x[friend] - x
+x.next = x + 0.5 * pull + reduce_max(pull.source - pull, over="source")
+""",
+        name="friends",
+    )
+    draw = np.random.default_rng(8)
+    x, friend = draw.normal(size=200), draw.integers(0, 200, 200)
+    pull = x[friend] - x
+    sims = [machine.simulate(x=x, friend=friend, backend=each).run(1) for each in ("reference", "openmp", "cuda-sim")]
+    np.testing.assert_allclose(sims[0].x, x + 0.5 * pull + (pull.max() - pull), rtol=1e-13)
+    for sim in sims[1:]:
+        assert_same_bits(sim.x, sims[0].x, sim.backend)
+
+
 def test_energy_is_a_diagnostic_scalar_and_is_kept():
     given = start(40, 4)
     sim = cluster().simulate(**given, dt=1e-3)
@@ -266,8 +285,8 @@ BAD = {
     'u = field("u")\nu.next = reduce_sum(u, over="source")\n': "over= names particles, and the cell has none",
     'x, = particles("x")\na = reduce_sum(x.source - x, over="source")\nx.next = a.source\n': "line 3: a.source: a is "
     "reduced over other particles",
-    'x, = particles("x")\nx.next = x[+1]\n': "line 2: x\\[\\+1\\] reads a neighbour, "
-    "but particles and sources have none",
+    'x, = particles("x")\nx.next = x.at(+1, 0)\n': "line 2: x.at\\(\\+1, 0\\) reads a neighbour, but particles",
+    'x, = particles("x")\nx.next = x[+1]\n': "line 2: x\\[\\+1\\] is one number",
     'x, = particles("x")\nx.next = (x.source - x).source\n': "line 2: .* the value has the axes particles, source",
     'xs = array("xs", "n")\nx, = particles("x")\n': "line 2: particles stand in a cell that has the field xs",
 }

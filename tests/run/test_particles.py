@@ -7,7 +7,7 @@ import pytest
 
 import workbench as wb
 from tests.bits import assert_same_bits
-from workbench.errors import FieldError, NonFiniteError, ShapeError, TraceError
+from workbench.errors import NonFiniteError, ShapeError, TraceError
 from workbench.graph.parse import parse
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import summary
@@ -179,8 +179,6 @@ def test_views_card_and_convergence_know_particles():
     sim = cluster().simulate(**start(64)).run(3)
     assert "x0: 64 cells at step 3" in str(sim.view("x0"))
     assert "particles to the right" in str(sim.view("xh1"))
-    with pytest.raises(FieldError, match="x is a vector"):
-        sim.view("x")
     seen = []
 
     def exact(extents, time):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
@@ -60,6 +60,8 @@ class Look:
     reach: limits of the data are at least as far apart.
 
     volume: show the three planes through one cell of a volume, which is the one at which each axis is cut.
+
+    counted: makes what is shown of a snapshot that has no picture itself, particles (`crowd`).
     """
 
     palette: str = DEFAULT
@@ -69,6 +71,7 @@ class Look:
     up: int = 1
     cuts: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     volume: bool = False
+    counted: Callable[[Snapshot], Snapshot] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -294,3 +294,42 @@ BAD = {
 def test_what_has_no_meaning_is_refused_with_its_line(text):
     with pytest.raises(TraceError, match=BAD[text]):
         wb.trace(text, name="bad").plan()
+
+
+HERMITE = """
+x, v, a, j = particles("x v a j", dim=2)
+m, = particles("m")
+dt = param("dt", 0.01)
+same = index("particles") == index("particles").source
+
+def forces(x, v):
+    d, w = x.source - x, v.source - v
+    r2 = dot(d, d) + where(same, 1, 0)
+    weight = m.source / (r2 * sqrt(r2))
+    jerk = weight * (w - 3 * dot(d, w) / r2 * d)
+    return reduce_sum(weight * d, over="source"), reduce_sum(jerk, over="source")
+
+xp = x + dt * v + dt**2 / 2 * a + dt**3 / 6 * j
+vp = v + dt * a + dt**2 / 2 * j
+a1, j1 = forces(xp, vp)
+v1 = v + dt / 2 * (a + a1) + dt**2 / 12 * (j - j1)
+x.next = x + dt / 2 * (v + v1) + dt**2 / 12 * (a - a1)
+v.next, a.next, j.next = v1, a1, j1
+
+@kernel
+def prepare():
+    a.next, j.next = forces(x, v)
+"""
+
+
+def test_a_hermite_scheme_is_of_fourth_order():
+    """Two equal stars on a circle, after one turn; the predictor is a formula of the state, which sources repeat."""
+    machine = wb.trace(HERMITE, name="hermite")
+    x, v = np.array([[0.5, -0.5], [0.0, 0.0]]), np.array([[0.0, 0.0], [0.5, -0.5]])
+    errors = []
+    for steps in (100, 200, 400):
+        sim = machine.simulate(x=x, v=v, a=0.0, j=0.0, m=0.5, dt=2 * np.pi / steps, backend="openmp").call("prepare")
+        errors.append(np.abs(sim.run(steps).x - x).max())
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert (orders > 3.8).all()
+    assert errors[-1] < 1e-5

@@ -7,8 +7,10 @@ import pytest
 
 import workbench as wb
 from tests.bits import assert_same_bits
-from workbench.errors import ShapeError, TraceError
+from workbench.errors import NonFiniteError, ShapeError, TraceError
 from workbench.graph.parse import parse
+from workbench.notebook.card_text import card_text
+from workbench.notebook.defining import summary
 from workbench.planning import plan_graph
 from workbench.planning.choices import Choices
 
@@ -113,6 +115,25 @@ k.next = k + reduce_min(where(other, abs(k.source - k), 1000), over="source") - 
     assert_same_bits(found.k, expected.k, "k")
 
 
+def test_a_particle_reads_others_by_their_numbers():
+    machine = wb.trace(
+        """
+x, = particles("x")
+friend, = particles("friend", dtype="i64")
+pull = x[friend] - x
+x.next = x + 0.5 * pull + reduce_max(pull.source - pull, over="source")
+""",
+        name="friends",
+    )
+    draw = np.random.default_rng(8)
+    x, friend = draw.normal(size=200), draw.integers(0, 200, 200)
+    pull = x[friend] - x
+    sims = [machine.simulate(x=x, friend=friend, backend=each).run(1) for each in ("reference", "openmp", "cuda-sim")]
+    np.testing.assert_allclose(sims[0].x, x + 0.5 * pull + (pull.max() - pull), rtol=1e-13)
+    for sim in sims[1:]:
+        assert_same_bits(sim.x, sims[0].x, sim.backend)
+
+
 def test_energy_is_a_diagnostic_scalar_and_is_kept():
     given = start(40, 4)
     sim = cluster().simulate(**given, dt=1e-3)
@@ -152,6 +173,26 @@ def test_values_of_the_cell_can_be_asked_for():
     assert sim.evaluate("d0").shape == (6, 6)
     data = sim.to_xarray()
     assert data["x0"].dims == ("particles",)
+
+
+def test_views_card_and_convergence_know_particles():
+    sim = cluster().simulate(**start(64)).run(3)
+    assert "x0: 64 cells at step 3" in str(sim.view("x0"))
+    assert "particles to the right" in str(sim.view("xh1"))
+    seen = []
+
+    def exact(extents, time):
+        seen.append(extents)
+        return {"x": np.zeros((3, *extents)), "v": np.zeros((3, *extents)), "m": np.ones(extents)}
+
+    cluster().converge(exact, sizes=(2, 4), steps=1, backend="reference")
+    assert set(seen) == {(2,), (4,)}
+    assert "100 × 100 cells" in card_text(summary(cluster(), extents=(100,)))
+    with pytest.raises(ShapeError, match="--shape has 2 extents, but cluster has 1"):
+        summary(cluster(), extents=(100, 100))
+    finite = cluster().simulate(**{**start(5), "v": np.inf})
+    with pytest.raises(NonFiniteError, match="v0 is inf in cell"):
+        finite.run(2, finite=True)
 
 
 def test_a_checkpoint_goes_on_with_the_same_bits(tmp_path):
@@ -242,8 +283,8 @@ BAD = {
     'u = field("u")\nu.next = reduce_sum(u, over="source")\n': "over= names particles, and the cell has none",
     'x, = particles("x")\na = reduce_sum(x.source - x, over="source")\nx.next = a.source\n': "line 3: a.source: a is "
     "reduced over other particles",
-    'x, = particles("x")\nx.next = x[+1]\n': "line 2: x\\[\\+1\\] reads a neighbour, "
-    "but particles and sources have none",
+    'x, = particles("x")\nx.next = x.at(+1, 0)\n': "line 2: x.at\\(\\+1, 0\\) reads a neighbour, but particles",
+    'x, = particles("x")\nx.next = x[+1]\n': "line 2: x\\[\\+1\\] is one number",
     'x, = particles("x")\nx.next = (x.source - x).source\n': "line 2: .* the value has the axes particles, source",
     'xs = array("xs", "n")\nx, = particles("x")\n': "line 2: particles stand in a cell that has the field xs",
 }
@@ -253,3 +294,42 @@ BAD = {
 def test_what_has_no_meaning_is_refused_with_its_line(text):
     with pytest.raises(TraceError, match=BAD[text]):
         wb.trace(text, name="bad").plan()
+
+
+HERMITE = """
+x, v, a, j = particles("x v a j", dim=2)
+m, = particles("m")
+dt = param("dt", 0.01)
+same = index("particles") == index("particles").source
+
+def forces(x, v):
+    d, w = x.source - x, v.source - v
+    r2 = dot(d, d) + where(same, 1, 0)
+    weight = m.source / (r2 * sqrt(r2))
+    jerk = weight * (w - 3 * dot(d, w) / r2 * d)
+    return reduce_sum(weight * d, over="source"), reduce_sum(jerk, over="source")
+
+xp = x + dt * v + dt**2 / 2 * a + dt**3 / 6 * j
+vp = v + dt * a + dt**2 / 2 * j
+a1, j1 = forces(xp, vp)
+v1 = v + dt / 2 * (a + a1) + dt**2 / 12 * (j - j1)
+x.next = x + dt / 2 * (v + v1) + dt**2 / 12 * (a - a1)
+v.next, a.next, j.next = v1, a1, j1
+
+@kernel
+def prepare():
+    a.next, j.next = forces(x, v)
+"""
+
+
+def test_a_hermite_scheme_is_of_fourth_order():
+    """Two equal stars on a circle, after one turn; the predictor is a formula of the state, which sources repeat."""
+    machine = wb.trace(HERMITE, name="hermite")
+    x, v = np.array([[0.5, -0.5], [0.0, 0.0]]), np.array([[0.0, 0.0], [0.5, -0.5]])
+    errors = []
+    for steps in (100, 200, 400):
+        sim = machine.simulate(x=x, v=v, a=0.0, j=0.0, m=0.5, dt=2 * np.pi / steps, backend="openmp").call("prepare")
+        errors.append(np.abs(sim.run(steps).x - x).max())
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert (orders > 3.8).all()
+    assert errors[-1] < 1e-5

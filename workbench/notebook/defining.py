@@ -14,6 +14,7 @@ from workbench.notebook.outdating import outdate_program
 from workbench.notebook.summary import Reading, summarise
 from workbench.pipeline import Compiled, compile_graph, counters
 from workbench.planning.precision import change_lines
+from workbench.run.opening import read_shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def define(
         namespace=namespace,
     )
     machine = replace(machine, backend=wishes.backend)
-    _check_extents(machine, wishes.extents)
+    extents = _extents(machine, wishes.extents)
     compiled = compile_graph(machine.graph, machine.choices, machine.backend)
     changed: tuple[str, ...] = ()
     if previous is not None:
@@ -55,7 +56,7 @@ def define(
         built = "compiled nothing" if compiled_now == 0 else "compiled anew"
         changed = (*changed, built) if changed else (f"nothing changed: {built}",)
         changed += outdate_program(previous, machine, wishes.name, namespace)
-    return machine, _summary(machine, compiled, wishes.name, wishes.extents, changed)
+    return machine, _summary(machine, compiled, wishes.name, extents, changed)
 
 
 def summary(
@@ -66,7 +67,7 @@ def summary(
     extents: tuple[int, ...] | None = None,
 ) -> CardSummary:
     """The card of a machine that exists; `previous` is what to compare it with. Compiles it if nobody has."""
-    _check_extents(machine, extents)
+    extents = _extents(machine, extents)
     compiled = compile_graph(machine.graph, machine.choices, machine.backend)
     changed = () if previous is None else machine_changes(previous, machine) or ("nothing changed",)
     return _summary(machine, compiled, name or machine.name, extents, changed)
@@ -110,9 +111,12 @@ def _reading(machine: Machine) -> Reading:
     return Reading(captured, machine.traced.promotions, machine.traced.warnings, changed)
 
 
-def _check_extents(machine: Machine, extents: tuple[int, ...] | None) -> None:
-    if extents is not None and len(extents) != machine.graph.dim:
+def _extents(machine: Machine, shape: tuple[int, ...] | None) -> tuple[int, ...] | None:
+    """The extents that --shape means: particles have two for one number."""
+    free = len(set(machine.graph.space.leaders))
+    if shape is not None and len(shape) != free:
         raise ShapeError(
-            f"--shape has {len(extents)} extents, but {machine.name} has {machine.graph.dim}",
-            advice=f"Write --shape {'x'.join(['256'] * machine.graph.dim)}.",
+            f"--shape has {len(shape)} extents, but {machine.name} has {free}",
+            advice=f"Write --shape {'x'.join(['256'] * free)}.",
         )
+    return None if shape is None else read_shape(machine.graph, shape)

@@ -54,7 +54,7 @@ def summarise(
 ) -> CardSummary:
     """The card of a compiled program for `extents` cells, about a million if none are given."""
     plan, graph = compiled.plan, compiled.plan.graph
-    cells = extents or default_extents(graph.dim)
+    cells = extents or graph.space.agreeing(default_extents(graph.dim))
     backend = compiled.selection.name
     return CardSummary(
         name=name,
@@ -115,7 +115,7 @@ def _field_row(graph: Graph, static: Static) -> StaticRow:
     if is_called(graph):
         along = f"{'result' if written else 'given at the call'}, along {static.space.axis_names}"
         return StaticRow(static.name, static.type.name, along)
-    notes = [static.boundary or "no boundary rule"]
+    notes = [f"along {static.space.axis_names}" if static.space.named else static.boundary or "no boundary rule"]
     if static.unit:
         notes.insert(0, f"in {static.unit}")
     if static.face_axes:

@@ -179,7 +179,7 @@ def _check_sizes(sizes: Sequence[int]) -> tuple[int, ...]:
 
 def _answer(graph: Graph, exact: Exact, extents: tuple[int, ...], time: float) -> dict[str, object]:
     """What the exact solution says: by name, or an array if the machine has one field or vector."""
-    given = exact(extents, time)
+    given = exact(graph.space.shape_of(extents), time)
     names = list(dict.fromkeys(static.group or static.name for static in graph.fields))
     if not isinstance(given, Mapping):
         if len(names) != 1:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from workbench.errors import RunError
+from workbench.errors import FieldError, RunError
 from workbench.graph import Graph
 from workbench.run.conditions import time_name
 from workbench.run.simulation import Simulation
@@ -63,6 +63,11 @@ class Looking:
     def axes(self) -> tuple[AxisLabel, ...]:
         """The axes of the domain."""
         return self._axes
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What one may look at instead. Particles are counted in squares of their own: they are looked at alone."""
+        return pictured_names(self._simulation.graph) if self._look_now.counted is None else (self._name,)
 
     @property
     def limits(self) -> Limits:
@@ -125,6 +130,10 @@ class Looking:
         with self._lock:
             if name == self._name:
                 return
+            if self._look_now.counted is not None:
+                raise FieldError(
+                    f"this view counts particles by {self._name}", advice=f'Open another one: sim.view("{name}").'
+                )
             before, self._seen_step, self._good = (self._seen_step, self._good), None, None
             try:
                 self._show(name)
@@ -217,7 +226,8 @@ class Looking:
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _show(self, name: str, turned_bad: Callable[[bool], bool] = lambda _: False) -> None:
-        snapshot = take_snapshot(self._simulation, name)
+        snapshot, counted = take_snapshot(self._simulation, name), self._look_now.counted
+        snapshot = snapshot if counted is None else counted(snapshot)
         if self._seen_step is not None and snapshot.steps < self._seen_step:
             self.start_over()
         look, unit = self._look_now, self._unit(name)
@@ -260,6 +270,8 @@ class Looking:
         return self._clock.name, self._clock.unit
 
     def _unit(self, name: str) -> str:
+        if self._look_now.counted is not None:
+            return "particles"
         return next((static.unit for static in self._simulation.graph.statics if static.name == name), "")
 
 

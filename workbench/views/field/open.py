@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -12,6 +13,8 @@ from workbench.planning.axes import along
 from workbench.planning.axes import axes_of as axes_in
 from workbench.run.labels import evaluate_coordinate
 from workbench.run.simulation import Simulation
+from workbench.run.snapshots import take_snapshot
+from workbench.views.field.crowd import Crowd, is_crowd
 from workbench.views.field.palettes import DEFAULT, PALETTES
 from workbench.views.field.summary import AxisLabel, Look, plain_axes
 from workbench.views.field.view import FieldView
@@ -31,6 +34,10 @@ def open_field_view(
         raise RunError(f"limits={limits!r} are no interval", advice="Pass limits=(low, high) with low < high.")
     look = Look(palette, limits)
     axes = along(axes_of(simulation), axes_in(_space_of(simulation.graph, name), simulation.graph.space))
+    if is_crowd(simulation.graph, name):
+        unit = next((static.unit for static in simulation.graph.statics if static.group == name), "")
+        crowd = Crowd(take_snapshot(simulation, name), unit)
+        axes, look = crowd.axes, replace(look, counted=crowd.counted)
     if find_spec("ipywidgets") is None:
         return FieldView(simulation, name, axes, look)
     from workbench.views.page.canvas import Canvas
@@ -44,7 +51,7 @@ def open_field_view(
 
 def _space_of(graph: Graph, name: str) -> Space:
     """The space of a field or of a named value; that of all axes where nothing carries the name."""
-    spaces = [static.space for static in graph.statics if static.name == name]
+    spaces = [static.space for static in graph.statics if name in (static.name, static.group)]
     for kernel in sorted(graph.kernels, key=lambda kernel: kernel.name != "step"):  # as a probe looks for it
         index = kernel.find(name)
         space = None if index is None else kernel.nodes[index].space
@@ -54,7 +61,7 @@ def _space_of(graph: Graph, name: str) -> Space:
 
 def axes_of(simulation: Simulation) -> tuple[AxisLabel, ...]:
     """The axes of the domain, with the cell's coordinates where those grow along their own axis alone."""
-    axes = list(plain_axes(simulation.extents))
+    axes = list(plain_axes(simulation.extents, simulation.graph.space))
     values = {param.name: simulation[param.name] for param in simulation.graph.params}
     for coordinate in simulation.graph.coordinates:
         along, labels = evaluate_coordinate(simulation.graph, coordinate, simulation.extents, values)

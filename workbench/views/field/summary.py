@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.errors import FieldError
-from workbench.graph.spaces import axis_name
+from workbench.graph import Space, grid_space
 from workbench.run.snapshots import Snapshot
 from workbench.views.drawing.numbers import shares, short
 from workbench.views.field.flags import Wrong
@@ -60,6 +60,8 @@ class Look:
     reach: limits of the data are at least as far apart.
 
     volume: show the three planes through one cell of a volume, which is the one at which each axis is cut.
+
+    counted: makes what is shown of a snapshot that has no picture itself, particles (`crowd`).
     """
 
     palette: str = DEFAULT
@@ -69,6 +71,7 @@ class Look:
     up: int = 1
     cuts: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     volume: bool = False
+    counted: Callable[[Snapshot], Snapshot] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,9 +318,10 @@ def _ends(low: float, high: float) -> str:
     return f"{low:.{digits}g} to {high:.{digits}g}"
 
 
-def plain_axes(shape: tuple[int, ...]) -> tuple[AxisLabel, ...]:
-    """Axes without coordinates: cells are counted from 0."""
-    return tuple(AxisLabel(axis_name(axis), "cells", cells, 0.0, float(cells - 1)) for axis, cells in enumerate(shape))
+def plain_axes(shape: tuple[int, ...], space: Space | None = None) -> tuple[AxisLabel, ...]:
+    """Axes without coordinates: cells are counted from 0. Those of particles go by their names in `space`."""
+    axes = (space or grid_space(len(shape))).axes
+    return tuple(AxisLabel(a.name, "cells", n, 0.0, float(n - 1)) for a, n in zip(axes, shape, strict=True))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -48,7 +48,7 @@ from workbench.views.field.controls import (
 from workbench.views.field.curves import Chart
 from workbench.views.field.figure import svg_of
 from workbench.views.field.files import KINDS, write_file
-from workbench.views.field.looking import Looking, adjust, pictured_names
+from workbench.views.field.looking import Looking, adjust
 from workbench.views.field.messages import (
     Status,
     charts_message,
@@ -318,7 +318,7 @@ class FieldView:
         self._told = self._drawn = None
         self._charts_due = True
         graph, looking = self._simulation.graph, self._looking
-        self._send(opening_message(graph, looking.snapshot, looking.axes, pictured_names(graph)))
+        self._send(opening_message(graph, looking.snapshot, looking.axes, looking.names))
 
     def _show(self, number: int) -> None:
         self._send(frame_message(number, self._looking.again(self._turned_bad)))

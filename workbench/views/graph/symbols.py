@@ -18,7 +18,6 @@ from workbench.graph import (
 )
 from workbench.graph.instructions import traits_of
 from workbench.graph.naming import number_text, offset_text
-from workbench.graph.spaces import axis_name
 
 _SYMBOLS = {
     "select": "where", "multiply": "×", "divide": "/", "negative": "−", "minimum": "min", "maximum": "max",
@@ -44,7 +43,7 @@ def symbol(kernel: Kernel, index: int) -> str:
         case LoadIndex(axis):
             text = f"i {node.space.axes[axis].name}" if node.space is not None else "i"
         case LoadSize(axis):
-            text = f"n {axis_name(axis)}"
+            text = f"n {kernel.space.axes[axis].name}"
         case _:
             word = traits_of(node.instruction).word
             text = _WORDS.get(word, word)

@@ -342,8 +342,7 @@ class Machine:
 
     def __str__(self) -> str:
         """The program in a few lines, for a terminal."""
-        captured = () if self.traced is None else self.traced.captured
-        return machine_text(self.graph, self.choices, tuple(map(str, captured)), self.carried)
+        return machine_text(self.graph, self.choices, self.traced.captured if self.traced else (), self.carried)
 
     def __repr__(self) -> str:
         return str(self)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,14 +38,12 @@ def describe(state: State, running: bool) -> str:
     return f"{about}\n{state.outdated}" if state.outdated else about
 
 
-def machine_text(graph: Graph, choices: Choices, captured: tuple[str, ...], carried: object) -> str:
+def machine_text(graph: Graph, choices: Choices, captured: Sequence[object], carried: object) -> str:
     """A machine in a few lines: its program, what it took from the notebook, and what was chosen that changes it."""
-    lines = [
-        f"machine {graph.name}: {kind_of(graph)}",
-        *program_lines(graph, "arrays" if is_called(graph) else "fields"),
-    ]
+    fields = "arrays" if is_called(graph) else "fields"
+    lines = [f"machine {graph.name}: {kind_of(graph)}", *program_lines(graph, fields)]
     if captured:
-        lines.append(f"  taken from the notebook: {', '.join(captured)}")
+        lines.append(f"  taken from the notebook: {', '.join(map(str, captured))}")
     lines += [f"  precision: {line}" for line in change_lines(graph, choices.meaning)]
     if carried is not None:
         lines.append(f"  choices of another machine: {carried}")

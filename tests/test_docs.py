@@ -5,6 +5,7 @@ import re
 import pytest
 
 from tests.tracked import ROOT, tracked_texts
+from workbench import pipeline
 from workbench.graph.operators import OPERATORS
 
 SEMANTICS = (ROOT / "workbench" / "SEMANTICS.md").read_text(encoding="utf-8")
@@ -51,6 +52,24 @@ def test_every_cited_section_of_the_semantics_is_there():
     assert not {name: numbers for name, numbers in unknown.items() if numbers}
     inside = {int(number) for number in re.findall(r"§(\d+)", SEMANTICS)}
     assert inside <= sections(SEMANTICS)
+
+
+def test_contributing_is_short_and_its_way_is_that_of_the_pipeline():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    arrows = re.findall(r"──(\w+)──>", text)
+    rows = re.findall(r"^\| `(?:pipeline\.|Program\.)(\w+)`", text, re.MULTILINE)
+    assert arrows == rows
+    assert all(callable(getattr(pipeline, name)) for name in arrows[:-1])
+    assert arrows[:-1] == re.findall(r"──(\w+)──>", pipeline.__doc__)
+
+
+def test_every_test_that_contributing_tells_to_run_is_there():
+    text = " ".join((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split())
+    told = re.findall(r"`((?:tests/[\w./]+ ?)+)`: (\d+) s", text)
+    print(f"{len(told)} kinds of change have tests")
+    assert len(told) >= 12
+    assert not [path for paths, _ in told for path in paths.split() if not (ROOT / path).exists()]
 
 
 @pytest.mark.parametrize(("file", "paths"), [("CONTRIBUTING.md", 60), ("workbench/DECISIONS.md", 30)])

@@ -1,6 +1,6 @@
 """Pipeline: the whole line from a cell's text to a kernel that runs, one function an arrow.
 
-    text ──trace──> Traced ──simplify──> Graph ──plan_graph──> Plan ──render──> Source ──build──> Program
+    text ──trace──> Traced ──simplify──> Graph ──plan_for──> Plan ──render──> Source ──build──> Program
 
 `build` renders by itself, inside the backend, unless the build cache knows the plan already; `compile_graph` walks from
 a graph to a program for those who only want to run. tests/test_stages.py prints every stage of one small program.

@@ -22,6 +22,13 @@ def path(monkeypatch, tmp_path):
     return nvrtc_path(monkeypatch, tmp_path)
 
 
+GATHERED = """
+A, columns = array("A", "rows", "entries"), array("columns", "rows", "entries", dtype="i64")
+x = array("x", "n")
+output("y", fold(add, A * x[columns], axis="entries"))
+"""
+
+
 def machines():
     """(name, machine) of all solvers in 1 to 3 dimensions, in both types, of test programs, of folds and of pairs."""
     for machine in machines_of(ALL, (1, 2, 3), ("f32", "f64")):
@@ -36,6 +43,7 @@ def machines():
 
 def called_words():
     """(name, machine) of the examples of words of cells that are called; their kernels are too small for the table."""
+    yield "x[k]", trace(GATHERED, name="gathered")
     for word in (word for group in groups() for word in group.words):
         machine = trace(word.example.cell, word.example.dim)
         if is_called(machine.graph):

@@ -99,7 +99,7 @@ def _cells_shape(
 def _chunks_shape(
     extents: tuple[int, ...], choices: DeviceChoices
 ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Whole warps, because their halves meet."""
+    """Rounded up to whole warps: their two 16-lane halves exchange partial sums."""
     threads = _divide_up(choices.block, 32) * 32
     return (_blocks(_divide_up(partial_count(extents) * LANES, threads), choices), 1, 1), (threads, 1, 1)
 

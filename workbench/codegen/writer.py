@@ -137,7 +137,7 @@ class KernelWriter:
         return field or self.value_name(home.node, numbered)
 
     def value_name(self, node: int, numbered: dict[int, str]) -> str:
-        """A wish for a name that is never empty, in a text where `numbered` are those of values without one."""
+        """Preferred identifier of a node, never empty; `numbered` has those of values without a name."""
         shown = display_name(self.nodes, node)
         if not shown and isinstance(self.nodes[node].instruction, Reduce):
             shown = self._stored_name_of_reduction(node)

@@ -1,4 +1,4 @@
-"""Shown: where a room above enters how notebooks draw graphs, plans and texts, so that these need no import of it."""
+"""Shown: the hook by which views/ registers how notebooks draw values, so that graph/ imports no view."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def choose_allocation(
     sub-kernels accumulate without storing. Choices win over hints, hints over the preset. Raises PlanError for what
     cannot be honoured.
 
-    Values that ask to roll are Manifest, those of them in `unrolled`, which do not, Delayed: `plan_graph` finds them.
+    Values hinted `rolling` are Manifest; those in `unrolled`, which `plan_graph` found not to roll, are Delayed.
 
     The preset "cost" takes the cheapest allocation that it finds by `estimates` of the steps: first that of the plain
     step, then, with its values decided, the observed one (workbench.planning.search). Of small programs tried in all

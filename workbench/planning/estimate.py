@@ -37,7 +37,7 @@ from workbench.planning.schedules.stepwise import order_launches
 # Fixed figures, so that every machine makes the same plan. The unit is an addition of f64 in a vector loop.
 # Common processors start two such vectors a cycle, load one that is not aligned and store one.
 BYTE = 2.0
-"""A byte to or from memory. Peak over peak is 4 to 7 on processors and GPUs; loops reach half of the arithmetic."""
+"""A byte to or from memory. Machine balance (flop/s over byte/s) is 4 to 7; loops reach half of the peak flop/s."""
 LOAD = 2.0
 """An f64 read in a cell, wherever it is."""
 KEEP = 2.0
@@ -91,9 +91,9 @@ class Estimate:
     """Estimates of one step under any allocation.
 
     margins and live: of the step; copies: Loads that another field takes a copy of. together: whether loops may run
-    together. `places` is how many offsets a value may be needed at: sets of them are numbers of as many bits. `effort`
-    grows with the work done, about a microsecond each, so that searches can stop by a measure that is no clock.
-    Barriers that a person asked for are not looked at.
+    together. Sets of offsets are bit masks of `places` bits, the number of offsets at which a value may be needed.
+    `effort` counts the work done, about a microsecond each, so that the budget of a search is no time. Barriers that a
+    person asked for are not considered.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Scheduling: runs in the background and loops in cells compute all the time; who wakes up for a moment goes first."""
+"""Thread priorities: short-lived threads (drawing, messages) run before long computations."""
 
 from __future__ import annotations
 

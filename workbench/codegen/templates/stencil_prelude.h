@@ -69,8 +69,8 @@ template <class T> STENCIL_FUNCTION T wrapped_negative(T a) { return wrapped_sub
 #define STENCIL_IS_NUMBER(b) (__builtin_constant_p(b) && b == b)
 #endif
 
-// a if a is less or NaN, else b. NaN wins from the right too, because no comparison with it holds. The middle lines are
-// one instruction each on x86, whose minimum is b unless a < b.
+// minimum(a, b), propagating NaN from either side: no comparison with NaN holds. The middle lines are one instruction
+// each on x86, whose minimum is b unless a < b.
 template <class T> STENCIL_FUNCTION T minimum(T a, T b) {
     if (STENCIL_IS_NUMBER(b)) return a >= b ? b : a;
     const T less = a < b ? a : b;

@@ -42,8 +42,8 @@ template <int D> struct Tiles {
 
 inline int64_t whole_lines(int64_t cells) { return divide_up(cells, WIDE) * WIDE; }
 
-// Planes of a tile so that all threads are done soonest, each computing `around` planes more for each of its tiles; of
-// heights that take nearly as little the lowest, because a thread that is held back then holds up less.
+// Tile height in planes that minimises the makespan of all threads; each tile computes `around` planes more. Of heights
+// within 1/32 of the minimum the smallest: a thread that the system delays then delays the others less.
 STENCIL_PROCEDURE int64_t tile_height(int64_t extent, int64_t around, int64_t others, int threads) {
     if (threads == 1) return extent;
     int64_t best = 0, height = extent;

@@ -264,7 +264,7 @@ class FieldView:
         self._charts_due = True
 
     def _switch(self, name: str) -> None:
-        """Show another value. What must be compiled is, beside the frames of the one of now; the last wish wins."""
+        """Show another value. It is compiled in the background, beside the present one; the latest request wins."""
         self._waits_for = name if needs_compiler(self._simulation, name) else ""
         if self._waits_for:
             threading.Thread(target=self._compile, args=(name, self._feeder), name="probe", daemon=True).start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,7 @@ from workbench.backends.interpreter import Evaluation
 from workbench.graph import Coordinate, Graph, Kernel, Load, LoadIndex
 from workbench.graph.spaces import Space, axis_name
 from workbench.planning.axes import along, axes_of
-from workbench.planning.choices import Choices
-from workbench.planning.precision import change_lines
 from workbench.run.arrays import to_data_set as make_data_set
-from workbench.run.calling import is_called, kind_of
 from workbench.run.state import State
 
 
@@ -36,18 +33,6 @@ def describe(state: State, running: bool) -> str:
     if origin and compiled.plan.choices == choices:  # it may have been planned anew
         about += f"\n  choices: {origin}"
     return f"{about}\n{state.outdated}" if state.outdated else about
-
-
-def machine_text(graph: Graph, choices: Choices, captured: Sequence[object], carried: object) -> str:
-    """A machine in a few lines: its program, what it took from the notebook, and what was chosen that changes it."""
-    fields = "arrays" if is_called(graph) else "fields"
-    lines = [f"machine {graph.name}: {kind_of(graph)}", *program_lines(graph, fields)]
-    if captured:
-        lines.append(f"  taken from the notebook: {', '.join(map(str, captured))}")
-    lines += [f"  precision: {line}" for line in change_lines(graph, choices.meaning)]
-    if carried is not None:
-        lines.append(f"  choices of another machine: {carried}")
-    return "\n".join(lines)
 
 
 def program_lines(graph: Graph, fields: str) -> list[str]:

@@ -20,13 +20,7 @@ from workbench.run.simulation import Simulation
 from workbench.views.faults import call_all, fault_text
 from workbench.views.inspection.flipping import Side, flipped, refusal, same_graph, with_sync
 from workbench.views.inspection.outdating import remember
-from workbench.views.inspection.selection import (
-    Selection,
-    ValueRef,
-    kept_selection,
-    node_of,
-    referred,
-)
+from workbench.views.inspection.selection import Selection, ValueRef, kept_selection, node_of, referred
 
 Topic = Literal["plan", "source", "selection", "comparison", "simulation", "status", "measured", "outdated"]
 """plan: choices and plan have changed (and with them the source). source: another language is shown, or another plan.

@@ -26,6 +26,7 @@ GATHERED = """
 A, columns = array("A", "rows", "entries"), array("columns", "rows", "entries", dtype="i64")
 x = array("x", "n")
 output("y", fold(add, A * x[columns], axis="entries"))
+output("z", scan(add, x))
 """
 
 

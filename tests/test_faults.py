@@ -2,6 +2,8 @@
 
 import tempfile
 from collections import Counter
+from importlib import import_module
+from inspect import getsourcefile
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from tests.faults_in_code import OF_CODE, OF_DEVICE_CODE
 from tests.faults_of_tiles import OF_TILES
 from tests.optimised import COMPARED
 from tests.planning.faults import FAULTS as OF_PLANS
+from tests.tracked import ROOT
 from workbench.planning import PASSES
 
 TABLE = (*OF_PASSES, *OF_TILES, *OF_BRUTE_FORCE, *OF_THE_REST, *OF_CODE, *OF_DEVICE_CODE)
@@ -80,6 +83,24 @@ def test_a_fault_is_noticed(fault, tmp_path):
     print(f"{fault!r}: {type(error).__name__}: {str(error)[:200]}")
     assert error is not None, f"{fault.caught_by} does not notice"
     assert passes(fault, tmp_path) is None, "the fault was not taken back"
+
+
+def test_every_fault_quotes_what_is_there_and_names_a_check():
+    """At once, for all: a fault whose text has changed would be found at its own turn only."""
+    templates = [path.read_text(encoding="utf-8") for path in (ROOT / "workbench/codegen").rglob("templates/*.*")]
+    assert len(templates) > 10
+    wrong = []
+    for fault in TABLE:
+        module, _, check = fault.caught_by.partition(":")
+        assert hasattr(import_module(f"tests.{module}"), check), fault
+        places = templates if fault.place == "templates" else [source_of(fault.place)]
+        if sum(text.count(fault.old) for text in places) != 1:
+            wrong.append(fault)
+    assert not wrong
+
+
+def source_of(place):
+    return Path(getsourcefile(import_module(f"workbench.{place}"))).read_text(encoding="utf-8")
 
 
 def test_the_table_is_large_enough():

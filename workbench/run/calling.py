@@ -46,11 +46,16 @@ def is_called(graph: Graph) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a card calls the things that a loop counts, one of them in one march, and the march over all of them."""
+    """What views call the things that a loop counts, one of them, and the march over all of them."""
 
     cells: str = "cells"
-    each: str = "a cell and step"
+    cell: str = "a cell"
     march: str = "step"
+
+    @property
+    def each(self) -> str:
+        """One of them in one march: "a cell and step"; there is one call only."""
+        return f"{self.cell} and step" if self.march == "step" else self.cell
 
 
 def terms_of(graph: Graph) -> Terms:

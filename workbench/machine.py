@@ -213,7 +213,7 @@ class Machine:
 
     def __call__(
         self,
-        *,
+        *by_place: object,
         targets: Mapping[str, object] | None = None,
         sources: Mapping[str, object] | None = None,
         backend: str | None = None,
@@ -229,7 +229,7 @@ class Machine:
         machine that runs in steps.
         """
         warn_of_changed_names(self.name, self.traced, self.namespace)
-        given = Given(values, targets, sources)
+        given = Given(values, targets, sources, by_place)
         return call(self.graph, choices or self.choices, given, backend=backend or self.backend, threads=threads)
 
     def export(self, folder: str | os.PathLike[str]) -> tuple[Path, ...]:

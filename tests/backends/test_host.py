@@ -1,5 +1,7 @@
 """Host figures are estimated until they are measured, then remembered."""
 
+import time
+
 import pytest
 
 from workbench.backends import host
@@ -34,6 +36,14 @@ def test_measured_figures_are_kept(tmp_path, small):
 def test_without_a_compiler_numpy_measures(tmp_path, small, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CXX", "no-such-compiler")
     assert host.measure_host(BuildCache(tmp_path)).flops > 0
+
+
+def test_when_the_time_is_over_each_ceiling_is_measured_once():
+    done = []
+    host._best_seconds([lambda: done.append("copy")], end=time.perf_counter() - 1)
+    assert done == ["copy"]
+    host._best_seconds([lambda: done.append("sum")], end=time.perf_counter() + 1000)
+    assert done.count("sum") > 1
 
 
 def test_a_damaged_note_counts_as_absent(tmp_path, small):

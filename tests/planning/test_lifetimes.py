@@ -4,6 +4,7 @@ import itertools
 
 from tests.planning.programs import hello, named_wave
 from tests.planning.random_graphs import random_choices, random_graph
+from workbench.frontend.cell import trace_cell
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.lifetimes import lifetimes_of, live_bytes
 
@@ -23,6 +24,16 @@ def test_a_diagnostic_step_keeps_more_alive():
     plan = plan_graph(named_wave())
     plain, observed = (lifetimes_of(plan, plan.main, step) for step in (plan.main.plain, plan.main.observed))
     assert len(observed) > len(plain) or max(life.slot for life in observed) > max(life.slot for life in plain)
+
+
+def test_loops_that_run_together_need_their_arrays_together():
+    text = 'u = field("u", boundary="periodic")\ny = manifest(exp(u))\nu.next = y[-1, 0] + y[+1, 0]\n'
+    plan = plan_graph(trace_cell(text, name="cell", dim=2).graph)
+    step = plan.main.plain
+    (chain,) = step.chains
+    assert chain.launches == (1, 3)
+    lives = {life.name: (life.first, life.last) for life in lifetimes_of(plan, plan.main, step)}
+    assert lives == {"u": (-1, 2), "y": (1, 2), "u.next": (1, 3)}
 
 
 def test_every_read_falls_into_a_life_of_random_plans():

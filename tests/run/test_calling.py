@@ -222,3 +222,9 @@ def test_arrays_without_cells():
 def test_bad_arrays_are_refused_by_name(given, error, what):
     with pytest.raises(error, match=what):
         wb.trace(DOT, name="dotp")(backend="reference", **given)
+
+
+def test_arrays_are_given_by_name():
+    twice = wb.trace('xs = array("xs", "n")\noutput("twice", 2 * xs)', name="twice")
+    with pytest.raises(RunError, match=r"^twice takes its arrays by their names\nWrite twice\(xs=\)\.$"):
+        twice([1.0, 2.0])

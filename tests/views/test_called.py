@@ -8,6 +8,10 @@ import workbench as wb
 from workbench.notebook.card_html import card_html
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import Wishes, define
+from workbench.planning.cost import ESTIMATE
+from workbench.views.graph.summary import plan_line
+from workbench.views.plan.messages import caption_of, columns_of, notes_of
+from workbench.views.plan.summary import describe_plan, summarise_plan
 
 CELLS = {
     "pairs": 'xi, = targets("x")\nxj, m = sources("x m")\nax, = totals("ax")\nax += m * (xj - xi)',
@@ -66,3 +70,22 @@ def test_the_card_of_a_called_machine_speaks_of_no_cells_and_steps(name, counted
 )
 def test_a_machine_prints_what_it_is(name, kind):
     assert str(wb.trace(CELLS[name], name="made")).splitlines()[0] == f"machine made: {kind}"
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "counted"), [("pairs", "a pair", "pairs"), ("arrays", "an element", "elements")]
+)
+def test_the_plan_of_a_called_machine_speaks_of_its_calls(name, one, counted):
+    plan = wb.trace(CELLS[name], name="made").plan("openmp")
+    summary = summarise_plan(plan, extents=(64, 64), figures=ESTIMATE)
+    told = (caption_of(summary), describe_plan(summary), plan_line(plan))
+    assert f"64 × 64 {counted}" in told[0]
+    assert " a call, " in told[0]
+    assert f"{one}: " in told[1]
+    assert told[2].endswith(f"bytes {one}")
+    heads = [column.label for column in columns_of(summary)]
+    assert f"flops {one}" in heads
+    assert "predicted (a call)" in heads
+    assert not re.search(r"\ba (cell|step)\b", " ".join((*told, *heads)))
+    still = [note for note in notes_of(summary) if note.startswith("main_0_fold moves next to nothing")]
+    assert bool(still) == (name == "pairs")

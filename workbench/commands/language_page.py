@@ -44,6 +44,8 @@ _RULES = """\
 - Names of the notebook may be used: numbers are frozen when the cell runs, functions are called. Arrays are no part of
   a program; they are given to `simulate`.
 - `--dim 2` behind the magic says how many axes there are; without it the first read such as `u[+1, 0]` does.
+- A cell with `totals` or `output` has neither grid nor steps: its machine is called with arrays and returns others (see
+  *Pairs* and *Arrays* below).
 
 A whole cell: heat in a rod whose left end is heated more and more. `t` is the time, a scalar that each step raises."""
 
@@ -145,7 +147,7 @@ def _section(word: Word) -> str:
             f"`{word.signature}`",
             escaped(word.meaning),
             f"In a cell{dim}:\n\n{_code(example.cell)}",
-            f"From `{example.given}` a step makes `{example.gives}`.",
+            f"From `{example.given}` {example.march} `{example.gives}`.",
             f"A mistake:\n\n{_code(example.wrong)}\n\n{_said(example)}",
         ]
     )

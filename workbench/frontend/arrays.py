@@ -34,7 +34,7 @@ def array(name: str, *axes: str, dtype: object = None) -> Value:
     trace = _arrays("array")
     names_of("array", name, 'xs = array("xs", "n")')
     type_ = trace.float_type if dtype is None else parse_type(dtype)
-    trace.declare(Static(name, "field", type_, _space_of(trace, name, axes), span=trace.here()))
+    trace.declare(Static(name, "field", type_, _space_of(trace, name, axes), span=trace.here()), "an array")
     return Value(trace.emit(lambda pool: pool.load(name)))
 
 
@@ -54,7 +54,8 @@ def output(name: str, value: object) -> Value:
         given = constant(trace, given, number_type(trace, given), GLOBAL)
     role = "field" if given.is_local else "scalar"
     default = None if given.is_local else given.type.numpy.type(0).item()
-    trace.declare(Static(name, role, given.type, given.space, default=default, span=trace.here()))  # type: ignore[arg-type]  # mypy widens the literal
+    static = Static(name, role, given.type, given.space, default=default, span=trace.here())  # type: ignore[arg-type]  # mypy widens the literal
+    trace.declare(static, "an output")
     trace.store(name, given)
     return Value(given)
 

@@ -55,7 +55,7 @@ def totals(names: str, dtype: object = None, reduce: str = "sum") -> tuple[Total
         raise TraceError(f"totals: {reduce} does not take {type_}", advice="Leave dtype out, or choose another one.")
     made = []
     for name in names_of("totals", names, 'ax, ay = totals("ax ay")'):
-        trace.declare(Static(name, "field", type_, TARGETS, span=trace.here()))
+        trace.declare(Static(name, "field", type_, TARGETS, span=trace.here()), "a total")
         trace.totals[name] = TotalState(reduce, trace.here())
         made.append(Total(name))
     return tuple(made)
@@ -146,7 +146,7 @@ def _declare(what: str, names: object, dtype: object, space: Space, suffix: str)
     type_ = trace.float_type if dtype is None else parse_type(dtype)
     made = []
     for name in names_of(what, names, f'x, y = {what}("x y")'):
-        trace.declare(Static(f"{name}{suffix}", "field", type_, space, span=trace.here()))
+        trace.declare(Static(f"{name}{suffix}", "field", type_, space, span=trace.here()), f"one of the {what}")
         full = f"{name}{suffix}"
         made.append(Value(trace.emit(lambda pool, full=full: pool.load(full))))  # type: ignore[misc]  # bound now
     return FieldTuple(made)

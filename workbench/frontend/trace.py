@@ -141,6 +141,7 @@ class Trace:
         self.axis_names: list[str] = []  # of a cell without a grid, in order of appearance; sizes count these
         self.populations: dict[str, str] = {}  # of particles; the axis along which each is seen as sources
         self.statics: dict[str, Static] = {}
+        self.kinds: dict[str, str] = {}  # of statics, for messages: "an array"
         self.default_boundary: object = None
         self.periodic_axes: set[int] = set()
         self.kernels: list[KernelState] = [KernelState("step", Span(source.first_line))]
@@ -214,16 +215,18 @@ class Trace:
         """Remember what the card warns about."""
         self.warnings[text] = None
 
-    def declare(self, static: Static) -> None:
-        """Add a static; its name must be new."""
+    def declare(self, static: Static, kind: str = "") -> None:
+        """Add a static; its name must be new. `kind`: what the cell calls it, where that is not its role."""
+        kind = kind or f"a {_role(static)}"
         other = self.statics.get(static.name) or self._group(static.name) or self._group(static.group, static)
         if other is not None:
             raise TraceError(
-                f"{_taken(static, other)} is declared twice: as a {_role(other)} in line {other.span.line}, "
-                f"now as a {_role(static)}",
+                f"{_taken(static, other)} is declared twice: as {self.kinds[other.name]} in line {other.span.line}, "
+                f"now as {kind}",
                 advice="Give it another name.",
             )
         self.statics[static.name] = static
+        self.kinds[static.name] = kind
         self.pool.declare(static)
 
     def _group(self, name: str, member: Static | None = None) -> Static | None:

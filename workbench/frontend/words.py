@@ -27,10 +27,10 @@ _MARK = "\n\nExample::\n\n"
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A cell and what one step of it makes of `given`; then a mistaken cell, its error and the error's advice.
+    """A cell and what one step or call of it makes of `given`; then a mistaken cell, its error and the error's advice.
 
-    dim: of both cells, None where the reads say it. given and gives: "u = [1, 2], c = 3", values after the step to six
-    digits.
+    dim: of both cells, None where the reads say it. given and gives: "u = [1, 2], c = 3", values after the step, or
+    what the call returns, to six digits.
     """
 
     cell: str
@@ -43,9 +43,14 @@ class Example:
 
     def __str__(self) -> str:
         """Both cells as they stand in a docstring, indented by four."""
-        right = f"{self._dim}{self.cell}\n# given {self.given}\n# a step makes {self.gives}"
+        right = f"{self._dim}{self.cell}\n# given {self.given}\n# {self.march} {self.gives}"
         wrong = f"{self.wrong}\n# {self.error}\n# {self.advice}"
         return f"{_indented(right)}\n\nError::\n\n{_indented(wrong)}"
+
+    @property
+    def march(self) -> str:
+        """What leads from `given` to `gives`: a cell that stores nothing for a next step is called."""
+        return "a step makes" if ".next" in self.cell else "a call returns"
 
     @property
     def _dim(self) -> str:

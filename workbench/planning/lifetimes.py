@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.graph import Load, value_name
 from workbench.planning.plan import Fill, KernelPlan, Launch, Plan, Step, Subkernel
@@ -27,7 +27,8 @@ class Lifetime:
 def lifetimes_of(plan: Plan, kernel: KernelPlan, step: Step) -> tuple[Lifetime, ...]:
     """Return the lives of all values in the slots of a step, by slot and then by time.
 
-    What is in a slot but read by nobody any more has ended; so has a field's old value after its last reader.
+    What is in a slot but read by nobody any more has ended; so has a field's old value after its last reader. The
+    launches of a chain run together: all of them need what one of them reads or writes, rolling values apart.
     """
     follower = _Follower(plan, kernel)
     for number, launch in enumerate(step.launches):
@@ -36,7 +37,26 @@ def lifetimes_of(plan: Plan, kernel: KernelPlan, step: Step) -> tuple[Lifetime, 
         for slot, node in _written(step, launch):
             follower.write(slot, node, number)
     kept = [step.rotation[slot] for slot in range(len(plan.graph.fields))]
-    return follower.end(kept, len(step.launches))
+    return _together(step, follower.end(kept, len(step.launches)))
+
+
+def _together(step: Step, lives: tuple[Lifetime, ...]) -> tuple[Lifetime, ...]:
+    """The lives as chains have them; none goes into that of the value before or after it in the same slot."""
+    found = []
+    for number, life in enumerate(lives):
+        before = lives[number - 1] if number and lives[number - 1].slot == life.slot else None
+        after = next((each for each in lives[number + 1 : number + 2] if each.slot == life.slot), None)
+        first, last = life.first, life.last
+        for chain in step.chains:
+            if any(life.node == value.node for value in chain.rolling):
+                continue
+            begin, end = chain.launches
+            if begin <= first < end:
+                first = begin if before is None else max(begin, min(first, before.last))
+            if begin <= last < end:
+                last = end - 1 if after is None else min(end - 1, max(last, after.first))
+        found.append(replace(life, first=first, last=last))
+    return tuple(found)
 
 
 def live_bytes(sizes: Mapping[int, int], lives: tuple[Lifetime, ...], launch: int) -> int:

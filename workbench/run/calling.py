@@ -32,11 +32,15 @@ _lock = forkable_lock()
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a call is given: values of one set or by name, and those of two sets apart, None where they are one."""
+    """What a call is given: values of one set or by name, and those of two sets apart, None where they are one.
+
+    by_place: what was given without a name, which is a mistake.
+    """
 
     values: Mapping[str, object]
     targets: Mapping[str, object] | None = None
     sources: Mapping[str, object] | None = None
+    by_place: tuple[object, ...] = ()
 
 
 def is_called(graph: Graph) -> bool:
@@ -46,11 +50,16 @@ def is_called(graph: Graph) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a card calls the things that a loop counts, one of them in one march, and the march over all of them."""
+    """What views call the things that a loop counts, one of them, and the march over all of them."""
 
     cells: str = "cells"
-    each: str = "a cell and step"
+    cell: str = "a cell"
     march: str = "step"
+
+    @property
+    def each(self) -> str:
+        """One of them in one march: "a cell and step"; there is one call only."""
+        return f"{self.cell} and step" if self.march == "step" else self.cell
 
 
 def terms_of(graph: Graph) -> Terms:
@@ -75,8 +84,11 @@ def input_names(graph: Graph) -> tuple[str, ...]:
 def check_steps(graph: Graph) -> None:
     """Raise RunError for a machine that has no steps."""
     if is_called(graph):
-        inputs = ", ".join(f"{name}=" for name in input_names(graph))
-        raise RunError(f"{graph.name} has no steps: it runs once", advice=f"Call it: {graph.name}({inputs}).")
+        raise RunError(f"{graph.name} has no steps: it runs once", advice=f"Call it: {_call_text(graph)}.")
+
+
+def _call_text(graph: Graph) -> str:
+    return f"{graph.name}({', '.join(f'{name}=' for name in input_names(graph))})"
 
 
 def call(graph: Graph, choices: Choices, given: Given, *, backend: str = "auto", threads: int = 0) -> dict[str, Array]:
@@ -90,6 +102,8 @@ def call(graph: Graph, choices: Choices, given: Given, *, backend: str = "auto",
             f"{graph.name} runs in steps and has no results to return",
             advice=f"Use sim = {graph.name}.simulate(...), then sim.run(n).",
         )
+    if given.by_place:
+        raise RunError(f"{graph.name} takes its arrays by their names", advice=f"Write {_call_text(graph)}.")
     check_threads(threads)
     program = retype(graph, choices.meaning)
     arrays, numbers, extents = read_call(program, given)

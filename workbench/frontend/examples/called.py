@@ -66,7 +66,7 @@ output
     gives shifted = [0, 2, 1]
     wrong xs = array("xs", "n")
     wrong output("xs", 2 * xs)
-    error line 2: xs is declared twice: as a field in line 1, now as a field
+    error line 2: xs is declared twice: as an array in line 1, now as an output
     advice Give it another name.
 
 fold

@@ -16,6 +16,7 @@ from workbench.planning.plan import KernelPlan, Plan, Step, Storage, Subkernel
 from workbench.planning.reach import no_margins
 from workbench.planning.reads import emission_in
 from workbench.planning.rolling import rolling_planes
+from workbench.run.calling import terms_of
 from workbench.views.graph.symbols import numbers, symbol
 from workbench.views.inspection.flipping import refusal, sync_marks
 from workbench.views.inspection.selection import SubkernelRef, ValueRef
@@ -118,7 +119,7 @@ def plan_line(plan: Plan, kernel: str = "") -> str:
         return counted(len(step.subkernels), "sub-kernel")
 
     def moved(step: Step) -> str:
-        return f"{step_cost(step).bytes_moved:g} bytes a cell"
+        return f"{step_cost(step).bytes_moved:g} bytes {terms_of(plan.graph).cell}"
 
     line = f"{title}: {loops(planned.plain)}; {stored}; {moved(planned.plain)}"
     if not planned.has_diagnostics:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from workbench.views.drawing.shapes import Drawing, to_svg
-from workbench.views.plan.messages import COLUMNS, caption_of, cells_of, notes_of
+from workbench.views.plan.messages import caption_of, cells_of, columns_of, notes_of
 from workbench.views.plan.summary import PlanSummary
 
 # The class twice outweighs what notebooks say about tables in general. On narrow pages a sub-kernel is a block of
@@ -37,10 +37,11 @@ _STYLE = """<style>
 
 def plan_html(summary: PlanSummary, drawing: Drawing) -> str:
     """A table with heads, sentences, and the drawing as SVG."""
+    columns = columns_of(summary)
     heads = "".join(
         f'<th scope="col" role="columnheader" class="{_class(c.numeric)}" title="{escape(c.title, quote=True)}">'
         f"{escape(c.label)}</th>"
-        for c in COLUMNS
+        for c in columns
     )
     rows = []
     for row in summary.rows:
@@ -48,7 +49,7 @@ def plan_html(summary: PlanSummary, drawing: Drawing) -> str:
         cells = "".join(
             f'<td role="cell" class="{_class(column.numeric)}" data-head="{escape(column.label, quote=True)}">'
             f"{escape(text)}</td>"
-            for column, text in zip(COLUMNS[1:], others, strict=True)
+            for column, text in zip(columns[1:], others, strict=True)
         )
         name = escape(first).replace("_", "_<wbr>")  # long names break between their words
         rows.append(f'<tr role="row"><th scope="row" role="rowheader">{name}</th>{cells}</tr>')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from workbench.amounts import bytes_text, counted, seconds_text
 from workbench.views.page.listing_parts import Button, Choice, Option, with_body
@@ -42,7 +42,7 @@ def table_message(
         "caption": caption_of(summary),
         "choices": [asdict(choice) for choice in choices],
         "buttons": [asdict(button) for button in buttons],
-        "columns": [asdict(column) for column in COLUMNS],
+        "columns": [asdict(column) for column in columns_of(summary)],
         "rows": [{"name": row.ref.name, "cells": cells_of(row)} for row in summary.rows],
         "notes": list(notes_of(summary)),
         "values": [asdict(value) for value in values],
@@ -50,13 +50,22 @@ def table_message(
     return with_body("table", body)
 
 
+def columns_of(summary: PlanSummary) -> tuple[Column, ...]:
+    """COLUMNS in the words of the machine."""
+
+    def told(text: str) -> str:
+        return text.replace("a cell", summary.terms.cell).replace("a step", f"a {summary.terms.march}")
+
+    return tuple(replace(column, label=told(column.label)) for column in COLUMNS)
+
+
 def caption_of(summary: PlanSummary) -> str:
     """What the table holds for."""
-    cells = " × ".join(map(str, summary.extents))
+    cells = f"{' × '.join(map(str, summary.extents))} {summary.terms.cells}"
     return (
-        f"kernel {summary.variant}, {cells} cells, {summary.backend}: "
-        f"{counted(len(summary.rows), 'sub-kernel')}, predicted "
-        f"{seconds_text(summary.predicted)} a step, {measured_text(summary.step_measured, summary.step_spread)}"
+        f"kernel {summary.variant}, {cells}, {summary.backend}: "
+        f"{counted(len(summary.rows), 'sub-kernel')}, predicted {seconds_text(summary.predicted)} "
+        f"a {summary.terms.march}, {measured_text(summary.step_measured, summary.step_spread)}"
     )
 
 
@@ -86,6 +95,7 @@ def notes_of(summary: PlanSummary) -> tuple[str, ...]:
     most = max(summary.live, default=0)
     lived = {life.array for life in summary.lives}
     idle = [text for number, text in enumerate(summary.arrays) if number not in lived]
+    unmoved = [row for row in summary.rows if row.flops and not row.intensity]
     narrow = any(row.doubles != row.flops for row in summary.rows)
     return (
         f"Launches, with a barrier after each: {'; '.join(summary.launches) or 'none'}.",
@@ -96,5 +106,6 @@ def notes_of(summary: PlanSummary) -> tuple[str, ...]:
         f"Ceilings of this host: {ceilings_text(summary.figures)}.",
         "In the chart of the memory, what is a field at the end of the step is blue; orange is what is free again.",
         "In the roofline, hollow marks are predicted and full ones measured.",
+        *(f"{row.ref.name} moves next to nothing for {summary.terms.cell} and has no mark there." for row in unmoved),
         *([NARROW] if narrow else ()),
     )

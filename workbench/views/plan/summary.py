@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import ceil, floor, log10, prod
 from typing import Literal
 
@@ -17,6 +17,7 @@ from workbench.planning.cost import HostFigures
 from workbench.planning.lifetimes import lifetimes_of, live_bytes
 from workbench.planning.plan import Home, KernelPlan, Launch, Plan, Read, Slot, Step, Subkernel
 from workbench.planning.rolling import rolling_planes
+from workbench.run.calling import Terms, terms_of
 from workbench.views.inspection.selection import SubkernelRef, ValueRef
 
 
@@ -90,7 +91,7 @@ class PlanSummary:
 
     launches: what runs between two barriers, in words. arrays: a label for each. live: bytes of arrays that hold
     something needed in each launch; allocated: bytes of all arrays. step_measured: seconds of the whole step, if known,
-    and step_spread how far they spread.
+    and step_spread how far they spread. terms: words for what is counted, because a called machine has no steps.
     """
 
     machine: str
@@ -107,6 +108,7 @@ class PlanSummary:
     allocated: int
     step_measured: float | None = None
     step_spread: float = 0.0
+    terms: Terms = field(default=Terms())
 
     @property
     def predicted(self) -> float:
@@ -160,6 +162,7 @@ def summarise_plan(
         sum(sizes.values()),
         step_measured,
         step_spread,
+        terms_of(plan.graph),
     )
 
 
@@ -259,13 +262,13 @@ def describe_plan(summary: PlanSummary) -> str:
     """In words: the table, the launches and the memory."""
     cells = " x ".join(map(str, summary.extents))
     lines = [
-        f"plan of {summary.machine}, kernel {summary.variant}, {cells} cells, {summary.backend}",
-        f"  {counted(len(summary.rows), 'sub-kernel')}, predicted {seconds_text(summary.predicted)} a step "
-        f"({measured_text(summary.step_measured, summary.step_spread)})",
+        f"plan of {summary.machine}, kernel {summary.variant}, {cells} {summary.terms.cells}, {summary.backend}",
+        f"  {counted(len(summary.rows), 'sub-kernel')}, predicted {seconds_text(summary.predicted)} "
+        f"a {summary.terms.march} ({measured_text(summary.step_measured, summary.step_spread)})",
     ]
     for row in summary.rows:
         lines.append(
-            f"  {row.ref.name}: makes {', '.join(row.names)}; a cell: {row.bytes_read:g} bytes read, "
+            f"  {row.ref.name}: makes {', '.join(row.names)}; {summary.terms.cell}: {row.bytes_read:g} bytes read, "
             f"{row.bytes_written:g} written, {row.flops:g} flops; halo {row.halo} cells; "
             f"predicted {seconds_text(row.predicted)} ({row.limit}), {measured_text(row.measured)}"
             + "".join(f"; {text}" for text in row.rolling)

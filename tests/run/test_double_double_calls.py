@@ -1,0 +1,86 @@
+"""Called cells with numbers of type dd: sums over pairs and arrays, equal bits on every backend."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.bits import assert_same_bits
+from tests.capabilities import backends_here
+from workbench.errors import FieldError
+from workbench.graph.extended_numbers import as_fraction, as_pairs, as_texts, join
+from workbench.graph.types import DD
+
+GRAVITY = """
+xi, yi = targets("x y", dtype="dd")
+xj, yj, m = sources("x y m", dtype="dd")
+e2 = param("e2", 1e-4, dtype="dd")
+ax, ay = totals("ax ay", dtype="dd")
+(nearest,) = totals("nearest", dtype="dd", reduce="min")
+(pull,) = totals("pull")
+dx, dy = xj - xi, yj - yi
+r2 = dx**2 + dy**2 + e2
+ax += m * dx / (r2 * sqrt(r2))
+ay += m * dy / (r2 * sqrt(r2))
+nearest.include(r2)
+pull += astype(m / sqrt(r2), "f64")
+"""
+MOMENTS = """
+A = array("A", "rows", "columns", dtype="dd")
+x = array("x", "columns", dtype="dd")
+y = fold(add, A * x, axis="columns")
+output("y", y)
+output("size", sqrt(fold(add, y * y)))
+output("product", fold(multiply, A))
+output("largest", fold(maximum, A, axis="rows"))
+"""
+COMPILED = [name for name in backends_here() if name != "reference"]
+
+
+@pytest.fixture(scope="module")
+def gravity():
+    return wb.trace(GRAVITY, name="gravity")
+
+
+def stars(count):
+    rng = np.random.default_rng(count)
+    x, y = (join(rng.normal(size=count), 1e-17 * rng.normal(size=count)) for _ in range(2))
+    return {"x": x, "y": y, "m": "0.1", "e2": "1e-3"}
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 33, 1025])
+def test_sums_over_pairs_are_equal_on_all_backends(gravity, count):
+    values = stars(count)
+    right = gravity(**values, backend="reference")
+    assert [right[name].dtype for name in ("ax", "nearest", "pull")] == [DD.numpy, DD.numpy, np.float64]
+    for backend in COMPILED if count < 1000 else ["openmp"]:
+        for threads in (1, 2, 3) if backend == "openmp" else (0,):
+            found = gravity(**values, backend=backend, threads=threads)
+            for name, expected in right.items():
+                assert_same_bits(found[name], expected, f"{name} on {backend}, {threads} threads")
+
+
+def test_two_sets_and_exact_sums(gravity):
+    """The target lies beside the sources, so that the pulls of two are exact sums of fractions."""
+    two = {"x": ["3", "-3"], "y": [0, 0], "m": ["1e-20", "1"]}
+    found = gravity(targets={"x": [0], "y": ["4"]}, sources=two, e2=0, backend="openmp")
+    assert found["nearest"].item() == (25.0, 0.0)
+    total = as_fraction(*found["ax"].item())
+    masses = [as_fraction(*as_pairs(m).item()) for m in two["m"]]
+    assert abs(total / (3 * (masses[0] - masses[1]) / 125) - 1) < Fraction(1, 2**102)
+
+
+@pytest.mark.parametrize("backend", backends_here())
+def test_arrays_of_texts_pairs_and_records(backend):
+    moments = wb.trace(MOMENTS, name="moments")
+    texts = [["0.1", "0.2", "0.3"], ["1", "2", "3"]]
+    found = moments(A=texts, x=["1", "1e-20", "7"], backend=backend)
+    assert as_texts(found["y"]).tolist() == ["2.20000000000000000000200000000002", "22.00000000000000000002"]
+    assert found["size"].dtype == found["product"].dtype == DD.numpy
+    assert abs(as_fraction(*found["product"][0].item()) - Fraction(6, 1000)) < Fraction(1, 2**108)
+    assert found["largest"].tolist() == [(1.0, 0.0), (2.0, 0.0), (3.0, 0.0)]
+    again = moments(A=as_pairs(np.array(texts, object)), x=as_pairs(["1", "1e-20", "7"]), backend=backend)
+    assert all(again[name].tobytes() == found[name].tobytes() for name in found)
+    with pytest.raises(FieldError, match="'seven' is no number"):
+        moments(A=texts, x=["1", "2", "seven"], backend=backend)

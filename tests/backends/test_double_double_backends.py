@@ -2,10 +2,15 @@
 
 import pytest
 
-from tests.backends.agreement import bits, state_after
+from tests.backends.agreement import assert_agrees, bits, random_cells, state_after
+from tests.backends.fake_cupy import FakeCupy
+from tests.backends.nvrtc_path import nvrtc_path
 from tests.optimised import optimised
+from workbench.backends.base import MarchRequest
 from workbench.backends.compile_pool import Source
+from workbench.backends.cuda import CudaBackend
 from workbench.backends.cuda_sim import CudaSimBackend
+from workbench.backends.device_text import flushing
 from workbench.backends.openmp import OpenmpBackend, OpenmpProgram
 from workbench.backends.reference import ReferenceInstance
 from workbench.backends.vectorisation import inner_loops
@@ -88,6 +93,13 @@ one = manifest(x[-1, 0] + 2 * x + x[+1, 0])
 two = manifest(one[-1, 0] - one[+1, 0] / 3)
 x.next = two[0, -1] + two[0, +1] * x
 """
+SUMMED = """
+c = param("c", 0.1, dtype="dd")
+u = field("u", dtype="dd", boundary="periodic")
+s = scalar("s", dtype="dd")
+u.next = (u[-1] + u[+1]) * c
+s.next = s / 3 + reduce_sum(u)
+"""
 LINE, PLANE = OUTSIDE + MIXED + OPERATORS, HEAT + FOLDS + STAGES
 EXTENTS = {1: ((1,), (2,), (37,), (1025,)), 2: ((1, 1), (3, 7), (2, 1025))}
 
@@ -122,6 +134,36 @@ def test_loops_over_cells_are_vectorised():
     scalar = [program.source.text.splitlines()[loop.line - 1] for loop in loops if not loop.vectors]
     assert loops
     assert not scalar
+
+
+def test_the_stand_in_for_cupy_has_the_bits_of_the_reference():
+    fake = FakeCupy()
+    program = CudaBackend(fake, fake.cubins).compile(planned(SUMMED, 1))
+    for steps in (1, 70):  # launches one by one, and in graphs
+        assert_agrees(program, (37,), MarchRequest("step", steps, observe_every=30))
+
+
+def test_the_text_compiles_for_a_device(monkeypatch, tmp_path):
+    path = nvrtc_path(monkeypatch, tmp_path)
+    path.fake.capability = "90"
+    resources = path.backend.compile(planned(PLANE, 2)).resources()
+    assert not any(kernel.spill_store_bytes for kernel in resources if "fold" not in kernel.kernel)
+    (binary,) = path.binaries
+    assert flushing(binary.ptx) == ()
+    assert "st.global.v2.f64" in binary.ptx  # both parts at once
+    assert "ld.global.nc.v2.f64" in binary.ptx or "ld.global.v2.f64" in binary.ptx
+
+
+def test_a_view_of_a_device_has_a_last_axis_for_the_parts():
+    program = CudaSimBackend().compile(planned(PLANE, 2))
+    instance = program.instantiate((3, 5))
+    cells = random_cells(program.plan.graph.fields[0], (3, 5))
+    instance.write_field("u", cells)
+    view = instance.device_view("u")
+    assert view.shape == (3, 5, 2)
+    assert view.tolist() == [[list(pair) for pair in row] for row in cells.tolist()]
+    view[1, 2] = (0.5, 2.0**-60)
+    assert instance.read_field("u")[1, 2].item() == (0.5, 2.0**-60)
 
 
 @pytest.mark.proof

@@ -13,6 +13,13 @@ struct alignas(16) dd {
     dd() = default;
     STENCIL_FUNCTION dd(double hi, double lo) : hi(hi), lo(lo) {}
     STENCIL_FUNCTION explicit dd(double x) : hi(x), lo(0.0) {}  // of whole numbers below 2^53 too
+    dd(const dd&) = default;
+    // By parts, because gcc has no vectors for loops that move a whole struct.
+    STENCIL_FUNCTION dd& operator=(const dd& other) {
+        hi = other.hi;
+        lo = other.lo;
+        return *this;
+    }
 };
 template <> struct is_float<dd> {
     static constexpr bool value = true;

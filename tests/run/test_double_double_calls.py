@@ -52,9 +52,12 @@ def stars(count):
 @pytest.mark.parametrize("count", [0, 1, 2, 33, 1025])
 def test_sums_over_pairs_are_equal_on_all_backends(gravity, count):
     values = stars(count)
+    if count > 1000:  # a few targets, because the reference has no fma of the processor
+        sources = {name: values[name] for name in ("x", "y", "m")}
+        values = {"targets": {name: values[name][:3] for name in ("x", "y")}, "sources": sources, "e2": values["e2"]}
     right = gravity(**values, backend="reference")
     assert [right[name].dtype for name in ("ax", "nearest", "pull")] == [DD.numpy, DD.numpy, np.float64]
-    for backend in COMPILED if count < 1000 else ["openmp"]:
+    for backend in COMPILED:
         for threads in (1, 2, 3) if backend == "openmp" else (0,):
             found = gravity(**values, backend=backend, threads=threads)
             for name, expected in right.items():

@@ -16,6 +16,8 @@ from workbench.backends.reference import ReferenceInstance
 from workbench.backends.vectorisation import inner_loops
 from workbench.frontend.cell import trace_cell
 from workbench.planning import Choices, PlanChoices, plan_graph
+from workbench.planning.choices import TilingChoices
+from workbench.planning.schedules.locality import tile_sizes
 
 HEAT = """
 k = param("k", 0.1, dtype="dd")
@@ -134,6 +136,28 @@ def test_loops_over_cells_are_vectorised():
     scalar = [program.source.text.splitlines()[loop.line - 1] for loop in loops if not loop.vectors]
     assert loops
     assert not scalar
+
+
+def test_params_and_scalars_have_two_words():
+    plan = planned(SUMMED, 1)
+    assert [slot.index for slot in plan.global_slots] == [0, 2, 4]
+    assert_agrees(optimised("openmp", 0).compile(plan), (37,), MarchRequest("step", 3, observe_every=1))
+
+
+def test_several_steps_in_tiles_have_the_bits_of_steps():
+    text = 'u = field("u", dtype="dd", boundary=constant(0.25))\nu.next = u[-1, 0] / 3 - u[0, +1] * u'
+    plan, extents = planned(text, 2, schedule="diamond"), (13, 40)
+    program, cells = optimised("openmp", 1).compile(plan), random_cells(plan.graph.fields[0], extents)
+    right = ReferenceInstance(plan.graph, extents)
+    for threads in (1, 2):
+        mine = program.instantiate(extents, threads)
+        mine.tiles = (tile_sizes(plan.main, extents, TilingChoices("diamond", 4, (5, 9)), threads),)
+        assert mine.tiles[0].depth > 1
+        for instance in (mine, right):
+            instance.write_field("u", cells)
+            instance.march(MarchRequest("step", 9, observe_last=False))
+        assert bits(mine.read_field("u")) == bits(right.read_field("u"))
+        mine.close()
 
 
 def test_the_stand_in_for_cupy_has_the_bits_of_the_reference():

@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from tests.bits import assert_same_bits
 from tests.capabilities import backends_here
-from workbench.errors import FieldError
+from workbench.errors import FieldError, RunError
 from workbench.graph.extended_numbers import as_fraction, as_pairs, as_texts, join
 from workbench.graph.types import DD
 
@@ -34,6 +34,23 @@ output("y", y)
 output("size", sqrt(fold(add, y * y)))
 output("product", fold(multiply, A))
 output("largest", fold(maximum, A, axis="rows"))
+"""
+GATHERED = """
+x = array("x", "n", dtype="dd")
+places = array("places", "m", dtype="i64")
+v = array("v", "m", dtype="dd")
+output("y", v * x[places] / 3)
+output("s", fold(add, x[places] * v))
+"""
+STARS = """
+x, v = particles("x v", dim=2, dtype="dd")
+(m,) = particles("m", dtype="dd")
+dt = param("dt", 0.01, dtype="dd")
+d = x.source - x
+squared = d[0] ** 2 + d[1] ** 2 + 1e-2
+pull = [reduce_sum(m.source * d[k] / (squared * sqrt(squared)), over="source") for k in range(2)]
+v.next = v + dt * components(tuple(pull))
+x.next = x + dt * v.next
 """
 COMPILED = [name for name in backends_here() if name != "reference"]
 
@@ -87,3 +104,26 @@ def test_arrays_of_texts_pairs_and_records(backend):
     assert all(again[name].tobytes() == found[name].tobytes() for name in found)
     with pytest.raises(FieldError, match="'seven' is no number"):
         moments(A=texts, x=["1", "2", "seven"], backend=backend)
+
+
+def test_gathered_pairs_are_equal_on_all_backends():
+    gathered = wb.trace(GATHERED, name="gathered")
+    rng = np.random.default_rng(1)
+    x, v = (join(rng.normal(size=n), 1e-17 * rng.normal(size=n)) for n in (50, 1030))
+    values = {"x": x, "v": v, "places": rng.integers(0, 50, 1030)}
+    right = gathered(**values, backend="reference")
+    for backend in COMPILED:
+        found = gathered(**values, backend=backend)
+        for name, expected in right.items():
+            assert_same_bits(found[name], expected, f"{name} on {backend}")
+        with pytest.raises(RunError, match="x is read at index 50"):
+            gathered(x=x, v=v, places=values["places"] * 0 + 50, backend=backend)
+
+
+def test_particles_move_alike_on_all_backends():
+    machine, ends = wb.trace(STARS, name="stars"), set()
+    x = join(np.random.default_rng(2).normal(size=(2, 9)), np.full((2, 9), 1e-20))
+    for backend in backends_here():
+        with machine.simulate(backend=backend, x=x, v=0, m="0.1") as simulation:
+            ends.add(simulation.run(3)["x"].tobytes())
+    assert len(ends) == 1

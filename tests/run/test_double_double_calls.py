@@ -42,6 +42,13 @@ v = array("v", "m", dtype="dd")
 output("y", v * x[places] / 3)
 output("s", fold(add, x[places] * v))
 """
+IN_ORDER = """
+v = array("v", "m", dtype="dd")
+lengths = array("lengths", "rows", dtype="i64")
+output("up_to", scan(add, v * v / 3))
+output("largest", scan(maximum, v, reverse=True))
+output("rows", fold_segments(add, v * 3, lengths))
+"""
 STARS = """
 x, v = particles("x v", dim=2, dtype="dd")
 (m,) = particles("m", dtype="dd")
@@ -118,6 +125,18 @@ def test_gathered_pairs_are_equal_on_all_backends():
             assert_same_bits(found[name], expected, f"{name} on {backend}")
         with pytest.raises(RunError, match="x is read at index 50"):
             gathered(x=x, v=v, places=values["places"] * 0 + 50, backend=backend)
+
+
+def test_scans_and_segments_are_equal_on_all_backends():
+    ordered = wb.trace(IN_ORDER, name="ordered")
+    rng = np.random.default_rng(3)
+    v = join(rng.normal(size=1030), 1e-17 * rng.normal(size=1030))
+    values = {"v": v, "lengths": np.array([1000, 0, 1, 29])}
+    right = ordered(**values, backend="reference")
+    for backend in COMPILED:
+        found = ordered(**values, backend=backend)
+        for name, expected in right.items():
+            assert_same_bits(found[name], expected, f"{name} on {backend}")
 
 
 def test_particles_move_alike_on_all_backends():

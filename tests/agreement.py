@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from tests.bits import differences
+from tests.bits import differences, parts
 from tests.random_choices import random_choices
+from tests.random_kernels import COMMON_TYPES
 from tests.random_programs import asking_to_roll, coverage, random_array, random_program
 from workbench.backends.base import MarchRequest
 from workbench.backends.reference import ReferenceInstance
+from workbench.graph.arithmetic import python_number, stored
 from workbench.graph.text import to_text
 from workbench.planning import Choices, Plan, Storage
 from workbench.planning.allocation import wishes_of
@@ -36,9 +38,9 @@ class Pair:
     sizes: tuple[tuple[int, ...], ...]
 
 
-def make_pair(seed, nodes=(8, 24), cells=300, spaces=True):
+def make_pair(seed, nodes=(8, 24), cells=300, spaces=True, types=COMMON_TYPES):
     """The pair that a seed stands for; one of its sizes is tiny along every axis."""
-    graph, extents, _, _ = random_program(seed, cells=cells, nodes=nodes, spaces=spaces)
+    graph, extents, _, _ = random_program(seed, cells=cells, nodes=nodes, spaces=spaces, types=types)
     graph = asking_to_roll(graph, seed)
     choices, plan = random_choices(graph, seed)
     rng = random.Random(f"sizes {seed}")
@@ -66,7 +68,7 @@ def trajectory(instance, graph, extents, seed):
         shape = field.space.extents_in(graph.space, extents)
         instance.write_field(field.name, random_array(generator, field.type, shape, special))
     for param in graph.params:
-        instance.write_global(param.name, random_array(generator, param.type, (), False).item())
+        instance.write_global(param.name, python_number(random_array(generator, param.type, (), False), param.type))
     first = 0
     for kernel in graph.kernels:
         for request in (
@@ -82,7 +84,7 @@ def trajectory(instance, graph, extents, seed):
             for static, values in zip(graph.scalars, result.observed, strict=True):
                 yield f"recorded {static.name} {at}", values
             for static in graph.scalars:
-                value = np.asarray(instance.read_global(static.name), static.type.numpy)
+                value = stored(instance.read_global(static.name), static.type)
                 yield f"scalar {static.name} {at}", value
             for field in graph.fields:
                 yield f"field {field.name} {at}", instance.read_field(field.name)
@@ -100,7 +102,7 @@ def first_difference(program, graph, extents, seed, threads):
             wrong = differences(a, b)
             if len(wrong):
                 cell = tuple(int(i) for i in wrong[0])
-                values = f"{a[cell]!r} instead of {b[cell]!r}"
+                values = f"{parts(a)[cell]!r} instead of {parts(b)[cell]!r}"
                 return Difference(f"{label}, at {cell}: {values}; {len(wrong)} of {a.size} differ", extents)
         return None
     finally:

@@ -2,10 +2,20 @@
 
 import numpy as np
 
+from workbench.graph.extended_numbers import DoubleDouble
+
+
+def parts(value):
+    """A number or an array; of type dd with a further axis for hi and lo."""
+    if isinstance(value, DoubleDouble):
+        return np.array([float(value), value.lo])
+    value = np.asarray(value)
+    return np.stack([value["hi"], value["lo"]], axis=-1) if value.dtype.names else value
+
 
 def differences(found, expected):
     """Indices at which two arrays of one dtype and shape differ in bits."""
-    found, expected = np.asarray(found), np.asarray(expected)
+    found, expected = parts(found), parts(expected)
     assert found.dtype == expected.dtype, f"{found.dtype} instead of {expected.dtype}"
     assert found.shape == expected.shape, f"shape {found.shape} instead of {expected.shape}"
     unsigned = f"u{found.dtype.itemsize}"
@@ -21,5 +31,5 @@ def assert_same_bits(found, expected, what=""):
     wrong = differences(found, expected)
     if len(wrong):
         at = tuple(wrong[0])
-        pair = f"{np.asarray(found)[at]!r} instead of {np.asarray(expected)[at]!r}"
+        pair = f"{parts(found)[at]!r} instead of {parts(expected)[at]!r}"
         raise AssertionError(f"{what}: {len(wrong)} of {np.size(found)} cells differ, first at {at}: {pair}")

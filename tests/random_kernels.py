@@ -31,10 +31,11 @@ from workbench.graph import (
 )
 from workbench.graph.operators import accepts
 from workbench.graph.operators import identity as identity_of
-from workbench.graph.types import BOOL, F32, F64, I32, I64, U8
+from workbench.graph.types import BOOL, DD, F32, F64, I32, I64, U8
 
 EXACT = tuple(row for row in OPERATORS.values() if row.ulp == 0)
 COMMON_TYPES = (F64, F64, F64, F64, F32, F32, F32, I32, I64, U8, BOOL, *TYPES)
+WITH_PAIRS = (DD, DD, DD, DD, DD, F64, F64, F32, I32, I64, BOOL, *TYPES)
 FLOATS = (0.0, -0.0, 1.0, 0.5, -2.0, 3.0, 0.25, -1.5, 1e-3, 7.0, math.inf, math.nan)
 
 
@@ -50,6 +51,8 @@ def constant(rng, type_):
     """A constant that the type holds exactly."""
     if type_ == BOOL:
         return rng.random() < 0.5
+    if type_.is_record:
+        return rng.choice(FLOATS)
     if type_.is_float:
         return type_.numpy.type(rng.choice(FLOATS)).item()
     info = np.iinfo(type_.numpy)
@@ -65,10 +68,11 @@ def default(rng, type_):
 class Maker:
     """Grows one kernel by random moves, then stores what nothing has used.
 
-    here: the space of the Locals that the move at hand takes and makes.
+    here: the space of the Locals that the move at hand takes and makes. types: those of new values, by their weight.
     """
 
-    def __init__(self, rng, space, statics, size):
+    def __init__(self, rng, space, statics, size, types=COMMON_TYPES):
+        self.types = types
         self.rng, self.space, self.statics, self.size = rng, space, list(statics), size
         self.here = space
         self.builder = KernelBuilder(space, statics)
@@ -140,7 +144,7 @@ class Maker:
     def a_global(self, type_=None):
         found = [i for i in self.globals if type_ in (None, self.type_of(i))]
         if not found or self.rng.random() < 0.2:
-            type_ = type_ or self.rng.choice(COMMON_TYPES)
+            type_ = type_ or self.rng.choice(self.types)
             return self.keep_global(self.builder.imm(constant(self.rng, type_), type_))
         return self.rng.choice(found)
 
@@ -157,7 +161,7 @@ class Maker:
         if row.name == "cast":
             return self.casted()
         if not accepts(row, type_):
-            type_ = self.rng.choice([t for t in COMMON_TYPES if accepts(row, t)])
+            type_ = self.rng.choice([t for t in self.types if accepts(row, t)])
             anchor = self.cast_local(anchor, type_)
         operands = [anchor, *(self.local(type_) for _ in range(row.arity - 1))]
         if row.rule == "select":
@@ -176,7 +180,7 @@ class Maker:
         return made
 
     def casted(self):
-        return self.cast_local(self.local(), self.rng.choice(COMMON_TYPES))
+        return self.cast_local(self.local(), self.rng.choice(self.types))
 
     def offset(self):
         reach = self.rng.choice((1, 1, 1, 2, 2, 3, 4))
@@ -303,7 +307,7 @@ class Maker:
         anchor = self.a_global()
         type_ = self.type_of(anchor)
         if not accepts(row, type_):
-            type_ = self.rng.choice([t for t in COMMON_TYPES if accepts(row, t)])
+            type_ = self.rng.choice([t for t in self.types if accepts(row, t)])
             self.used.add(anchor)
             anchor = self.keep_global(self.builder.cast(anchor, type_))
         operands = [anchor, *(self.a_global(type_) for _ in range(row.arity - 1))]

@@ -23,30 +23,33 @@ from workbench.graph import (
     Static,
     grid_space,
 )
+from workbench.graph.arithmetic import constant, python_number
+from workbench.graph.extended_numbers import join
 from workbench.graph.types import BOOL, F64
 
 
-def random_program(seed, cells=2000, nodes=(8, 30), spaces=True):
+def random_program(seed, cells=2000, nodes=(8, 30), spaces=True, types=COMMON_TYPES):
     """(graph, extents, initial fields by name, params by name); the same for the same arguments.
 
     `nodes` bounds the random part of a kernel; the stores of left-over values come on top. The kernels are called
     "step" and, in some programs, "other". With `spaces` some programs of several axes have values of some of them.
+    types: those of new values, by their weight.
     """
     rng = random.Random(seed)
     dim = rng.choice((1, 1, 2, 2, 2, 3))
     space = grid_space(dim)
-    statics = _statics(rng, space)
+    statics = _statics(rng, space, types)
     of_spaces = random.Random(f"spaces {seed}")  # so that the other programs stay as they are
     several = spaces and dim > 1 and of_spaces.random() < 0.35
     if several and of_spaces.random() < 0.5:
         axes = of_spaces.choice(inner_spaces(space))
-        statics.append(Static("few", "field", of_spaces.choice(COMMON_TYPES), axes))
+        statics.append(Static("few", "field", of_spaces.choice(types), axes))
     make = SpacedMaker if several else Maker
     if spaces and random.Random(f"gathers {seed}").random() < 0.15:  # so that the other programs stay as they are
         make = gathering(make)
     kernels = []
     for name in ("step", "other")[: rng.choice((1, 1, 2))]:
-        maker = make(rng, space, statics, rng.randint(*nodes))
+        maker = make(rng, space, statics, rng.randint(*nodes), types)
         kernels.append(maker.kernel(name))
         statics = maker.statics
     graph = Graph(f"random{seed}", space, tuple(statics), tuple(kernels))
@@ -55,7 +58,7 @@ def random_program(seed, cells=2000, nodes=(8, 30), spaces=True):
     special = rng.random() < 0.4
     shapes = {f.name: f.space.extents_in(space, extents) for f in graph.fields}
     arrays = {f.name: random_array(generator, f.type, shapes[f.name], special) for f in graph.fields}
-    params = {p.name: random_array(generator, p.type, (), False).item() for p in graph.params}
+    params = {p.name: python_number(random_array(generator, p.type, (), False), p.type) for p in graph.params}
     return graph, extents, arrays, params
 
 
@@ -68,6 +71,9 @@ def random_array(generator, type_, shape, special):
     """Numbers that stay small when added and multiplied a few times; with `special` some are inf, NaN, -0.0 or ends."""
     if type_ == BOOL:
         return np.asarray(generator.random(shape) < 0.5)
+    if type_.is_record:
+        first = random_array(generator, F64, shape, special)
+        return join(first, generator.normal(size=shape) * 2.0**-55)
     if type_.is_float:
         values = np.asarray(generator.normal(size=shape), type_.numpy)
         edges = [math.inf, -math.inf, math.nan, 0.0, -0.0, 1e-40]
@@ -86,7 +92,8 @@ def initial_state(graph, extents, arrays, params):
     state = {}
     for static in graph.statics:
         value = arrays.get(static.name) if static.role == "field" else params.get(static.name, static.default or 0)
-        state[static.name] = np.asarray(value).astype(static.type.numpy)
+        whole = isinstance(value, np.ndarray)
+        state[static.name] = value.astype(static.type.numpy) if whole else constant(value, static.type)
     return state
 
 
@@ -133,16 +140,16 @@ def _extents(rng, dim, cells):
     return tuple(extents)
 
 
-def _statics(rng, space):
-    first = rng.choice(COMMON_TYPES)
-    fields = [first, *(rng.choice(COMMON_TYPES) for _ in range(rng.randint(0, 2)))]
+def _statics(rng, space, types):
+    first = rng.choice(types)
+    fields = [first, *(rng.choice(types) for _ in range(rng.randint(0, 2)))]
     statics = [Static(f"f{i}", "field", t, space) for i, t in enumerate(fields)]
     if rng.random() < 0.4:
         statics.append(Static("f0_old", "field", first, space))
     for i in range(rng.randint(1, 2)):
-        type_ = rng.choice((first, rng.choice(COMMON_TYPES)))
+        type_ = rng.choice((first, rng.choice(types)))
         statics.append(Static(f"p{i}", "param", type_, GLOBAL, default(rng, type_)))
     for i in range(rng.randint(0, 2)):
-        type_ = rng.choice((first, F64, rng.choice(COMMON_TYPES)))
+        type_ = rng.choice((first, F64, rng.choice(types)))
         statics.append(Static(f"s{i}", "scalar", type_, GLOBAL, default(rng, type_)))
     return statics

@@ -12,7 +12,7 @@ import pytest
 from tests.agreement import check_pairs, describe, make_pair, plan_coverage
 from tests.capabilities import CAPABILITIES
 from tests.optimised import COMPARED, optimised
-from tests.random_kernels import EXACT
+from tests.random_kernels import EXACT, WITH_PAIRS
 from tests.shrink_pair import shrink_pair
 from workbench.graph import REDUCTIONS
 from workbench.graph.instructions import INDEX_MAPS, VALUE_RULES, Instruction, Mirror, Reflect, Undefined, Wall
@@ -53,10 +53,10 @@ NEEDED = {
 }
 
 
-def agree(name, seeds, level="3"):
+def agree(name, seeds, level="3", **options):
     backend = optimised(name, level)
     begin = time.monotonic()
-    pairs = [make_pair(seed, **CAPABILITIES[name].fuzz) for seed in seeds]
+    pairs = [make_pair(seed, **CAPABILITIES[name].fuzz, **options) for seed in seeds]
     wrong = check_pairs(backend, pairs)
     took = time.monotonic() - begin
     where = f"{name} -O{level}" if name == "openmp" else name
@@ -87,6 +87,17 @@ def test_random_pairs_have_the_bits_of_the_reference(backend, fuzz_batch, pytest
 @pytest.mark.parametrize("backend", COMPARED)
 def test_many_random_pairs_have_the_bits_of_the_reference(backend, proof_seeds):
     agree(backend, proof_seeds)
+
+
+@pytest.mark.parametrize("backend", COMPARED)
+def test_random_pairs_with_numbers_of_type_dd_have_the_bits_of_the_reference(backend):
+    agree(backend, range(6), "0", nodes=(8, 16), types=WITH_PAIRS)
+
+
+@pytest.mark.proof(seeds=range(2 * 10**6, 2 * 10**6 + 400), batch=40, sample=20)
+@pytest.mark.parametrize("backend", COMPARED)
+def test_many_random_pairs_with_numbers_of_type_dd_have_the_bits_of_the_reference(backend, proof_seeds):
+    agree(backend, proof_seeds, "1", types=WITH_PAIRS)
 
 
 @pytest.mark.parametrize("backend", COMPARED)

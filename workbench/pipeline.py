@@ -35,7 +35,6 @@ from workbench.planning import plan_graph as plan_anew
 from workbench.planning.choices import Choices
 from workbench.planning.cost import slot_bytes
 from workbench.planning.plan import Plan
-from workbench.planning.retype import retype
 from workbench.planning.simplify import simplify
 
 __all__ = [
@@ -48,7 +47,6 @@ __all__ = [
     "memory_of",
     "plan_for",
     "planned_backend",
-    "refused",
     "render",
     "simplify",
     "slots_of",
@@ -107,9 +105,6 @@ def render(plan: Plan, backend: str) -> Source:
     if backend not in names_with_text():
         named = ", ".join(names_with_text())
         raise BackendError(f"no source is generated for backend {backend!r}", advice=f"Use one of: {named}.")
-    error = refused(plan.graph, backend)
-    if error is not None:
-        raise error
     module, _, function = row_of(backend).renderer.partition(":")
     rendered = getattr(import_module(module), function)(plan)
     source: Source = rendered if isinstance(rendered, Source) else rendered.source
@@ -179,38 +174,11 @@ def planned_backend(name: str) -> str:
 
 def compile_graph(graph: Graph, choices: Choices, backend: str = "auto") -> Compiled:
     """Graph -> plan -> program on a backend, "auto" for the fastest that is available."""
-    selection = _chosen(retype(graph, choices.meaning), backend)
+    selection = select_backend(backend)
     if backend == "auto" and selection.name == REFERENCE:
         _warn_of_reference(selection)
     plan = plan_for(graph, choices, selection.name)
     return Compiled(plan.graph, plan, build(plan, selection), selection)
-
-
-def refused(graph: Graph, backend: str) -> BackendError | None:
-    """Why this backend cannot run the program at all: a value has several components, and it stores one a value."""
-    if row_of(backend).records:
-        return None
-    for node in (node for kernel in graph.kernels for node in kernel.nodes):
-        if node.type is not None and node.type.is_record:
-            error = BackendError(
-                f"backend {backend!r} does not compute with {node.type}",
-                advice='Use backend="reference", or cast: astype(x, "f64").',
-                line=node.spans[0].line if node.spans else None,
-            )
-            error.belonging(graph.origin)
-            return error
-    return None
-
-
-def _chosen(graph: Graph, backend: str) -> Selection:
-    """The backend that `backend` stands for; "auto" is the interpreter for a program that no faster one can run."""
-    selection = select_backend(backend)
-    error = refused(graph, selection.name)
-    if error is None:
-        return selection
-    if backend != "auto":
-        raise error
-    return Selection(get_backend(REFERENCE), error.what)
 
 
 def _warn_of_reference(selection: Selection) -> None:

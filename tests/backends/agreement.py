@@ -2,18 +2,22 @@
 
 import numpy as np
 
+from tests.bits import parts
 from workbench.backends.base import MarchRequest
 from workbench.backends.reference import ReferenceBackend, ReferenceInstance
+from workbench.graph.extended_numbers import join
 
 
 def bits(a):
-    """Equal bits, except that any NaN equals any NaN."""
-    a = np.asarray(a)
+    """Equal bits, except that any NaN equals any NaN; of a dd those of both parts."""
+    a = parts(a)
     return np.where(a != a, np.zeros_like(a), a).tobytes(), (a != a).tobytes()
 
 
 def random_cells(static, extents, seed=0):
     rng = np.random.default_rng(seed)
+    if static.type.is_record:
+        return join(rng.normal(size=extents), 1e-17 * rng.normal(size=extents))
     if static.type.is_float:
         return rng.normal(size=extents).astype(static.type.numpy)
     return rng.integers(0, 100, size=extents).astype(static.type.numpy)

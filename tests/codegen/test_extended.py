@@ -1,6 +1,7 @@
 """The text of double-double arithmetic, compiled for host and simulated device: the bits of the reference."""
 
 import ctypes
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -16,21 +17,27 @@ from workbench.backends.vectorisation import inner_loops
 from workbench.codegen.extended import (
     HEADER,
     SUMS_HEADER,
-    cast_from_dd,
-    cast_to_dd,
     extended_header,
-    function_name,
-    literal_extended,
-    spell_extended,
 )
 from workbench.codegen.render import openmp_headers, template_text
 from workbench.codegen.render_cuda import cuda_headers, inlined
 from workbench.codegen.source import Source as Generated
-from workbench.codegen.spelling import Text, type_name
+from workbench.codegen.spelling import (
+    CPP,
+    CUDA,
+    SUM,
+    Text,
+    cast_from_dd,
+    cast_to_dd,
+    function_name,
+    literal,
+    spell,
+    type_name,
+)
 from workbench.graph.extended import apply, from_scalar, sequences, to_scalar
-from workbench.graph.extended_numbers import join
+from workbench.graph.extended_numbers import DoubleDouble, join
 from workbench.graph.reduction import reduce_canonically, tree
-from workbench.graph.types import DD, F32, TYPES
+from workbench.graph.types import BOOL, DD, F32, I8, TYPES
 
 CALLS = {
     **{function_name(name): sequence for name, sequence in sequences().items()},
@@ -129,7 +136,7 @@ def empty_results(sequence, count):
 
 @pytest.fixture(scope="module")
 def host():
-    headers = (*openmp_headers(), (HEADER, extended_header()))
+    headers = openmp_headers()
     return build([Source("double_double", host_text(), headers=headers)])[0]
 
 
@@ -153,7 +160,7 @@ def test_loops_over_cells_are_vectorised(host):
 
 def test_the_simulated_device_gives_the_bits_of_the_reference():
     unit = simulator_source("double_double", device_text(), {f"run_{name}": False for name in CALLS})
-    unit = replace(unit, headers=(*unit.headers, *cuda_headers(), (HEADER, extended_header())))
+    unit = replace(unit, headers=(*unit.headers, *cuda_headers()))
     device = SimulatedDevice(build([unit])[0].path)
     for name, sequence in CALLS.items():
         given = [np.ascontiguousarray(a) for a in arguments(name, sequence, DEVICE_PAIRS)]
@@ -186,58 +193,68 @@ SUMS = """\
 #include "stencil_extended_sums.h"
 using namespace stencil;
 extern "C" __attribute__((visibility("default")))
-void sum(int64_t n, const double* hi, const double* lo, double* found) {
+void sum(int64_t n, const dd* cells, dd* found) {
     dd partials[8];
     int64_t chunks = 0;
     for (int64_t first = 0; first < n; first += CHUNK) {
         const int64_t count = n - first < CHUNK ? n - first : CHUNK;
-        partials[chunks++] = reduce_chunk(hi + first, lo + first, count, 0, dd{-0.0, -0.0}, combine_dd_add());
+        partials[chunks++] = reduce_chunk(cells + first, count, 0, dd{-0.0, -0.0}, combine_add());
     }
-    tree(partials, chunks, combine_dd_add());
-    found[0] = partials[0].hi;
-    found[1] = partials[0].lo;
+    tree(partials, chunks, combine_add());
+    found[0] = partials[0];
 }
 """
 LANES = """\
 #include "stencil_cuda.h"
 #include "stencil_extended.h"
 using namespace stencil;
-extern "C" __global__ void lanes(stencil::array<double> r0, stencil::array<double> r1, stencil::array<const double> hi,
-                                 stencil::array<const double> lo) {
+extern "C" __global__ void lanes(stencil::array<dd> found, stencil::array<const dd> cells) {
     const int i = threadIdx.x;
-    const dd whole = combine_lanes(dd{hi[i], lo[i]}, combine_dd_multiply());
-    r0[i] = whole.hi;
-    r1[i] = whole.lo;
+    const dd cell = cells[i];
+    found[i] = combine_lanes(cell, combine_multiply());
 }
 """
 
 
 @pytest.mark.parametrize("count", [1, 15, 1023, 1024, 1025, 5000])
 def test_sums_on_the_host_have_the_bits_of_the_reference(count):
-    headers = (*openmp_headers(), (HEADER, extended_header()), (SUMS_HEADER, template_text(SUMS_HEADER)))
-    library = ctypes.CDLL(str(build([Source("double_double_sums", SUMS, headers=headers)])[0].path))
+    built = build([Source("double_double_sums", SUMS, headers=openmp_headers())])[0]
+    library = ctypes.CDLL(str(built.path))
     values = join(*numbers(np.random.default_rng(count), np.zeros(count, int)))
-    hi, lo, found = values["hi"].copy(), values["lo"].copy(), np.zeros(2)
-    library.sum(ctypes.c_int64(count), *(ctypes.c_void_p(a.ctypes.data) for a in (hi, lo, found)))
-    assert found.tolist() == list(reduce_canonically("sum", values, DD).item())
+    cells, found = np.empty(count + 1, np.complex128)[1:], np.zeros(1, np.complex128)  # of the alignment of a dd
+    cells.view(DD.numpy)[:] = values
+    library.sum(ctypes.c_int64(count), ctypes.c_void_p(cells.ctypes.data), ctypes.c_void_p(found.ctypes.data))
+    assert found.view(DD.numpy)[0].item() == reduce_canonically("sum", values, DD).item()
+
+
+def test_lanes_of_a_chunk_have_vectors():
+    built = build([Source("double_double_sums", SUMS, headers=openmp_headers())])[0]
+    lines = template_text(SUMS_HEADER).split("\n")
+    loop = lines.index("#pragma omp simd") + 2
+    assert re.search(rf"{SUMS_HEADER}:{loop}:.* loop vectorized", built.report)
 
 
 def test_lanes_of_a_warp_combine_in_the_order_of_the_reference():
     unit = simulator_source("double_double_lanes", LANES, {"lanes": True})
-    unit = replace(unit, headers=(*unit.headers, *cuda_headers(), (HEADER, extended_header())))
+    unit = replace(unit, headers=(*unit.headers, *cuda_headers()))
     device = SimulatedDevice(build([unit])[0].path)
     values = join(*numbers(np.random.default_rng(3), np.zeros(32, int)))
-    hi, lo, *found = values["hi"].copy(), values["lo"].copy(), np.zeros(32), np.zeros(32)
-    arrays = [ArrayArgument(name, a) for name, a in zip(("r0", "r1", "hi", "lo"), (*found, hi, lo), strict=True)]
+    found = np.zeros(32, DD.numpy)
+    arrays = [ArrayArgument("found", found), ArrayArgument("cells", values)]
     assert device.launch("lanes", LaunchShape((1, 1, 1), (32, 1, 1)), arrays) == 0, device.faults()
     device.close()
     expected = [tree(combine("multiply"), part).item() for part in (values[:16], values[16:])]
-    assert [(found[0][k], found[1][k]) for k in (0, 16)] == expected
+    assert [found[k].item() for k in (0, 16)] == expected
 
 
 def test_operators_and_constants_are_spelled_by_type():
     x = Text("x")
-    assert spell_extended("add", (x, x), DD, DD).text == "dd_add(x, x)"
-    assert spell_extended("cast", (x,), F32, DD).text == "dd_from_f32(x)"
-    assert spell_extended("cast", (x,), DD, F32).text == "f32_from_dd(x)"
-    assert literal_extended(0.5, -0.0).text == "dd{0.5, -0.0}"
+    for target in (CPP, CUDA):
+        assert spell("add", (x, x), DD, DD, target).text == "dd_add(x, x)"
+        assert spell("less", (x, x), DD, BOOL, target).text == "dd_less(x, x)"
+        assert spell("select", (x, x, x), DD, DD, target).text == "dd_select(x, x, x)"
+        assert spell("cast", (x,), F32, DD, target).text == "dd_from_f32(x)"
+        assert spell("cast", (Text("a + b", SUM, loose=True),), I8, DD, target).text == "dd_from_i8(int8_t(a + b))"
+        assert spell("cast", (x,), DD, F32, target).text == "f32_from_dd(x)"
+    assert literal(DoubleDouble(0.5, -0.0), DD).text == "dd{0.5, -0.0}"
+    assert literal(3, DD).text == "dd{3.0, 0.0}"

@@ -7,8 +7,22 @@
 
 namespace stencil {
 
-struct dd {
+struct alignas(16) dd {
     double hi, lo;
+
+    dd() = default;
+    STENCIL_FUNCTION dd(double hi, double lo) : hi(hi), lo(lo) {}
+    STENCIL_FUNCTION explicit dd(double x) : hi(x), lo(0.0) {}  // of whole numbers below 2^53 too
+    dd(const dd&) = default;
+    // By parts, because gcc has no vectors for loops that move a whole struct.
+    STENCIL_FUNCTION dd& operator=(const dd& other) {
+        hi = other.hi;
+        lo = other.lo;
+        return *this;
+    }
+};
+template <> struct is_float<dd> {
+    static constexpr bool value = true;
 };
 
 STENCIL_FUNCTION dd dd_add(dd a, dd b) {
@@ -265,25 +279,25 @@ STENCIL_FUNCTION double f64_from_dd(dd a) {
     return a.hi;
 }
 
-struct combine_dd_add {
-    STENCIL_FUNCTION dd operator()(dd a, dd b) const { return dd_add(a, b); }
-};
-
-struct combine_dd_multiply {
-    STENCIL_FUNCTION dd operator()(dd a, dd b) const { return dd_multiply(a, b); }
-};
-
-struct combine_dd_minimum {
-    STENCIL_FUNCTION dd operator()(dd a, dd b) const { return dd_minimum(a, b); }
-};
-
-struct combine_dd_maximum {
-    STENCIL_FUNCTION dd operator()(dd a, dd b) const { return dd_maximum(a, b); }
-};
+// What reductions and boundary rules write, which are templates of the type.
+STENCIL_FUNCTION dd operator+(dd a, dd b) { return dd_add(a, b); }
+STENCIL_FUNCTION dd operator-(dd a, dd b) { return dd_subtract(a, b); }
+STENCIL_FUNCTION dd operator*(dd a, dd b) { return dd_multiply(a, b); }
+STENCIL_FUNCTION dd operator-(dd a) { return dd_negative(a); }
+STENCIL_FUNCTION dd minimum(dd a, dd b) { return dd_minimum(a, b); }
+STENCIL_FUNCTION dd maximum(dd a, dd b) { return dd_maximum(a, b); }
 
 #ifdef STENCIL_CUDA_H
 STENCIL_FUNCTION dd from_lane_above(dd value, int distance) {
     return dd{from_lane_above(value.hi, distance), from_lane_above(value.lo, distance)};
+}
+template <> STENCIL_FUNCTION dd read_global<dd>(array<const uint64_t> globals, int slot) {
+    const double hi = read_global<double>(globals, slot), lo = read_global<double>(globals, slot + 1);
+    return dd{hi, lo};
+}
+template <> STENCIL_FUNCTION void write_global<dd>(array<uint64_t> globals, int slot, dd value) {
+    write_global(globals, slot, value.hi);
+    write_global(globals, slot + 1, value.lo);
 }
 #endif
 

@@ -10,6 +10,8 @@ import workbench as wb
 from tests.bits import assert_same_bits
 from workbench.backends.toolchain import find_toolchain
 from workbench.errors import RunError
+from workbench.graph.extended_numbers import DoubleDouble
+from workbench.graph.types import DD
 
 GRAVITY = """
 xi, yi, zi, e2 = targets("x y z e2")
@@ -105,8 +107,42 @@ int main(void) {
     assert subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout == "321 654 21"
 
 
+def test_numbers_of_type_dd_are_structs_in_c(tmp_path):
+    machine = wb.trace(
+        """
+x = array("x", "cases", dtype="dd")
+third = param("third", 0, dtype="dd")
+output("y", x * third)
+output("total", fold(add, x))
+""",
+        name="pairs",
+    )
+    machine.export(tmp_path)
+    main = """
+#include "pairs.h"
+#include <stdio.h>
+int main(void) {
+    stencil_dd x[2] = {{1.0, 0x1p-80}, {3.0, -0x1p-70}}, y[2], total;
+    stencil_dd third = {0x1.5555555555555p-2, 0x1.5555555555555p-56};
+    pairs *object = pairs_create(1);
+    if (pairs_send(object, 2, x) || pairs_execute(object, third) || pairs_receive(object, y, &total)) return 1;
+    printf("%a %a %a %a %a %a", y[0].hi, y[0].lo, y[1].hi, y[1].lo, total.hi, total.lo);
+    pairs_free(object);
+    return 0;
+}
+"""
+    (tmp_path / "main.c").write_text(main, encoding="utf-8")
+    compiled(tmp_path, "-x", "c", "-c", "main.c", "-o", "main.o")
+    compiled(tmp_path, "-std=c++17", "-O0", "pairs.cpp", "main.o", "-o", "main")
+    printed = subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout
+    x = np.array([(1.0, 2.0**-80), (3.0, -(2.0**-70))], DD.numpy)
+    third = DoubleDouble(float.fromhex("0x1.5555555555555p-2"), float.fromhex("0x1.5555555555555p-56"))
+    expected = machine(x=x, third=third, backend="reference")
+    assert [float.fromhex(part) for part in printed.split()] == [
+        part for pair in (*expected["y"].tolist(), expected["total"].item()) for part in pair
+    ]
+
+
 def test_what_has_no_interface_of_c_is_refused(tmp_path):
     with pytest.raises(RunError, match="steps runs in steps"):
         wb.trace('u = field("u")\nu.next = u + 1', name="steps").export(tmp_path)
-    with pytest.raises(RunError, match="t has the type dd"):
-        wb.trace('x, = targets("x")\ny, = sources("y")\nt, = totals("t", dtype="dd")\nt += x * y').export(tmp_path)

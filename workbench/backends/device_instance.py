@@ -12,6 +12,7 @@ import numpy as np
 from workbench.backends.base import Array, Instance, LaunchTime, MarchRequest, MarchResult, Number
 from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
 from workbench.backends.gathering import noted_error
+from workbench.backends.global_words import columns_of, number_in, words_of
 from workbench.backends.instance_state import take_state
 from workbench.backends.launch_sequence import DeviceLaunch, launches_of, partial_count, shape_bytes
 from workbench.backends.march_rule import diagnostic_scalars, ending_after, ending_before, holds, next_stretch
@@ -20,7 +21,6 @@ from workbench.codegen.shapes import array_shapes
 from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
 from workbench.graph import StorageType
-from workbench.graph.operators import cast
 from workbench.planning.axes import along
 from workbench.planning.layout import Layout, lay_out
 from workbench.planning.plan import Axes, GlobalSlot, Plan
@@ -55,11 +55,12 @@ class DeviceInstance(ABC):
         buffers = max((len(s.buffers) for k in kernels for s in (k.plain, k.observed)), default=0)
         try:
             with self._on_device():
-                self._globals: Cells = library.zeros(block_words(len(plan.global_slots), words), np.uint64)
+                self._globals: Cells = library.zeros(block_words(plan.global_words, words), np.uint64)
                 for slot in plan.slots:
                     self._memory.append(library.zeros(self.layouts[slot.axes].elements * slot.itemsize, np.uint8))
                 for _ in range(buffers):
-                    self._partials.append(library.zeros(partial_count(self.extents) * 8, np.uint8))
+                    size = partial_count(self.extents) * 8 * plan.widest_reduction
+                    self._partials.append(library.zeros(size, np.uint8))
         except BaseException:
             self._release()  # a traceback that somebody keeps must not keep arrays
             raise
@@ -113,14 +114,19 @@ class DeviceInstance(ABC):
 
     def read_field(self, name: str) -> Array:
         """A fresh C-ordered copy of the field's domain, on the host."""
+        type_ = named_field(self.plan.graph, name).type
         with self._on_device():
-            return self._to_host(self._domain(name))
+            found = self._to_host(self._domain(name))
+        return found.view(type_.numpy)[..., 0] if type_.is_record else found
 
     def write_field(self, name: str, values: Array) -> None:
         """Copy `values` into the field's domain; FieldError or ShapeError if dtype or shape differ."""
-        checked = checked_cells(self.plan.graph, named_field(self.plan.graph, name), self.extents, values)
+        static = named_field(self.plan.graph, name)
+        given = checked_cells(self.plan.graph, static, self.extents, values)
+        if static.type.is_record:
+            given = np.ascontiguousarray(given)[..., None].view(static.type.components[0])
         with self._on_device():
-            self._from_host(self._domain(name), checked)
+            self._from_host(self._domain(name), given)
 
     def take_over(self, other: Instance) -> None:
         """Copy the state of another instance of this program, of equal extents; on a device not by way of the host."""
@@ -141,21 +147,17 @@ class DeviceInstance(ABC):
         """The value of a param or scalar."""
         slot = self._global(name)
         with self._on_device():
-            word = self._to_host(self._globals[slot.index : slot.index + 1])
-        number: Number = word.view(slot.type.numpy)[0].item()
-        return number
+            words = self._to_host(self._globals[slot.index : slot.index + slot.type.words])
+        return number_in(words, slot.type)
 
     def write_global(self, name: str, value: Number) -> None:
         """Set a param or scalar; rounded to its type. Nothing is compiled or captured anew."""
         slot = self._global(name)
-        word: Array = np.zeros(1, np.uint64)
-        with np.errstate(all="ignore"):
-            word.view(slot.type.numpy)[0] = cast(np.asarray(value), slot.type)
         with self._on_device():
-            self._from_host(self._globals[slot.index : slot.index + 1], word)
+            self._from_host(self._globals[slot.index : slot.index + slot.type.words], words_of(value, slot.type))
 
     def device_view(self, name: str) -> Any:  # noqa: ANN401  # as the protocol says
-        """The live domain of a field, strided, valid until the next march."""
+        """The live domain of a field, strided, valid until the next march; of a dd the last axis has hi and lo."""
         with self._on_device():
             return self._domain(name)
 
@@ -229,12 +231,10 @@ class DeviceInstance(ABC):
                 raise noted_error(self.plan, kernel, bits)
 
     def _observed(self, records: list[Array]) -> tuple[Array, ...]:
-        columns = []
-        for static in self.plan.graph.scalars:
-            index = self.plan.global_slot(static.name).index
-            values = [record[index : index + 1].view(static.type.numpy)[0] for record in records]
-            columns.append(np.array(values, static.type.numpy))
-        return tuple(columns)
+        slots = [self.plan.global_slot(static.name) for static in self.plan.graph.scalars]
+        words = [word for slot in slots for word in range(slot.index, slot.index + slot.type.words)]
+        rows: Array = np.array(records, np.uint64).reshape(len(records), self._globals.size)
+        return columns_of(rows[:, words], [slot.type for slot in slots])
 
     # ---- memory
 
@@ -277,18 +277,23 @@ class DeviceInstance(ABC):
         return found
 
     def _typed(self, cells: Cells, type_: StorageType, count: int) -> Cells:
-        return cells[: count * type_.itemsize].view(type_.numpy)
+        """Cells of a launch: a complex number stands for a dd, for CuPy has no records and this has as many bytes."""
+        return cells[: count * type_.itemsize].view(np.complex128 if type_.is_record else type_.numpy)
 
     def _domain(self, name: str) -> Cells:
-        """The field's domain in the array that its slot holds now."""
+        """The field's domain in the array that its slot holds now; of a dd the last axis has hi and lo."""
         if self._closed:
             raise BackendError("this simulation was closed", advice="Make a new one.")
         static = named_field(self.plan.graph, name)
         slot = next(s for s in self.plan.slots if s.field == name)
         layout = self.layouts[slot.axes]
-        cells = self._typed(self._memory[self._order[slot.index]], static.type, layout.elements)
-        strides = tuple(static.type.itemsize * stride for stride in layout.strides)
-        return self._library.lib.stride_tricks.as_strided(cells[layout.start :], layout.extents, strides)
+        parts, item = static.type.components, static.type.itemsize
+        cells = self._memory[self._order[slot.index]][layout.start * item : layout.elements * item].view(parts[0])
+        strides = tuple(item * stride for stride in layout.strides)
+        extents = layout.extents
+        if len(parts) > 1:
+            strides, extents = (*strides, item // len(parts)), (*extents, len(parts))
+        return self._library.lib.stride_tricks.as_strided(cells, extents, strides)
 
     def _global(self, name: str) -> GlobalSlot:
         return self.plan.global_slot(named_global(self.plan.graph, name).name)

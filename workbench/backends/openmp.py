@@ -26,6 +26,7 @@ from workbench.backends.compile_pool import Built, Compiler
 from workbench.backends.compile_pool import Source as Unit
 from workbench.backends.compiler_words import vector_report
 from workbench.backends.gathering import noted_error
+from workbench.backends.global_words import columns_of, number_in, words_of
 from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
 from workbench.backends.loaded_library import load_library
@@ -38,8 +39,7 @@ from workbench.codegen.shapes import array_shapes
 from workbench.codegen.source import Source
 from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
-from workbench.graph.operators import cast
-from workbench.graph.types import TYPES
+from workbench.graph.types import DD, F64, TYPES, StorageType
 from workbench.planning.axes import along
 from workbench.planning.cost import SMALL_STEP, operations_of
 from workbench.planning.layout import ALIGNMENT, Layout, lay_out_on_host
@@ -187,16 +187,18 @@ class OpenmpInstance:
         self._by_address = dict(zip(addresses, self._blocks, strict=True))
         self._slots: Array = np.array(addresses or [0], np.uintp)
         self._tags: Array = np.zeros(len(self._slots), np.int64)
-        self._globals: Array = np.zeros(block_words(len(plan.global_slots), program.source.words), np.uint64)
+        self._globals: Array = np.zeros(block_words(plan.global_words, program.source.words), np.uint64)
         rows = cells // self.extents[-1]
         reductions = max((_reductions(k) for k in plan.kernels), default=0)
-        self._scratch_stride = rows * -(-self.extents[-1] // _CHUNK) * 8
+        self._scratch_stride = rows * -(-self.extents[-1] // _CHUNK) * 8 * plan.widest_reduction
         self._scratch = self._allocate(max(reductions * self._scratch_stride, 8))
         self._stopwatch = Stopwatch(plan, self.threads)
         self.tiles = tuple(self._tile_sizes(kernel) for kernel in plan.kernels)
         self._paces = [0.0] * len(plan.kernels)  # seconds a step in tiles, 0 as long as none was seen
         self._shape: Array = self._shape_words()
-        self._scalar_slots: Array = np.array([plan.global_slot(s.name).index for s in plan.graph.scalars], np.int64)
+        slots_of_scalars = (plan.global_slot(s.name) for s in plan.graph.scalars)
+        words = [word for s in slots_of_scalars for word in range(s.index, s.index + s.type.words)]
+        self._scalar_slots: Array = np.array(words, np.int64)
         for static in (*plan.graph.params, *plan.graph.scalars):
             self.write_global(static.name, static.default or 0)
 
@@ -223,14 +225,12 @@ class OpenmpInstance:
     def read_global(self, name: str) -> Number:
         """The value of a param or scalar."""
         slot = self._global(name)
-        number: Number = self._globals[slot.index : slot.index + 1].view(slot.type.numpy)[0].item()
-        return number
+        return number_in(self._globals[slot.index : slot.index + slot.type.words], slot.type)
 
     def write_global(self, name: str, value: Number) -> None:
         """Set a param or scalar; rounded to its type."""
         slot = self._global(name)
-        with np.errstate(all="ignore"):
-            self._globals[slot.index : slot.index + 1].view(slot.type.numpy)[0] = cast(np.asarray(value), slot.type)
+        self._globals[slot.index : slot.index + slot.type.words] = words_of(value, slot.type)
 
     def device_view(self, name: str) -> Any:  # noqa: ANN401  # as the protocol says
         """The live domain of a field, strided, valid until the next march."""
@@ -263,11 +263,12 @@ class OpenmpInstance:
         room = (request.first_step + steps) // every - request.first_step // every if every > 0 else 0
         scalars = self.plan.graph.scalars
         observed_steps: Array = np.zeros(max(room, 1), np.int64)
-        observed: Array = np.zeros((max(room, 1), max(len(scalars), 1)), np.uint64)
+        words = len(self._scalar_slots)
+        observed: Array = np.zeros((max(room, 1), max(words, 1)), np.uint64)
         slots = [self._global(c.scalar) for c in request.until]
         rows: Array = np.array(
             [
-                (s.index, TYPES.index(s.type), _COMPARISONS.index(c.comparison))
+                (s.index, _type_number(s.type), _COMPARISONS.index(c.comparison))
                 for s, c in zip(slots, request.until, strict=True)
             ],
             np.int64,
@@ -290,7 +291,7 @@ class OpenmpInstance:
             spaces=1 if tiles is None else tiles.spaces,
             chunk=1 if tiles is None else tiles.chunk,
             conditions=len(request.until),
-            scalars=len(scalars),
+            scalars=words,
             scratch_stride=self._scratch_stride,
             sample=self._stopwatch.sample,
             lap_stride=self._stopwatch.laps.shape[1],
@@ -320,10 +321,7 @@ class OpenmpInstance:
             raise BackendError("there is no memory left for the threads of a march", advice="Use fewer threads.")
         self._take_note(request.kernel)
         count = march.observed
-        recorded = tuple(
-            np.ascontiguousarray(observed[:count, k]).view(s.type.numpy)[:: 8 // s.type.itemsize].copy()
-            for k, s in enumerate(scalars)
-        )
+        recorded = columns_of(observed[:count], [s.type for s in scalars])
         return MarchResult(
             march.done, _ENDINGS[march.ended], bool(march.current), observed_steps[:count].copy(), recorded
         )
@@ -377,6 +375,11 @@ class OpenmpInstance:
 
     def _global(self, name: str) -> GlobalSlot:
         return self.plan.global_slot(named_global(self.plan.graph, name).name)
+
+
+def _type_number(type_: StorageType) -> int:
+    """What global_as_number calls a type: dd is compared by hi, which comes first."""
+    return TYPES.index(F64 if type_ == DD else type_)
 
 
 def _reductions(kernel: KernelPlan) -> int:

@@ -20,6 +20,7 @@ from workbench.backends.base import (
     Number,
 )
 from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
+from workbench.backends.global_words import rounded
 from workbench.backends.instance_state import take_state
 from workbench.backends.interpreter import KernelInterpreter
 from workbench.backends.march_rule import ending_after, ending_before, holds, next_stretch
@@ -30,7 +31,7 @@ from workbench.errors import BackendError
 from workbench.graph import Graph
 from workbench.graph.arithmetic import constant, python_number
 from workbench.graph.diagnostics import diagnostic_stores
-from workbench.graph.operators import Array, cast
+from workbench.graph.operators import Array
 from workbench.planning.plan import Plan
 
 
@@ -133,9 +134,7 @@ class ReferenceInstance:
     def write_global(self, name: str, value: Number) -> None:
         """Set a param or scalar; rounded to its type."""
         static = named_global(self.graph, name)
-        with np.errstate(all="ignore"):
-            given = constant(value, static.type) if static.type.is_record else cast(np.asarray(value), static.type)
-            self._state[name] = np.asarray(given)
+        self._state[name] = rounded(value, static.type)
 
     def device_view(self, name: str) -> Any:  # noqa: ANN401  # as the protocol says
         """The live array of a field, valid until the next march."""

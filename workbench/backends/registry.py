@@ -35,19 +35,11 @@ class Row:
     runs_on: RunsOn = "nothing"
     follows_chains: bool = False
     tilings: tuple[Schedule, ...] = ()
-    records: bool = False
 
 
 _CPU_TEXT, _CUDA_TEXT = "workbench.codegen.render:render_openmp", "workbench.codegen.render_cuda:render_cuda"
 BACKENDS: tuple[Row, ...] = (
-    Row(
-        "reference",
-        "workbench.backends.reference",
-        "ReferenceBackend",
-        "NumPy interpreter, defines the meaning",
-        3,
-        records=True,
-    ),
+    Row("reference", "workbench.backends.reference", "ReferenceBackend", "NumPy interpreter, defines the meaning", 3),
     Row(
         "openmp",
         "workbench.backends.openmp",

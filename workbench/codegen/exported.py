@@ -15,7 +15,7 @@ from workbench.graph import Static
 from workbench.planning.axes import listed
 from workbench.planning.plan import Axes, Plan
 
-_TYPES = {"bool": "uint8_t", "f32": "float", "f64": "double"}
+_TYPES = {"bool": "uint8_t", "f32": "float", "f64": "double", "dd": "stencil_dd"}
 _INCLUDE = re.compile(r'^#include "(stencil_\w+\.h)"\n', re.MULTILINE)
 _SOURCE = ".source"
 _LOCALS = frozenset(["object", "extents", "extent", "elements", "last", "stop", "march", "stencil"])
@@ -42,7 +42,10 @@ class Room:
 
 @dataclass(frozen=True, slots=True)
 class ExportContext:
-    """Everything the export templates see. operations: of a pair or element; small: below it one thread is faster."""
+    """Everything the export templates see. operations: of a pair or element; small: below it one thread is faster.
+
+    widest: words of 8 bytes of a partial result. has_pairs: whether the interface has values of type dd.
+    """
 
     name: str
     guard: str
@@ -56,6 +59,8 @@ class ExportContext:
     shapes: tuple[Axes, ...]
     words: int
     reductions: int
+    widest: int
+    has_pairs: bool
     operations: float
     small: int
     tile: int
@@ -116,8 +121,10 @@ def _context(plan: Plan, source: Source, name: str, building: Building) -> Expor
         arguments([s for s in (*graph.fields, *graph.scalars) if s.name in stored]),
         tuple(Room(slot.itemsize, listed(slot.axes, graph.dim)) for slot in plan.slots),
         (listed((), graph.dim), *(shape.axes for shape in array_shapes(plan))),
-        block_words(len(plan.global_slots), source.words),
+        block_words(plan.global_words, source.words),
         sum(len(loop.reductions) for loop in kernel.observed.subkernels),
+        plan.widest_reduction,
+        any(static.type.is_record for static in graph.statics),
         building.operations,
         building.small,
         plan.choices.plan.cpu.tile,

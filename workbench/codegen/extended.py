@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from functools import cache
 
-from workbench.codegen.spelling import Target, Text, call, literal, spell, type_name
+from workbench.codegen.spelling import (
+    Target,
+    Text,
+    call,
+    cast_from_dd,
+    cast_to_dd,
+    literal,
+    spell,
+    type_name,
+)
 from workbench.errors import GraphError
 from workbench.graph.extended import FMA, Sequence, from_scalar, sequences, to_scalar
 from workbench.graph.instructions import Arith, Imm, Load
-from workbench.graph.operators import REDUCTIONS
-from workbench.graph.types import DD, F64, TYPES, StorageType
+from workbench.graph.types import DD, TYPES, StorageType
+from workbench.planning.plan import Plan
 
 HEADER = "stencil_extended.h"
 """Name of the file that texts with values of type dd include."""
@@ -27,19 +36,45 @@ _TOP = """\
 
 namespace stencil {
 
-struct dd {
+struct alignas(16) dd {
     double hi, lo;
+
+    dd() = default;
+    STENCIL_FUNCTION dd(double hi, double lo) : hi(hi), lo(lo) {}
+    STENCIL_FUNCTION explicit dd(double x) : hi(x), lo(0.0) {}  // of whole numbers below 2^53 too
+    dd(const dd&) = default;
+    // By parts, because gcc has no vectors for loops that move a whole struct.
+    STENCIL_FUNCTION dd& operator=(const dd& other) {
+        hi = other.hi;
+        lo = other.lo;
+        return *this;
+    }
+};
+template <> struct is_float<dd> {
+    static constexpr bool value = true;
 };
 """
-_COMBINE = """\
-struct combine_dd_{operator} {{
-    STENCIL_FUNCTION dd operator()(dd a, dd b) const {{ return dd_{operator}(a, b); }}
-}};
+_NOTATION = """\
+// What reductions and boundary rules write, which are templates of the type.
+STENCIL_FUNCTION dd operator+(dd a, dd b) { return dd_add(a, b); }
+STENCIL_FUNCTION dd operator-(dd a, dd b) { return dd_subtract(a, b); }
+STENCIL_FUNCTION dd operator*(dd a, dd b) { return dd_multiply(a, b); }
+STENCIL_FUNCTION dd operator-(dd a) { return dd_negative(a); }
+STENCIL_FUNCTION dd minimum(dd a, dd b) { return dd_minimum(a, b); }
+STENCIL_FUNCTION dd maximum(dd a, dd b) { return dd_maximum(a, b); }
 """
-_LANES = """\
+_DEVICE = """\
 #ifdef STENCIL_CUDA_H
 STENCIL_FUNCTION dd from_lane_above(dd value, int distance) {
     return dd{from_lane_above(value.hi, distance), from_lane_above(value.lo, distance)};
+}
+template <> STENCIL_FUNCTION dd read_global<dd>(array<const uint64_t> globals, int slot) {
+    const double hi = read_global<double>(globals, slot), lo = read_global<double>(globals, slot + 1);
+    return dd{hi, lo};
+}
+template <> STENCIL_FUNCTION void write_global<dd>(array<uint64_t> globals, int slot, dd value) {
+    write_global(globals, slot, value.hi);
+    write_global(globals, slot + 1, value.lo);
 }
 #endif
 """
@@ -51,41 +86,19 @@ _BOTTOM = """
 
 @cache
 def extended_header() -> str:
-    """The whole header: operators, casts from and to each scalar type, what reductions combine with, lanes of a warp.
+    """The whole header: operators, casts from and to each scalar type, and what templates of the type write.
 
-    Text for a device includes it after "stencil_cuda.h".
+    Text for a device includes it after "stencil_cuda.h" and gets lanes of a warp and words of the Globals block.
     """
     operators = [_function(f"dd_{name}", sequence) for name, sequence in sequences().items()]
     casts = [text for type_ in TYPES for text in (_from(type_), _to(type_))]
-    combined = [_COMBINE.format(operator=r.operator) for r in REDUCTIONS.values() if r.operator in sequences()]
-    return "\n".join([_TOP, *operators, *casts, *combined, _LANES]) + _BOTTOM
+    return "\n".join([_TOP, *operators, *casts, _NOTATION, _DEVICE]) + _BOTTOM
 
 
-def spell_extended(operator: str, operands: tuple[Text, ...], operand: StorageType, result: StorageType) -> Text:
-    """The operator applied to values of type dd, or a cast to or from dd; `operand` is the type of the last operand."""
-    if operator == "cast":
-        return call(cast_to_dd(operand) if result == DD else cast_from_dd(result), operands)
-    return call(function_name(operator), operands)
-
-
-def literal_extended(hi: float, lo: float) -> Text:
-    """A constant of exactly these bits."""
-    return Text(f"dd{{{literal(hi, F64).text}, {literal(lo, F64).text}}}")
-
-
-def function_name(operator: str) -> str:
-    """What a text calls to apply an operator to values of type dd."""
-    return f"dd_{operator}"
-
-
-def cast_to_dd(source: StorageType) -> str:
-    """What a text calls to cast a scalar type to dd."""
-    return f"dd_from_{source}"
-
-
-def cast_from_dd(target: StorageType) -> str:
-    """What a text calls to cast dd to a scalar type."""
-    return f"{target}_from_dd"
+def extends(plan: Plan) -> bool:
+    """Whether a plan's text needs the header: a param, a scalar or a value has type dd."""
+    values = (node.type for kernel in plan.graph.kernels for node in kernel.nodes)
+    return any(type_ == DD for type_ in (*values, *(static.type for static in plan.graph.statics)))
 
 
 def _from(type_: StorageType) -> str:

@@ -67,6 +67,7 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
         writer.shapes_in((*(a.node for a in code.arrays), *outputs), subkernel.axes),
         folding_of(writer, subkernel, tuple(values), lanes),
         outside=writer.outside(code),
+        extended=writer.extends(statements),
     )
     own = {name: f"out {k}" for k, target in enumerate(targets) for name in (target, f"{target}_array")}
     return sweep, own

@@ -301,6 +301,7 @@ class _HostWriter(KernelWriter):
             rank,
             self.shapes_in((a.node for a in code.arrays), subkernel.axes),
             outside=self.outside(code),
+            extended=self.extends(statements),
         )
         own = {name: f"out {k}" for k, out in enumerate(targets) for name in (out, f"{out}_array")}
         return sweep, (*(a.node for a in code.arrays), *outputs), own

@@ -112,7 +112,8 @@ class Sweep:
 
     `label` is the first one's name. Equal sweeps have equal text. rank: number of the loop's axes. shapes: of arrays
     with other axes. folding: only of a loop that folds, whose box is of the cells that are kept. outside: the slot that
-    notes indices outside; -1 where nothing is read at computed places.
+    notes indices outside; -1 where nothing is read at computed places. extended: whether a cell's values are structs,
+    of type dd.
     """
 
     name: str = field(compare=False)
@@ -131,6 +132,7 @@ class Sweep:
     outside: int = -1
     scanning: Scanning | None = None
     segmenting: Segmenting | None = None
+    extended: bool = False
 
 
 @dataclass(frozen=True, slots=True)

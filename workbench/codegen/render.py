@@ -10,6 +10,7 @@ from importlib import resources
 
 import jinja2
 
+from workbench.codegen.extended import HEADER, SUMS_HEADER, extended_header, extends
 from workbench.codegen.kernel import has_steady_ghosts, kernel_code
 from workbench.codegen.loops import KernelCode
 from workbench.codegen.names import RESERVED, NameBook
@@ -32,6 +33,7 @@ class UnitContext:
     kernels: tuple[KernelCode, ...]
     members: int
     keeps_tags: bool
+    extended: bool
 
 
 def render_openmp(plan: Plan) -> Source:
@@ -43,7 +45,8 @@ def render_openmp(plan: Plan) -> Source:
     functions = NameBook(RESERVED)
     kernels = tuple(kernel_code(plan, kernel, CPP, functions) for kernel in plan.kernels)
     members = max((k.members for k in kernels), default=1)
-    context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, has_steady_ghosts(plan))
+    steady = has_steady_ghosts(plan)
+    context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, steady, extends(plan))
     plain, lines = marked_origins(plan, render_template("openmp.cpp.jinja", context))
     words = tuple(word for kernel in kernels for word in kernel.words)
     name = f"plan_{hashlib.sha256(plain.encode()).hexdigest()[:16]}"
@@ -62,13 +65,14 @@ _OPENMP_HEADERS = (
     "stencil_sums.h",
     "stencil_tiles.h",
     "stencil_openmp.h",
+    SUMS_HEADER,
 )
 
 
 @cache
 def openmp_headers() -> tuple[tuple[str, str], ...]:
     """The headers that C++ texts include, as (name, text)."""
-    return tuple((name, template_text(name)) for name in _OPENMP_HEADERS)
+    return (*((name, template_text(name)) for name in _OPENMP_HEADERS), (HEADER, extended_header()))
 
 
 def render_template(name: str, unit: object) -> str:

@@ -9,6 +9,7 @@ from functools import cache
 
 from workbench.codegen.device import DeviceKernel, KernelLaunches, StepLaunches
 from workbench.codegen.device_kernel import device_kernel
+from workbench.codegen.extended import HEADER, extended_header, extends
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.render import marked_origins, render_template, template_text
 from workbench.codegen.source import Source
@@ -25,6 +26,7 @@ class DeviceUnit:
     title: str
     dim: int
     kernels: tuple[DeviceKernel, ...]
+    extended: bool
 
     @property
     def scans(self) -> bool:
@@ -72,7 +74,7 @@ def render_cuda(plan: Plan) -> CudaText:
     """The plan as CUDA text. Same plan, same bytes; sizes, grids and blocks are no part of it."""
     functions = _PlacedNames(RESERVED)
     made = [device_kernel(plan, kernel, functions) for kernel in plan.kernels]
-    unit = DeviceUnit(plan.graph.name, plan.graph.dim, tuple(code for code, _ in made))
+    unit = DeviceUnit(plan.graph.name, plan.graph.dim, tuple(code for code, _ in made), extends(plan))
     marked = render_template("cuda.cu.jinja", unit)
     text, lines = marked_origins(plan, marked)
     lines = tuple(replace(o, subkernel=o.subkernel.removeprefix(_PLACE)) for o in lines)
@@ -85,7 +87,7 @@ def render_cuda(plan: Plan) -> CudaText:
 def cuda_headers() -> tuple[tuple[str, str], ...]:
     """The headers that CUDA texts include, as (name, text)."""
     names = ("stencil_prelude.h", "stencil_cuda.h", "stencil_cuda_folds.h", "stencil_cuda_scans.h")
-    return tuple((name, template_text(name)) for name in names)
+    return (*((name, template_text(name)) for name in names), (HEADER, extended_header()))
 
 
 def inlined(text: str, name: str = "kernels.cu") -> str:

@@ -10,7 +10,8 @@ from typing import Literal
 
 from workbench.errors import GraphError
 from workbench.graph import OPERATORS, StorageType
-from workbench.graph.types import BOOL
+from workbench.graph.extended_numbers import DoubleDouble
+from workbench.graph.types import BOOL, DD, F64
 
 Number = bool | int | float
 
@@ -69,6 +70,7 @@ TYPE_NAMES: dict[str, str] = {
     "u64": "uint64_t",
     "f32": "float",
     "f64": "double",
+    "dd": "dd",
 }
 
 _INFIX: dict[str, tuple[str, int]] = {
@@ -128,6 +130,8 @@ _WRAPPED: dict[str, str] = {
 
 PRELUDE_NAMES: frozenset[str] = frozenset(
     {*_PRELUDE.values(), *_WRAPPED.values(), "absolute", "saturated", "from_bits", "read_global", "write_global"}
+    | {f"dd_{name}" for name in OPERATORS}
+    | {spelled for name in TYPE_NAMES for spelled in (f"dd_from_{name}", f"{name}_from_dd")}
 )
 """Names that expressions call and that no variable may hide."""
 
@@ -145,6 +149,9 @@ def literal(value: Number, type_: StorageType) -> Text:
     """A constant of exactly these bits: short decimals where they are exact, else hexadecimal with a remark."""
     if type_.kind == "bool":
         return Text("true" if value else "false")
+    if type_ == DD:
+        hi, lo = float(value), value.lo if isinstance(value, DoubleDouble) else 0.0
+        return Text(f"dd{{{literal(hi, F64).text}, {literal(lo, F64).text}}}")
     if type_.is_float:
         return _float_literal(float(value), type_)
     return _integer_literal(int(value), type_)
@@ -193,6 +200,8 @@ def spell(
     if not (operator in _RING and target.wraps):
         kinds = (BOOL, operand_type, operand_type) if operator == "select" else (operand_type,) * len(operands)
         operands = tuple(o.strict(t) for o, t in zip(operands, kinds, strict=True))
+    if DD in (operand_type, result_type):
+        return _spell_extended(operator, operands, operand_type, result_type)
     special = _SPECIAL.get(operator)
     if special is not None:
         return special(operands, operand_type, result_type, target)
@@ -203,6 +212,29 @@ def spell(
     if operator in _PRELUDE:
         return call(_PRELUDE[operator], operands)
     return call(target.math + _LIBRARY.get(operator, operator), operands)
+
+
+def function_name(operator: str) -> str:
+    """What a text calls to apply an operator to values of type dd (stencil_extended.h)."""
+    return f"dd_{operator}"
+
+
+def cast_to_dd(source: StorageType) -> str:
+    """What a text calls to cast a scalar type to dd."""
+    return f"dd_from_{source}"
+
+
+def cast_from_dd(target: StorageType) -> str:
+    """What a text calls to cast dd to a scalar type."""
+    return f"{target}_from_dd"
+
+
+def _spell_extended(operator: str, operands: tuple[Text, ...], operand: StorageType, result: StorageType) -> Text:
+    if operator != "cast":
+        return call(function_name(operator), operands)
+    if operand == result:
+        return operands[0]
+    return call(cast_to_dd(operand) if result == DD else cast_from_dd(result), operands)
 
 
 def _infix(operator: str, left: Text, right: Text, result_type: StorageType) -> Text:

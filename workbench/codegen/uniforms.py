@@ -44,7 +44,7 @@ _MARCH, _STEP, _FINISHERS = 0, 1, 2  # stages: before a march, before a step, af
 
 @dataclass(frozen=True, slots=True)
 class UniformWord:
-    """A word of the Globals block behind the plan's slots: the value of a node in its own type, at the low end.
+    """A word of the Globals block behind the plan's slots: a node's value in its own type at the low end; dd has two.
 
     when: what it is computed before (a march, or each step) or after. after: the Reduce nodes that it needs, ascending.
     """
@@ -67,8 +67,8 @@ class Uniforms:
 
 
 def block_words(slots: int, words: tuple[UniformWord, ...]) -> int:
-    """Words of a Globals block with `slots` of the plan; at least one."""
-    return max([slots, 1, *(word.index + 1 for word in words)])
+    """Words of a Globals block whose slots of the plan take `slots`; at least one."""
+    return max([slots, 1, *(word.index + word.type.words for word in words)])
 
 
 class UniformTable:
@@ -82,7 +82,7 @@ class UniformTable:
         self.kernel = kernel
         self.words: dict[int, UniformWord] = {}
         self.used: dict[int, None] = {}
-        self._first = first
+        self._free = first
         self._after: list[frozenset[int] | None] = []  # for each node the Reduce nodes it needs; None if cells differ
         for index, node in enumerate(kernel.nodes):
             self._after.append(self._needs(index, node))
@@ -125,7 +125,8 @@ class UniformTable:
         if index not in self.words:
             type_ = self.kernel.nodes[index].value_type
             after = tuple(sorted(self.after(index)))
-            number = self._first + len(self.words)
+            number = self._free
+            self._free += type_.words
             when: When = "finisher" if after else "step" if index in self.changing else "march"
             self.words[index] = UniformWord(number, self.kernel.name, index, type_, when, after)
         return self.words[index].index

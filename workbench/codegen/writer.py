@@ -19,11 +19,13 @@ from workbench.codegen.rules import most_steps, region_body, rule_row
 from workbench.codegen.scope import Scope
 from workbench.codegen.shapes import ArrayShape, array_shapes, whole_shape
 from workbench.codegen.sharing import Shared
-from workbench.codegen.spelling import Target, literal, type_name
+from workbench.codegen.spelling import Number, Target, literal, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import LoopWords, Uniforms, UniformTable, later_uniforms, march_uniforms, step_uniforms
 from workbench.errors import GraphError
 from workbench.graph import OPERATORS, REDUCTIONS, Extend, Load, Node, Reduce, Region, StorageType
+from workbench.graph.extended_arrays import identity_of
+from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.instructions import Combining
 from workbench.graph.operators import identity
 from workbench.planning.axes import axes_of
@@ -45,7 +47,7 @@ class KernelWriter:
         name = kernel.kernel.name
         self.reductions = {s.node: s.index for s in plan.global_slots if s.role == "reduction" and s.kernel == name}
         self.combines: dict[Region, Combine] = {}
-        self.table = UniformTable(kernel.kernel, len(plan.global_slots))
+        self.table = UniformTable(kernel.kernel, plan.global_words)
         self.uniforms = Shared[Uniforms]()
 
     def scope(self, stored: frozenset[int], axes: Axes = (), folds: Axes = ()) -> Scope:
@@ -94,6 +96,10 @@ class KernelWriter:
         noted = {OUTSIDE} if self.plan.outside >= 0 else set[str]()
         shapes = {shape.name for shape in (whole_shape(self.dim), *self.shapes)} if self.shapes else set[str]()
         return RESERVED | shapes | noted if shapes or noted else RESERVED
+
+    def extends(self, statements: Iterable[Statement]) -> bool:
+        """Whether some of them compute with type dd."""
+        return any(self.nodes[node].value_type.is_record for s in statements for node in s.nodes)
 
     # ---- what is the same in all cells
 
@@ -151,13 +157,7 @@ class KernelWriter:
     def partial(self, node: int, cells: str, argument: str) -> Partial:
         """How an instruction combines values, with names for its cells and for what it makes of them."""
         instruction, type_ = self._reduce(node)
-        start = (
-            identity(instruction.operator, type_)
-            if isinstance(instruction.operator, str)
-            else instruction.operator.identity
-        )
-        if start is None:
-            raise GraphError("a region without identity in a reduction", advice="Give the region an identity.")
+        start = _identity(instruction.operator, type_)
         return Partial(argument, cells, type_name(type_), self._combine(node), literal(start, type_).text)
 
     def _reduce(self, node: int) -> tuple[Combining, StorageType]:
@@ -225,3 +225,13 @@ class KernelWriter:
         last = Statement(f"return {result.text};", tuple(sorted({root, *result.nodes})))
         body = (*code.row, *code.cell, last)
         return Operand(number, type_name(node.value_type), code.uniform, body)
+
+
+def _identity(operator: str | Region, type_: StorageType) -> Number:
+    """What a lane of a reduction begins with."""
+    if isinstance(operator, str):
+        pair = identity_of(operator).item() if type_.is_record else None
+        return DoubleDouble(*pair) if pair else identity(operator, type_)
+    if operator.identity is None:
+        raise GraphError("a region without identity in a reduction", advice="Give the region an identity.")
+    return operator.identity

@@ -53,7 +53,7 @@ def output(name: str, value: object) -> Value:
     if not isinstance(given, Term):
         given = constant(trace, given, number_type(trace, given), GLOBAL)
     role = "field" if given.is_local else "scalar"
-    default = None if given.is_local else given.type.numpy.type(0).item()
+    default = None if given.is_local else {"bool": False, "float": 0.0}.get(given.type.kind, 0)
     static = Static(name, role, given.type, given.space, default=default, span=trace.here())  # type: ignore[arg-type]  # mypy widens the literal
     trace.declare(static, "an output")
     trace.store(name, given)

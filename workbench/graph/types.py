@@ -20,8 +20,13 @@ class StorageType:
 
     @property
     def itemsize(self) -> int:
-        """Bytes of one component as stored in an array."""
+        """Bytes of one value as stored in an array; the components of a record lie side by side."""
         return self.numpy.itemsize
+
+    @property
+    def words(self) -> int:
+        """Words of 8 bytes that one number takes in a Globals block."""
+        return len(self.components)
 
     @property
     def numpy(self) -> np.dtype[Any]:
@@ -32,7 +37,7 @@ class StorageType:
 
     @property
     def is_record(self) -> bool:
-        """Whether a value has several components, which are stored apart."""
+        """Whether a value has several components."""
         return len(self.components) > 1
 
     @property

@@ -305,16 +305,19 @@ def _syncs(each: KernelDraft, step: StepDraft, choices: PlanChoices) -> list[tup
 
 def _global_slots(graph: Graph) -> tuple[GlobalSlot, ...]:
     slots: list[GlobalSlot] = []
+    free = 0
     for static in graph.statics:
         if static.role != "field":
-            slots.append(GlobalSlot(len(slots), static.name, static.role, static.type))
+            slots.append(GlobalSlot(free, static.name, static.role, static.type))
+            free += static.type.words
     for kernel in graph.kernels:
         for index, node in enumerate(kernel.nodes):
             if isinstance(node.instruction, Reduce):
                 name = f"{kernel.name}.{value_name(kernel, index)}"
-                slots.append(GlobalSlot(len(slots), name, "reduction", node.value_type, kernel.name, index))
+                slots.append(GlobalSlot(free, name, "reduction", node.value_type, kernel.name, index))
+                free += node.value_type.words
     if any(isinstance(node.instruction, Gather | SegmentedReduce) for kernel in graph.kernels for node in kernel.nodes):
-        slots.append(GlobalSlot(len(slots), "outside", "outside", U64))
+        slots.append(GlobalSlot(free, "outside", "outside", U64))
     return tuple(slots)
 
 

@@ -59,7 +59,7 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class GlobalSlot:
-    """Eight bytes of the Globals block, holding one value in its own type at the low end.
+    """A word of the Globals block, holding one value in its own type at the low end; a dd takes the next one too.
 
     Params and scalars come first in the order of graph.statics; then one for each Reduce node of each kernel.
     `kernel` and `node` say which Reduce; empty and -1 for statics. In programs with Gathers the last one, "outside",
@@ -338,6 +338,16 @@ class Plan:
     def outside(self) -> int:
         """The Globals slot that notes indices outside; -1 if the program has no Gather."""
         return next((slot.index for slot in self.global_slots if slot.role == "outside"), -1)
+
+    @property
+    def global_words(self) -> int:
+        """Words of 8 bytes that all slots of the Globals block take."""
+        return sum(slot.type.words for slot in self.global_slots)
+
+    @property
+    def widest_reduction(self) -> int:
+        """Words of 8 bytes that one partial result takes at most; 1 if nothing is reduced."""
+        return max((slot.type.words for slot in self.global_slots if slot.role == "reduction"), default=1)
 
     @property
     def array_slots(self) -> tuple[Slot, ...]:

@@ -19,12 +19,6 @@ def export(graph: Graph, choices: Choices, folder: str | os.PathLike[str]) -> tu
             f"{graph.name} runs in steps, and only programs that run once are exported",
             advice="Write what a step computes with targets, sources and totals, or with array and output.",
         )
-    records = [static for static in graph.statics if static.type.is_record]
-    if records:
-        raise RunError(
-            f"{records[0].name} has the type {records[0].type}, which C has not",
-            advice=f"Give {records[0].name} the type f64 or f32.",
-        )
     texts, place = export_texts(graph, choices), Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():

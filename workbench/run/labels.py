@@ -11,6 +11,7 @@ from workbench.amounts import bytes_text
 from workbench.backends.base import Array, Number
 from workbench.backends.interpreter import Evaluation
 from workbench.graph import Coordinate, Graph, Kernel, Load, LoadIndex
+from workbench.graph.arithmetic import stored
 from workbench.graph.spaces import Space, axis_name
 from workbench.planning.axes import along, axes_of
 from workbench.run.arrays import to_data_set as make_data_set
@@ -59,7 +60,7 @@ def to_data_set(graph: Graph, extents: tuple[int, ...], values: Mapping[str, Arr
         coordinates[axes[coordinate.axis]] = (tuple(axes[k] for k in along), labels, coordinate.unit)
     return make_data_set(
         {s.name: (_names(axes, s.space, graph.space), np.asarray(values[s.name])) for s in graph.fields},
-        {s.name: np.asarray(values[s.name]) for s in (*graph.scalars, *graph.params)},
+        {s.name: stored(values[s.name], s.type) for s in (*graph.scalars, *graph.params)},
         coordinates,
         {s.name: s.unit for s in graph.statics},
     )
@@ -78,7 +79,7 @@ def evaluate_coordinate(
     `values` has the params, by name.
     """
     statics = {static.name: static for static in graph.statics}
-    numbers = {name: np.asarray(values[name], statics[name].type.numpy) for name in loads_of(coordinate)}
+    numbers = {name: stored(values[name], statics[name].type) for name in loads_of(coordinate)}
     evaluation = Evaluation(Kernel(coordinate.name, coordinate.nodes, graph.space), extents, numbers)
     axes = {node.instruction.axis for node in coordinate.nodes if isinstance(node.instruction, LoadIndex)}
     if axes <= {coordinate.axis}:

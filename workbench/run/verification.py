@@ -16,9 +16,9 @@ import numpy as np
 from workbench.backends.base import Array, Number
 from workbench.backends.registry import REFERENCE, availability_table
 from workbench.graph import Graph, StorageType
-from workbench.graph.arithmetic import apply
+from workbench.graph.arithmetic import apply, stored
 from workbench.graph.deviation import Bound, bounds_after, bounds_after_any, is_exact
-from workbench.pipeline import refused
+from workbench.graph.types import F64
 from workbench.planning.choices import Choices
 from workbench.run.arrays import to_host
 from workbench.run.creation import create_simulation
@@ -142,8 +142,6 @@ def verify(
     for name, state in availability_table():
         if not state.available:
             absent.append((name, state.reason))
-        elif (error := refused(program, name)) is not None:
-            absent.append((name, error.what))
         elif name != REFERENCE:
             looks = _two_looks(create_simulation(graph, choices, given, extents, backend=name), steps)
             for static in program.statics:
@@ -170,7 +168,13 @@ def _extents(graph: Graph, given: Mapping[str, object]) -> tuple[int, ...]:
 
 
 def distance(found: Array | Number, expected: Array | Number, type_: StorageType) -> int:
-    """The largest distance in units in the last place; a NaN against a number counts as the largest integer."""
+    """The largest distance in units in the last place; a NaN against a number counts as the largest integer.
+
+    Of a dd that of either part, in units of the part's own.
+    """
+    if type_.is_record:
+        a, b = stored(found, type_), stored(expected, type_)
+        return max(distance(a[part], b[part], F64) for part in type_.parts)
     a, b = np.asarray(found, type_.numpy), np.asarray(expected, type_.numpy)
     if not type_.is_float:
         return int(np.sum(a != b)) if type_.kind == "bool" else _largest_difference(a, b)

@@ -1,5 +1,5 @@
-// Reductions of double-double numbers in the canonical order: chunks whose cells lie in two arrays. What follows, trees
-// over lanes, chunks and rows, works on structs as on numbers (stencil_sums.h).
+// Reductions of double-double numbers in the canonical order: chunks. What follows, trees over lanes, chunks and rows,
+// works on structs as on numbers (stencil_sums.h).
 #ifndef STENCIL_EXTENDED_SUMS_H
 #define STENCIL_EXTENDED_SUMS_H
 
@@ -8,17 +8,17 @@
 
 namespace stencil {
 
-// The cells of one chunk; the first lies in lane `lane`. The two calls become one; a struct would keep the loop scalar.
+// The cells of one chunk; the first lies in lane `lane`. Lanes in two arrays and a function that is made before the loop:
+// what is a struct in a loop of OpenMP is kept for each of its lanes in memory.
 template <class Combine>
-inline dd reduce_chunk(
-    const double* hi, const double* lo, int64_t count, int64_t lane, dd identity, const Combine& combine) {
+inline dd reduce_chunk(const dd* cells, int64_t count, int64_t lane, dd identity, const Combine& combine) {
     double highs[LANES], lows[LANES];
     for (int l = 0; l < LANES; ++l) {
         highs[l] = identity.hi;
         lows[l] = identity.lo;
     }
-    const auto take = [&](int64_t l, int64_t c) {
-        const dd sum = combine(dd{highs[l], lows[l]}, dd{hi[c], lo[c]});
+    const auto take = [&](int64_t l, int64_t c) __attribute__((always_inline)) {
+        const dd sum = combine(dd{highs[l], lows[l]}, cells[c]);
         highs[l] = sum.hi;
         lows[l] = sum.lo;
     };
@@ -26,12 +26,7 @@ inline dd reduce_chunk(
     for (; lane % LANES != 0 && c < count; ++c, ++lane) take(lane % LANES, c);
     for (; c + LANES <= count; c += LANES) {
 #pragma omp simd
-        for (int l = 0; l < LANES; ++l) {
-            const double high = combine(dd{highs[l], lows[l]}, dd{hi[c + l], lo[c + l]}).hi;
-            const double low = combine(dd{highs[l], lows[l]}, dd{hi[c + l], lo[c + l]}).lo;
-            highs[l] = high;
-            lows[l] = low;
-        }
+        for (int l = 0; l < LANES; ++l) take(l, c + l);
     }
     for (int64_t l = 0; c < count; ++c, ++l) take(l, c);
     dd lanes[LANES];

@@ -12,7 +12,7 @@ from workbench.backends.registry import SHOWN, backend_names, names_with_text
 from workbench.codegen.source import Source
 from workbench.errors import PlanError, RunError, StencilError
 from workbench.graph import Graph
-from workbench.pipeline import plan_for, planned_backend, refused, render
+from workbench.pipeline import plan_for, planned_backend, render
 from workbench.planning.choices import Choices
 from workbench.planning.cost import default_extents
 from workbench.planning.plan import Plan
@@ -159,8 +159,7 @@ class Inspection:
             if key in self._sources:
                 self._sources.move_to_end(key)
                 return self._sources[key]
-        error = refused(plan.graph, key[2])
-        rendered = render(plan, key[2]) if error is None else Source("c++", f"// {error.what}\n", "", (), ())
+        rendered = render(plan, key[2])
         with self._lock:
             self._sources[key] = rendered
             while len(self._sources) > _KEPT:

@@ -25,6 +25,7 @@ ROOMS = (
         "fills",
         "reductions",
         "folds",
+        "collectives",
         "rotation",
         "uniform values",
         "march",

@@ -13,8 +13,9 @@ from workbench.backends.base import Array, Instance, LaunchTime, MarchRequest, M
 from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
 from workbench.backends.gathering import noted_error
 from workbench.backends.instance_state import take_state
-from workbench.backends.launch_sequence import DeviceLaunch, launches_of, partial_count, shape_bytes
+from workbench.backends.launch_sequence import DeviceLaunch, launches_of, shape_bytes
 from workbench.backends.march_rule import diagnostic_scalars, ending_after, ending_before, holds, next_stretch
+from workbench.backends.partials import largest_partials
 from workbench.codegen.device import KernelLaunches, StepLaunches
 from workbench.codegen.shapes import array_shapes
 from workbench.codegen.uniforms import block_words
@@ -52,6 +53,7 @@ class DeviceInstance(ABC):
         self._partials: list[Cells] = []
         self._order = list(range(len(plan.slots)))  # slot s holds array _order[s]
         self._closed = False
+        self._partial_cells = largest_partials(plan, self.extents, scans=False)
         buffers = max((len(s.buffers) for k in kernels for s in (k.plain, k.observed)), default=0)
         try:
             with self._on_device():
@@ -59,7 +61,7 @@ class DeviceInstance(ABC):
                 for slot in plan.slots:
                     self._memory.append(library.zeros(self.layouts[slot.axes].elements * slot.itemsize, np.uint8))
                 for _ in range(buffers):
-                    self._partials.append(library.zeros(partial_count(self.extents) * 8, np.uint8))
+                    self._partials.append(library.zeros(self._partial_cells * 8, np.uint8))
         except BaseException:
             self._release()  # a traceback that somebody keeps must not keep arrays
             raise
@@ -273,7 +275,7 @@ class DeviceInstance(ABC):
                 elements = self.layouts[self.plan.slots[operand.index].axes].elements
                 found.append(self._typed(self._memory[self._order[operand.index]], operand.type, elements))
             else:
-                found.append(self._typed(self._partials[operand.index], operand.type, partial_count(self.extents)))
+                found.append(self._typed(self._partials[operand.index], operand.type, self._partial_cells))
         return found
 
     def _typed(self, cells: Cells, type_: StorageType, count: int) -> Cells:

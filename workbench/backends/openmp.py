@@ -30,6 +30,7 @@ from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
 from workbench.backends.loaded_library import load_library
 from workbench.backends.march_rule import diagnostic_scalars, watches
+from workbench.backends.partials import host_buffers, largest_partials
 from workbench.backends.processor import available_threads, cache_bytes
 from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.teams import usable_threads
@@ -46,7 +47,6 @@ from workbench.planning.layout import ALIGNMENT, Layout, lay_out_on_host
 from workbench.planning.plan import Axes, GlobalSlot, KernelPlan, Plan
 from workbench.planning.schedules.locality import TileSizes, tile_sizes
 
-_CHUNK = 1024  # as in stencil_rows.h
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ENDINGS: tuple[Ending, ...] = ("done", "until", "stopped", "time")
 
@@ -188,10 +188,8 @@ class OpenmpInstance:
         self._slots: Array = np.array(addresses or [0], np.uintp)
         self._tags: Array = np.zeros(len(self._slots), np.int64)
         self._globals: Array = np.zeros(block_words(len(plan.global_slots), program.source.words), np.uint64)
-        rows = cells // self.extents[-1]
-        reductions = max((_reductions(k) for k in plan.kernels), default=0)
-        self._scratch_stride = rows * -(-self.extents[-1] // _CHUNK) * 8
-        self._scratch = self._allocate(max(reductions * self._scratch_stride, 8))
+        self._scratch_stride = largest_partials(plan, self.extents, scans=True) * 8
+        self._scratch = self._allocate(max(host_buffers(plan) * self._scratch_stride, 8))
         self._stopwatch = Stopwatch(plan, self.threads)
         self.tiles = tuple(self._tile_sizes(kernel) for kernel in plan.kernels)
         self._paces = [0.0] * len(plan.kernels)  # seconds a step in tiles, 0 as long as none was seen
@@ -377,7 +375,3 @@ class OpenmpInstance:
 
     def _global(self, name: str) -> GlobalSlot:
         return self.plan.global_slot(named_global(self.plan.graph, name).name)
-
-
-def _reductions(kernel: KernelPlan) -> int:
-    return max(sum(len(s.reductions) for s in step.subkernels) for step in (kernel.plain, kernel.observed))

@@ -5,6 +5,7 @@ from tests.fault import Fault
 SMALL = "test_agreement:test_small_programs_have_the_bits_of_the_reference"
 GOLDEN = "codegen.test_golden"
 FOLDS = "backends.test_openmp_folds:test_small_folds_have_the_bits_of_the_reference"
+COLLECTIVES = "backends.test_collectives:test_small_collectives_have_the_bits_of_the_reference"
 HOST = ("openmp",)
 DEVICE = ("cuda-sim",)
 
@@ -88,6 +89,25 @@ OF_CODE = (
           "        if along < len(axes) - 1:", "        if along < 0:", FOLDS),
     Fault("other arrays have the shape of the loop's own", "folds", "codegen.scope",
           'return "shape" if axes == self.loop_axes else self.shapes[axes]', 'return "shape"', FOLDS),
+    # -- scans, segments and reads at computed places
+    Fault("runs forget what came before them", "collectives", "templates",
+          "results[w] = follows ? combine(before[w], so_far[w]) : so_far[w];", "results[w] = so_far[w];",
+          COLLECTIVES, HOST),
+    Fault("runs come before chunks", "collectives", "templates",
+          "before[w] = combine(results[w], before[w]);", "before[w] = combine(before[w], results[w]);",
+          COLLECTIVES, HOST),
+    Fault("a reverse scan cuts runs from its own beginning", "collectives", "templates",
+          "reverse ? first % RUN + 1 : RUN - first % RUN", "reverse ? RUN : RUN - first % RUN", COLLECTIVES, HOST),
+    Fault("an exclusive scan has the cell itself", "collectives", "templates",
+          "store(cell, exclusive ? last : results);", "store(cell, results);", COLLECTIVES, HOST),
+    Fault("a long segment is one lane", "collectives", "templates",
+          "if (length <= CHUNK) return chunk(0, length);", "return chunk(0, length);", COLLECTIVES, HOST),
+    Fault("each segment begins with the first cell", "collectives", "templates",
+          "return chunk(begin + low, begin + high);", "return chunk(low, high);", COLLECTIVES, HOST),
+    Fault("what is read at computed places is overwritten in place", "collectives", "planning.memory",
+          " and not any(offset) and node not in anywhere", " and not any(offset)", COLLECTIVES, HOST),
+    Fault("an index outside is noted nowhere", "collectives", "codegen.gathers",
+          "uint64_t(!{inside})", "uint64_t(0)", "backends.test_collectives:test_an_index_outside_is_noted", HOST),
     # -- rotation
     Fault("slots stay as they are", "rotation", "templates",
           "march.slots[s] = before[rotation[s]];", "march.slots[s] = before[s];", SMALL, HOST),
@@ -155,4 +175,6 @@ OF_DEVICE_CODE = (
     Fault("the tree does not wait for its level", "device", "templates",
           "            }\n            stencil::barrier();\n        }\n    }\n    if (slot",
           "            }\n        }\n    }\n    if (slot", SMALL, DEVICE),
+    Fault("a thread's line has one chunk", "device", "templates",
+          "if (border % CHUNK == 0) {", "if (border < 0) {", COLLECTIVES, DEVICE),
 )  # fmt: skip

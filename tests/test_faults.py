@@ -28,6 +28,7 @@ ROOMS = (
         "fills",
         "reductions",
         "folds",
+        "collectives",
         "rotation",
         "uniform values",
         "march",

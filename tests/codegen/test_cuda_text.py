@@ -6,6 +6,7 @@ import pytest
 
 from tests.agreement import make_pair
 from tests.codegen.golden_programs import CASES, planned
+from tests.collective_programs import scans, segments
 from tests.programs import all_programs, dimension
 from workbench.backends import nvrtc
 from workbench.codegen.names import RESERVED
@@ -145,3 +146,11 @@ hypot.next = pow[+1]
     text = render_cuda(plan_graph(trace_cell(cell.replace("atan2", "arctan2"), dim=1).graph))
     assert "const double rint_ = " in text.source.text
     compile_for_sm_90(text)
+
+
+def test_scans_segments_and_gathers_compile_for_sm_90_in_both_index_types():
+    for graph, index in ((segments(), "int32_t"), (scans(2), "int64_t")):
+        text = render_cuda(plan_graph(graph))
+        assert {entry.kernel for entry in compile_for_sm_90(text, index).resources} == {name for name, _ in text.waits}
+    assert "stencil_cuda_scans.h" in text.source.text
+    assert "stencil_cuda_scans.h" not in render_cuda(planned("wave")).source.text

@@ -16,6 +16,9 @@ from workbench.views.plan.summary import describe_plan, summarise_plan
 CELLS = {
     "pairs": 'xi, = targets("x")\nxj, m = sources("x m")\nax, = totals("ax")\nax += m * (xj - xi)',
     "arrays": 'A = array("A", "rows", "columns")\nmean = fold(add, A) / size("columns")\noutput("centred", A - mean)',
+    "sparse": 'n, c = array("n", "rows", dtype="i32"), array("c", "entries", dtype="i32")\n'
+    'v, x = array("v", "entries"), array("x", "cols")\np = v * x[c]\n'
+    'output("y", fold_segments(add, p, n))\noutput("s", scan(add, p, reverse=True))',
     "grid": 'u = field("u", boundary="periodic")\nmean = reduce_sum(u, axis=1) / size(1)\nu.next = u - mean[+1]',
 }
 

@@ -14,7 +14,7 @@ from workbench.backends.checks import checked_cells, checked_extents, named_fiel
 from workbench.backends.gathering import noted_error
 from workbench.backends.global_words import columns_of, number_in, words_of
 from workbench.backends.instance_state import take_state
-from workbench.backends.launch_sequence import DeviceLaunch, launches_of, partial_count, shape_bytes
+from workbench.backends.launch_sequence import DeviceLaunch, launches_of, shape_bytes
 from workbench.backends.march_rule import diagnostic_scalars, ending_after, ending_before, holds, next_stretch
 from workbench.codegen.device import KernelLaunches, StepLaunches
 from workbench.codegen.shapes import array_shapes
@@ -23,6 +23,7 @@ from workbench.errors import BackendError
 from workbench.graph import StorageType
 from workbench.planning.axes import along
 from workbench.planning.layout import Layout, lay_out
+from workbench.planning.partials import largest_partials, partial_words
 from workbench.planning.plan import Axes, GlobalSlot, Plan
 
 Cells = Any
@@ -52,6 +53,7 @@ class DeviceInstance(ABC):
         self._partials: list[Cells] = []
         self._order = list(range(len(plan.slots)))  # slot s holds array _order[s]
         self._closed = False
+        self._partial_cells = largest_partials(plan, self.extents, scans=False)
         buffers = max((len(s.buffers) for k in kernels for s in (k.plain, k.observed)), default=0)
         try:
             with self._on_device():
@@ -59,8 +61,7 @@ class DeviceInstance(ABC):
                 for slot in plan.slots:
                     self._memory.append(library.zeros(self.layouts[slot.axes].elements * slot.itemsize, np.uint8))
                 for _ in range(buffers):
-                    size = partial_count(self.extents) * 8 * plan.widest_reduction
-                    self._partials.append(library.zeros(size, np.uint8))
+                    self._partials.append(library.zeros(self._partial_cells * 8 * partial_words(plan), np.uint8))
         except BaseException:
             self._release()  # a traceback that somebody keeps must not keep arrays
             raise
@@ -273,7 +274,7 @@ class DeviceInstance(ABC):
                 elements = self.layouts[self.plan.slots[operand.index].axes].elements
                 found.append(self._typed(self._memory[self._order[operand.index]], operand.type, elements))
             else:
-                found.append(self._typed(self._partials[operand.index], operand.type, partial_count(self.extents)))
+                found.append(self._typed(self._partials[operand.index], operand.type, self._partial_cells))
         return found
 
     def _typed(self, cells: Cells, type_: StorageType, count: int) -> Cells:

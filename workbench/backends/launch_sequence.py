@@ -11,10 +11,10 @@ from workbench.codegen.device import ArrayOperand, LaunchCode, StepLaunches
 from workbench.planning.axes import along
 from workbench.planning.choices import DeviceChoices, PlanChoices
 from workbench.planning.layout import Layout
+from workbench.planning.partials import CHUNK, partial_count
 from workbench.planning.plan import Axes, Margins
 from workbench.planning.tunables import check_choices
 
-CHUNK = 1024  # cells, as in stencil_cuda.h
 LANES = 16
 _MOST_BLOCKS, _MOST_BLOCKS_DOWN = 2**31 - 1, 65535
 
@@ -69,11 +69,6 @@ def shape_bytes(layout: Layout) -> bytes:
     dim = len(layout.extents)
     words = (*layout.extents, *layout.strides, *([0] * dim), *layout.extents, *([1] * (2 * dim)), layout.start)
     return struct.pack(f"<{len(words)}q", *words)
-
-
-def partial_count(extents: tuple[int, ...]) -> int:
-    """Cells of a buffer of partial results: one for each chunk of each row."""
-    return prod(extents[:-1]) * _chunks_in_row(extents)
 
 
 def index_type(layouts: Iterable[Layout]) -> str:

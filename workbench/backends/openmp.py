@@ -43,10 +43,10 @@ from workbench.graph.types import DD, F64, TYPES, StorageType
 from workbench.planning.axes import along
 from workbench.planning.cost import SMALL_STEP, operations_of
 from workbench.planning.layout import ALIGNMENT, Layout, lay_out_on_host
+from workbench.planning.partials import host_buffers, largest_partials, partial_words
 from workbench.planning.plan import Axes, GlobalSlot, KernelPlan, Plan
 from workbench.planning.schedules.locality import TileSizes, tile_sizes
 
-_CHUNK = 1024  # as in stencil_rows.h
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ENDINGS: tuple[Ending, ...] = ("done", "until", "stopped", "time")
 
@@ -188,10 +188,8 @@ class OpenmpInstance:
         self._slots: Array = np.array(addresses or [0], np.uintp)
         self._tags: Array = np.zeros(len(self._slots), np.int64)
         self._globals: Array = np.zeros(block_words(plan.global_words, program.source.words), np.uint64)
-        rows = cells // self.extents[-1]
-        reductions = max((_reductions(k) for k in plan.kernels), default=0)
-        self._scratch_stride = rows * -(-self.extents[-1] // _CHUNK) * 8 * plan.widest_reduction
-        self._scratch = self._allocate(max(reductions * self._scratch_stride, 8))
+        self._scratch_stride = largest_partials(plan, self.extents, scans=True) * 8 * partial_words(plan)
+        self._scratch = self._allocate(max(host_buffers(plan) * self._scratch_stride, 8))
         self._stopwatch = Stopwatch(plan, self.threads)
         self.tiles = tuple(self._tile_sizes(kernel) for kernel in plan.kernels)
         self._paces = [0.0] * len(plan.kernels)  # seconds a step in tiles, 0 as long as none was seen
@@ -380,7 +378,3 @@ class OpenmpInstance:
 def _type_number(type_: StorageType) -> int:
     """What global_as_number calls a type: dd is compared by hi, which comes first."""
     return TYPES.index(F64 if type_ == DD else type_)
-
-
-def _reductions(kernel: KernelPlan) -> int:
-    return max(sum(len(s.reductions) for s in step.subkernels) for step in (kernel.plain, kernel.observed))

@@ -13,6 +13,7 @@ from workbench.codegen.source import Source
 from workbench.codegen.uniforms import block_words
 from workbench.graph import Static
 from workbench.planning.axes import listed
+from workbench.planning.partials import host_buffers, partial_words
 from workbench.planning.plan import Axes, Plan
 
 _TYPES = {"bool": "uint8_t", "f32": "float", "f64": "double", "dd": "stencil_dd"}
@@ -44,7 +45,7 @@ class Room:
 class ExportContext:
     """Everything the export templates see. operations: of a pair or element; small: below it one thread is faster.
 
-    widest: words of 8 bytes of a partial result. has_pairs: whether the interface has values of type dd.
+    buffers: of partial results; widest: words of 8 bytes of one of their cells. has_pairs: whether the interface has values of type dd.
     """
 
     name: str
@@ -58,7 +59,7 @@ class ExportContext:
     slots: tuple[Room, ...]
     shapes: tuple[Axes, ...]
     words: int
-    reductions: int
+    buffers: int
     widest: int
     has_pairs: bool
     operations: float
@@ -122,8 +123,8 @@ def _context(plan: Plan, source: Source, name: str, building: Building) -> Expor
         tuple(Room(slot.itemsize, listed(slot.axes, graph.dim)) for slot in plan.slots),
         (listed((), graph.dim), *(shape.axes for shape in array_shapes(plan))),
         block_words(plan.global_words, source.words),
-        sum(len(loop.reductions) for loop in kernel.observed.subkernels),
-        plan.widest_reduction,
+        host_buffers(plan),
+        partial_words(plan),
         any(static.type.is_record for static in graph.statics),
         building.operations,
         building.small,

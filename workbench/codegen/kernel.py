@@ -178,7 +178,7 @@ class _HostWriter(KernelWriter):
         if subkernel.reduced:
             return self._fold(subkernel)
         if subkernel.alone >= 0:
-            return self._collective(subkernel)
+            return self._collective(subkernel, len(buffers))
         sweep, _, own = self._loop(subkernel)
         passed = [passed_array(a) for a in (*sweep.reads, *sweep.writes)]
         passed += [
@@ -197,14 +197,18 @@ class _HostWriter(KernelWriter):
         over, rank, lanes = sweep.folding.shape, len(sweep.folding.kept), sweep.folding.lanes
         return SweepCall(self._shared_sweep(sweep, own), passed, subkernel.margins, shapes, over, rank, lanes)
 
-    def _collective(self, subkernel: Subkernel) -> SweepCall:
+    def _collective(self, subkernel: Subkernel, totals: int) -> SweepCall:
+        """totals: the number of a buffer that no Reduce has."""  # a name
         sweep, own = collective_sweep(self, subkernel)
         passed = tuple(passed_array(a) for a in (*sweep.reads, *sweep.writes))
         scan, over = sweep.scanning, self.shape_name(subkernel.axes)
-        axis, lanes = (scan.axis, scan.lanes) if scan is not None else (-1, MANY_LANES)
         shapes = self.passed_shapes(subkernel.axes, sweep.shapes)
-        name = self._shared_sweep(sweep, own)
-        return SweepCall(name, passed, subkernel.margins, shapes, over, sweep.rank, lanes, axis)
+        call = SweepCall(
+            self._shared_sweep(sweep, own), passed, subkernel.margins, shapes, over, sweep.rank, MANY_LANES
+        )
+        if scan is None:
+            return call
+        return replace(call, lanes=scan.lanes, scans=scan.axis, type=scan.type, totals=totals if scan.in_parts else -1)
 
     def _chain_phase(self, step: Step, chain: Chain) -> Phase:
         """Its sweeps and the function that runs them together."""

@@ -84,6 +84,11 @@ class Scanning:
     array: str
     lanes: int
 
+    @property
+    def in_parts(self) -> bool:
+        """Whether a line may be scanned in parts, after a pass for what their chunks combine to."""
+        return self.lanes == 1 and not self.exclusive
+
 
 @dataclass(frozen=True, slots=True)
 class Segmenting:
@@ -181,7 +186,8 @@ class SweepCall:
     """A sweep applied to arrays over the domain grown by `grown`: the arguments behind globals and box.
 
     shapes: its arguments before globals, the loop's own first. over: the shape of the cells that tasks share out, with
-    `rank` axes; lanes: as in Folding, 0 where nothing is folded. scans: the axis of `over` that is scanned, or -1.
+    `rank` axes; lanes: as in Folding, 0 where nothing is folded. scans: the axis of `over` that is scanned, or -1; type
+    of what is scanned; totals: the buffer for what its chunks combine to, -1 where lines are not cut.
     """
 
     sweep: str
@@ -192,6 +198,8 @@ class SweepCall:
     rank: int = 0
     lanes: int = 0
     scans: int = -1
+    type: str = ""
+    totals: int = -1
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ template <class T> STENCIL_FUNCTION void write_global(array<uint64_t> globals, i
 
 // Adds bits to the word that notes indices outside.
 STENCIL_FUNCTION void note_outside(array<uint64_t> globals, int slot, uint64_t bits) {
-#if defined(__CUDACC__)  // whose uint64_t may be another type of 64 bits than the one that atomicOr takes
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)  // which knows 64 bits by one name only
     atomicOr(reinterpret_cast<unsigned long long*>(&globals[slot]), static_cast<unsigned long long>(bits));
 #else
     atomicOr(&globals[slot], bits);

@@ -35,18 +35,31 @@ template <class T, int W> class Prefix {
     }
 };
 
-// W lines of n cells side by side: load(cell, values) and store(cell, results) for each cell in the order of the scan.
+// What a line has in each chunk: the first pass finds it, the second one begins each part of a line with those before.
+template <class T> struct Totals {
+    T* chunks;  // null for a line that is scanned as a whole
+    bool first_pass;
+};
+
+// W lines of n cells side by side, the cells [low, high) of them: load(cell, values) and store(cell, results) for each
+// cell in the order of the scan. Parts of a line begin and end with chunks.
 template <int W, bool reverse, bool exclusive, class T, class Combine, class Load, class Store>
 inline void scan_lines(
-    int64_t n, int64_t origin, T identity, const Combine& combine, const Load& load, const Store& store) {
+    int64_t n, int64_t low, int64_t high, int64_t origin, const Totals<T>& totals, T identity, const Combine& combine,
+    const Load& load, const Store& store) {
     Prefix<T, W> chunks, runs;
     T values[W], so_far[W], before[W], results[W], last[W];
     for (int w = 0; w < W; ++w) last[w] = identity;
-    for (int64_t done = 0; done < n;) {
+    if (totals.chunks && !totals.first_pass) {
+        const int64_t all = divide_up(n, CHUNK), past = reverse ? all - divide_up(high, CHUNK) : low / CHUNK;
+        for (int64_t c = 0; c < past; ++c) chunks.add(totals.chunks + (reverse ? all - 1 - c : c), combine);
+    }
+    const int64_t stop = reverse ? n - low : high;
+    for (int64_t done = reverse ? n - high : low; done < stop;) {
         const int64_t first = origin + (reverse ? n - 1 - done : done);  // by global index
-        const int64_t in_run = reverse ? first % RUN + 1 : RUN - first % RUN, end = at_most(done + in_run, n);
-        const bool follows = !runs.empty() || !chunks.empty();
-        if (!runs.empty()) {
+        const int64_t in_run = reverse ? first % RUN + 1 : RUN - first % RUN, end = at_most(done + in_run, stop);
+        const bool follows = !totals.first_pass && (!runs.empty() || !chunks.empty());
+        if (follows && !runs.empty()) {
             runs.root(before, combine);
             if (!chunks.empty()) {
                 chunks.root(results, combine);
@@ -58,8 +71,9 @@ inline void scan_lines(
         for (int64_t begin = done; done < end; ++done) {
             const int64_t cell = reverse ? n - 1 - done : done;
             load(cell, values);
+            for (int w = 0; w < W; ++w) so_far[w] = done == begin ? values[w] : combine(so_far[w], values[w]);
+            if (totals.first_pass) continue;
             for (int w = 0; w < W; ++w) {
-                so_far[w] = done == begin ? values[w] : combine(so_far[w], values[w]);
                 results[w] = follows ? combine(before[w], so_far[w]) : so_far[w];
             }
             store(cell, exclusive ? last : results);
@@ -68,13 +82,14 @@ inline void scan_lines(
         runs.add(so_far, combine);
         if ((reverse ? first + 1 - in_run : first + in_run) % CHUNK == 0) {  // of the last chunk nobody asks
             runs.root(so_far, combine);
+            if (totals.first_pass) totals.chunks[(first - origin) / CHUNK] = so_far[0];
             chunks.add(so_far, combine);
             runs.clear();
         }
     }
 }
 
-// Lines along one axis as tasks: W of them side by side along the last axis, or one where that is scanned itself.
+// Lines along one axis as tasks: W of them side by side along the last axis, or parts of one where that is scanned itself.
 template <int D> struct Lines {
     Shape<D> shape;
     int axis;
@@ -100,12 +115,17 @@ template <int D> struct Lines {
     }
 };
 
-template <int D> inline Lines<D> cut_lines(const Shape<D>& shape, int axis, int64_t lanes) {
+// `parts`: whether lines may be cut, as they are where there are few of them.
+template <int D> inline Lines<D> cut_lines(const Shape<D>& shape, int axis, int64_t lanes, int threads, bool parts) {
     Lines<D> lines = {shape, axis, 1, 1, shape.extents[D - 1]};
     for (int k = 0; k + 1 < D; ++k) lines.rows *= k == axis ? 1 : shape.extents[k];
     if (axis + 1 < D) {
         lines.wide = lanes;
         lines.x_blocks = divide_up(shape.extents[D - 1], lanes);
+    } else if (parts && threads > 1 && lines.rows < 4 * threads) {
+        const int64_t chunks = divide_up(shape.extents[D - 1], CHUNK);
+        lines.wide = divide_up(chunks, divide_up(4 * int64_t(threads), lines.rows)) * CHUNK;
+        lines.x_blocks = divide_up(shape.extents[D - 1], lines.wide);
     }
     return lines;
 }

@@ -20,7 +20,7 @@ _GAP: Box = (34.0, 14.0)
 _OVER_GAP = 22.0  # of a name that may stand over the gaps beside its value
 _HULL_GAP: Box = (56.0, 44.0)  # captions stand above their hulls
 _PADDING = 16.0
-_NO_OPERATIONS = ("Shift", "Broadcast", "Replicate", "Imm", "LoadIndex")
+_NO_OPERATIONS = ("Shift", "Broadcast", "Replicate", "Gather", "Imm", "LoadIndex")
 
 COMFORTABLE = 150  # values drawn one by one unless a reader asks for more
 
@@ -220,7 +220,7 @@ def _homes(summary: GraphSummary) -> tuple[int, ...]:
     users: list[list[int]] = [[] for _ in summary.nodes]
     for node in reversed(summary.nodes):
         n = node.ref.node
-        # Moved values and plain numbers are no operations; they belong where what uses them is computed.
+        # Values read elsewhere and plain numbers are no operations; they belong where what uses them is computed.
         if home[n] < 0 and node.storage == "Delayed" and node.instruction in _NO_OPERATIONS:
             home[n] = min((home[m] for m in users[n] if home[m] >= 0), default=-1)
         for operand in node.operands:

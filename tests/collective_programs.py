@@ -1,0 +1,74 @@
+"""Programs of scans, segments and reads at computed places, whose results show every change of order; by name."""
+
+from tests.spaced_programs import Program
+from workbench.graph import GLOBAL, Parameter, Region
+from workbench.graph.instructions import Arith, Load, Node
+from workbench.graph.types import F64, I64
+
+
+def mixing(type_=I64):
+    """2 a - b: it shows the order of its operands and of its places."""
+    nodes = (
+        Node(Load("a"), (), type_, GLOBAL),
+        Node(Load("b"), (), type_, GLOBAL),
+        Node(Arith("add"), (0, 0), type_, GLOBAL),
+        Node(Arith("subtract"), (2, 1), type_, GLOBAL),
+    )
+    return Region((Parameter("a", type_), Parameter("b", type_)), nodes, 0)
+
+
+def scans(dim):
+    """Along each axis in all four ways, of computed cells; one of them is scanned again."""
+    p = Program(dim, I64)
+    cells = p.plus(p.u, p.b.index(dim - 1))
+    for axis in range(dim):
+        for way in ({}, {"reverse": True}, {"exclusive": True}, {"reverse": True, "exclusive": True}):
+            p.field(f"along_{axis}_{'_'.join(way) or 'plain'}", p.b.scan(mixing(), cells, axis, **way))
+    p.b.store("u", p.b.scan("max", p.b.scan("min", cells, 0), dim - 1, reverse=True))
+    return p.graph(f"scans of {dim} axes")
+
+
+def segments():
+    """The last axis cut into as many segments as the first one has cells, the first of which are one longer."""
+    p = Program(2, I64)
+    rows, b = p.space.without((1,)), p.b
+    parts, cells = b.size(0), b.size(1)
+    longer = b.arith("less", b.index(0, rows), b.broadcast(b.arith("remainder", cells, parts), rows))
+    least = b.broadcast(b.arith("floor_divide", cells, parts), rows)
+    lengths = b.arith("add", least, b.cast(longer, I64))
+    starts = b.scan("sum", lengths, 0, exclusive=True)
+    line = p.b.fold("max", p.u, (0,))
+    places = b.arith(
+        "subtract", b.broadcast(cells, b.node(line).space), b.arith("add", b.index(0, b.node(line).space), one(p, line))
+    )
+    backwards = b.gather(line, (places,))
+    p.field("mixed", b.segments(mixing(), b.arith("subtract", backwards, line), starts, lengths))
+    p.field("sums", b.segments("sum", b.cast(line, F64), starts, lengths))
+    return p.graph("segments")
+
+
+def one(p, value):
+    return p.b.imm(1, I64, p.b.node(value).space)
+
+
+def mirrored():
+    """u takes its own mirror image: the array that is read must not be the one that is written."""
+    p = Program(2)
+    b = p.b
+    back = [
+        b.arith("subtract", b.broadcast(b.size(k)), b.arith("add", b.index(k), b.imm(1, I64, p.space))) for k in (0, 1)
+    ]
+    p.field("doubled", b.gather(p.plus(p.u, p.u), (b.index(0), back[1])))
+    b.store("u", b.gather(p.u, back))
+    return p.graph("mirrored")
+
+
+def beyond():
+    """The last cell reads one that is not there."""
+    p = Program(1)
+    p.b.store("u", p.b.gather(p.u, (p.plus(p.b.index(0), one(p, p.u)),)))
+    return p.graph("beyond")
+
+
+def collective_programs():
+    return (scans(1), scans(2), scans(3), segments(), mirrored())

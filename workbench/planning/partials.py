@@ -1,0 +1,48 @@
+"""Partials: how many cells the buffers have that reductions and scans leave what chunks combine to in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from workbench.planning.axes import along
+from workbench.planning.plan import Plan, Step
+
+CHUNK = 1024
+"""Cells of a row that are combined in one go, as in the texts (semantics §3)."""
+
+
+def partial_count(extents: tuple[int, ...]) -> int:
+    """Return the cells of a buffer for a loop over these extents: one for each chunk of each row."""
+    return prod(extents[:-1]) * -(-extents[-1] // CHUNK)
+
+
+def largest_partials(plan: Plan, extents: tuple[int, ...], *, scans: bool) -> int:
+    """Return the cells of the largest buffer that a loop needs over a domain of these extents; `scans`: theirs too."""
+    loops = (loop for step in _steps(plan) for loop in step.subkernels)
+    wanting = (loop for loop in loops if loop.reductions or (scans and loop.alone >= 0))
+    return max((partial_count(along(extents, loop.axes)) for loop in wanting), default=0)
+
+
+def partial_words(plan: Plan) -> int:
+    """Return the words of 8 bytes that one cell of a buffer takes at most."""
+    types = [
+        kernel.kernel.nodes[loop.alone].type
+        for kernel in plan.kernels
+        for step in (kernel.plain, kernel.observed)
+        for loop in step.subkernels
+        if loop.alone >= 0
+    ]
+    return max([plan.widest_reduction, *(type_.words for type_ in types if type_ is not None)])
+
+
+def host_buffers(plan: Plan) -> int:
+    """Return how many buffers a march needs: one for each reduction of a step, and one for its scans."""
+    return max(
+        sum(len(loop.reductions) for loop in step.subkernels) + any(loop.alone >= 0 for loop in step.subkernels)
+        for step in _steps(plan)
+    )
+
+
+def _steps(plan: Plan) -> Iterator[Step]:
+    return (step for kernel in plan.kernels for step in (kernel.plain, kernel.observed))

@@ -147,7 +147,7 @@ def plan_for(graph: Graph, choices: Choices, backend: str) -> Plan:
     PlanError if it does not have the schedule; an interpreter, which follows no plan, takes any.
     """
     row, schedule = row_of(backend), choices.plan.tiling.schedule
-    if schedule != "stepwise" and row.runs_on != "nothing" and schedule not in row.tilings:
+    if schedule not in ("auto", "stepwise") and row.runs_on != "nothing" and schedule not in row.tilings:
         raise PlanError(
             f"backend {backend!r} has no schedule {schedule!r}", advice='Choose schedule="stepwise" or another backend.'
         )
@@ -179,7 +179,7 @@ def planned_backend(name: str) -> str:
 
 def compile_graph(graph: Graph, choices: Choices, backend: str = "auto") -> Compiled:
     """Graph -> plan -> program on a backend, "auto" for the fastest that is available."""
-    selection = _chosen(retype(graph, choices.meaning), backend)
+    selection = chosen_backend(retype(graph, choices.meaning), backend)
     if backend == "auto" and selection.name == REFERENCE:
         _warn_of_reference(selection)
     plan = plan_for(graph, choices, selection.name)
@@ -202,7 +202,7 @@ def refused(graph: Graph, backend: str) -> BackendError | None:
     return None
 
 
-def _chosen(graph: Graph, backend: str) -> Selection:
+def chosen_backend(graph: Graph, backend: str) -> Selection:
     """The backend that `backend` stands for; "auto" is the interpreter for a program that no faster one can run."""
     selection = select_backend(backend)
     error = refused(graph, selection.name)

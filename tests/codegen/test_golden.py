@@ -15,6 +15,10 @@ def test_text_is_the_golden_one(name, golden):
     golden(f"{name}.openmp.cpp", render_openmp(planned(name)).text)
 
 
+def test_a_tiled_text_is_the_golden_one(golden):
+    golden("heat_tiled.openmp.cpp", render_openmp(planned("heat", schedule="diamond")).text)
+
+
 def test_same_plan_same_bytes():
     assert render_openmp(planned("wave")).text == render_openmp(planned("wave")).text
 

@@ -11,7 +11,7 @@ from workbench.errors import GenomeError, PlanError
 from workbench.frontend.cell import trace_cell
 from workbench.graph.keys_1 import program_key_1
 from workbench.planning import Choices, Meaning, PlanChoices, plan_graph
-from workbench.planning.choices import BarrierChoices, CpuChoices, DeviceChoices, ValueChoices
+from workbench.planning.choices import BarrierChoices, CpuChoices, DeviceChoices, TilingChoices, ValueChoices
 from workbench.planning.exchange import from_json, to_json
 from workbench.planning.genome import choices_of, decided, genome_of
 from workbench.planning.genome_version_1 import version_1_key
@@ -203,6 +203,7 @@ def test_json_of_format_1_is_read():
         BarrierChoices(before=frozenset({"ef"})),
         CpuChoices(2, 3, "apart"),
         DeviceChoices(7, 64),
+        tiling=TilingChoices("stepwise"),
     )
     assert from_json(text) == Choices(Meaning(precision=(("u", "f32"),)), plan)
 
@@ -223,7 +224,7 @@ def test_json_of_format_1_is_read():
         ('{"format": 2, "plan": {"tiling": {"widths": [4, "x"]}}}', "Give a list of numbers from 0 to 65535"),
         (
             '{"format": 2, "plan": {"tiling": {"schedule": "torre"}}}',
-            "schedule is 'torre'\nUse one of stepwise, diamond",
+            "schedule is 'torre'\nUse one of auto, stepwise, diamond",
         ),
         ('{"format": 2, "plan": {"loops": {"ab": {"block": 0}}}}', "block of loop ab is 0"),
         ('{"format": 2, "plan": {"loops": {"ab": {"tile": 1}}}}', "'tile' is no choice of ab"),

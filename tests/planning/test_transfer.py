@@ -123,7 +123,7 @@ def test_schedules_go_where_they_can():
     assert (plane.choices.plan.tiling.schedule, plane.choices.plan.tiling.depth) == ("diamond", 8)
     assert plane.carried.left_out == ("widths of tiles left out: they are of 1 axes",)
     twice = openmp(wb.trace(LINE.replace("u[-1]", 'extend(u, "outflow")[-1]'))).with_choices_of(tiled)
-    assert twice.choices.plan.tiling.schedule == "stepwise"
+    assert twice.choices.plan.tiling.schedule == "auto"
     assert twice.carried.left_out[0].startswith('schedule "diamond" left out: ')
 
 

@@ -224,7 +224,7 @@ def test_schedule_is_short_for_a_choice():
     assert heat.simulate(u=np.ones(64), backend="openmp")._state.compiled.plan.schedule == "stepwise"
     with pytest.raises(PlanError, match="is given, and the choices say 'diamond'"):
         chosen.simulate(u=np.ones(64), backend="openmp", schedule="stepwise")
-    with pytest.raises(PlanError, match=r"schedule is 'diagonal'\nUse one of stepwise, diamond"):
+    with pytest.raises(PlanError, match=r"schedule is 'diagonal'\nUse one of auto, stepwise, diamond"):
         heat.simulate(u=np.ones(64), backend="openmp", schedule="diagonal")
 
 

@@ -45,7 +45,8 @@ class Room:
 class ExportContext:
     """Everything the export templates see. operations: of a pair or element; small: below it one thread is faster.
 
-    buffers: of partial results; widest: words of 8 bytes of one of their cells. has_pairs: whether the interface has values of type dd.
+    buffers: of partial results; widest: words of 8 bytes of one of their cells. has_pairs: whether the interface has
+    values of type dd.
     """
 
     name: str

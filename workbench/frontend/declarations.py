@@ -51,6 +51,7 @@ RESERVED = frozenset(
         "extents",
         "backend",
         "choices",
+        "genome",
         "schedule",
         "threads",
         "arithmetic",

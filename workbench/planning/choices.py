@@ -20,7 +20,7 @@ from typing import Any, Literal
 AllocationChoice = Literal["manifest", "delayed"]
 Preset = Literal["cost", "as_delayed", "as_manifest"]
 Loops = Literal["together", "apart"]
-Schedule = Literal["stepwise", "diamond"]
+Schedule = Literal["auto", "stepwise", "diamond"]
 CompilerKind = Literal["", "gcc", "clang"]
 EVERY = "*"
 """The name that stands for every float value that is not named itself, in `Meaning.precision`."""
@@ -94,10 +94,11 @@ class BuildChoices:
 class TilingChoices:
     """How steps follow each other; what is 0 or missing is chosen from extents and caches.
 
+    schedule: "auto" is decided when a simulation is made (`workbench.run.schedules`), and stepwise without extents.
     depth: steps that run together at most. widths: cells of a tile along each axis.
     """
 
-    schedule: Schedule = "stepwise"
+    schedule: Schedule = "auto"
     depth: int = 0
     widths: tuple[int, ...] = ()
 

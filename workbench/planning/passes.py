@@ -86,7 +86,7 @@ def plan_graph(
             if storage in (Storage.EXISTING, Storage.MANIFEST):
                 axes = axes_of(kernel.kernel.nodes[index].space, graph.space)
                 halo = union(halo, in_frame(kernel.margins[index], axes, graph.dim))
-    schedule = draft.choices.plan.tiling.schedule
+    schedule = _schedule_of(draft)
     plan = Plan(draft.graph, draft.choices, halo, draft.slots, draft.global_slots, draft.planned, schedule)
     if checking:
         check_plan(plan)
@@ -239,12 +239,18 @@ def _memory(draft: Draft) -> Draft:
 
 def _tiling(draft: Draft, kernel: Kernel, step: Step) -> Tiling | None:
     """How plain steps run together, if the choices ask for it: those of the kernel that runs repeat."""
-    schedule = draft.choices.plan.tiling.schedule
+    schedule = _schedule_of(draft)
     if schedule == "stepwise":
         return None
     if all(each.name != _REPEATED for each in draft.graph.kernels):
         raise refused(schedule, f"{draft.graph.name} has no steps: it runs once")
     return tile(kernel, step, draft.graph.dim, schedule) if kernel.name == _REPEATED else None
+
+
+def _schedule_of(draft: Draft) -> str:
+    """The schedule of the choices; a plan knows no extents, so that it cannot say what "auto" is."""
+    schedule = draft.choices.plan.tiling.schedule
+    return "stepwise" if schedule == "auto" else schedule
 
 
 PASSES: tuple[Pass, ...] = (

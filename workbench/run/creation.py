@@ -11,7 +11,7 @@ from workbench.backends.registry import select_backend
 from workbench.backends.teams import check_threads
 from workbench.graph import Graph
 from workbench.graph.arithmetic import python_number
-from workbench.pipeline import Compiled, compile_graph
+from workbench.pipeline import Compiled, compile_graph, plan_for
 from workbench.planning.choices import Choices, Meaning
 from workbench.planning.extents import check_extents
 from workbench.planning.retype import retype
@@ -19,6 +19,7 @@ from workbench.run.checkpoint import load_checkpoint
 from workbench.run.memory import check_memory
 from workbench.run.opening import open_state, read_opening
 from workbench.run.probe import write
+from workbench.run.schedules import resolved
 from workbench.run.simulation import Simulation
 from workbench.run.state import State
 
@@ -46,9 +47,10 @@ def create_simulation(
     """Check the values, compile, allocate, run `init`, write the values, in this order: cheap refusals come first."""
     opening = read_opening(retype(graph, choices.meaning), values, shape)
     check_threads(threads)
-    origin = ""
+    origin, name = "", select_backend(backend).name
     if not isinstance(choices, Choices):
-        choices, origin = choices(graph, select_backend(backend).name, opening.extents, threads)
+        choices, origin = choices(graph, name, opening.extents, threads)
+    choices, schedule = resolved(graph, choices, name, opening.extents, threads)
     compiled = compile_graph(graph, choices, backend)
     instance = allocate(compiled, opening.extents, threads)
     try:
@@ -57,7 +59,7 @@ def create_simulation(
         instance.close()
         raise
     state = State(compiled, instance, threads=threads)
-    state.chosen = (choices, origin)
+    state.chosen, state.schedule = (choices, origin), schedule
     return Simulation(state)
 
 
@@ -69,14 +71,17 @@ def restore_simulation(
     `init` does not run: everything is in the file.
     """
     check_threads(threads)
+    name = select_backend(backend).name
+    checkpoint = load_checkpoint(path, plan_for(graph, choices, name).graph)
+    choices, schedule = resolved(graph, choices, name, checkpoint.extents, threads)
     compiled = compile_graph(graph, choices, backend)
-    checkpoint = load_checkpoint(path, compiled.graph)
     instance = allocate(compiled, checkpoint.extents, threads)
     for static in compiled.graph.statics:
         value = checkpoint.values[static.name]
         write(instance, static, value if static.role == "field" else python_number(value, static.type))
     state = State(compiled, instance, checkpoint.steps, threads)
     state.observed_step = checkpoint.observed_step
+    state.chosen, state.schedule = (choices, ""), schedule
     return Simulation(state)
 
 

@@ -33,6 +33,8 @@ def describe(state: State, running: bool) -> str:
     choices, origin = state.chosen
     if origin and compiled.plan.choices == choices:  # it may have been planned anew
         about += f"\n  choices: {origin}"
+    if state.schedule and compiled.plan.choices == choices:
+        about += f"\n  schedule: {state.schedule}"
     return f"{about}\n{state.outdated}" if state.outdated else about
 
 

@@ -22,6 +22,7 @@ from workbench.planning.cost import bound_seconds, step_cost
 from workbench.planning.plan import Plan
 from workbench.run.memory import check_memory
 from workbench.run.ownership import Owner
+from workbench.run.schedules import resolved
 from workbench.run.state import State
 from workbench.run.timing import StepTime, timed
 
@@ -240,6 +241,8 @@ class Replanner:
         before = state.compiled.plan
         # The graph has its precisions already: to apply them again would ask for what is there.
         bare = replace(choices, meaning=replace(choices.meaning, precision=()))
+        bare, _ = resolved(before.graph, bare, state.compiled.selection.name, state.extents, wish.threads)
+        choices = replace(bare, meaning=choices.meaning)
         plan = replace(plan_for(before.graph, bare, state.compiled.selection.name), choices=choices)
         if plan.graph != before.graph:
             raise BackendError("the new plan is one of another program", advice="Report this with the program.")

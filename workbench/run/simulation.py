@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +16,7 @@ from workbench.graph import Graph
 from workbench.graph.arithmetic import stored
 from workbench.pipeline import Compiled
 from workbench.planning.choices import Choices
+from workbench.planning.genome import genome_of
 from workbench.run import alive, labels
 from workbench.run.background import BackgroundRun
 from workbench.run.checkpoint import Checkpoint, save_checkpoint
@@ -66,6 +68,17 @@ class Simulation:
         if self._made_by is None:
             raise RunError("no machine made this simulation", advice="Make one by machine.simulate(...).")
         return self._made_by(self.compiled.plan.choices, self.backend)
+
+    @property
+    def choices(self) -> Choices:
+        """The choices that it runs by now, with the schedule that "auto" is for its size."""
+        plan = self.compiled.plan
+        return replace(plan.choices, plan=plan.choices.plan.changed(schedule=plan.schedule))
+
+    @property
+    def genome(self) -> str:
+        """What the plan that it runs now decided, as letters."""
+        return genome_of(replace(self.compiled.plan, choices=self.choices))
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -89,6 +89,7 @@ def machine_space(
     """
     plan = plan_for(graph, choices, backend)
     base = replace(choices, plan=replace(decided(plan), values=replace(decided(plan).values, hints=False)))
+    base = replace(base, plan=base.plan.changed(schedule=plan.schedule))
     general = [row for row in tunables_of(plan, row_of(backend).runs_on) if row.section not in ("", "T")]
     rows = [*tile_tunables(plan.graph, base, backend), *general]
     wanted = _named(rows, only if only is not None else [row.name for row in rows]) - _named(rows, fixed)

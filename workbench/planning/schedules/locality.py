@@ -21,6 +21,8 @@ CACHE_BYTES = 1 << 20
 
 _SHARE = 0.6  # of the cache that a tile may fill
 _TALLEST = 32  # levels; beyond it memory is no limit any more and tiles only get fewer
+_TALLEST_OF_LINES = 1024  # where a row of a tile is all that a loop runs over
+_LEAST_GAIN = 2.0  # steps for each time that values are moved: below it, the boxes of tiles cost what they spare
 DEPTH = 64  # steps; a march looks at the clock between them
 _LEAST_CELLS = 512  # of a row that is cut: shorter rows cost more than they save
 _PLANES = 4  # of a wave of planes
@@ -89,8 +91,9 @@ def _height(
     """The tallest tile whose rows in use at a time fit into the cache, with at least two tiles a thread."""
     axis = tiling.roles.index("diamond")
     slope = max(tiling.slopes[axis], 1)
-    enough = max(extents[axis] // (4 * slope * threads), 1) if threads > 1 else _TALLEST
-    for height in range(min(_TALLEST, enough), 1, -1):
+    tallest = _TALLEST if len(extents) > 1 else _TALLEST_OF_LINES
+    enough = max(extents[axis] // (4 * slope * threads), 1) if threads > 1 else tallest
+    for height in range(min(tallest, enough), 1, -1):
         if _bytes_in_use(kernel, tiling, extents, height, chunk) <= _SHARE * cache_bytes:
             return height
     return 1
@@ -134,16 +137,28 @@ def locality_table(kernel: KernelPlan, extents: tuple[int, ...], sizes: TileSize
     least = edges["step"] + outputs
     table = [Locality(name, 1 / (n + outputs), bytes_moved * (n + outputs) / least) for name, n in edges.items()]
     if sizes is not None and kernel.tiling is not None:
-        gain = updates_per_move(kernel.tiling, extents, sizes)
+        gain = max(updates_per_move(kernel.tiling, extents, sizes) / kernel.tiling.levels, 1.0)
         table.append(Locality("tile", gain / least, bytes_moved / gain))
     return tuple(table)
 
 
+def pays(kernel: KernelPlan, extents: tuple[int, ...], sizes: TileSizes) -> bool:
+    """Return whether tiles are expected to take less time than one step after the other, of data beyond the cache.
+
+    They are where a cell does two steps or more each time that its values are moved. Loops that already run together in
+    a chain move few values in each step, and do more at a time than the boxes of a tile.
+    """
+    assert kernel.tiling is not None
+    if kernel.plain.chains:
+        return False
+    return updates_per_move(kernel.tiling, extents, sizes) / kernel.tiling.levels >= _LEAST_GAIN
+
+
 def updates_per_move(tiling: Tiling, extents: tuple[int, ...], sizes: TileSizes) -> float:
-    """Return how often a cell is updated for each time that its values are moved to the cache and back."""
+    """Return how many levels a cell does for each time that its values are moved to the cache and back."""
     axis = tiling.roles.index("diamond")
     width = extents[axis] / sizes.spaces
-    height = min(sizes.height, sizes.depth)
+    height = min(sizes.height, sizes.depth * tiling.levels)
     return max(height * width / (width + 2 * tiling.slopes[axis]), 1.0)
 
 

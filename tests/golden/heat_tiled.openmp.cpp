@@ -1,0 +1,168 @@
+// heat
+#include "stencil_openmp.h"
+
+namespace stencil {
+namespace plan_64cdd8ac9969f4c6 {
+
+// Outside of u
+struct outside_u {
+    static constexpr SideRule table[2][2] = {
+        {{PERIODIC, 1, 0}, {PERIODIC, 1, 0}},
+        {{FIXED, 1, 1}, {OUTFLOW, 1, 0}},
+    };
+    static constexpr Margins<2> grown = {{{1, 1}, {1, 1}}};
+    static constexpr int most_steps = 8;
+
+    template <class Use>
+    static void operand(int number, const Shape<2>& shape, const unsigned char* globals, const Use& use) {
+        (void)shape, (void)globals, (void)use;
+        switch (number) {
+        case 1: {
+            use([&](const int64_t (&at)[2], int64_t i) -> double {
+                (void)at, (void)i;
+                return 1.0;
+            });
+            break;
+        }
+        default: break;
+        }
+    }
+};
+
+static STENCIL_PROCEDURE void sweep_step_0_add(
+    const Shape<2>& shape, const unsigned char* globals, const Box<2>& part,
+    const double* u_array,
+    double* out_u_array) {
+    (void)globals;
+    const double a = read_global<double>(globals, 0);
+    const int64_t first = part.low[1], last = part.high[1];
+    Row<2> row = row_at(shape, part);
+    const int64_t (&at)[2] = row.at;
+    (void)at;
+    for (int64_t rows = rows_of(part); rows > 0; --rows, next_row(shape, part, row)) {
+        const double* const u = u_array + row.start;
+        const double* const u_xp1 = u_array + row.start + shape.strides[0];
+        const double* const u_xm1 = u_array + row.start - shape.strides[0];
+        double* const out_u = out_u_array + row.start;
+#pragma omp simd
+        for (int64_t i = first; i < last; ++i) {
+            out_u[i] = u[i] + a * (u_xp1[i] + u_xm1[i] + u[i + 1] + u[i - 1] - 4.0 * u[i]);
+        }
+    }
+}
+
+static constexpr std::array<int, 2> run_step_rotation = {1, 0};
+
+static void run_step(Run<2>& run, int rank) {
+    Team& team = run.team;
+    const Shape<2>& shape = run.shape;
+    unsigned char* const globals = run.march.globals;
+    (void)shape, (void)globals, (void)rank;
+    {
+        const double* const source = run.array<double>(0);
+        double* const target = run.array<double>(0);
+        const Blocks<2> blocks = cut_rows(shape, outside_u::grown, team.size);
+        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+            const Block block = blocks[task];
+            fill_rows<outside_u>(shape, globals, source, target, block.first_row, block.last_row);
+        });
+    }
+    meet(team, [&] { lap(run, 0); });
+    {
+        static constexpr Margins<2> grown = {{{0, 0}, {0, 0}}};
+        const Blocks<2> blocks = cut(shape, grown, team.size, run.march.tile);
+        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+            for_boxes(shape, grown, blocks[task], [&](const Box<2>& box) {
+                sweep_step_0_add(shape, globals, box,
+                    run.array<double>(0),
+                    run.array<double>(1));
+            });
+        });
+    }
+    meet(team, [&] {
+        lap(run, 1);
+        end_step(run, run_step_rotation);
+    });
+}
+
+// Several steps of step in tiles
+static constexpr int tile_run_step_turns[2][2] = {
+    {0, 1},
+    {1, 0},
+};
+
+static void tile_run_step(Run<2>& run, int rank) {
+    Team& team = run.team;
+    const Shape<2>& shape = run.shape;
+    {
+        const unsigned char* const globals = run.march.globals;
+        double* const array = run.array<double>(0);
+        const Blocks<2> blocks = cut_rows(shape, outside_u::grown, team.size);
+        share(team, rank, 0, blocks.count(), [&](int64_t task) {
+            const Block block = blocks[task];
+            fill_rows<outside_u>(shape, globals, array, array, block.first_row, block.last_row);
+        });
+    }
+    meet(team, [&] {
+        lap(run, 0);
+        look_ahead(run, [&](unsigned char* globals) {
+            (void)globals;
+        });
+    });
+    const Lattice lattice = {
+        shape.extents[0], 1, run.march.height, run.march.spaces, 1 * run.levels, true};
+    for (int64_t band = -1, bands = lattice.bands_end(); band < bands; ++band) {
+        share(team, rank, 0, lattice.tiles(band), [&](int64_t task) {
+            for_tile<0, 1, false>(shape, lattice, band, task, 1, run.march.chunk,
+                [&](int64_t number, const Box<2>& box) {
+                const int64_t step = number / 1;
+                const unsigned char* const globals = run.globals_of(step);
+                const Level<2> level = {run, tile_run_step_turns[step % 2]};
+                switch (number % 1) {
+                case 0:
+                    {
+                        const Turn<2> turn(run, rank, -1, 1);
+                        sweep_step_0_add(shape, globals, box,
+                            level.array<double>(0),
+                            level.array<double>(1));
+                    }
+                    fill_images<outside_u>(shape, run.globals_of(step + 1), level.array<double>(1), box);
+                    break;
+                }
+            });
+        });
+        const bool ends = band + 1 == bands;
+        meet(team, [&] {
+            if (!ends) return;
+            memcpy(run.march.globals, run.globals_of(run.levels), std::size_t(run.march.block_bytes));
+            end_step(run, run_step_rotation);
+        });
+    }
+}
+}  // namespace plan_64cdd8ac9969f4c6
+}  // namespace stencil
+
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_64cdd8ac9969f4c6(stencil::March* march) {
+    using namespace stencil;
+    using namespace stencil::plan_64cdd8ac9969f4c6;
+    const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
+        (void)shape, (void)threads, (void)tile;
+        int64_t bytes = 0;
+        return bytes;
+    };
+    switch (march->kernel) {
+    case 0:
+        return run_march<2>(*march, 1, buffer_bytes,
+            [](const Shape<2>& shape, unsigned char* globals) {
+                (void)shape, (void)globals;
+            },
+            [](Run<2>& run, int rank) {
+                if (run.levels > 1) {
+                    tile_run_step(run, rank);
+                    return;
+                }
+                run_step(run, rank);
+            });
+    default: return 2;
+    }
+}

@@ -1,0 +1,103 @@
+"""What "auto" is for a simulation of a size, and tiled simulations that are planned anew, saved and interrupted."""
+
+import time
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.planning.random_tileable import RINGED
+from workbench.backends.processor import cache_bytes
+from workbench.planning.choices import TilingChoices
+from workbench.run import schedules
+from workbench.solvers import advection
+
+LARGE = (700, 1000)  # two arrays of f64 take more than a core's cache
+STEEP = 'u = field("u", boundary="periodic")\ntop = reduce_max(u)\nu.next = u[+1, 0] / top\n'
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch):
+    """A second cache of 2 MiB, whatever there is."""
+    assert cache_bytes() > 0
+    monkeypatch.setattr(schedules, "cache_bytes", lambda: 2 << 20)
+
+
+@pytest.fixture(scope="module")
+def ringed():
+    return wb.trace(RINGED, name="ringed", dim=2)
+
+
+def start(extents=LARGE):
+    return np.random.default_rng(5).random(extents)
+
+
+def schedule_of(simulation):
+    return simulation.choices.plan.tiling.schedule
+
+
+def test_auto_is_decided_by_size(ringed):
+    large = ringed.simulate(u=start(), backend="openmp", threads=2)
+    assert (schedule_of(large), large.compiled.plan.schedule) == ("diamond", "diamond")
+    assert "\n  schedule: several steps together, diamond" in str(large)
+    small = ringed.simulate(u=start((20, 30)), backend="openmp")
+    assert (schedule_of(small), small.compiled.plan.schedule) == ("stepwise", "stepwise")
+    assert "schedule:" not in str(small)
+    assert ringed.choices.plan.tiling == TilingChoices("auto")
+    assert len({ringed.genome, large.genome, small.genome}) == 3
+    for simulation in (large, small):
+        assert ringed.with_genome(simulation.genome).choices.plan.tiling == simulation.choices.plan.tiling
+
+
+def test_auto_says_why_steps_follow_each_other():
+    steep = wb.trace(STEEP, name="steep", dim=2).simulate(u=start(), backend="openmp")
+    assert schedule_of(steep) == "stepwise"
+    assert "\n  schedule: one step after the other: top needs the maximum of u over all cells, line 2" in str(steep)
+    chained = advection.machine()
+    (field,) = (f.name for f in chained.graph.fields)
+    simulation = chained.simulate(**{field: start()}, backend="openmp")
+    assert "one step after the other: tiles would gain too little here" in str(simulation)
+
+
+def test_auto_leaves_what_was_chosen(ringed):
+    assert schedule_of(ringed.simulate(u=start(), backend="openmp", schedule="stepwise")) == "stepwise"
+    assert schedule_of(ringed.simulate(u=start((40, 40)), backend="openmp", schedule="diamond")) == "diamond"
+    assert schedule_of(ringed.simulate(u=start((6, 7)), backend="cuda-sim")) == "stepwise"
+
+
+def test_a_tiled_simulation_is_saved_restored_and_planned_anew(ringed, tmp_path):
+    right = ringed.simulate(u=start(), backend="openmp", threads=2, schedule="stepwise").run(40)
+    tiled = ringed.simulate(u=start(), backend="openmp", threads=2).run(13)
+    tiled.save(tmp_path / "state.npz")
+    restored = ringed.restore(tmp_path / "state.npz", backend="openmp", threads=1)
+    assert schedule_of(restored) == "diamond"
+    assert "diamond" in str(restored)
+    assert np.array_equal(restored.run(27).u, right.u)
+    tiled.replan(ringed.with_choices(schedule="stepwise").choices).wait(120)
+    assert schedule_of(tiled) == "stepwise"
+    assert "schedule:" not in str(tiled)
+    tiled.run(9)
+    tiled.replan(ringed.choices).wait(120)
+    assert schedule_of(tiled) == "diamond"
+    assert np.array_equal(tiled.run(18).u, right.u)
+    assert tiled.time == right.time == restored.time
+
+
+def test_a_tiled_run_ends_soon_when_it_is_asked_to(ringed):
+    tiled = ringed.simulate(u=start(), backend="openmp", threads=2).run(80)
+    tiled.start()
+    time.sleep(0.3)
+    begin = time.perf_counter()
+    tiled.stop()
+    assert time.perf_counter() - begin < 3  # a quarter of a second where nothing else keeps the processors busy
+    steps = tiled.steps
+    assert steps > 80
+    right = ringed.simulate(u=start(), backend="openmp", threads=1, schedule="stepwise").run(steps)
+    assert np.array_equal(tiled.u, right.u)
+
+
+def test_a_tiled_run_ends_at_its_time(ringed):
+    tiled = ringed.simulate(u=start(), backend="openmp", threads=2).run(2)
+    tiled.run(until=lambda s: s.time >= 30.25)
+    assert tiled.steps == 61
+    assert tiled.time == 30.5

@@ -1,0 +1,55 @@
+"""Schedules: what "auto" is for a simulation, once its size is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workbench.backends.processor import available_threads, cache_bytes
+from workbench.backends.registry import row_of
+from workbench.errors import PlanError
+from workbench.graph import Graph
+from workbench.pipeline import plan_for
+from workbench.planning.choices import Choices
+from workbench.planning.cost import memory_bytes
+from workbench.planning.plan import Plan
+from workbench.planning.schedules.locality import pays, tile_sizes
+from workbench.planning.schedules.tiling import refusal
+
+
+def resolved(
+    graph: Graph, choices: Choices, backend: str, extents: tuple[int, ...], threads: int = 0
+) -> tuple[Choices, str]:
+    """Return choices that say which schedule "auto" is for these extents, and why, "" for grids that need no tiles.
+
+    A schedule of several steps is taken where it pays by the model of `planning/schedules/locality`, else the choices
+    stay, and steps follow each other. Other choices are returned as they are. threads: 0 for all. Raises PlanError if
+    the choices cannot be met at all.
+    """
+    if choices.plan.tiling.schedule != "auto" or not row_of(backend).tilings:
+        return choices, ""
+    plan = plan_for(graph, choices, backend)
+    if memory_bytes(plan, extents) <= cache_bytes():
+        return choices, ""
+    found = refusal(plan.main.kernel, plan.main.plain, plan.graph.dim)
+    if found is not None:
+        return choices, f"one step after the other: {found}"
+    for schedule in row_of(backend).tilings:
+        tiled = replace(choices, plan=replace(choices.plan, tiling=replace(choices.plan.tiling, schedule=schedule)))
+        if _pays(_planned(graph, tiled, backend), extents, threads):
+            return tiled, f"several steps together, {schedule}"
+    return choices, "one step after the other: tiles would gain too little here"
+
+
+def _planned(graph: Graph, choices: Choices, backend: str) -> Plan | None:
+    try:
+        return plan_for(graph, choices, backend)
+    except PlanError:
+        return None
+
+
+def _pays(plan: Plan | None, extents: tuple[int, ...], threads: int) -> bool:
+    if plan is None or plan.main.tiling is None:
+        return False
+    many = threads or available_threads()
+    sizes = tile_sizes(plan.main, extents, plan.choices.plan.tiling, many, cache_bytes())
+    return sizes is not None and pays(plan.main, extents, sizes)

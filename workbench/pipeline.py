@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 
 from workbench.backends.base import Program
@@ -45,6 +45,7 @@ __all__ = [
     "compile_graph",
     "counters",
     "memory_of",
+    "plan_again",
     "plan_for",
     "planned_backend",
     "render",
@@ -147,6 +148,14 @@ def plan_for(graph: Graph, choices: Choices, backend: str) -> Plan:
             f"backend {backend!r} has no schedule {schedule!r}", advice='Choose schedule="stepwise" or another backend.'
         )
     return plan_graph(graph, choices, follows_chains=row.follows_chains)
+
+
+def plan_again(plan: Plan, choices: Choices, backend: str) -> Plan:
+    """Plan the graph of a plan by other choices of the same meaning, which its graph has: it is not applied twice."""
+    if not choices.meaning.precision:
+        return plan_for(plan.graph, choices, backend)
+    bare = replace(choices, meaning=replace(choices.meaning, precision=()))
+    return replace(plan_for(plan.graph, bare, backend), choices=choices)
 
 
 def slots_of(plan: Plan, extents: tuple[int, ...], backend: str) -> dict[int, int]:

@@ -15,6 +15,7 @@ from workbench.graph.types import DD, F32, F64, I32
 from workbench.graph.verify import verify
 from workbench.planning import Choices, plan_graph
 from workbench.planning import Meaning as MeaningChoice
+from workbench.planning.choices import EVERY
 from workbench.planning.retype import retype
 
 LINE = grid_space(1)
@@ -114,6 +115,17 @@ def test_where_two_widths_meet_the_operator_computes_in_the_wider():
     graph = retype(Graph("g", LINE, statics, (b.finish("step"),)), precise(("u", "f32")))
     state = {"u": np.array([0.1], np.float32), "v": np.array([0.1])}
     assert interpret(graph, "step", (1,), state, 1)["v"] == np.float64(np.float32(0.1)) * 0.1
+
+
+def test_random_programs_in_one_type_stay_legal_and_have_no_other_float():
+    for seed in range(0, 60, 2):
+        graph = random_program(seed, cells=20)[0]
+        for name in ("f32", "dd"):
+            found = retype(graph, precise((EVERY, name)))
+            verify(found)
+            assert {s.type.name for s in found.statics if s.type.is_float} <= {name}
+            left = {n.type.name for k in found.kernels for n in k.nodes if n.type is not None and n.type.is_float}
+            assert left <= {name, "f64"}  # of operators that dd has not
 
 
 def test_random_programs_under_random_precision_stay_legal_and_change_only_what_was_asked():

@@ -16,7 +16,7 @@ from workbench.backends.host import host_figures
 from workbench.backends.teams import check_threads
 from workbench.errors import BackendError, RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, ReplanListener, Swapped, WishDropped, publish
-from workbench.pipeline import Compiled, build, find_built, plan_for
+from workbench.pipeline import Compiled, build, find_built, plan_again
 from workbench.planning.choices import Choices
 from workbench.planning.cost import bound_seconds, step_cost
 from workbench.planning.plan import Plan
@@ -239,11 +239,10 @@ class Replanner:
         """The plan, and what it will cost."""
         state, choices = self._state, wish.report.choices
         before = state.compiled.plan
-        # The graph has its precisions already: to apply them again would ask for what is there.
-        bare = replace(choices, meaning=replace(choices.meaning, precision=()))
-        bare, _ = resolved(before.graph, bare, state.compiled.selection.name, state.extents, wish.threads)
-        choices = replace(bare, meaning=choices.meaning)
-        plan = replace(plan_for(before.graph, bare, state.compiled.selection.name), choices=choices)
+        backend = state.compiled.selection.name
+        bare = replace(choices, meaning=replace(choices.meaning, precision=()))  # the graph has its types already
+        bare, _ = resolved(before.graph, bare, backend, state.extents, wish.threads)
+        plan = plan_again(before, replace(bare, meaning=choices.meaning), backend)
         if plan.graph != before.graph:
             raise BackendError("the new plan is one of another program", advice="Report this with the program.")
         figures, extents = host_figures(), state.extents

@@ -9,7 +9,7 @@ from workbench.backends.registry import names_with_text
 from workbench.codegen.source import Source
 from workbench.graph import Graph
 from workbench.graph.shown import Bundle
-from workbench.pipeline import plan_for
+from workbench.pipeline import plan_again
 from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan
 from workbench.tuning.general_study import GeneralStudy
@@ -61,5 +61,5 @@ def draw(value: Program | Graph | Plan | Source | Study | GeneralStudy | History
 
 def _draw_plan(plan: Plan) -> Bundle:
     """The plan view of the backend that it was made for."""
-    backend = next((b for b in names_with_text() if plan_for(plan.graph, plan.choices, b) == plan), "auto")
+    backend = next((b for b in names_with_text() if plan_again(plan, plan.choices, b) == plan), "auto")
     return open_plan_view(_Planned(plan.graph, plan.choices, backend))._repr_mimebundle_()

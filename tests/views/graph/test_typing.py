@@ -89,6 +89,16 @@ def test_what_was_stored_by_choice_stays_stored(view):
     assert view.inspection.compared is None  # it was a plan of other types
 
 
+def test_a_flip_leaves_types_alone():
+    """A Global of dd meets the result of exp, of f64, is rounded, and what is stored is dd again."""
+    text = 'u, k = field("u"), param("k", 0.1)\nw = 2 * u\nu.next = where(w > 0, k, exp(w))'
+    inspection = Inspection(trace(text, name="met").with_precision("dd"), backend="reference")
+    before = inspection.plan.graph
+    inspection.flip("w")
+    assert inspection.plan.graph == before
+    assert inspection.plan == inspection.machine.plan("reference")
+
+
 def test_refusals_become_words(view):
     of(view, "n")
     view.set_type("f32")

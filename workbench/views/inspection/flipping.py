@@ -9,7 +9,7 @@ from typing import Literal
 from workbench.errors import PlanError
 from workbench.graph import Arith, value_name
 from workbench.graph.marks import NO_HINT
-from workbench.pipeline import plan_for
+from workbench.pipeline import plan_again
 from workbench.planning.choices import Choices, names_node
 from workbench.planning.plan import Plan, Storage
 from workbench.views.inspection.selection import ValueRef, node_of
@@ -53,7 +53,7 @@ def flipped(plan: Plan, value: ValueRef, backend: str) -> Plan:
     other = Storage.DELAYED if now is Storage.MANIFEST else Storage.MANIFEST
     wanted = {value: other}
     while True:
-        made = plan_for(plan.graph, choose_storage(plan, wanted), backend)
+        made = plan_again(plan, choose_storage(plan, wanted), backend)
         # The cost model may now think otherwise about other values; a reader who flipped one of them means that one.
         moved = {ref: before for ref, before, _ in storage_changes(plan, made) if ref not in wanted}
         if not moved:
@@ -75,7 +75,7 @@ def with_sync(plan: Plan, value: ValueRef, side: Side, backend: str) -> Plan:
     choices = plan.choices.plan
     present = choices.barriers.before if side == "before" else choices.barriers.after
     chosen = present - names if present & names else present | {key}
-    return plan_for(plan.graph, replace(plan.choices, plan=choices.changed(**{side: chosen})), backend)
+    return plan_again(plan, replace(plan.choices, plan=choices.changed(**{side: chosen})), backend)
 
 
 def sync_marks(plan: Plan, kernel: str) -> tuple[tuple[bool, bool], ...]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 
 from workbench.graph import value_name
-from workbench.pipeline import plan_for
+from workbench.pipeline import plan_again
 from workbench.planning.choices import Choices, PlanChoices
 from workbench.planning.plan import Plan, Storage
 from workbench.views.inspection.flipping import choose_storage, storage_changes, sync_marks
@@ -51,10 +51,10 @@ def hint_text(plan: Plan, cell: Sequence[str], backend: str) -> str:
 
 def _wanted(plan: Plan, backend: str) -> list[tuple[ValueRef, tuple[str, ...]]]:
     """What must be asked for, value by value, so that the cell alone gives the plan."""
-    base = plan_for(plan.graph, Choices(plan.choices.meaning), backend)
+    base = plan_again(plan, Choices(plan.choices.meaning), backend)
     storage = {value: after for value, _, after in storage_changes(base, plan)}
     while True:
-        made = plan_for(plan.graph, choose_storage(base, storage), backend)
+        made = plan_again(plan, choose_storage(base, storage), backend)
         # By cost, what is asked for may change what is best for other values: those are asked for as well.
         moved = {value: after for value, _, after in storage_changes(made, plan) if value not in storage}
         if not moved:

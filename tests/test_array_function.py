@@ -312,7 +312,7 @@ ERRORS = [
     (lambda x: np.cumsum(x), (np.ones(3),), TraceError, "np.cumsum has no meaning"),
     (lambda x: x @ 2.0, (np.ones(3),), TraceError, "@ takes vectors and matrices"),
     (lambda x: x.T.transpose(0, 0), (np.ones((3, 2)),), TraceError, "Name each axis once"),
-    (lambda x: range(x.shape[0]), (np.ones(3),), TraceError, "known only when"),
+    (lambda x: range(x.shape[0]), (np.ones(3),), TraceError, "known only at the call"),
     (lambda x: len(x) * x, (np.ones(3),), TraceError, "known only at the call"),
     (lambda x: x if x.sum() > 0 else -x, (np.ones(3),), TraceError, "needs one true or false"),
     (lambda x: float(x.sum()) * x, (np.ones(3),), TraceError, "float needs one number"),

@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from tests.bits import assert_same_bits
 from workbench.errors import FieldError, RunError, ShapeError, StencilError, TraceError
-from workbench.language import add, fold, generate, where
+from workbench.language import add, astype, fold, fold_segments, generate, scan, where
 from workbench.pipeline import counters
 
 Pair = namedtuple("Pair", "low high")
@@ -61,6 +61,19 @@ def generated(A, shape=(4, 3)):
     return unit @ A, ramp, generate(A.shape, lambda i, j: i).sum(), generate(A.shape[1], lambda i: 2.5), ramp.shape[1]
 
 
+def scans(A, x):
+    running, rows = np.cumsum(x), A.sum(axis=1)
+    return (
+        running,
+        running[1:] - running[:-1],
+        np.cumsum(A, axis=0) * x[None, :],
+        np.cumprod(A, axis=1)[:, ::-1],
+        np.cumsum(x > 0),
+        rows[:, None] * rows[None, :],
+        (2 * rows)[::-1] - np.cumsum(rows),
+    )
+
+
 def of(*shapes, seed=0):
     draw = np.random.default_rng([seed, *(n for shape in shapes for n in shape)])
     return tuple(draw.normal(size=shape) for shape in shapes)
@@ -77,6 +90,7 @@ PROGRAMS = [
     (choices_of_numbers, of((40,), (40,))),
     (choices_of_numbers, of((3, 5), (3, 5))),
     (sums_of_sums, of((4, 6), (6,))),
+    (scans, of((5, 1030), (1030,))),
 ]
 
 
@@ -145,6 +159,31 @@ def test_folds_by_functions_and_generated_arrays(function, given):
         assert expected[2] == sum(i for i in range(3) for _ in range(5))
         assert expected[3].tolist() == [2.5] * 5
         assert expected[4] == 3
+
+
+def test_scans_and_segments_in_order():
+    @wb.collective
+    def parts(x, lengths):
+        behind = scan(add, x, reverse=True, exclusive=True, start=1.0)
+        last = fold_segments(lambda a, b: b, x, lengths, identity=0.0)
+        return (
+            behind,
+            fold_segments(add, x * x, lengths),
+            last,
+            lengths + fold_segments(add, x, 1 + 0 * astype(x, "i64")),
+        )
+
+    x, lengths = of((7,))[0], np.array([3, 0, 2, 2, 0, 0, 0])
+    expected = parts(x, lengths, backend="reference")
+    for mine, bits in zip(parts(x, lengths, backend="openmp"), expected, strict=True):
+        assert_same_bits(mine, bits)
+    behind, squares, last, sums = expected
+    np.testing.assert_allclose(behind, 1 + np.append(np.cumsum(x[::-1])[::-1][1:], 0.0))
+    np.testing.assert_allclose(squares, [np.sum(part**2) for part in np.split(x, np.cumsum(lengths)[:-1])], atol=1e-15)
+    assert last.tolist() == [x[2], 0.0, x[4], x[6], 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(sums, lengths + x)
+    with pytest.raises(RunError, match="lengths"):
+        parts(x, lengths + 1, backend="openmp")
 
 
 def test_folds_by_functions_in_cells():
@@ -309,7 +348,10 @@ ERRORS = [
     (lambda x: generate(2, lambda i: i) + x, (np.ones(3),), ShapeError, "has 2 elements"),
     (lambda x: np.any(x), (np.ones(3),), TraceError, "any does not take f64"),
     (lambda x: x[:, :], (np.ones(3),), TraceError, "names 2 axes of 1"),
-    (lambda x: np.cumsum(x), (np.ones(3),), TraceError, "np.cumsum has no meaning"),
+    (lambda x: np.diff(x), (np.ones(3),), TraceError, "np.diff has no meaning"),
+    (lambda x: np.cumsum(x), (np.ones((3, 3)),), TraceError, "along which of 2 axes"),
+    (lambda x: scan(add, x, axis=(0, 1)), (np.ones((3, 3)),), TraceError, "scan over the axes"),
+    (lambda x: fold_segments(add, x, 3), (np.ones(3),), TraceError, "the lengths are 3"),
     (lambda x: x @ 2.0, (np.ones(3),), TraceError, "@ takes vectors and matrices"),
     (lambda x: x.T.transpose(0, 0), (np.ones((3, 2)),), TraceError, "Name each axis once"),
     (lambda x: range(x.shape[0]), (np.ones(3),), TraceError, "known only at the call"),

@@ -29,6 +29,7 @@ from workbench.backends.gathering import noted_error
 from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
 from workbench.backends.loaded_library import load_library
+from workbench.backends.loop_sizes import most_cells
 from workbench.backends.march_record import March as _March
 from workbench.backends.march_record import PreparedMarch
 from workbench.backends.march_rule import diagnostic_scalars, watches
@@ -168,7 +169,7 @@ class OpenmpInstance:
         self._once: PreparedMarch | None = None
         self.plan = plan
         self.extents = checked_extents(plan.graph, extents)
-        cells = int(np.prod(self.extents, dtype=np.int64))
+        cells = most_cells(plan, self.extents)
         wanted = threads or plan.choices.plan.cpu.threads
         self.threads = usable_threads(
             wanted or (1 if cells * operations_of(plan) < SMALL_STEP else available_threads())
@@ -269,7 +270,7 @@ class OpenmpInstance:
         if name not in self._field_slots:
             self._field_slots[name] = next(s.index for s in self.plan.slots if s.field == name)
         self._lent[name] = values  # stays alive
-        self._slots[self._field_slots[name]] = values.__array_interface__["data"][0]
+        self._slots[self._field_slots[name]] = values.ctypes.data
 
     def run(self) -> None:
         """Run the program once, on the arrays that are lent."""

@@ -387,6 +387,17 @@ def test_an_error_names_the_line_of_the_function():
     assert caught.value.source.strip() == "return y if y.max() > 3 else x"
 
 
+def test_names_of_the_module_hide_words_of_cells():
+    def shift(x):
+        return 2 * x
+
+    @wb.collective(backend="reference")
+    def scaled(x):
+        return shift(x) + sqrt(x)  # noqa: F821  # a word
+
+    assert scaled(np.array([4.0])).tolist() == [10.0]
+
+
 def test_what_is_no_function_of_arrays():
     with pytest.raises(TraceError, match="collective needs a function of arrays"):
         wb.collective(np.sum)

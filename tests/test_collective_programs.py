@@ -8,6 +8,7 @@ import pytest
 import workbench as wb
 from tests.bits import assert_same_bits
 from workbench import programs
+from workbench.errors import RunError
 
 
 def draw(seed, *shapes):
@@ -93,6 +94,29 @@ def test_n_body(n):
             assert_same_bits(mine, bits)
     one_loop(program.machine(tuple(position), mass), arrays=10)
     one_loop(cell, arrays=10)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(5, 3), (400, 900)])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_sparse_product(rows, columns, index):
+    dense, x = draw(5, (rows, columns), columns)
+    dense[draw(6, (rows, columns))[0] > 0.1] = 0.0
+    dense[1] = 0.0  # a row of no elements
+    lengths, where, values = (
+        (dense != 0).sum(axis=1).astype(index),
+        np.nonzero(dense)[1].astype(index),
+        dense[dense != 0],
+    )
+    program = programs.sparse_product.sparse_product
+    found = program(lengths, where, values, x, backend="openmp")
+    np.testing.assert_allclose(found, dense @ x, rtol=1e-12, atol=1e-14)
+    assert_same_bits(found, program(lengths, where, values, x, backend="reference"))
+    plan = program.machine(lengths, where, values, x).plan("openmp")
+    assert len(plan.main.observed.subkernels) == 2  # where rows begin, and all else
+    assert len(plan.array_slots) == 6  # four that are given, the result, and where rows begin
+    where[-1] = columns
+    with pytest.raises(RunError, match=rf"x is read at index {columns}"):
+        program(lengths, where, values, x, backend="openmp")
 
 
 def test_programs_are_a_room_of_their_own():

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from threading import Event
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -198,6 +198,36 @@ class Program(Protocol):
 
         `beside`: an instance on whose device it shall lie, where there are several; else on this thread's current one.
         """
+
+
+class CallInstance(Protocol):
+    """A program that runs once at each call, on arrays of the caller. Not thread-safe: one thread at a time."""
+
+    def lend(self, name: str, values: Array) -> None:
+        """Let the field lie in this array until the next call of `lend`: C-ordered, of the field's type and extents.
+
+        Arrays of fields that the program stores are written, all others only read. Each field is lent before `run`.
+        """
+
+    def write_global(self, name: str, value: Number) -> None:
+        """Set a param; rounded to its type."""
+
+    def read_global(self, name: str) -> Number:
+        """A scalar's value after `run`."""
+
+    def run(self) -> None:
+        """Run the program once. RunError if an index lies outside of what it reads."""
+
+    def close(self) -> None:
+        """Free the memory."""
+
+
+@runtime_checkable
+class LendingProgram(Protocol):
+    """A program whose fields may lie in arrays of the caller; that of a backend on the host."""
+
+    def instantiate_for_calls(self, extents: tuple[int, ...], threads: int = 0) -> CallInstance | None:
+        """Allocate what is not lent; None where an array of the program would be written that is only read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,9 @@ from workbench.backends.global_words import columns_of, number_in, words_of
 from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
 from workbench.backends.loaded_library import load_library
+from workbench.backends.loop_sizes import most_cells
+from workbench.backends.march_record import March as _March
+from workbench.backends.march_record import PreparedMarch, type_number
 from workbench.backends.march_rule import diagnostic_scalars, watches
 from workbench.backends.processor import available_threads, cache_bytes
 from workbench.backends.stopwatch import Stopwatch
@@ -39,33 +42,16 @@ from workbench.codegen.shapes import array_shapes
 from workbench.codegen.source import Source
 from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
-from workbench.graph.types import DD, F64, TYPES, StorageType
 from workbench.planning.axes import along
 from workbench.planning.cost import SMALL_STEP, operations_of
-from workbench.planning.layout import ALIGNMENT, Layout, lay_out_on_host
+from workbench.planning.layout import ALIGNMENT, Layout, lay_out_on_host, lay_out_packed
+from workbench.planning.lending import leaves_inputs_alone
 from workbench.planning.partials import host_buffers, largest_partials, partial_words
 from workbench.planning.plan import Axes, GlobalSlot, KernelPlan, Plan
 from workbench.planning.schedules.locality import TileSizes, tile_sizes
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ENDINGS: tuple[Ending, ...] = ("done", "until", "stopped", "time")
-
-
-class _March(ctypes.Structure):
-    """`struct March` of stencil_openmp.h, member by member."""
-
-    _fields_ = (
-        *((name, ctypes.c_int64) for name in ("kernel", "steps", "first_step", "observe_every", "observe_last")),
-        *((name, ctypes.c_int64) for name in ("always_observe", "threads", "tile")),
-        *((name, ctypes.c_int64) for name in ("depth", "height", "spaces", "chunk")),
-        *((name, ctypes.c_int64) for name in ("conditions", "scalars", "scratch_stride", "sample", "lap_stride")),
-        ("block_bytes", ctypes.c_int64),
-        *((name, ctypes.c_void_p) for name in ("condition_rows", "condition_values", "scalar_slots", "stop")),
-        *((name, ctypes.c_double) for name in ("seconds", "pace")),
-        *((name, ctypes.c_void_p) for name in ("shape", "slots", "tags", "globals", "ahead", "scratch")),
-        *((name, ctypes.c_int64) for name in ("done", "ended", "current", "observed")),
-        *((name, ctypes.c_void_p) for name in ("observed_steps", "observed_values", "laps", "timed")),
-    )
 
 
 class OpenmpBackend(HostBackend[Source, "OpenmpProgram"]):
@@ -144,6 +130,10 @@ class OpenmpProgram:
         """Allocate a state. `threads` 0: as the plan's choices say, else all that this process may keep busy."""
         return OpenmpInstance(self, extents, threads)
 
+    def instantiate_for_calls(self, extents: tuple[int, ...], threads: int = 0) -> OpenmpInstance | None:
+        """Allocate what a call does not lend; None where the plan writes where an array is only read."""
+        return OpenmpInstance(self, extents, threads, lent=True) if leaves_inputs_alone(self.plan) else None
+
 
 def _check_march(library: ctypes.CDLL) -> None:
     """BackendError unless the library's march record is as long as the one it will be given."""
@@ -168,11 +158,17 @@ class _Block:
 class OpenmpInstance:
     """The state of one simulation: an array for each slot, the Globals block, room for partial sums."""
 
-    def __init__(self, program: OpenmpProgram, extents: tuple[int, ...], threads: int = 0) -> None:
+    def __init__(
+        self, program: OpenmpProgram, extents: tuple[int, ...], threads: int = 0, *, lent: bool = False
+    ) -> None:
+        """lent: the arrays of fields are those of the caller, see `CallInstance`; all arrays are packed."""
         plan = program.plan
+        self._lent: dict[str, Array] | None = {} if lent else None
+        self._field_slots: dict[str, int] = {}
+        self._once: PreparedMarch | None = None
         self.plan = plan
         self.extents = checked_extents(plan.graph, extents)
-        cells = int(np.prod(self.extents, dtype=np.int64))
+        cells = most_cells(plan, self.extents)
         wanted = threads or plan.choices.plan.cpu.threads
         self.threads = usable_threads(
             wanted or (1 if cells * operations_of(plan) < SMALL_STEP else available_threads())
@@ -181,6 +177,8 @@ class OpenmpInstance:
         self._shapes = array_shapes(plan)
         self._layouts = {axes: self._lay_out(axes) for axes in ((), *(shape.axes for shape in self._shapes))}
         used = frozenset(slot.index for slot in plan.array_slots)
+        if lent:
+            used -= {slot.index for slot in plan.slots if slot.field}
         sizes = [self._layouts[s.axes].elements * s.itemsize if s.index in used else 0 for s in plan.slots]
         self._blocks = [self._allocate(size) for size in sizes]
         addresses = [block.cells.ctypes.data for block in self._blocks]
@@ -249,6 +247,37 @@ class OpenmpInstance:
 
     def march(self, request: MarchRequest) -> MarchResult:
         """Advance as MarchRequest says, in one call into compiled code that holds no lock of Python."""
+        prepared = self._prepared(request)
+        march, observed_steps, observed = prepared.march, prepared.observed_steps, prepared.observed
+        begin = time.perf_counter()
+        status = self._program.entry(ctypes.byref(march))
+        self._paces[march.kernel] = march.pace
+        self._stopwatch.choose_sample(march.done, time.perf_counter() - begin)
+        self._check(status, request.kernel)
+        count = march.observed
+        recorded = columns_of(observed[:count], [s.type for s in self.plan.graph.scalars])
+        return MarchResult(
+            march.done, _ENDINGS[march.ended], bool(march.current), observed_steps[:count].copy(), recorded
+        )
+
+    def lend(self, name: str, values: Array) -> None:
+        """Let the field lie in this array until the next call of `lend`."""
+        assert self._lent is not None, "an instance for calls"
+        if name not in self._field_slots:
+            self._field_slots[name] = next(s.index for s in self.plan.slots if s.field == name)
+        self._lent[name] = values  # stays alive
+        self._slots[self._field_slots[name]] = values.ctypes.data
+
+    def run(self) -> None:
+        """Run the program once, on the arrays that are lent."""
+        if self._once is None:
+            self._once = self._prepared(MarchRequest(self.plan.kernels[0].kernel.name, 1))
+        status = self._program.entry(ctypes.byref(self._once.march))
+        self._lent = {}  # nothing of the caller is kept
+        self._check(status, self.plan.kernels[0].kernel.name)
+
+    def _prepared(self, request: MarchRequest) -> PreparedMarch:
+        """The record for compiled code, and the arrays to which it points."""
         names = [k.kernel.name for k in self.plan.kernels]
         if request.kernel not in names:
             raise BackendError(
@@ -259,14 +288,13 @@ class OpenmpInstance:
         kernel = self.plan.kernel(request.kernel)
         every, steps = request.observe_every, max(request.steps, 0)
         room = (request.first_step + steps) // every - request.first_step // every if every > 0 else 0
-        scalars = self.plan.graph.scalars
-        observed_steps: Array = np.zeros(max(room, 1), np.int64)
         words = len(self._scalar_slots)
+        observed_steps: Array = np.zeros(max(room, 1), np.int64)
         observed: Array = np.zeros((max(room, 1), max(words, 1)), np.uint64)
         slots = [self._global(c.scalar) for c in request.until]
         rows: Array = np.array(
             [
-                (s.index, _type_number(s.type), _COMPARISONS.index(c.comparison))
+                (s.index, type_number(s.type), _COMPARISONS.index(c.comparison))
                 for s, c in zip(slots, request.until, strict=True)
             ],
             np.int64,
@@ -311,21 +339,12 @@ class OpenmpInstance:
             laps=self._stopwatch.laps.ctypes.data,
             timed=self._stopwatch.timed[march_kernel].ctypes.data,
         )
-        begin = time.perf_counter()
-        status = self._program.entry(ctypes.byref(march))
-        self._paces[march_kernel] = march.pace
-        self._stopwatch.choose_sample(march.done, time.perf_counter() - begin)
+        return PreparedMarch(march, observed_steps, observed, (rows, values, ahead, request.stop))
+
+    def _check(self, status: int, kernel: str) -> None:
+        """Raise what the march has met: no memory, or an index outside; the state stays as the march left it."""
         if status != 0:
             raise BackendError("there is no memory left for the threads of a march", advice="Use fewer threads.")
-        self._take_note(request.kernel)
-        count = march.observed
-        recorded = columns_of(observed[:count], [s.type for s in scalars])
-        return MarchResult(
-            march.done, _ENDINGS[march.ended], bool(march.current), observed_steps[:count].copy(), recorded
-        )
-
-    def _take_note(self, kernel: str) -> None:
-        """Raise RunError if the march met an index outside; the state stays as the march left it."""
         slot = self.plan.outside
         if slot >= 0 and self._globals[slot]:
             error = noted_error(self.plan, kernel, int(self._globals[slot]))
@@ -348,7 +367,8 @@ class OpenmpInstance:
 
     def _lay_out(self, axes: Axes) -> Layout:
         smallest = min((slot.itemsize for slot in self.plan.slots), default=8)
-        return lay_out_on_host(along(self.extents, axes), along(self.plan.halo, axes), smallest)
+        lay = lay_out_on_host if self._lent is None else lay_out_packed
+        return lay(along(self.extents, axes), along(self.plan.halo, axes), smallest)
 
     def _shape_words(self) -> Array:
         """Words of a `Shape` for each kind of array, in the order in which read_shape takes them.
@@ -373,8 +393,3 @@ class OpenmpInstance:
 
     def _global(self, name: str) -> GlobalSlot:
         return self.plan.global_slot(named_global(self.plan.graph, name).name)
-
-
-def _type_number(type_: StorageType) -> int:
-    """What global_as_number calls a type: dd is compared by hi, which comes first."""
-    return TYPES.index(F64 if type_ == DD else type_)

@@ -15,7 +15,7 @@ from workbench.frontend.promotion import cast_term
 from workbench.frontend.subscripts import subscript
 from workbench.frontend.trace import Operand, Positions, Term, Trace, current_trace
 from workbench.frontend.value import Value, operand, term_of, wrap
-from workbench.graph.types import F64
+from workbench.graph.types import BOOL, F64, I64
 
 
 class ArrayValue(Value):
@@ -245,6 +245,22 @@ def _outer(a: object, b: object) -> Value:
     return wrap(apply("multiply", left, right))
 
 
+def _cumulative(name: str) -> Callable[..., Value]:
+    def function(a: ArrayValue, axis: int | None = None) -> Value:
+        term = term_of(a)
+        if axis is None and len(order_of(term)) != 1:
+            raise TraceError(
+                f"{term.trace.text_here()}: along which of {len(order_of(term))} axes?",
+                advice="Give axis=0, or another.",
+            )
+        if term.type == BOOL or (term.type.is_integer and term.type.bits < 64):
+            term = cast_term(term, I64)
+        number = positions_of(term.trace).own_axis(term, 0 if axis is None else axis, name)
+        return wrap(term.trace.emit(lambda pool: pool.scan(name, term.index, number)).in_order(term.order))
+
+    return function
+
+
 _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "sum": _reduction("sum"),
     "prod": _reduction("product"),
@@ -259,5 +275,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "expand_dims": _expand_dims,
     "dot": _product,
     "outer": _outer,
+    "cumsum": _cumulative("sum"),
+    "cumprod": _cumulative("product"),
 }
 """NumPy's functions that mean something else for arrays than for the value of a cell."""

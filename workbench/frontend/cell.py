@@ -131,13 +131,16 @@ def trace_called(
 
     The function runs again as long as `call` raises TraceAgainError.
     """
-    return _trace(*_runner(function, name, call), name, None, dtype, None)
+    return _trace(*_runner(function, name, call, own_names=True), name, None, dtype, None)
 
 
 def _runner(
-    function: FunctionType, name: str, call: Callable[[Trace, Callable[..., object]], object]
+    function: FunctionType,
+    name: str,
+    call: Callable[[Trace, Callable[..., object]], object],
+    own_names: bool = False,
 ) -> tuple[_Run, Source]:
-    """What runs a function on traced values, called by `call`, and its text."""
+    """What runs a function on traced values, called by `call`, and its text. own_names: they hide those of a cell."""
     check_machine_name(name)
     code = function.__code__
     closure = {
@@ -158,8 +161,9 @@ def _runner(
     def run(trace: Trace, captured: dict[str, Captured]) -> None:
         trace.tree = tree
         scope = NotebookScope(namespace, captured)
+        words = vocabulary(trace.dim)
         body: dict[str, object] = {
-            **vocabulary(trace.dim),
+            **{word: meant for word, meant in words.items() if not (own_names and word in namespace)},
             **_hooks(trace),
             "__builtins__": scope,
             "__name__": name,

@@ -31,14 +31,14 @@ def scan(
     operator = combining(op, given, identity, "scan")
     assert isinstance(given, Term)
     if trace.positions is not None:
-        raise TraceError(
-            f"{trace.text_here('scan')}: a function of arrays has no scans", advice="Write it in a cell of arrays."
-        )
-    along = own_axes(given, axis, "scan")
-    if len(along) > 1:
-        raise TraceError(f"scan over the axes {axis!r}", advice="Name one axis; scan the result along another one.")
+        along = trace.positions.own_axis(given, axis, "scan")
+    else:
+        found = own_axes(given, axis, "scan")
+        if len(found) > 1:
+            raise TraceError(f"scan over the axes {axis!r}", advice="Name one axis; scan the result along another one.")
+        along = found[0]
     inner, ways = given.index, {"reverse": bool(reverse), "exclusive": bool(exclusive)}
-    result = trace.emit(lambda pool: pool.scan(operator, inner, along[0], **ways))
+    result = trace.emit(lambda pool: pool.scan(operator, inner, along, **ways)).in_order(given.order)
     return started(op, operator, start, result)
 
 
@@ -52,11 +52,6 @@ def fold_segments(op: object, xs: object, lengths: object, start: object = None,
     given, counts = operand(xs), operand(lengths)
     operator = combining(op, given, identity, "fold_segments")
     assert isinstance(given, Term)
-    if trace.positions is not None:
-        raise TraceError(
-            f"{trace.text_here('fold_segments')}: a function of arrays has no segments",
-            advice="Write it in a cell of arrays.",
-        )
     if not isinstance(counts, Term) or not counts.is_local or not counts.type.is_integer or counts.type == BOOL:
         shown = f"{counts.type}" if isinstance(counts, Term) else repr(counts)
         raise TraceError(
@@ -69,7 +64,9 @@ def fold_segments(op: object, xs: object, lengths: object, start: object = None,
                 f"{trace.text_here('fold_segments')}: {what} have the axes {term.space.axis_names}",
                 advice="Give elements of one axis and lengths of one.",
             )
-    return started(op, operator, start, _segments(trace, operator, given, counts))
+    if trace.positions is not None:
+        counts = trace.positions.apart(given, counts)
+    return started(op, operator, start, _segments(trace, operator, given, counts).in_order(counts.order))
 
 
 def _segments(trace: Trace, operator: str | Region, given: Term, counts: Term) -> Term:

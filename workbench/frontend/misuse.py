@@ -20,7 +20,9 @@ _STATEMENTS: dict[type[ast.AST], str] = {ast.If: "if", ast.IfExp: "if", ast.Whil
 
 
 def _nature(term: Term) -> str:
-    return "has one value per cell" if term.is_local else "is known only when the simulation runs"
+    if term.is_local:
+        return "has one value per element" if term.order is not None else "has one value per cell"
+    return "is known only at the call" if term.trace.is_called else "is known only when the simulation runs"
 
 
 def _python_function() -> str:

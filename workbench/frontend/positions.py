@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from workbench.errors import TraceError
 from workbench.frontend.axis_table import AxisTable, Cut, Meeting, Origin
 from workbench.frontend.promotion import cast_term, constant, number_type, spread
-from workbench.frontend.renaming import Rename, Target, renamed
+from workbench.frontend.renaming import STORED, Rename, Target, renamed
 from workbench.frontend.trace import Operand, Term, Trace
 from workbench.frontend.value import operand
-from workbench.graph import OPERATORS, REDUCTIONS, Axis, Fold, LoadSize, Node, Region, Space, Static, StorageType
+from workbench.graph import OPERATORS, REDUCTIONS, Axis, LoadSize, Node, Region, Space, Static, StorageType
 from workbench.graph.operators import accepts
 from workbench.graph.types import BOOL, I64
 
@@ -112,7 +112,7 @@ class FunctionPositions:
         """The value along other axes of equal lengths, or along slices of its own."""
         if not axes:
             return term
-        index = renamed(Rename(self.trace, self.table.place, self._load, self.free), term.index, dict(axes))
+        index = renamed(Rename(self.trace, self.table.place, self._load), term.index, dict(axes))
         return Term(self.trace, index, tuple(axes[a].axis if a in axes else a for a in order_of(term)))  # type: ignore[index]  # None is not in it
 
     def _load(self, static: str, axes: Mapping[Axis, Target]) -> int:
@@ -176,6 +176,20 @@ class FunctionPositions:
             space = Space(tuple(sorted({*term.space.axes, one}, key=self.table.place)))
             term = spread(term, space).in_order(term.order)
         return self.fold(operator, term, numbers)
+
+    def own_axis(self, term: Term, axis: object, what: str) -> int:
+        """The number, among the value's axes in the program's order, of the one axis that is named."""
+        numbers = own_positions(term, axis, what)
+        found = order_of(term)[numbers[0]]
+        if len(numbers) > 1 or found is None:
+            raise TraceError(f"{what} over the axes {axis!r}", advice="Name one axis, not one made by None.")
+        return term.space.axes.index(found)
+
+    def apart(self, term: Term, other: Term) -> Term:
+        """`other` along axes that the value does not have."""
+        taken: list[Axis | None] = [*term.space.axes, *order_of(other)]
+        axes = {axis: Target(self.free(axis, taken)) for axis in order_of(other) if axis in term.space.axes and axis}
+        return self.rename(other, axes)
 
     def generate(self, shape: Sequence[object], f: Callable[..., object]) -> Term:
         """The array of what the function gives for the indices along axes of these lengths."""
@@ -249,12 +263,12 @@ def own_positions(term: Term, axis: object, what: str) -> tuple[int, ...]:
 
 
 def folds(term: Term) -> bool:
-    """Whether a fold is among what makes a value in each cell, which is dear to compute twice."""
-    return contains(term, lambda node: isinstance(node.instruction, Fold))
+    """Whether a fold or a scan is among what makes a value in each cell: it would be read from its array."""
+    return contains(term, lambda node: isinstance(node.instruction, STORED))
 
 
 def contains(term: Term, wanted: Callable[[Node], bool]) -> bool:
-    """Whether a node of this kind is among what makes a value in each cell."""
+    """Whether a node of this kind is among what makes a value in each cell; not inside of what is stored."""
     pool, waiting, seen = term.trace.pool, [term.index], {term.index}
     while waiting:
         node = pool.node(waiting.pop())
@@ -262,6 +276,8 @@ def contains(term: Term, wanted: Callable[[Node], bool]) -> bool:
             continue
         if wanted(node):
             return True
+        if isinstance(node.instruction, STORED):
+            continue
         waiting += [index for index in node.operands if index not in seen]
         seen.update(node.operands)
     return False

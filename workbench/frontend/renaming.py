@@ -1,13 +1,28 @@
-"""Renaming: the same value along other axes, made of the same operations on its arguments read along those axes."""
+"""Renaming: the same value along other axes, made of the same operations on its arguments read along those axes.
+
+Folds, scans and segments are not made again: they are read from their arrays at the places of the other axes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from workbench.frontend.axis_table import Cut
 from workbench.frontend.trace import Trace
-from workbench.graph import Axis, Broadcast, Fold, Gather, Load, LoadIndex, Node, Replicate, Space
+from workbench.graph import (
+    Axis,
+    Broadcast,
+    Fold,
+    Gather,
+    Load,
+    LoadIndex,
+    Node,
+    Replicate,
+    Scan,
+    SegmentedReduce,
+    Space,
+)
 from workbench.graph.rewrite import copy
 from workbench.graph.spaces import NamedExtent
 from workbench.graph.types import I64
@@ -22,16 +37,17 @@ class Target:
 
 
 _Axes = dict[Axis, Target]
+STORED = (Fold, Scan, SegmentedReduce)
+"""What is computed once into an array, from which it is read along other axes."""
 
 
 @dataclass(slots=True)
 class Rename:
-    """What a renaming needs: the order of axes, how an argument is read along others, and axes that are free."""
+    """What a renaming needs: the order of axes, and how an argument is read along others."""
 
     trace: Trace
     place: Callable[[Axis], tuple[int, int]]
     load: Callable[[str, Mapping[Axis, Target]], int]
-    free: Callable[[Axis, Sequence[Axis | None]], Axis]
     made: dict[tuple[int, frozenset[tuple[Axis, Target]]], int] = field(default_factory=dict)
 
 
@@ -41,7 +57,7 @@ def renamed(rename: Rename, root: int, axes: _Axes) -> int:
     needed, waiting = {root}, [root]
     while waiting:
         node = pool.node(waiting.pop())
-        if _changes(node, axes) and not isinstance(node.instruction, Fold):
+        if _changes(node, axes) and not isinstance(node.instruction, STORED):
             for operand in node.operands[isinstance(node.instruction, Gather) :]:  # the array that is read stays
                 if operand not in needed:
                     needed.add(operand)
@@ -72,8 +88,9 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
             made = pool.broadcast(node.operands[0], space)
         case Replicate():
             made = pool.replicate(rename.made[node.operands[0], key], space)
-        case Fold():
-            made = _fold(rename, node, axes)
+        case Fold() | Scan() | SegmentedReduce():
+            indices = [index_of(rename.trace, a, axes.get(a, Target(a)), space) for a in node.space.axes]
+            made = pool.gather(index, indices)
         case _:
             made = copy(pool, replace(node, space=space), tuple(rename.made[o, key] for o in node.operands))
     for name in node.names:
@@ -81,29 +98,6 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
     for span in node.spans:
         pool.annotate(made, span=span)
     return made
-
-
-def _fold(rename: Rename, node: Node, axes: _Axes) -> int:
-    """A fold along other axes; those that it folds give way where they are taken, and keep their order."""
-    pool, instruction = rename.trace.pool, node.instruction
-    assert isinstance(instruction, Fold)
-    assert node.space is not None
-    inner = pool.node(node.operands[0]).space
-    assert inner is not None
-    taken: list[Axis | None] = [_target(axes, a) for a in node.space.axes]
-    moved = {a: b for a, b in axes.items() if a in node.space.axes}
-    folded = []
-    for number in instruction.axes:
-        bound = inner.axes[number]
-        free = bound if bound not in taken else rename.free(bound, taken)
-        taken.append(free)
-        folded.append(free)
-        if free != bound:
-            moved[bound] = Target(free)
-    operand = renamed(rename, node.operands[0], moved)
-    space = pool.node(operand).space
-    assert space is not None
-    return pool.fold(instruction.operator, operand, [space.axes.index(axis) for axis in folded])
 
 
 def index_of(trace: Trace, axis: Axis, target: Target, space: Space) -> int:

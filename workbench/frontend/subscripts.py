@@ -15,7 +15,7 @@ from workbench.frontend.positions import FunctionPositions, contains, order_of
 from workbench.frontend.promotion import cast_term, constant, meeting_space, spread
 from workbench.frontend.renaming import Target, index_of
 from workbench.frontend.trace import Operand, Term
-from workbench.graph import GLOBAL, OPERATORS, Arith, Axis, Fold, Node, Space
+from workbench.graph import GLOBAL, OPERATORS, Arith, Axis, Node, Space
 from workbench.graph.types import BOOL, I64
 
 _DEAR = 4.0
@@ -104,9 +104,7 @@ def _sliced(positions: FunctionPositions, term: Term, cuts: Mapping[Axis, Target
 
 
 def _is_dear(node: Node) -> bool:
-    if isinstance(node.instruction, Arith):
-        return OPERATORS[node.instruction.operator].flops >= _DEAR
-    return isinstance(node.instruction, Fold)
+    return isinstance(node.instruction, Arith) and OPERATORS[node.instruction.operator].flops >= _DEAR
 
 
 def _gathered(positions: FunctionPositions, text: str, term: Term, indexed: Mapping[int, Term]) -> Term:

@@ -114,6 +114,12 @@ class Positions(Protocol):
     def fold_axes(self, operator: str | Region, term: Term, axis: object, in_any_order: bool) -> Term:
         """The fold by a reduction's name or a function, in order of elements unless any order will do."""
 
+    def own_axis(self, term: Term, axis: object, what: str) -> int:
+        """The number, among the value's axes in the program's order, of the one axis that is named."""
+
+    def apart(self, term: Term, other: Term) -> Term:
+        """`other` along axes that the value does not have."""
+
     def generate(self, shape: Sequence[object], f: Callable[..., object]) -> Term:
         """The array of what the function gives for the indices along axes of these lengths."""
 

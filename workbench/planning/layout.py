@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 
 ALIGNMENT = 64
 """Bytes: a cache line and a 512-bit vector. Cell (.., 0) of every row starts at a multiple of it."""
@@ -36,6 +37,13 @@ def lay_out_on_host(extents: tuple[int, ...], halo: tuple[tuple[int, int], ...],
     if aligned.elements * smallest_itemsize < LARGE_BYTES:
         return aligned
     return lay_out(extents, halo, smallest_itemsize, alignment=smallest_itemsize)
+
+
+def lay_out_packed(extents: tuple[int, ...], halo: tuple[tuple[int, int], ...], smallest_itemsize: int) -> Layout:
+    """Return the layout of arrays as NumPy makes them, C-ordered and without padding; for programs without halo."""
+    del smallest_itemsize
+    strides = tuple(prod(extents[axis + 1 :]) for axis in range(len(extents)))
+    return Layout(extents, halo, strides, 0, prod(extents))
 
 
 def lay_out(

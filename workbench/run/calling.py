@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.backends.base import Array, Instance, MarchRequest, Number
+from workbench.backends.base import Array, Number
 from workbench.backends.interpreter import KernelInterpreter, State
 from workbench.backends.teams import check_threads
 from workbench.errors import FieldError, RunError, ShapeError
@@ -19,14 +19,13 @@ from workbench.graph.spaces import NamedExtent
 from workbench.pipeline import compile_graph
 from workbench.planning.choices import Choices
 from workbench.planning.retype import retype
-from workbench.run.creation import allocate
+from workbench.run.one_call import MAIN, OneCall, open_call
 from workbench.run.values import field_values, need_params, number
 
-MAIN = "main"
 _SOURCE = ".source"
 _KEPT = 4
 
-_instances: OrderedDict[tuple[object, ...], tuple[Graph, Choices, Instance]] = OrderedDict()
+_instances: OrderedDict[tuple[object, ...], tuple[Graph, Choices, OneCall]] = OrderedDict()
 _lock = forkable_lock()
 
 
@@ -94,7 +93,7 @@ def _call_text(graph: Graph) -> str:
 def call(graph: Graph, choices: Choices, given: Given, *, backend: str = "auto", threads: int = 0) -> dict[str, Array]:
     """Return the results by name, arrays of their storage types. Raises FieldError, ShapeError, RunError.
 
-    Arrays are copied. A number stands for an array that is everywhere the same. Results that are one number are 0-d.
+    A number stands for an array that is everywhere the same. Results that are one number are 0-d.
     What is reduced over no cell at all is the reduction's identity (for sums -0.0, to which any number may be added).
     """
     if not is_called(graph):
@@ -112,14 +111,17 @@ def call(graph: Graph, choices: Choices, given: Given, *, backend: str = "auto",
     key = (id(graph), id(choices), backend, threads, extents)
     with _lock:
         kept = _instances.pop(key, None)
-    instance = allocate(compile_graph(graph, choices, backend), extents, threads) if kept is None else kept[2]
+    returned = tuple(program.static(name) for name, _ in graph.kernel(MAIN).stores())
+    instance = (
+        open_call(compile_graph(graph, choices, backend), extents, threads, returned) if kept is None else kept[2]
+    )
     try:
         for static in _inputs(program):
-            instance.write_field(static.name, _whole(program, static, arrays[static.name], extents))
+            instance.give(static, _whole(program, static, arrays[static.name], extents))
         for static in program.params:
-            instance.write_global(static.name, numbers.get(static.name, static.default or 0))
+            instance.set(static.name, numbers.get(static.name, static.default or 0))
         _march(program, instance, extents, arrays, numbers)
-        results = {name: _result(program, instance, name) for name, _ in graph.kernel(MAIN).stores()}
+        results = {static.name: instance.result(static) for static in returned}
     except BaseException:
         instance.close()
         raise
@@ -136,16 +138,9 @@ def read_call(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, N
     return arrays, numbers, _extents(graph, arrays, given)
 
 
-def _result(graph: Graph, instance: Instance, name: str) -> Array:
-    static = graph.static(name)
-    if static.role == "field":
-        return instance.read_field(name)
-    return np.asarray(stored(instance.read_global(name), static.type))
-
-
-def _keep(key: tuple[object, ...], graph: Graph, choices: Choices, instance: Instance) -> None:
+def _keep(key: tuple[object, ...], graph: Graph, choices: Choices, instance: OneCall) -> None:
     """Graph and choices are kept with it, so that their identities stay theirs."""
-    dropped: list[Instance] = []
+    dropped: list[OneCall] = []
     with _lock:
         other = _instances.pop(key, None)  # of a call at the same time
         if other is not None:
@@ -249,11 +244,11 @@ def _of_pairs(graph: Graph) -> bool:
 
 
 def _march(
-    graph: Graph, instance: Instance, extents: tuple[int, ...], arrays: State, numbers: Mapping[str, Number]
+    graph: Graph, instance: OneCall, extents: tuple[int, ...], arrays: State, numbers: Mapping[str, Number]
 ) -> None:
     """Run the program once. What is wrong with an index, the interpreter says with the value and the cell."""
     try:
-        instance.march(MarchRequest(MAIN, 1))
+        instance.run()
     except RunError:
         _interpreted(graph, extents, arrays, numbers)
         raise

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.backends.base import Array, Instance, MarchRequest
+from workbench.backends.base import Array
 from workbench.backends.interpreter import KernelInterpreter
 from workbench.errors import RunError, ShapeError
 from workbench.frontend.axis_table import AnyOrigin, CutOrigin, Meeting, Origin
@@ -17,8 +17,8 @@ from workbench.frontend.positions import Reading
 from workbench.graph import Static
 from workbench.graph.operators import cast
 from workbench.pipeline import Compiled
-from workbench.run.calling import MAIN
-from workbench.run.creation import allocate
+from workbench.run.one_call import MAIN, OneCall, open_call
+from workbench.run.values import fit
 
 _KEPT = 2
 """Instances that wait for the next call: one, and one more where threads call at the same time."""
@@ -39,7 +39,7 @@ def value_at(arguments: Sequence[object], path: Path) -> Any:  # noqa: ANN401  #
 class _Input:
     """A static that is an array, where its values stand among the arguments, and in which order of axes."""
 
-    static: str
+    static: Static
     path: Path
     positions: tuple[int, ...] | None
     cuts: tuple[tuple[slice, ...], ...]
@@ -49,6 +49,8 @@ class _Input:
         array: Array = value_at(arguments, self.path)
         for cut in self.cuts:
             array = array[cut]
+        if array.dtype != self.static.type.numpy:  # the precision of the value was chosen
+            array = fit(self.static.name, array, self.static.type)
         return array if self.positions is None else array.transpose(self.positions)
 
 
@@ -80,13 +82,12 @@ class Prepared:
         self._graph = graph = compiled.graph
         self._rebuild = function.rebuild
         self._inputs = [
-            _Input(reading.static, paths[reading.argument], _moved(reading.positions), _cuts(reading))
+            _Input(graph.static(reading.static), paths[reading.argument], _moved(reading.positions), _cuts(reading))
             for reading in function.readings
         ]
         self._params = [(static.name, paths[static.name]) for static in graph.params]
         self._outputs = [_Output(graph.static(result.static), result) for result in function.results]
-        self._idle: list[Instance] = []
-        self._request = MarchRequest(MAIN, 1)
+        self._idle: list[OneCall] = []
 
     def run(self, arguments: Sequence[object]) -> object:
         """What the function returns for these arguments."""
@@ -95,14 +96,15 @@ class Prepared:
         try:
             instance = self._idle.pop()
         except IndexError:
-            instance = allocate(self._compiled, self._extents, self._threads)
+            statics = tuple(each.static for each in self._outputs)
+            instance = open_call(self._compiled, self._extents, self._threads, statics)
         try:
             for given in self._inputs:
-                instance.write_field(given.static, given.of(arguments))
+                instance.give(given.static, given.of(arguments))
             for name, path in self._params:
-                instance.write_global(name, value_at(arguments, path))
-            self._march(instance, arguments)
-            found = [_arranged(_read(instance, each.static), each.result) for each in self._outputs]
+                instance.set(name, value_at(arguments, path))
+            self._once(instance, arguments)
+            found = [_arranged(instance.result(each.static), each.result) for each in self._outputs]
         except BaseException:
             instance.close()
             raise
@@ -112,10 +114,10 @@ class Prepared:
             instance.close()
         return self._rebuild(found)
 
-    def _march(self, instance: Instance, arguments: Sequence[object]) -> None:
+    def _once(self, instance: OneCall, arguments: Sequence[object]) -> None:
         """Run the program once. What is wrong with an index, the interpreter says with the value and the element."""
         try:
-            instance.march(self._request)
+            instance.run()
         except RunError:
             self._interpreted(arguments)
             raise
@@ -123,7 +125,7 @@ class Prepared:
     def _interpreted(self, arguments: Sequence[object]) -> list[Array]:
         """The meaning of the program: also where an axis has no element, for which nothing is compiled."""
         graph = self._graph
-        state = {given.static: given.of(arguments) for given in self._inputs}
+        state = {given.static.name: given.of(arguments) for given in self._inputs}
         for name, path in self._params:
             state[name] = cast(np.asarray(value_at(arguments, path)), graph.static(name).type)
         with np.errstate(all="ignore"):
@@ -187,12 +189,6 @@ def _cuts(reading: Reading) -> tuple[tuple[slice, ...], ...]:
     most = max(map(len, reading.cuts), default=0)
     padded = [[slice(*cut) for cut in chain] + [slice(None)] * (most - len(chain)) for chain in reading.cuts]
     return tuple(zip(*padded, strict=True))
-
-
-def _read(instance: Instance, static: Static) -> Array:
-    if static.role == "field":
-        return instance.read_field(static.name)
-    return np.asarray(instance.read_global(static.name), static.type.numpy)
 
 
 def _arranged(array: Array, result: Result) -> Array:

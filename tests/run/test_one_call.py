@@ -1,0 +1,123 @@
+"""Calls of programs of arrays: no copies on the host, nothing is kept, memory stays flat, threads do not meet."""
+
+import gc
+import threading
+import tracemalloc
+import weakref
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.bits import assert_same_bits
+
+
+@wb.collective(backend="openmp", threads=1)
+def squares(x, shift=0.0):
+    return x * x + shift, np.sum(x)
+
+
+def lent(program):
+    (prepared,) = program._prepared.values()
+    (call,) = prepared._idle
+    return call._instance
+
+
+def test_arrays_on_the_host_are_not_copied():
+    n = 200_000
+    program = wb.collective(backend="openmp")(lambda x, y: x * y + x)
+    x = np.linspace(0, 1, n)
+    first = program(x, x)
+    assert lent(program).memory_bytes < n  # of 8 n bytes an array
+    seen = []
+    run = lent(program)
+    program(x, first)
+    lend, run.lend = run.lend, lambda name, values: (seen.append(values), lend(name, values))
+    again = program(first, first)
+    assert seen[0] is first  # a result that is fed back
+    assert seen[1] is first  # an array that is given twice
+    assert seen[2] is again  # the result is made where it is returned
+    assert again.tolist() == (first * first + first).tolist()
+
+
+def test_arrays_of_different_lengths_need_no_room_for_their_product():
+    program = wb.collective(backend="openmp")(lambda x, y: np.sum(x) * np.sum(y))
+    x, y = np.ones(300_000), np.ones(200_000)
+    assert program(x, y) == 6e10
+    assert lent(program).memory_bytes < 10_000
+
+
+def test_neither_arguments_nor_results_are_kept():
+    x = np.linspace(0, 1, 1000)
+    found, _ = squares(x)
+    seen = [weakref.ref(x), weakref.ref(found)]
+    del x, found
+    assert [each() for each in seen] == [None, None]
+
+
+def held():
+    """Bytes that the code of calls holds, whatever else the process does."""
+    gc.collect()
+    own = [tracemalloc.Filter(True, f"*/workbench/{part}") for part in ("run/*", "backends/*", "array_function.py")]
+    return sum(trace.size for trace in tracemalloc.take_snapshot().filter_traces(own).traces)
+
+
+def test_memory_is_flat_over_many_calls():
+    x = np.linspace(0, 1, 50)
+    tracemalloc.start()
+    try:
+        for turn in range(300):
+            squares(x, float(turn))
+        before = held()
+        for turn in range(3000):
+            squares(x, float(turn))
+        assert held() - before < 100_000  # less than 40 bytes a call; a result has 400
+    finally:
+        tracemalloc.stop()
+
+
+def test_params_of_the_last_call_do_not_stay():
+    x = np.zeros(3)
+    for shift in (1.5, 0.0, -0.0, np.float64(2.0)):
+        assert_same_bits(squares(x, shift)[0], np.full(3, 0.0 + shift))
+    assert squares(x)[0].tolist() == [0.0] * 3
+
+
+def test_strided_misaligned_and_read_only_arrays():
+    x = np.arange(12.0)
+    locked = x.copy()
+    locked.flags.writeable = False
+    misaligned = np.zeros(97, np.uint8)[1:].view(np.float64)
+    misaligned[:] = x
+    for given in (x[::3], x[::-1], locked, misaligned, x.astype(">f8")):
+        assert squares(given)[0].tolist() == (np.asarray(given, float) ** 2).tolist()
+    assert x.tolist() == list(range(12))
+
+
+def test_threads_call_at_the_same_time():
+    wrong = []
+
+    def work(seed):
+        x = np.random.default_rng(seed).random(3000)
+        for _ in range(40):
+            found, total = squares(x, float(seed))
+            if not (np.array_equal(found, x * x + seed) and abs(total - x.sum()) < 1e-9):
+                wrong.append(seed)
+
+    workers = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert not wrong
+
+
+@pytest.mark.parametrize("backend", ["reference", "openmp"])
+def test_machines_of_cells_are_called_in_the_same_way(backend):
+    machine = wb.trace('x = array("x", "n")\nc = param("c", 2.0)\noutput("y", c * x)', name="scaled")
+    x = np.arange(5.0)
+    first = machine(x=x, backend=backend)["y"]
+    second = machine(x=first, c=3.0, backend=backend)["y"]
+    assert first.tolist() == [0.0, 2.0, 4.0, 6.0, 8.0]
+    assert second.tolist() == [0.0, 6.0, 12.0, 18.0, 24.0]
+    assert not np.shares_memory(first, second)

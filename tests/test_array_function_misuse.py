@@ -1,0 +1,99 @@
+"""Bad use of functions of arrays: what is refused, with which error, in words that help."""
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from workbench.errors import FieldError, RunError, ShapeError, StencilError, TraceError
+from workbench.language import add, fold, fold_segments, generate, scan
+
+
+def dot_product(x, y):
+    return np.sum(x * y)
+
+
+ERRORS = [
+    (
+        lambda x, y: x + y,
+        (np.ones(3), np.ones(4)),
+        ShapeError,
+        r"y along axis 0 has 4 elements(.*\n)*.*x \+ y",
+    ),
+    (
+        lambda x, y: x @ y,
+        (np.ones((3, 2)), np.ones((3, 2))),
+        ShapeError,
+        "y along axis 0 has 3 elements, x along axis 1 has 2",
+    ),
+    (lambda x, y: x * y, (np.ones(3), np.ones((3, 3))), TraceError, r"1 axis meets one of 2(.*\n)*.*x\[None, :\]"),
+    (lambda x: x.sum(axis=1), (np.ones(3),), TraceError, "sum over axis 1 of a value with 1 axis"),
+    (lambda x: np.max(x, axis=(0, 0)), (np.ones((3, 2)),), TraceError, "max over the axes"),
+    (lambda x: fold(lambda a, b: a, x), (np.ones(3),), TraceError, "no identity is given for <lambda>"),
+    (lambda x: fold(lambda a, b: a > b, x, identity=0.0), (np.ones(3),), TraceError, "is given bool"),
+    (lambda x: fold(lambda a, b: a + x, x, identity=0.0), (np.ones(3),), TraceError, "another cell"),
+    (lambda x: fold(np.hypot, x), (np.ones(3),), TraceError, "fold by hypot"),
+    (lambda x: fold(add, x.sum()), (np.ones(3),), TraceError, "one number"),
+    (lambda x, n: generate(n, lambda i: i) + x, (np.ones(3), 3), TraceError, "given at the call"),
+    (lambda x: generate(-1, lambda i: i), (np.ones(3),), TraceError, "-1 is no length"),
+    (lambda x: generate(2, lambda i: i) + x, (np.ones(3),), ShapeError, "has 2 elements"),
+    (lambda x: np.any(x), (np.ones(3),), TraceError, "any does not take f64"),
+    (lambda x: x[:, :], (np.ones(3),), TraceError, "names 2 axes of 1"),
+    (lambda x: np.diff(x), (np.ones(3),), TraceError, "np.diff has no meaning"),
+    (lambda x: np.cumsum(x), (np.ones((3, 3)),), TraceError, "along which of 2 axes"),
+    (lambda x: scan(add, x, axis=(0, 1)), (np.ones((3, 3)),), TraceError, "scan over the axes"),
+    (lambda x: fold_segments(add, x, 3), (np.ones(3),), TraceError, "the lengths are 3"),
+    (lambda x: x @ 2.0, (np.ones(3),), TraceError, "@ takes vectors and matrices"),
+    (lambda x: x.T.transpose(0, 0), (np.ones((3, 2)),), TraceError, "Name each axis once"),
+    (lambda x: range(x.shape[0]), (np.ones(3),), TraceError, "known only at the call"),
+    (lambda x: len(x) * x, (np.ones(3),), TraceError, "known only at the call"),
+    (lambda x: x if x.sum() > 0 else -x, (np.ones(3),), TraceError, "needs one true or false"),
+    (lambda x: float(x.sum()) * x, (np.ones(3),), TraceError, "float needs one number"),
+    (lambda x: x.at(1, 0), (np.ones(3),), TraceError, "has no .at"),
+    (lambda x: "nothing", (np.ones(3),), TraceError, "returns no array"),
+    (lambda x: object(), (np.ones(3),), TraceError, "returns object, which is no array"),
+    (lambda x: 2.0 * x, (3.0,), TraceError, "computes with no array"),
+    (lambda x: x, (np.ones(3, complex),), FieldError, "x was given complex128 values"),
+    (lambda x: x, (object(),), FieldError, "x was given"),
+    (lambda x, y: x, (np.ones(3),), FieldError, "missing a required argument: 'y'"),
+]
+
+
+@pytest.mark.parametrize(("function", "given", "error", "what"), ERRORS)
+def test_bad_use_is_refused_with_words_that_help(function, given, error, what):
+    with pytest.raises(error, match=what):
+        wb.collective(function)(*given, backend="reference")
+
+
+def test_an_error_names_the_line_of_the_function():
+    @wb.collective
+    def wrong(x):
+        y = 2 * x
+        return y if y.max() > 3 else x
+
+    with pytest.raises(StencilError) as caught:
+        wrong(np.ones(3))
+    assert caught.value.source.strip() == "return y if y.max() > 3 else x"
+
+
+def test_names_of_the_module_hide_words_of_cells():
+    def shift(x):
+        return 2 * x
+
+    @wb.collective(backend="reference")
+    def scaled(x):
+        return shift(x) + sqrt(x)  # noqa: F821  # a word
+
+    assert scaled(np.array([4.0])).tolist() == [10.0]
+
+
+def test_what_is_no_function_of_arrays():
+    with pytest.raises(TraceError, match="collective needs a function of arrays"):
+        wb.collective(np.sum)
+    with pytest.raises(TraceError, match="takes \\*arrays"):
+        wb.collective(lambda *arrays: arrays[0])
+    with pytest.raises(TraceError, match="'threads' is a keyword"):
+        wb.collective(lambda x, threads: x)
+    with pytest.raises(RunError, match="threads"):
+        wb.collective(dot_product)(np.ones(2), np.ones(2), threads=10**6)
+    with pytest.raises(RunError, match="dot_product has no steps"):
+        wb.collective(dot_product).machine(np.ones(2), np.ones(2)).simulate()

@@ -1,0 +1,109 @@
+"""Random functions of arrays: NumPy's own results to the last bit, as all numbers are whole; then equal bits compiled.
+
+A function is drawn by a seed, once for NumPy and once for each attempt to trace it, and makes the same choices.
+"""
+
+import random
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.bits import assert_same_bits
+
+STEPS, KEPT = 9, 3
+
+
+def random_function(seed):
+    """A function of a matrix (n, m), vectors (n), (m), (m) and places in (m); `labels` tells lengths that are equal."""
+
+    def function(a, x, y, z, places):
+        draw = random.Random(seed)
+        pool = [(a, "nm"), (x, "n"), (y, "m"), (z, "m")]
+        for _ in range(STEPS):
+            pool.append(step(draw, pool, places))
+        return tuple(value for value, _ in pool[-KEPT:])
+
+    return function
+
+
+def step(draw, pool, places):
+    """One further value, below 11, with a letter for each axis."""
+    arrays = [each for each in pool if each[1]]
+    value, labels = draw.choice(arrays)
+    axis = draw.randrange(len(labels))
+    kind = draw.choice(STEP_KINDS)
+    if kind == "meet":
+        other = draw.choice([v for v, own in pool if own in (labels, "")])
+        return (value * other + draw.choice([1, other])) % 11, labels
+    if kind == "choose":
+        other = draw.choice([v for v, own in arrays if own == labels])
+        return np.where(value > other, value - other, np.maximum(other, 3)), labels
+    if kind == "outer" and len(labels) == 1:
+        other, own = draw.choice([each for each in arrays if len(each[1]) == 1])
+        return (value[:, None] + 2 * other[None, :]) % 11, labels + own
+    if kind == "fold":
+        folded = draw.choice([np.sum, np.max, np.min])(value, axis=axis)
+        return folded % 11, labels[:axis] + labels[axis + 1 :]
+    if kind == "scan":
+        return np.cumsum(value, axis=axis) % 11, labels
+    if kind == "product":
+        fitting = [(v, own) for v, own in arrays if len(own) <= 2 and own[0] == labels[-1]]
+        if fitting and len(labels) <= 2:
+            other, own = draw.choice(fitting)
+            return (value @ other) % 11, labels[:-1] + own[1:]
+    if kind == "turn":
+        return (value.T, labels[::-1]) if len(labels) > 1 else (value[::-1], labels)
+    if kind == "differ" and labels[axis] in "nm":  # one element less
+        before, after = [(slice(None),) * axis + (cut,) for cut in (slice(None, -1), slice(1, None))]
+        return (value[after] - value[before]) % 11, labels[:axis] + labels[axis].upper() + labels[axis + 1 :]
+    if kind == "gather" and labels[axis] == "m":
+        return value[(slice(None),) * axis + (places,)], labels
+    return value % 5 + 1, labels
+
+
+STEP_KINDS = ["meet", "choose", "outer", "fold", "scan", "product", "turn", "differ", "gather"]
+
+
+def given(seed, n=3, m=4):
+    draw = np.random.default_rng(seed)
+    arrays = [draw.integers(0, 11, shape).astype(float) for shape in ((n, m), n, m, m)]
+    return (*arrays, draw.integers(0, m, m))
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_random_functions_are_numpy(first):
+    for seed in range(first, first + 20):
+        function, values = random_function(seed), given(seed)
+        found = wb.collective(function)(*values, backend="reference")
+        for place, (mine, exact) in enumerate(zip(found, function(*values), strict=True)):
+            assert mine.shape == np.shape(exact), (seed, place)
+            assert np.array_equal(mine, exact), (seed, place)
+
+
+def test_all_kinds_of_steps_are_drawn():
+    drawn = set()
+    for seed in range(60):
+        draw = random.Random(seed)
+        drawn |= {draw.choice(STEP_KINDS) for _ in range(STEPS)}
+    assert drawn == set(STEP_KINDS)
+
+
+def compiled_bits(seed):
+    function, values = random_function(seed), given(seed, 5, 1030)
+    program = wb.collective(function)
+    expected = program(*values, backend="reference")
+    for threads in (1, 3):
+        for mine, bits in zip(program(*values, backend="openmp", threads=threads), expected, strict=True):
+            assert_same_bits(mine, bits, f"seed {seed}")
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_compiled_functions_have_equal_bits(seed):
+    compiled_bits(seed)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("seed", range(200, 300))
+def test_many_compiled_functions_have_equal_bits(seed):
+    compiled_bits(seed)

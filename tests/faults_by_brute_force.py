@@ -16,7 +16,7 @@ WILD = "planning.test_brute_genome:test_any_bits_are_a_genome_that_its_plan_give
 OF_BRUTE_FORCE = (
     # -- allocation
     Fault("what extend() looks at may be recomputed", "allocation", "planning.allocation",
-          "elif index in extended:", "elif index in extended and index in stored:", STORED),
+          "dict.fromkeys(extended, ", "dict.fromkeys(extended & set(stored), ", STORED),
     Fault("a shifted value may be stored", "allocation", "planning.allocation",
           'return Storage.DELAYED, "a shifted value is a read at an offset; store the value itself"',
           'return None, ""', STORED),

@@ -165,6 +165,19 @@ def test_a_total_in_dd_is_summed_in_dd():
     assert empty["sum"].dtype == DD.numpy
 
 
+def test_scans_and_segments_are_summed_in_the_type_that_is_asked():
+    text = """
+lengths = array("lengths", "rows", dtype="i32")
+v = array("v", "entries")
+output("y", fold_segments(add, v, lengths))
+output("up", scan(add, v))
+"""
+    machine = wb.trace(text, name="collected").with_precision(y="dd", up="dd")
+    found = machine(lengths=[4], v=[1e16, 1.0, -1e16, 0.5], backend="reference")
+    assert found["y"].tolist() == [(1.5, 0.0)]
+    assert found["up"].tolist() == [(1e16, 0.0), (1e16, 1.0), (1.0, 0.0), (1.5, 0.0)]
+
+
 def test_rsqrt_of_dd_has_the_digits_of_dd():
     machine = wb.trace('u = field("u")\nu.next = rsqrt(u)', name="root").with_precision("dd")
     with machine.simulate(backend="reference", u=[3.0]) as simulation:

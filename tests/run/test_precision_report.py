@@ -202,6 +202,22 @@ def test_pairs_are_called_in_all_types():
     assert narrow.precision_report(**given).largest_error == report.narrowing.error <= 1e-12
 
 
+def test_scans_segments_and_computed_indices_have_many_digits_too():
+    text = """
+lengths = array("lengths", "rows", dtype="i32")
+columns = array("columns", "entries", dtype="i64")
+v = array("v", "entries")
+x = array("x", "columns")
+output("y", fold_segments(add, v * x[columns], lengths))
+output("up", scan(add, v))
+"""
+    given = {"lengths": [3, 1], "columns": [0, 1, 0, 1], "v": [1e17, 0.1, -1e17, 2.0], "x": [1.0, 3.0]}
+    report = trace(text, "sparse").precision_report(**given)
+    assert str(report).startswith("line 6: sum over segments in y")
+    assert report.value("up").error < 1e-15  # relative to the largest sum
+    assert float(report.value("y").exact) == pytest.approx(0.3)
+
+
 def test_init_and_defaults_begin_as_a_simulation_does():
     text = """
 u = field("u")

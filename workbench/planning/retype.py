@@ -273,9 +273,14 @@ def _in_type(builder: KernelBuilder, value: int, type_: StorageType) -> int:
                     first = 1 if OPERATORS[operator].rule == "select" else 0
                     widened = (_round(builder, o, type_) for o in node.operands[first:])
                     return builder.arith(operator, *node.operands[:first], *widened)
-            case Reduce(str() as operator, axes) | Fold(str() as operator, axes):
-                if accepts(OPERATORS[REDUCTIONS[operator].operator], type_):
-                    return builder.fold(operator, _round(builder, node.operands[0], type_), axes)
+            case (
+                Reduce(operator=str() as operator)
+                | Fold(operator=str() as operator)
+                | Scan(operator=str() as operator)
+                | SegmentedReduce(operator=str() as operator)
+            ) if accepts(OPERATORS[REDUCTIONS[operator].operator], type_):
+                first_operand, *others = node.operands
+                return copy(builder, node, (_round(builder, first_operand, type_), *others))
             case _:
                 pass
     return _round(builder, value, type_)

@@ -88,7 +88,7 @@ def test_the_text_is_the_graph_of_the_cell():
     )
 
 
-@pytest.mark.parametrize(("precision", "type_"), [("single", np.float32), ("double", np.float64), (None, np.float64)])
+@pytest.mark.parametrize(("precision", "type_"), [("single", np.float32), (None, np.float64)])
 def test_precision_is_that_of_all_names(precision, type_):
     machine = wb.interaction(GRAVITY, name="gravity", precision=precision)
     draw = np.random.default_rng(0)

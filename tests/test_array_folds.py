@@ -1,0 +1,84 @@
+"""Folds, scans and segments by functions of arrays, and arrays that are generated: equal bits, in order of elements."""
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.bits import assert_same_bits
+from workbench.errors import RunError, TraceError
+from workbench.language import add, astype, fold, fold_segments, generate, scan, where
+
+
+def in_order(A):
+    last = fold(lambda a, b: b, A.T, axis=0, identity=0.0)
+    steepest = fold(lambda a, b: where(abs(a) > abs(b), a, b), A, axis=(0, 1), identity=0.0, commutative=True)
+    joined = fold(lambda a, b: a * 0.5 + b, A, axis=(1, 0), identity=0.0, start=2.0)
+    return last, steepest, joined, joined * A, fold(add, A, start=1.0), fold("maximum", A, axis=0)
+
+
+def generated(A, shape=(4, 3)):
+    unit = generate((A.shape[0], A.shape[0]), lambda i, j: np.where(i == j, 1.0, 0.0))
+    ramp = generate(shape, lambda i, j: 10 * i + j)
+    return unit @ A, ramp, generate(A.shape, lambda i, j: i).sum(), generate(A.shape[1], lambda i: 2.5), ramp.shape[1]
+
+
+def of(shape):
+    return np.random.default_rng(shape).normal(size=shape)
+
+
+FOLDS = [(in_order, of((3, 4))), (in_order, of((1100, 1))), (in_order, of((2, 1025))), (generated, of((3, 5)))]
+
+
+@pytest.mark.parametrize(("function", "A"), FOLDS)
+def test_folds_by_functions_and_generated_arrays(function, A):
+    program = wb.collective(function)
+    expected = program(A, backend="reference")
+    for threads in (1, 2):
+        for mine, exact in zip(program(A, backend="openmp", threads=threads), expected, strict=True):
+            assert_same_bits(mine, exact)
+    if function is in_order:
+        assert expected[0].tolist() == A[:, -1].tolist()
+        assert abs(expected[1]) == abs(A).max()
+        np.testing.assert_allclose(expected[3], expected[2] * A)
+        np.testing.assert_allclose(expected[4], A.sum(axis=1) + 1)
+        assert expected[5].tolist() == A.max(axis=0).tolist()
+        assert expected[2].shape == ()
+    else:
+        np.testing.assert_allclose(expected[0], A, rtol=1e-14)
+        assert expected[1].tolist() == [[10 * i + j for j in range(3)] for i in range(4)]
+        assert expected[2] == sum(i for i in range(3) for _ in range(5))
+        assert expected[3].tolist() == [2.5] * 5
+        assert expected[4] == 3
+
+
+def test_scans_and_segments_in_order():
+    @wb.collective
+    def parts(x, lengths):
+        behind = scan(add, x, reverse=True, exclusive=True, start=1.0)
+        last = fold_segments(lambda a, b: b, x, lengths, identity=0.0)
+        return (
+            behind,
+            fold_segments(add, x * x, lengths),
+            last,
+            lengths + fold_segments(add, x, 1 + 0 * astype(x, "i64")),
+        )
+
+    x, lengths = of((7,)), np.array([3, 0, 2, 2, 0, 0, 0])
+    expected = parts(x, lengths, backend="reference")
+    for mine, bits in zip(parts(x, lengths, backend="openmp"), expected, strict=True):
+        assert_same_bits(mine, bits)
+    behind, squares, last, sums = expected
+    np.testing.assert_allclose(behind, 1 + np.append(np.cumsum(x[::-1])[::-1][1:], 0.0))
+    np.testing.assert_allclose(squares, [np.sum(part**2) for part in np.split(x, np.cumsum(lengths)[:-1])], atol=1e-15)
+    assert last.tolist() == [x[2], 0.0, x[4], x[6], 0.0, 0.0, 0.0]
+    np.testing.assert_allclose(sums, lengths + x)
+    with pytest.raises(RunError, match="lengths"):
+        parts(x, lengths + 1, backend="openmp")
+
+
+def test_folds_by_functions_in_cells():
+    cell = 'A = array("A", "rows", "columns")\nlast = fold(lambda a, b: b, A, identity=0.0)\noutput("last", last)'
+    A = np.arange(6.0).reshape(2, 3)
+    assert wb.trace(cell)(A=A, backend="openmp")["last"].tolist() == [2.0, 5.0]
+    with pytest.raises(TraceError, match="16 interleaved lanes"):
+        wb.trace(cell.replace("A, identity", "A, axis=(0, 1), identity"))

@@ -51,8 +51,10 @@ def test_both_compilers_take_the_text(kind):
     chosen = [compiler for compiler in compilers() if compiler.kind == kind]
     if not chosen:
         pytest.skip(f"no CUDA compiler: {kind} was not found")
-    binary = nvrtc.compile_cuda(inlined(render_cuda(planned("wave")).source.text), compiler=chosen[0])
-    assert binary.cubin.startswith(b"\x7fELF")
+    gathered = trace_cell('x = array("x", "n")\nk = array("k", "m", dtype="i64")\noutput("y", x[k])', name="gathered")
+    for plan in (planned("wave"), plan_graph(gathered.graph)):
+        binary = nvrtc.compile_cuda(inlined(render_cuda(plan).source.text), compiler=chosen[0])
+        assert binary.cubin.startswith(b"\x7fELF")
 
 
 @pytest.mark.parametrize("preset", ["as_manifest", pytest.param("cost", marks=pytest.mark.proof)])

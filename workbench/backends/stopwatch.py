@@ -1,4 +1,8 @@
-"""Stopwatch: what compiled code noted about the seconds of its launches, and how often it shall look at the clock."""
+"""Stopwatch: what compiled code noted about the seconds of its launches, and how often it shall look at the clock.
+
+Launches are always timed: a build with clocks would not be the code that runs. Heat on 256² cells, 20 µs a step, takes
+0.3 % longer if each step is timed, and nothing that can be measured with the sample.
+"""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from workbench.run.origins import first_bad
 from workbench.run.state import State
 
 PATIENCE = 1000  # steps in which a time may rest, for instance while an inner iteration goes on or a first step grows
+# Not "until all scalars rest": `dt` flickers where the time no longer moves. Conditions of others are not watched.
 FAR = 1e12  # steps: more than ten days of the shortest ones there are
 
 

@@ -22,6 +22,13 @@ __device__ __forceinline__ void barrier() { __syncthreads(); }
 
 }  // namespace stencil
 
+#if defined(__linux__) && !defined(__CUDACC_RTC__)
+// nvcc takes uint64_t from the host's headers, which say `unsigned long` there; CUDA's atomics do not know that type.
+__device__ __forceinline__ unsigned long atomicOr(unsigned long* address, unsigned long value) {
+    return atomicOr(reinterpret_cast<unsigned long long*>(address), static_cast<unsigned long long>(value));
+}
+#endif
+
 #define STENCIL_SHARED(T, name, count) __shared__ T name[count]
 
 #else

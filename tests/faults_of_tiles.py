@@ -68,7 +68,7 @@ OF_TILES = (
     Fault("ghost cells are written where an array was written first", "tiles", GHOSTS,
           "for last in reversed(range(len(self.levels))):", "for last in range(len(self.levels)):", STAGES, (0,)),
     Fault("ghost cells of stages are those of the step before", "tiles", GHOSTS,
-          "for earlier in reversed(range(level)):", "for earlier in ():", SOLVERS, ("heat",)),
+          "for earlier in reversed(range(level)):", "for earlier in ():", BITS, (STAGED, 2)),
     Fault("arrays stay in their slots while ghost cells are looked for", "tiles", GHOSTS,
           "slot = self.step.rotation[slot]", "slot = slot", SOLVERS, ("life",)),
     Fault("ghost cells that tiles begin with are missing", "tiles", GHOSTS,

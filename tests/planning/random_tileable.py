@@ -46,7 +46,7 @@ time.next = time + 0.25
 u = field("u", boundary={"x": "periodic", "y-": reflect(sign=-1), "y+": fixed(time)})
 w = field("w", dtype="f32", boundary={
     "x": periodic(sign=-1), "y-": neumann(0.125, 1.0), "y+": analytic(lambda i, j: 0.5 * i + j + time)})
-s = extend(0.5 * u + 0.1 * u[+1, 0] + 0.1 * w[-1, +1], mirror())
+s = extend(0.5 * u + 0.1 * u[+1, 0] + 0.1 * w[-1, +1], {"x": mirror(), "y-": mirror(), "y+": fixed(time)})
 g = manifest(0.1 * (u[0, +1] - u))
 u.next = 0.5 * u + 0.1 * (s[+1, 0] + s[-1, 0] + s[0, +1] + s[0, -1]) + g - g[0, -1]
 w.next = 0.9 * w + 0.01 * s[+1, -1]

@@ -12,7 +12,7 @@ from workbench.planning.choices import TilingChoices
 from workbench.run import schedules
 from workbench.solvers import advection
 
-LARGE = (700, 1000)  # two arrays of f64 take more than a core's cache
+LARGE = (700, 1000)  # two arrays of f64 take more than the caches of two cores
 STEEP = 'u = field("u", boundary="periodic")\ntop = reduce_max(u)\nu.next = u[+1, 0] / top\n'
 
 
@@ -50,12 +50,12 @@ def test_auto_is_decided_by_size(ringed):
 
 
 def test_auto_says_why_steps_follow_each_other():
-    steep = wb.trace(STEEP, name="steep", dim=2).simulate(u=start(), backend="openmp")
+    steep = wb.trace(STEEP, name="steep", dim=2).simulate(u=start(), backend="openmp", threads=2)
     assert schedule_of(steep) == "stepwise"
     assert "\n  schedule: one step after the other: top needs the maximum of u over all cells, line 2" in str(steep)
     chained = advection.machine()
     (field,) = (f.name for f in chained.graph.fields)
-    simulation = chained.simulate(**{field: start()}, backend="openmp")
+    simulation = chained.simulate(**{field: start()}, backend="openmp", threads=2)
     assert "one step after the other: tiles would gain too little here" in str(simulation)
 
 

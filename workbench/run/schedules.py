@@ -27,15 +27,16 @@ def resolved(
     """
     if choices.plan.tiling.schedule != "auto" or not row_of(backend).tilings:
         return choices, ""
+    many = threads or available_threads()
     plan = plan_for(graph, choices, backend)
-    if memory_bytes(plan, extents) <= cache_bytes():
+    if memory_bytes(plan, extents) <= many * cache_bytes():
         return choices, ""
     found = refusal(plan.main.kernel, plan.main.plain, plan.graph.dim)
     if found is not None:
         return choices, f"one step after the other: {found}"
     for schedule in row_of(backend).tilings:
         tiled = replace(choices, plan=replace(choices.plan, tiling=replace(choices.plan.tiling, schedule=schedule)))
-        if _pays(_planned(graph, tiled, backend), extents, threads):
+        if _pays(_planned(graph, tiled, backend), extents, many):
             return tiled, f"several steps together, {schedule}"
     return choices, "one step after the other: tiles would gain too little here"
 
@@ -50,6 +51,5 @@ def _planned(graph: Graph, choices: Choices, backend: str) -> Plan | None:
 def _pays(plan: Plan | None, extents: tuple[int, ...], threads: int) -> bool:
     if plan is None or plan.main.tiling is None:
         return False
-    many = threads or available_threads()
-    sizes = tile_sizes(plan.main, extents, plan.choices.plan.tiling, many, cache_bytes())
+    sizes = tile_sizes(plan.main, extents, plan.choices.plan.tiling, threads, cache_bytes())
     return sizes is not None and pays(plan.main, extents, sizes)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.capabilities import backends_here
 from workbench.errors import PlanError, TraceError
 from workbench.graph.extended_numbers import as_fraction
 from workbench.graph.types import DD
@@ -151,6 +152,24 @@ def test_pairs_keep_positions_and_totals_in_dd_and_the_force_in_f64():
     plain = wb.trace(PAIRS, name="pairs")(x=x, m=1.0, e2=1e-4, backend="reference")
     assert found["ax"]["hi"] == pytest.approx(plain["ax"], abs=1e-9)
     assert np.any(found["ax"]["lo"])
+
+
+@pytest.mark.parametrize("backend", [name for name in backends_here() if name not in ("reference", "cuda")])
+def test_mixed_types_have_equal_bits_on_every_backend(backend):
+    cell = line().with_precision(u="dd", total="dd", v="f32", c="f32")
+    start = {"u": values(7)["u"], "v": values(7)["v"]}
+    with cell.simulate(backend="reference", **start) as right, cell.simulate(backend=backend, **start) as found:
+        right.run(2)
+        found.run(2)
+        assert found.u.tobytes() == right.u.tobytes()
+        assert (found.total, found.total.lo) == (right.total, right.total.lo)
+    text = PAIRS.replace("rsqrt(dx**2 + e2)", "1 / sqrt(dx**2 + e2)")
+    pairs = wb.trace(text, name="pairs").with_precision(x="dd", ax="dd", dx="dd", r1="f64", force="f32")
+    given = {"x": np.linspace(-1, 1, 9), "m": 1.0, "e2": 1e-4}
+    expected, totals = pairs(backend="reference", **given), pairs(backend=backend, **given)
+    assert {name: total.tobytes() for name, total in totals.items()} == {
+        name: total.tobytes() for name, total in expected.items()
+    }
 
 
 def test_a_total_in_dd_is_summed_in_dd():

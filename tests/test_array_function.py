@@ -121,6 +121,21 @@ def test_every_backend_has_the_bits_of_the_reference(function, given, backend):
             assert_same_bits(values, expected[place], f"result {place}, {threads} threads")
 
 
+def test_einsum_by_letters():
+    def all_of_them(a, b, v):
+        texts = ["ij,jk->ik", "ij,jk", "ij->ji", "ij,ij->j", "ij->"]
+        pairs = [np.einsum(text, *((a, b) if "k" in text else (a, a) if "," in text else (a,))) for text in texts]
+        return (*pairs, np.einsum("i,j->ij", v, v), np.einsum("ij,jk,k->i", a, b, v))
+
+    a, b, v = of((3, 4), (4, 5), (5,))
+    program = wb.collective(all_of_them)
+    found = program(a, b, v, backend="reference")
+    for mine, exact in zip(found, all_of_them(a, b, v), strict=True):
+        np.testing.assert_allclose(mine, exact, rtol=1e-13, atol=1e-15)
+    for mine, bits in zip(program(a, b, v, backend="openmp"), found, strict=True):
+        assert_same_bits(mine, bits)
+
+
 def test_narrow_types_are_kept_and_counts_are_wide():
     @wb.collective
     def narrow(x, k, flags):

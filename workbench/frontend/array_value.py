@@ -245,6 +245,36 @@ def _outer(a: object, b: object) -> Value:
     return wrap(apply("multiply", left, right))
 
 
+def _einsum(subscripts: str, *operands: object) -> Value:
+    """Products of elements by letters, summed over the letters that the result does not name."""
+    trace = current_trace("einsum")
+    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
+    names, terms = inputs.split(","), [operand(each) for each in operands]
+    letters = "".join(dict.fromkeys(inputs.replace(",", "")))
+    if not arrow:
+        output = "".join(sorted(letter for letter in letters if inputs.count(letter) == 1))
+    ranks = [len(order_of(term)) if isinstance(term, Term) else 0 for term in terms]
+    if not letters.isalpha() or not set(output) <= set(letters) or any(len(set(n)) < len(n) for n in (*names, output)):
+        raise TraceError(
+            f"{trace.text_here()}: {subscripts!r} has letters twice in one place, or unknown ones",
+            advice='Write np.einsum("ij,jk->ik", a, b).',
+        )
+    if [len(name) for name in names] != ranks:
+        raise TraceError(
+            f"{trace.text_here()}: {subscripts!r} is given {ranks} axes", advice="Write a letter for each."
+        )
+    every = output + "".join(letter for letter in letters if letter not in output)
+    product: Operand = 1
+    for name, term in zip(names, terms, strict=True):
+        assert isinstance(term, Term)
+        own = dict(zip(name, order_of(term), strict=True))
+        placed = term.in_order(tuple(own.get(letter) for letter in every))
+        product = placed if product == 1 else apply("multiply", product, placed)
+    assert isinstance(product, Term)
+    summed = tuple(range(len(output), len(every)))
+    return wrap(positions_of(trace).reduce("sum", product, summed) if summed else product)
+
+
 def _cumulative(name: str) -> Callable[..., Value]:
     def function(a: ArrayValue, axis: int | None = None) -> Value:
         term = term_of(a)
@@ -275,6 +305,7 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "expand_dims": _expand_dims,
     "dot": _product,
     "outer": _outer,
+    "einsum": _einsum,
     "cumsum": _cumulative("sum"),
     "cumprod": _cumulative("product"),
 }

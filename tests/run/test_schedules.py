@@ -12,7 +12,7 @@ from workbench.planning.choices import TilingChoices
 from workbench.run import schedules
 from workbench.solvers import advection
 
-LARGE = (700, 1000)  # two arrays of f64 take more than the caches of two cores
+LARGE = (900, 1000)  # two arrays of f64 take more than three times two caches
 STEEP = 'u = field("u", boundary="periodic")\ntop = reduce_max(u)\nu.next = u[+1, 0] / top\n'
 
 

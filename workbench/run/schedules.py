@@ -15,6 +15,10 @@ from workbench.planning.plan import Plan
 from workbench.planning.schedules.locality import pays, tile_sizes
 from workbench.planning.schedules.tiling import refusal
 
+_CACHES = (
+    3  # arrays up to so many times the caches of all threads gain little, and tiles have more to do at their edges
+)
+
 
 def resolved(
     graph: Graph, choices: Choices, backend: str, extents: tuple[int, ...], threads: int = 0
@@ -29,7 +33,7 @@ def resolved(
         return choices, ""
     many = threads or available_threads()
     plan = plan_for(graph, choices, backend)
-    if memory_bytes(plan, extents) <= many * cache_bytes():
+    if memory_bytes(plan, extents) <= _CACHES * many * cache_bytes():
         return choices, ""
     found = refusal(plan.main.kernel, plan.main.plain, plan.graph.dim)
     if found is not None:

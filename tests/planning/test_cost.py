@@ -9,6 +9,7 @@ from workbench.graph import OPERATORS, Arith, Load, Shift
 from workbench.machine import trace
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.cost import HostFigures, bound_seconds, ghost_percent, halo_bytes, step_cost
+from workbench.planning.emission import doubles_weight, operator_weight
 
 SEEDS = range(60)
 
@@ -142,3 +143,13 @@ def test_the_cost_preset_is_seldom_worse_than_the_other_two():
         worse += times["cost"] > best * 1.25
     print(f"cost preset: best or equal in {better} of {len(SEEDS)}, more than 25 % worse in {worse}")
     assert better >= 0.8 * len(SEEDS)
+
+
+def test_an_operator_on_dd_weighs_as_much_as_its_f64_operations():
+    kernel = trace('u = field("u", dtype="dd")\nu.next = u * u + astype(u, "f64")', name="pairs").graph.kernel("step")
+    found = {
+        node.instruction.operator: (operator_weight(kernel, index), doubles_weight(kernel, index))
+        for index, node in enumerate(kernel.nodes)
+        if isinstance(node.instruction, Arith)
+    }
+    assert found == {"multiply": (13.0, 13.0), "add": (23.0, 23.0), "cast": (1.0, 1.0)}

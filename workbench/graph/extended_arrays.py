@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
 from workbench.errors import GraphError
-from workbench.graph.extended import apply, from_scalar, sequences, to_scalar
-from workbench.graph.operators import Array
+from workbench.graph.extended import FMA, apply, from_scalar, sequences, to_scalar
+from workbench.graph.instructions import Arith
+from workbench.graph.operators import OPERATORS, Array
 from workbench.graph.types import DD, StorageType, storage_type
 
 _IDENTITIES: dict[str, tuple[float, float]] = {
@@ -38,6 +40,15 @@ def apply_to_pairs(operator: str, operands: Sequence[Array], result: StorageType
     pairs = np.empty(found[0].shape, DD.numpy)
     pairs["hi"], pairs["lo"] = found
     return pairs
+
+
+@cache
+def weight_of(operator: str) -> float:
+    """Return the weight in the cost model of an operator on dd or of a cast to or from it: of its f64 operations."""
+    if operator == "cast":
+        return OPERATORS["cast"].flops
+    steps = (node.instruction for node in sequences()[operator].nodes if isinstance(node.instruction, Arith))
+    return sum(OPERATORS[step.operator].flops if step.operator != FMA else 1.0 for step in steps)
 
 
 def identity_of(reduction: str) -> Array:

@@ -16,6 +16,7 @@ from workbench.graph import (
     Replicate,
     Shift,
 )
+from workbench.graph.extended_arrays import weight_of
 from workbench.graph.instructions import traits_of
 from workbench.planning.plan import Storage
 from workbench.planning.reach import Offset, projection, rank_of
@@ -47,15 +48,22 @@ class Emission:
 def operator_weight(kernel: Kernel, index: int) -> float:
     """Return the cost-model weight of one node: its operator's, 0 for all that is no arithmetic."""
     instruction = kernel.nodes[index].instruction
-    return OPERATORS[instruction.operator].flops if isinstance(instruction, Arith) else 0.0
+    if not isinstance(instruction, Arith):
+        return 0.0
+    return weight_of(instruction.operator) if _has_pairs(kernel, index) else OPERATORS[instruction.operator].flops
 
 
 def doubles_weight(kernel: Kernel, index: int) -> float:
     """Return the same in units of operations on f64: of half the bytes a vector register holds twice as many."""
     weight = operator_weight(kernel, index)
-    if not weight:
-        return 0.0
+    if not weight or _has_pairs(kernel, index):
+        return weight
     return weight * max(kernel.nodes[n].value_type.itemsize for n in (index, *kernel.nodes[index].operands)) / 8
+
+
+def _has_pairs(kernel: Kernel, index: int) -> bool:
+    """Whether an operator takes or gives values of type dd."""
+    return any(kernel.nodes[n].value_type.is_record for n in (index, *kernel.nodes[index].operands))
 
 
 def emit(

@@ -24,6 +24,7 @@ from workbench.graph import (
     Replicate,
     Shift,
 )
+from workbench.graph.extended_arrays import weight_of
 from workbench.graph.instructions import Collective, traits_of
 from workbench.planning.axes import axes_of, in_frame, listed
 from workbench.planning.cost import default_extents
@@ -177,6 +178,8 @@ class Estimate:
         if not isinstance(node.instruction, Arith):
             return 0.0
         name = node.instruction.operator
+        if any(self.kernel.nodes[n].value_type.is_record for n in (index, *node.operands)):
+            return weight_of(name)
         weight = DEAR.get(name, OPERATORS[name].flops)
         return weight * max(self.kernel.nodes[o].value_type.itemsize for o in node.operands) / 8
 

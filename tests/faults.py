@@ -165,7 +165,7 @@ OF_PASSES = (
           "cells = prod(loop_extents(subkernel, extents))", "cells = prod(extents)",
           f"{COST}:test_bound_of_a_step_against_counting"),
     Fault("operations weigh nothing", "cost", "planning.emission",
-          "return OPERATORS[instruction.operator].flops if isinstance(instruction, Arith) else 0.0", "return 0.0",
+          "_has_pairs(kernel, index) else OPERATORS[instruction.operator].flops", "_has_pairs(kernel, index) else 0.0",
           f"{COST}:test_cost_of_a_loop_against_counting"),
     Fault("halo bytes count the domain", "cost", "planning.cost",
           "total += (volume - domain)", "total += volume", f"{COST}:test_halo_bytes_against_counting"),

@@ -14,12 +14,12 @@ STATICS = (
 )
 
 
-def graph_of(*builds):
+def graph_of(*builds, names=("step", "other")):
     kernels = []
     for number, build in enumerate(builds):
         builder = KernelBuilder(SPACE, STATICS)
         build(builder)
-        kernels.append(builder.finish(f"k{number}"))
+        kernels.append(builder.finish(names[number]))
     return Graph("g", SPACE, STATICS, tuple(kernels))
 
 
@@ -35,6 +35,12 @@ def advance(b):
 def test_a_reduction_that_nothing_reads_is_diagnostic():
     graph = graph_of(advance)
     assert diagnostic_stores(graph, graph.kernels[0]) == {"e"}
+
+
+def test_a_graph_that_runs_once_has_none():
+    """All that it computes is wanted."""
+    graph = graph_of(advance, names=("main",))
+    assert diagnostic_stores(graph, graph.kernels[0]) == frozenset()
 
 
 def test_time_is_not_diagnostic_because_it_saves_nothing():

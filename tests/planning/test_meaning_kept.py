@@ -1,10 +1,12 @@
 """Simplification and retyping keep every bit: the planned graph against the graph as it was written."""
 
+import numpy as np
 import pytest
 
 from tests.bits import assert_same_bits
 from tests.random_programs import initial_state, random_program
 from workbench.backends.interpreter import interpret
+from workbench.frontend.cell import trace_cell
 from workbench.graph.verify import verify
 from workbench.planning.passes import plan_graph
 
@@ -24,6 +26,12 @@ def check(seeds):
                 assert_same_bits(found[name], expected[name], f"seed {seed}, kernel {before.name}, {name}")
     print(f"{nodes[0]} nodes written, {nodes[1]} after simplification")
     return nodes
+
+
+def test_a_product_with_zero_keeps_signs_and_bad_values():
+    graph = trace_cell('u = field("u")\nu.next = u * 0.0', dim=1, name="zero").graph
+    state = {"u": np.array([-1.0, 2.0, np.inf, np.nan])}
+    assert_same_bits(interpret(plan_graph(graph).graph, "step", (4,), state, 1)["u"], state["u"] * 0.0)
 
 
 def test_random_programs():

@@ -187,7 +187,7 @@ def test_views_card_and_convergence_know_particles():
 
     cluster().converge(exact, sizes=(2, 4), steps=1, backend="reference")
     assert set(seen) == {(2,), (4,)}
-    assert "100 × 100 cells" in card_text(summary(cluster(), extents=(100,)))
+    assert "100 × 100 pairs" in card_text(summary(cluster(), extents=(100,)))
     with pytest.raises(ShapeError, match="--shape has 2 extents, but cluster has 1"):
         summary(cluster(), extents=(100, 100))
     finite = cluster().simulate(**{**start(5), "v": np.inf})

@@ -189,7 +189,7 @@ def test_pairs_are_called_in_all_types():
     x = np.linspace(0.0, 1.0, 7)
     machine = trace(PAIRS, "pairs")
     plain = machine.precision_report(x=x, m=1.0, e2=0.01, k=0.5)
-    assert plain.extents == (7, 7)
+    assert plain.ran == "7 x 7 pairs, 1 call"
     assert [row.name for row in plain.values] == ["ax", "near", "dx", "r1", "force"]
     assert plain.narrowing.everything == "f64"
     cancelling = np.array([1e17, 0.1, -1e17])

@@ -5,6 +5,9 @@ from __future__ import annotations
 from workbench.graph.graph import Graph, Kernel
 from workbench.graph.instructions import Load, Reduce
 
+REPEATED = "step"
+"""The kernel that runs call again and again; a graph without it runs once at each call."""
+
 
 def ancestors(kernel: Kernel, node: int) -> frozenset[int]:
     """Return the node and everything that its value depends on."""
@@ -23,8 +26,11 @@ def diagnostic_stores(graph: Graph, kernel: Kernel) -> frozenset[str]:
 
     A Store to a scalar is diagnostic if its value depends on a Reduce, so that leaving it out saves a pass over the
     cells, and if no Store of any kernel depends on a Load of the scalar. A scalar that accumulates loads itself; one
-    that another diagnostic scalar loads is needed from the step before an observed one. Neither is diagnostic.
+    that another diagnostic scalar loads is needed from the step before an observed one. Neither is diagnostic, and
+    nothing is in a graph that runs once: what it computes is all wanted.
     """
+    if all(each.name != REPEATED for each in graph.kernels):
+        return frozenset()
     scalars = {s.name for s in graph.scalars}
     read = _names_read(graph)
     found: set[str] = set()

@@ -85,12 +85,12 @@ class CardSummary:
     @property
     def called(self) -> bool:
         """Whether the machine is called and has no steps."""
-        return self.terms != Terms()
+        return self.terms.march == "call"
 
     @property
     def kind(self) -> str:
-        """ "2-D machine"; of a called one what its loops count."""
-        return f"machine of {self.terms.cells}" if self.called else f"{self.dim}-D machine"
+        """ "2-D machine"; without a grid what its loops count."""
+        return f"{self.dim}-D machine" if self.terms.cells == "cells" else f"machine of {self.terms.cells}"
 
     @property
     def captured_text(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from workbench.errors import PlanError
 from workbench.graph import Gather, Graph, Kernel, Load, Reduce, SegmentedReduce, Store, record_name, value_name
+from workbench.graph.diagnostics import REPEATED
 from workbench.graph.types import U64
 from workbench.planning.allocation import asks_to_roll, choose_allocation
 from workbench.planning.axes import axes_of, in_frame
@@ -42,7 +43,6 @@ from workbench.planning.tiled import Tiling
 from workbench.planning.tunables import check_choices
 from workbench.planning.variants import live_nodes, plain_nodes
 
-_REPEATED = "step"  # the kernel that runs call again and again
 _LONGEST_WORDS = 30  # characters of what a sub-kernel makes, in its name; the others are counted
 
 
@@ -242,9 +242,9 @@ def _tiling(draft: Draft, kernel: Kernel, step: Step) -> Tiling | None:
     schedule = _schedule_of(draft)
     if schedule == "stepwise":
         return None
-    if all(each.name != _REPEATED for each in draft.graph.kernels):
+    if all(each.name != REPEATED for each in draft.graph.kernels):
         raise refused(schedule, f"{draft.graph.name} has no steps: it runs once")
-    return tile(kernel, step, draft.graph.dim, schedule) if kernel.name == _REPEATED else None
+    return tile(kernel, step, draft.graph.dim, schedule) if kernel.name == REPEATED else None
 
 
 def _schedule_of(draft: Draft) -> str:

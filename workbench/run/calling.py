@@ -62,17 +62,23 @@ class Terms:
 
 
 def terms_of(graph: Graph) -> Terms:
-    """Cells and steps; of a called machine the pairs of targets and sources, or elements along its axes, and calls."""
+    """Cells and steps; of a called machine the pairs of targets and sources, or elements along its axes, and calls.
+
+    Of particles pairs and steps where they see each other or another population, else particles and steps.
+    """
     if not is_called(graph):
-        return Terms()
+        if not graph.space.named:
+            return Terms()
+        return Terms("pairs", "a pair") if graph.dim > 1 else Terms(graph.space.elements, "an element")
     extents = [axis.extent.name for axis in graph.space.axes if isinstance(axis.extent, NamedExtent)]
     pairs = extents == ["targets", "sources"]
     return Terms("pairs", "a pair", "call") if pairs else Terms("elements", "an element", "call")
 
 
 def kind_of(graph: Graph) -> str:
-    """In short what a machine is: "2-D", or that it is called and what its loops count."""
-    return f"{terms_of(graph).cells}, called" if is_called(graph) else f"{graph.dim}-D"
+    """In short what a machine is: "2-D", or what its loops count, and whether it is called."""
+    terms = terms_of(graph)
+    return f"{terms.cells}, called" if is_called(graph) else terms.cells if graph.space.named else f"{graph.dim}-D"
 
 
 def input_names(graph: Graph) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from workbench.graph.types import DD, StorageType
 from workbench.planning.choices import Choices
 from workbench.planning.precision import without_dd
 from workbench.planning.retype import Precision, retype, retype_as
-from workbench.run.calling import is_called
+from workbench.run.calling import is_called, terms_of
 from workbench.run.precision.errors import Error, error_of, magnitude, number_text
 from workbench.run.precision.narrowing import narrow
 from workbench.run.precision.report import Loss, PrecisionReport, ValueRow
@@ -93,7 +93,7 @@ def measure(
     losses = tuple(sorted(walk.losses.values(), key=lambda loss: -loss.factor))
     return PrecisionReport(
         graph.name,
-        start.extents,
+        _ran(graph, start.extents, steps),
         steps,
         bound,
         _MANY.bits,
@@ -123,10 +123,17 @@ def _check_effort(graph: Graph, start: Start, steps: int) -> None:
     numbers = steps * sum(math.prod(space.extents_in(graph.space, start.extents)) for space in spaces)
     if numbers > _MOST:
         raise RunError(
-            f"a report of {' x '.join(map(str, start.extents))} cells and {counted(steps, 'step')} takes {numbers:,} "
+            f"a report of {_ran(graph, start.extents, steps)} takes {numbers:,} "
             f"numbers of {_MANY.bits} bits, above {_MOST:,}",
             advice="Pass a smaller shape, or fewer steps.",
         )
+
+
+def _ran(graph: Graph, extents: tuple[int, ...], steps: int) -> str:
+    """What a report ran over: "8 x 8 cells, 2 steps", or "30 x 30 pairs, 1 call"."""
+    terms = terms_of(graph)
+    over = f"{' x '.join(map(str, extents))} {terms.cells}" if math.prod(extents) > 1 else terms.cell
+    return f"{over}, {counted(steps, terms.march)}"
 
 
 def _walk(walk: _Walk, own: Look, exact: Look, step: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from dataclasses import dataclass, field
 
-from workbench.amounts import counted, digits_text, error_text
+from workbench.amounts import digits_text, error_text
 
 _MOST = 5  # lines of a list that is sorted by weight
 
@@ -82,13 +82,14 @@ class PrecisionReport:
 
     values: results first, then named values in the order of the cell. first: the first operation whose result is
     beyond the bound although its operands are within it, None if no value is. losses: the largest amplifications.
-    bits: of the numbers with which all are compared; agreement: how far these are from those of half as many digits
-    more, relative, largest of all results. branches: conditions that went another way than exactly.
+    ran: over what, and how many steps, in words. bits: of the numbers with which all are compared; agreement: how far
+    these are from those of half as many digits more, relative, largest of all results. branches: conditions that went
+    another way than exactly.
     in_f64: what the all-dd program computes in f64. narrowing: None if not even the all-dd program holds the bound.
     """
 
     machine: str
-    extents: tuple[int, ...]
+    ran: str
     steps: int
     bound: float
     bits: int
@@ -143,9 +144,10 @@ class PrecisionReport:
             "<tr>" + "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row) + "</tr>"
             for tag, row in [("th", header), *(("td", row) for row in rows)]
         )
+        table = f'<div style="overflow-x: auto"><table>{body}</table></div>'  # wider than a narrow page
         before = "".join(f"<div>{html.escape(line)}</div>" for line in self._sentences())
         after = "".join(f"<div>{html.escape(line)}</div>" for line in (*self._losses(), *self._types()))
-        return f"<div><b>{html.escape(self.headline)}</b></div>{before}<table>{body}</table>{after}"
+        return f"<div><b>{html.escape(self.headline)}</b></div>{before}{table}{after}"
 
     @property
     def headline(self) -> str:
@@ -159,11 +161,7 @@ class PrecisionReport:
         return f"{self.first}{when}: the first beyond the bound {error_text(self.bound)}"
 
     def _sentences(self) -> list[str]:
-        cells = " x ".join(map(str, self.extents))
-        lines = [
-            f"{self.machine}, {cells} cells, {counted(self.steps, 'step')}, compared with {self.bits} bits "
-            f"({_agreeing(self.agreement)})"
-        ]
+        lines = [f"{self.machine}, {self.ran}, compared with {self.bits} bits ({_agreeing(self.agreement)})"]
         for value in self.uncertain[:_MOST]:
             dd = "nor in dd" if not value.error_in_dd < 1 else f"dd has {digits_text(value.error_in_dd)}"
             lines.append(f"{value.name}: no digit is certain in {value.type}, {dd}")

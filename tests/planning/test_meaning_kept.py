@@ -31,7 +31,9 @@ def check(seeds):
 def test_a_product_with_zero_keeps_signs_and_bad_values():
     graph = trace_cell('u = field("u")\nu.next = u * 0.0', dim=1, name="zero").graph
     state = {"u": np.array([-1.0, 2.0, np.inf, np.nan])}
-    assert_same_bits(interpret(plan_graph(graph).graph, "step", (4,), state, 1)["u"], state["u"] * 0.0)
+    with np.errstate(invalid="ignore"):
+        expected = state["u"] * 0.0
+    assert_same_bits(interpret(plan_graph(graph).graph, "step", (4,), state, 1)["u"], expected)
 
 
 def test_random_programs():

@@ -11,6 +11,8 @@ from tests.skips import EXPECTED_SKIPS, is_expected
 
 # Every graph and plan that a test makes is verified, in its child processes too; WORKBENCH_CHECK=0 switches it off.
 os.environ.setdefault("WORKBENCH_CHECK", "1")
+# Processes of tests share the cores: threads of linear algebra beside them would wait for each other.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # What studies of tests find is no wisdom of whoever runs them.
 os.environ["WORKBENCH_WISDOM"] = str(Path(tempfile.mkdtemp(prefix="stencil-workbench-wisdom-")) / "wisdom.jsonl")
 

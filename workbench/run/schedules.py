@@ -15,9 +15,8 @@ from workbench.planning.plan import Plan
 from workbench.planning.schedules.locality import pays, tile_sizes
 from workbench.planning.schedules.tiling import refusal
 
-_CACHES = (
-    3  # arrays up to so many times the caches of all threads gain little, and tiles have more to do at their edges
-)
+# Arrays up to so many times the caches of all threads gain little, and tiles have more to do at their edges.
+_CACHES = 3
 
 
 def resolved(

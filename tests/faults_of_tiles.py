@@ -15,7 +15,11 @@ BITS = "run.test_diamond:test_tiles_have_the_bits_of_steps"
 DEPENDENCE, DIAMOND, TILING = "planning.dependence", "planning.schedules.diamond", "planning.schedules.tiling"
 GHOSTS = "planning.schedules.ghosts"
 
+OUTSIDE = "run.test_outside_of_tiles:test_the_wave_of_the_course_keeps_its_energy_on_a_large_grid"
+
 OF_TILES = (
+    Fault("what is computed outside lies where ghost cells change", "tiles", TILING,
+          "if home.slot in turned:", "if home.slot in turned and not turned:", OUTSIDE),
     # -- dependences
     Fault("no slope", "tiles", DEPENDENCE, "max(s, -(-r // each.gap))", "s", RANDOM, (0,)),
     Fault("slopes are a cell too small", "tiles", DEPENDENCE,

@@ -140,6 +140,15 @@ def _ghosts_in_the_way(kernel: Kernel, step: Step) -> Iterator[Refusal]:
         one, other = (step.fills[number].node for number in found.unlike)
         names = f"{value_name(kernel, one)} and {value_name(kernel, other)}"
         yield _later(f"{names} have different ghost cells in arrays that change places", _line(kernel, other))
+    # The ghost cells of the next step would be written before the last reader of what was computed there, or this be
+    # computed from them.
+    turned = {slot for update in found.updates for slot in orbit(step.rotation, update.slot)}
+    for loop in step.subkernels:
+        for home in loop.outputs if any(map(any, loop.margins)) else ():
+            if home.slot in turned:
+                name = value_name(kernel, home.node)
+                what = f"{name} is computed outside of the domain, in an array whose ghost cells change"
+                yield _later(what, _line(kernel, home.node))
 
 
 def _later(why: str, line: int | None) -> Refusal:

@@ -198,15 +198,15 @@ class Machine:
         Arrays are copied. A field that is not given must be set by the kernel `init`, which runs first. choices: "best"
         for what `tune` found here before at about this size (the simulation's text says), else the machine's own.
         schedule: short for `choices.plan.tiling.schedule`: "stepwise", "diamond" (several steps in tiles, with the same
-        bits) or "auto" (the default: what should be faster at this size). Raises FieldError or ShapeError naming the
-        field, BackendError if the backend cannot run here, PlanError with the line that stands in a schedule's way.
+        bits) or "auto" (what should be faster at this size); default one step after the other. Raises FieldError or
+        ShapeError naming the field, BackendError, and PlanError with the line that stands in a schedule's way.
         """
         check_steps(self.graph)
         need_only("arithmetic", arithmetic, "ieee")
-        chosen = choose(self.choices, choices, schedule)
+        chosen, auto = choose(self.choices, choices, schedule), schedule == "auto"
         warn_of_changed_names(self.name, self.traced, self.namespace)
         simulation = create_simulation(
-            self.graph, chosen, values, shape, backend=backend or self.backend, threads=threads
+            self.graph, chosen, values, shape, backend=backend or self.backend, threads=threads, automatic=auto
         )
         simulation._made_by = self._at_work
         return simulation

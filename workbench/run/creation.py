@@ -43,14 +43,18 @@ def create_simulation(
     *,
     backend: str = "auto",
     threads: int = 0,
+    automatic: bool = False,
 ) -> Simulation:
-    """Check the values, compile, allocate, run `init`, write the values, in this order: cheap refusals come first."""
+    """Check the values, compile, allocate, run `init`, write the values, in this order: cheap refusals come first.
+
+    automatic: the size decides whether several steps run together in tiles, now and after each `replan`.
+    """
     opening = read_opening(retype(graph, choices.meaning), values, shape)
     check_threads(threads)
     origin, name = "", select_backend(backend).name
     if not isinstance(choices, Choices):
         choices, origin = choices(graph, name, opening.extents, threads)
-    choices, schedule = resolved(graph, choices, name, opening.extents, threads)
+    choices, schedule = resolved(graph, choices, name, opening.extents, threads) if automatic else (choices, "")
     compiled = compile_graph(graph, choices, backend)
     instance = allocate(compiled, opening.extents, threads)
     try:
@@ -59,7 +63,7 @@ def create_simulation(
         instance.close()
         raise
     state = State(compiled, instance, threads=threads)
-    state.chosen, state.schedule = (choices, origin), schedule
+    state.chosen, state.schedule, state.automatic = (choices, origin), schedule, automatic
     return Simulation(state)
 
 
@@ -73,7 +77,6 @@ def restore_simulation(
     check_threads(threads)
     name = select_backend(backend).name
     checkpoint = load_checkpoint(path, plan_for(graph, choices, name).graph)
-    choices, schedule = resolved(graph, choices, name, checkpoint.extents, threads)
     compiled = compile_graph(graph, choices, backend)
     instance = allocate(compiled, checkpoint.extents, threads)
     for static in compiled.graph.statics:
@@ -81,7 +84,7 @@ def restore_simulation(
         write(instance, static, value if static.role == "field" else python_number(value, static.type))
     state = State(compiled, instance, checkpoint.steps, threads)
     state.observed_step = checkpoint.observed_step
-    state.chosen, state.schedule = (choices, ""), schedule
+    state.chosen = choices, ""
     return Simulation(state)
 
 

@@ -240,9 +240,11 @@ class Replanner:
         state, choices = self._state, wish.report.choices
         before = state.compiled.plan
         backend = state.compiled.selection.name
-        bare = replace(choices, meaning=replace(choices.meaning, precision=()))  # the graph has its types already
-        bare, _ = resolved(before.graph, bare, backend, state.extents, wish.threads)
-        plan = plan_again(before, replace(bare, meaning=choices.meaning), backend)
+        if state.automatic:
+            bare = replace(choices, meaning=replace(choices.meaning, precision=()))  # the graph has its types already
+            bare, _ = resolved(before.graph, bare, backend, state.extents, wish.threads)
+            choices = replace(bare, meaning=choices.meaning)
+        plan = plan_again(before, choices, backend)
         if plan.graph != before.graph:
             raise BackendError("the new plan is one of another program", advice="Report this with the program.")
         figures, extents = host_figures(), state.extents

@@ -44,6 +44,7 @@ class State:
         self.outdated = ""  # why this is no longer the program that its cell describes, and what to do
         self.chosen: tuple[Choices | None, str] = (None, "")  # the choices at the start, and where they come from
         self.schedule = ""  # how steps follow each other and why, where that was decided
+        self.automatic = False  # its size decides that, after each replan too
         self.kernel_steps: dict[str, int] = {}  # of each kernel, by the present program
         self.march_steps = 0  # of the kernel step
         self.march_seconds = 0.0

@@ -19,6 +19,7 @@ from workbench.backends.registry import REFERENCE, get_backend, row_of
 from workbench.errors import BuildError, GenomeError, PlanError, ShapeError, StencilError
 from workbench.graph import Graph
 from workbench.graph.deviation import is_exact
+from workbench.graph.diagnostics import REPEATED
 from workbench.graph.parse import parse
 from workbench.pipeline import Compiled, compile_graph, plan_for
 from workbench.planning.choices import Choices
@@ -33,7 +34,6 @@ from workbench.tuning.race import Measure, in_heats, interleaved, sampled
 from workbench.tuning.slot import Builder
 from workbench.tuning.trials import Outcome
 
-KERNEL = "step"
 _CLOSE = {4: 1e-3, 8: 1e-8}  # relative, by bytes of a float, where operators have a bound in ulp only
 _SAMPLE_SECONDS = 0.03  # of one measurement, at least
 _WARMING = 0.2  # of a measurement's steps, before it, where programs take turns
@@ -202,7 +202,7 @@ def _state_after(graph: Graph, choices: Choices, backend: str, setup: Setup) -> 
     instance = allocate(compiled, opening.extents, setup.threads)
     try:
         open_state(compiled.graph, opening, instance)
-        instance.march(MarchRequest(KERNEL, setup.check_steps))
+        instance.march(MarchRequest(REPEATED, setup.check_steps))
         state: dict[str, Array | Number] = {s.name: instance.read_field(s.name) for s in graph.fields}
         return state | {s.name: instance.read_global(s.name) for s in graph.scalars}
     finally:
@@ -276,5 +276,5 @@ def _steps_of_a_sample(instance: Instance, least: int) -> int:
 
 def _seconds(instance: Instance, steps: int) -> float:
     begin = time.perf_counter()
-    instance.march(MarchRequest(KERNEL, steps, observe_last=False))
+    instance.march(MarchRequest(REPEATED, steps, observe_last=False))
     return time.perf_counter() - begin

@@ -2,7 +2,7 @@
 
 An edit replaces a piece of source text that occurs once in its file. Of a Python module the functions whose code the
 edit changes get the new code in place, so every module that imported them sees it; nothing is imported again. A file
-of codegen/templates is edited where it is read.
+of the templates and headers of codegen/ is edited where it is read.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from unittest import mock
 class Fault:
     """A wrong edit and the check that must notice it.
 
-    place: a module of the package, or "templates" for whichever file of codegen/templates holds the text. caught_by:
+    place: a module of the package, or "templates" for whichever template or header of codegen/ holds the text. caught_by:
     "module of tests:test function", called with `given`; it passes without the fault.
     """
 
@@ -116,11 +116,12 @@ def _function(module, qualname):
 
 @contextlib.contextmanager
 def _template(fault):
-    from workbench.codegen import render
+    from workbench.codegen import rendering
 
-    read = render.template_text
-    folder = Path(inspect.getsourcefile(render)).parent / "templates"
-    holding = [path.name for path in folder.iterdir() if fault.old in path.read_text(encoding="utf-8")]
+    read = rendering.template_text
+    folder = Path(inspect.getsourcefile(rendering)).parent
+    files = [path for kind in ("*.jinja", "*.h") for path in folder.rglob(kind)]
+    holding = [path.name for path in files if fault.old in path.read_text(encoding="utf-8")]
     assert len(holding) == 1, f"{fault}: the text to replace is in {holding or 'no file'}"
     changed = edited(read(holding[0]), fault)
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from workbench.backends.interpreter import Evaluation
+from workbench.codegen.cpp.render import render_openmp
+from workbench.codegen.cuda.render import render_cuda
 from workbench.codegen.expressions import emit_globals
 from workbench.codegen.names import RESERVED, NameBook
-from workbench.codegen.render import render_openmp
-from workbench.codegen.render_cuda import render_cuda
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import CPP
 from workbench.errors import GraphError

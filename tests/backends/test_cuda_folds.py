@@ -6,7 +6,7 @@ from tests.backends.agreement import assert_folds_agree
 from tests.planning.programs import hello
 from tests.spaced_programs import deviation, folds_of_folds, from_outer_values, shifted_folds, spaced_programs
 from workbench.backends.cuda_sim import CudaSimBackend
-from workbench.codegen.render_cuda import render_cuda
+from workbench.codegen.cuda.render import render_cuda
 from workbench.graph import Outflow
 from workbench.planning import Choices, PlanChoices, plan_graph
 

@@ -12,7 +12,7 @@ from tests.codegen.hand_plans import plan_by_hand
 from workbench.backends.base import MarchRequest
 from workbench.backends.cuda_sim import CudaSimInstance
 from workbench.backends.launch_sequence import launches_of
-from workbench.codegen.render_cuda import render_cuda
+from workbench.codegen.cuda.render import render_cuda
 from workbench.errors import PlanError
 from workbench.graph.instructions import Fixed, Outflow, Periodic
 from workbench.graph.reduction import reduce_canonically

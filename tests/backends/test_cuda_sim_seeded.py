@@ -10,7 +10,7 @@ from tests.backends.device_cells import HEAT, WAVE
 from workbench.backends import cuda_sim
 from workbench.backends.base import MarchRequest
 from workbench.backends.cuda_sim import KernelFaultError
-from workbench.codegen.render_cuda import render_cuda
+from workbench.codegen.cuda.render import render_cuda
 
 
 class Edit:

@@ -19,7 +19,7 @@ from workbench.backends.march_rule import (
     watches,
 )
 from workbench.backends.openmp import OpenmpBackend
-from workbench.codegen.render import openmp_headers
+from workbench.codegen.cpp.render import openmp_headers
 from workbench.errors import BackendError
 from workbench.frontend.cell import trace_cell
 from workbench.graph.diagnostics import diagnostic_stores

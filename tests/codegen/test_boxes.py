@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from workbench.backends.compile_pool import Source, build
-from workbench.codegen.render import openmp_headers
+from workbench.codegen.cpp.render import openmp_headers
 
 AXES = (1, 2, 3, 4)
 TEXT = """\

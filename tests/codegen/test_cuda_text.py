@@ -9,8 +9,8 @@ from tests.codegen.golden_programs import CASES, planned
 from tests.collective_programs import scans, segments
 from tests.programs import all_programs, dimension
 from workbench.backends import nvrtc
+from workbench.codegen.cuda.render import inlined, render_cuda
 from workbench.codegen.names import RESERVED
-from workbench.codegen.render_cuda import inlined, render_cuda
 from workbench.frontend.cell import trace_cell
 from workbench.planning import Choices, PlanChoices, plan_graph
 

@@ -14,13 +14,14 @@ from workbench.backends import nvrtc
 from workbench.backends.compile_pool import Source, build
 from workbench.backends.simulated_device import ArrayArgument, LaunchShape, SimulatedDevice, simulator_source
 from workbench.backends.vectorisation import inner_loops
-from workbench.codegen.extended import (
+from workbench.codegen.cpp.render import openmp_headers
+from workbench.codegen.cuda.render import cuda_headers, inlined
+from workbench.codegen.rendering import template_text
+from workbench.codegen.runtime.extended import (
     HEADER,
     SUMS_HEADER,
     extended_header,
 )
-from workbench.codegen.render import openmp_headers, template_text
-from workbench.codegen.render_cuda import cuda_headers, inlined
 from workbench.codegen.source import Source as Generated
 from workbench.codegen.spelling import (
     CPP,

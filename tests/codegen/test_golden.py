@@ -4,7 +4,7 @@ import pytest
 
 from tests.codegen.golden_programs import CASES, planned
 from tests.programs.wave import TEXT as WAVE
-from workbench.codegen.render import render_openmp
+from workbench.codegen.cpp.render import render_openmp
 from workbench.frontend.cell import trace_cell
 from workbench.graph import Load
 from workbench.planning import plan_graph

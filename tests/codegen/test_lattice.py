@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from workbench.backends.compile_pool import Source, build
-from workbench.codegen.render import openmp_headers
+from workbench.codegen.cpp.render import openmp_headers
 from workbench.planning.schedules.diamond import lattice, wave
 
 TEXT = """\

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from workbench.codegen.render import render_openmp
-from workbench.codegen.render_cuda import render_cuda
+from workbench.codegen.cpp.render import render_openmp
+from workbench.codegen.cuda.render import render_cuda
 from workbench.frontend.cell import trace_cell
 from workbench.planning import plan_graph
 

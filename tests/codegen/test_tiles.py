@@ -6,7 +6,7 @@ import itertools
 import pytest
 
 from workbench.backends.compile_pool import Source, build
-from workbench.codegen.render import openmp_headers
+from workbench.codegen.cpp.render import openmp_headers
 
 TEXT = """\
 #include "stencil_rolling.h"

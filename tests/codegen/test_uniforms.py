@@ -9,8 +9,8 @@ from tests.programs import all_programs, dimension
 from workbench.backends.base import MarchRequest
 from workbench.backends.reference import ReferenceBackend
 from workbench.backends.registry import get_backend
-from workbench.codegen.render import render_openmp
-from workbench.codegen.render_cuda import render_cuda
+from workbench.codegen.cpp.render import render_openmp
+from workbench.codegen.cuda.render import render_cuda
 from workbench.frontend.cell import trace_cell
 from workbench.graph import Arith, Imm
 from workbench.planning import Choices, PlanChoices, plan_graph

@@ -23,7 +23,7 @@ from workbench.backends.device_text import device_text
 from workbench.backends.launch_sequence import index_type
 from workbench.backends.nvrtc import KernelResources
 from workbench.backends.phenotype import launch_text, memory_text, phenotype_key
-from workbench.codegen.render_cuda import CudaText, render_cuda
+from workbench.codegen.cuda.render import CudaText, render_cuda
 from workbench.codegen.source import Source
 from workbench.errors import BackendError
 from workbench.planning.plan import Plan

@@ -18,8 +18,8 @@ from workbench.backends.cuda_modules import CudaModules, LoadedKernels
 from workbench.backends.device_instance import DeviceInstance
 from workbench.backends.event_clock import EventClock
 from workbench.backends.launch_sequence import DeviceLaunch
-from workbench.codegen.device import StepLaunches
-from workbench.codegen.render_cuda import CudaText
+from workbench.codegen.cuda.device import StepLaunches
+from workbench.codegen.cuda.render import CudaText
 from workbench.errors import BackendError
 from workbench.planning.plan import Plan
 

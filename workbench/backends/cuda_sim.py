@@ -27,8 +27,8 @@ from workbench.backends.simulated_device import (
     ValueArgument,
     simulator_source,
 )
-from workbench.codegen.device import StepLaunches
-from workbench.codegen.render_cuda import CudaText, cuda_headers, render_cuda
+from workbench.codegen.cuda.device import StepLaunches
+from workbench.codegen.cuda.render import CudaText, cuda_headers, render_cuda
 from workbench.codegen.source import Source
 from workbench.errors import BackendError
 from workbench.planning.choices import BuildChoices

@@ -16,7 +16,7 @@ from workbench.backends.global_words import columns_of, number_in, words_of
 from workbench.backends.instance_state import take_state
 from workbench.backends.launch_sequence import DeviceLaunch, launches_of, shape_bytes
 from workbench.backends.march_rule import diagnostic_scalars, ending_after, ending_before, holds, next_stretch
-from workbench.codegen.device import KernelLaunches, StepLaunches
+from workbench.codegen.cuda.device import KernelLaunches, StepLaunches
 from workbench.codegen.shapes import array_shapes
 from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from workbench.backends.device_text import compile_for_device
 from workbench.backends.nvrtc import CudaBinary, CudaCompiler
 from workbench.backends.occupancy import limits_for, resident_threads
-from workbench.codegen.render_cuda import CudaText, render_cuda
+from workbench.codegen.cuda.render import CudaText, render_cuda
 from workbench.planning.plan import Plan
 
 _SWEEP = "sweep_"

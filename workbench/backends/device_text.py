@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from workbench.backends.nvrtc import CudaBinary, CudaCompiler, compile_cuda, compile_options, find_compilers
-from workbench.codegen.render_cuda import inlined
+from workbench.codegen.cuda.render import inlined
 from workbench.codegen.source import Source
 from workbench.planning.plan import Plan
 

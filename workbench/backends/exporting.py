@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.backends.toolchain import export_flags
-from workbench.codegen.exported import Building, render_export
+from workbench.codegen.cpp.exported import Building, render_export
 from workbench.graph import Graph
 from workbench.planning import plan_graph
 from workbench.planning.choices import Choices

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
 
-from workbench.codegen.device import ArrayOperand, LaunchCode, StepLaunches
+from workbench.codegen.cuda.device import ArrayOperand, LaunchCode, StepLaunches
 from workbench.planning.axes import along
 from workbench.planning.choices import DeviceChoices, PlanChoices
 from workbench.planning.layout import Layout

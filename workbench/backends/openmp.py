@@ -37,7 +37,7 @@ from workbench.backends.march_rule import diagnostic_scalars, watches
 from workbench.backends.processor import available_threads, cache_bytes
 from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.teams import usable_threads
-from workbench.codegen.render import openmp_headers, render_openmp
+from workbench.codegen.cpp.render import openmp_headers, render_openmp
 from workbench.codegen.shapes import array_shapes
 from workbench.codegen.source import Source
 from workbench.codegen.uniforms import block_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 
-from workbench.codegen.device import KernelLaunches, LaunchCode
+from workbench.codegen.cuda.device import KernelLaunches, LaunchCode
 from workbench.planning.choices import PlanChoices
 from workbench.planning.plan import Plan
 

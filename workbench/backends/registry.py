@@ -37,7 +37,7 @@ class Row:
     tilings: tuple[Schedule, ...] = ()
 
 
-_CPU_TEXT, _CUDA_TEXT = "workbench.codegen.render:render_openmp", "workbench.codegen.render_cuda:render_cuda"
+_CPU_TEXT, _CUDA_TEXT = "workbench.codegen.cpp.render:render_openmp", "workbench.codegen.cuda.render:render_cuda"
 BACKENDS: tuple[Row, ...] = (
     Row("reference", "workbench.backends.reference", "ReferenceBackend", "NumPy interpreter, defines the meaning", 3),
     Row(

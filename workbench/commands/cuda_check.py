@@ -8,7 +8,7 @@ from typing import Any
 
 from workbench.backends.device_resources import SubkernelResources, resources_of
 from workbench.backends.device_text import compile_for_device, flushing
-from workbench.codegen.render_cuda import render_cuda
+from workbench.codegen.cuda.render import render_cuda
 from workbench.machine import Machine
 
 

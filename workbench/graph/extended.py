@@ -2,7 +2,7 @@
 
 A number of type dd is hi + lo, where hi is the f64 nearest to the sum: 106 bits or more. An operator on dd is a
 `Sequence`: f64 operations of the operator table, each rounded once, and fma where its result is the exact error of a
-product. `apply` runs a sequence in NumPy; `codegen/extended.py` spells the same nodes as C++ and CUDA.
+product. `apply` runs a sequence in NumPy; `codegen/runtime/extended.py` spells the same nodes as C++ and CUDA.
 
 Bounds are in units of u^2 = 2^-106, relative to the exact result, where that is between 2^-960 and 2^1020; below, the
 error is at most 2^-1072 or 2^-104 of the result. Where a quotient or a root has small operands, these are scaled by

@@ -13,7 +13,7 @@ from workbench.backends.build_cache import BuildCancelledError
 from workbench.backends.device_text import compile_for_device
 from workbench.backends.launch_trace import LaunchTrace, trace_plan
 from workbench.backends.nvrtc import KernelResources, find_compilers
-from workbench.codegen.render_cuda import render_cuda
+from workbench.codegen.cuda.render import render_cuda
 from workbench.errors import StencilError
 from workbench.planning.plan import Plan
 from workbench.views.faults import fault_text

@@ -13,7 +13,7 @@ from workbench.backends.launch_trace import LaunchTrace
 from workbench.backends.nvrtc import KernelResources
 from workbench.backends.occupancy import DeviceLimits, Occupancy, best_block, device_limits, largest_block, occupancy
 from workbench.backends.registry import SHOWN, row_of
-from workbench.codegen.render_cuda import render_cuda
+from workbench.codegen.cuda.render import render_cuda
 from workbench.planning.axes import loop_extents
 from workbench.planning.plan import Plan
 from workbench.run.progress import in_digits

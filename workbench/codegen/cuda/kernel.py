@@ -8,7 +8,7 @@ from typing import Literal
 
 from workbench.codegen.cell_code import ArrayName, CellCode
 from workbench.codegen.collectives import COLLECTIVE_NAMES, collective_code
-from workbench.codegen.device import (
+from workbench.codegen.cuda.device import (
     ArrayOperand,
     DeviceFill,
     DeviceKernel,

@@ -6,8 +6,9 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from workbench.codegen.cpp.render import openmp_headers, render_openmp
 from workbench.codegen.names import identifier
-from workbench.codegen.render import openmp_headers, render_openmp, render_template
+from workbench.codegen.rendering import render_template
 from workbench.codegen.shapes import array_shapes
 from workbench.codegen.source import Source
 from workbench.codegen.uniforms import block_words

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from workbench.codegen.cell_code import CellCode
 from workbench.codegen.collectives import collective_sweep
+from workbench.codegen.cpp.tiles import of_level, tile_code
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folds import MANY_LANES, fold_sweep
 from workbench.codegen.laps import Lap, number_laps
@@ -34,7 +35,6 @@ from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import Target, type_name
 from workbench.codegen.statement import Statement
-from workbench.codegen.tiles import of_level, tile_code
 from workbench.codegen.writer import KernelWriter
 from workbench.planning.plan import Chain, Fill, KernelPlan, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins, union

@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 
-from workbench.codegen.device import DeviceKernel, KernelLaunches, StepLaunches
-from workbench.codegen.device_kernel import device_kernel
-from workbench.codegen.extended import HEADER, extended_header, extends
+from workbench.codegen.cuda.device import DeviceKernel, KernelLaunches, StepLaunches
+from workbench.codegen.cuda.kernel import device_kernel
 from workbench.codegen.names import RESERVED, NameBook
-from workbench.codegen.render import marked_origins, render_template, template_text
+from workbench.codegen.rendering import marked_origins, render_template, template_text
+from workbench.codegen.runtime.extended import HEADER, extended_header, extends
 from workbench.codegen.source import Source
 from workbench.planning.plan import Plan
 

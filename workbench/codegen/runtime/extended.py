@@ -23,7 +23,7 @@ from workbench.planning.plan import Plan
 HEADER = "stencil_extended.h"
 """Name of the file that texts with values of type dd include."""
 SUMS_HEADER = "stencil_extended_sums.h"
-"""Name of the file in templates/ that texts for the host include if they reduce such values."""
+"""Name of the file that texts for the host include if they reduce such values."""
 
 _BOTH = Target("cuda", "STENCIL_MATH ", wraps=False)  # one text that either compiler takes
 _TOP = """\

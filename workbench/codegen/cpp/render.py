@@ -1,0 +1,70 @@
+"""Render C++: a plan as one translation unit with OpenMP, and a line map."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+
+from workbench.codegen.cpp.kernel import has_steady_ghosts, kernel_code
+from workbench.codegen.loops import KernelCode
+from workbench.codegen.names import RESERVED, NameBook
+from workbench.codegen.rendering import marked_origins, render_template, template_text
+from workbench.codegen.runtime.extended import HEADER, SUMS_HEADER, extended_header, extends
+from workbench.codegen.source import Source
+from workbench.codegen.spelling import CPP
+from workbench.planning.plan import Plan
+
+_PLACE = "stencil_plan_placeholder"
+
+
+@dataclass(frozen=True, slots=True)
+class UnitContext:
+    """Everything openmp.cpp.jinja sees."""
+
+    title: str
+    dim: int
+    place: str
+    kernels: tuple[KernelCode, ...]
+    members: int
+    keeps_tags: bool
+    extended: bool
+
+
+def render_openmp(plan: Plan) -> Source:
+    """The plan as one C++17 translation unit. Same plan, same bytes; its name is a hash of its own text.
+
+    Texts of several plans may stand one after another in one unit: each lives in a namespace of its own, and the
+    headers guard themselves.
+    """
+    functions = NameBook(RESERVED)
+    kernels = tuple(kernel_code(plan, kernel, CPP, functions) for kernel in plan.kernels)
+    members = max((k.members for k in kernels), default=1)
+    steady = has_steady_ghosts(plan)
+    context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, steady, extends(plan))
+    plain, lines = marked_origins(plan, render_template("openmp.cpp.jinja", context))
+    words = tuple(word for kernel in kernels for word in kernel.words)
+    name = f"plan_{hashlib.sha256(plain.encode()).hexdigest()[:16]}"
+    return Source("c++", plain.replace(_PLACE, name), f"march_{name}", openmp_headers(), lines, words)
+
+
+_OPENMP_HEADERS = (
+    "stencil_prelude.h",
+    "stencil_team.h",
+    "stencil_rows.h",
+    "stencil_rolling.h",
+    "stencil_ghosts.h",
+    "stencil_images.h",
+    "stencil_folds.h",
+    "stencil_scans.h",
+    "stencil_sums.h",
+    "stencil_tiles.h",
+    "stencil_openmp.h",
+    SUMS_HEADER,
+)
+
+
+@cache
+def openmp_headers() -> tuple[tuple[str, str], ...]:
+    """The headers that C++ texts include, as (name, text)."""
+    return (*((name, template_text(name)) for name in _OPENMP_HEADERS), (HEADER, extended_header()))

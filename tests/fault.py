@@ -20,8 +20,8 @@ from unittest import mock
 class Fault:
     """A wrong edit and the check that must notice it.
 
-    place: a module of the package, or "templates" for whichever template or header of codegen/ holds the text. caught_by:
-    "module of tests:test function", called with `given`; it passes without the fault.
+    place: a module of the package, or "templates" for whichever template or header of codegen/ holds the text.
+    caught_by: "module of tests:test function", called with `given`; it passes without the fault.
     """
 
     name: str

@@ -6,7 +6,7 @@ from workbench.codegen import rules
 from workbench.graph import Fixed, Outflow, Periodic
 from workbench.graph.instructions import RULES
 
-PRELUDE = Path(rules.__file__).parent / "templates" / "stencil_prelude.h"
+PRELUDE = Path(rules.__file__).parent / "runtime" / "stencil_prelude.h"
 
 
 def test_every_rule_has_a_kind_in_the_generated_code():

@@ -1,4 +1,4 @@
-"""Wave: d²u/dt² = c² laplacian(u) in any dimension and of any even order, by one symplectic step."""
+"""Wave: d²u/dt² = c² laplacian(u) in any dimension and of any even order, symplectic or on two levels of time."""
 
 from __future__ import annotations
 
@@ -6,7 +6,22 @@ from fractions import Fraction
 from math import factorial
 from typing import Any
 
-from workbench.language import coordinate, field, laplacian, leapfrog, param
+import numpy as np
+
+from workbench.errors import StencilError
+from workbench.language import (
+    ceil,
+    coefficients,
+    coordinate,
+    field,
+    fields,
+    inf,
+    laplacian,
+    leapfrog,
+    maximum,
+    param,
+    scalar,
+)
 from workbench.machine import Machine, stencil
 from workbench.solvers.clock import tick
 from workbench.solvers.settings import need_dimensions, need_even_order
@@ -15,8 +30,17 @@ from workbench.solvers.sides import rate_of
 Quantity = Any  # a traced value
 
 
-def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtype: object = "f64") -> Machine:
+def machine(
+    dim: int = 2,
+    order: int = 2,
+    *,
+    time_order: int | None = None,
+    boundary: object = "periodic",
+    dtype: object = "f64",
+) -> Machine:
     """Fields u and v = du/dt; scalars time, dt; params c, dx0, ..., cfl (default 0.3), until.
+
+    time_order: None for `order`; 2 is the scheme on two levels of time, with u and before (`two_levels`).
 
     A step is kick, drift, kick; order 2 is Verlet's. dt = cfl / (c sqrt(sum_a 1 / dx_a²)), stable up to cfl = 1 at
     every order. Energy does not drift. order: 2, 4, 6, ..., in space and time; a step takes 3 order / 2 - 1 Laplacians.
@@ -27,6 +51,10 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
     modified equation (Shubin and Bell, SIAM J. Sci. Stat. Comput. 8 (1987) 135), with v at the order of u.
     """
     dim, order = need_dimensions(dim), need_even_order(order)
+    if time_order not in (None, 2, order) or isinstance(time_order, bool):
+        raise StencilError(f"time_order={time_order!r} is unknown", advice=f"Use {order}, as in space, or 2.")
+    if time_order == 2:
+        return two_levels(dim, order, boundary=boundary, dtype=dtype)
     kick, drift = shears(order)
 
     @stencil(dim, name="wave", dtype=dtype)
@@ -52,6 +80,46 @@ def machine(dim: int = 2, order: int = 2, *, boundary: object = "periodic", dtyp
         )
 
     return solver
+
+
+def two_levels(dim: int, order: int, *, boundary: object, dtype: object) -> Machine:
+    """Fields u and before, which is u at time - dt; scalars time, dt; params c, dx0, ..., cfl (default 0.3), until.
+
+    u(t + dt) = 2 u(t) - u(t - dt) + dt² c² laplacian(u(t)), the Laplacian of the `order`: the scheme of the paper on
+    DiamondTorre (Levchenko, Perepelkina and Zakirov, Computation 4 (2016) 29), whose centre weight is half of that of
+    `coefficients` because it counts twice. One loop reads two arrays and writes one. Of order 2 in time.
+
+    dt = 2 cfl / (c sqrt(s sum_a 1 / dx_a²)), s the largest eigenvalue of -dx² d²/dx², stable up to cfl = 1 at every
+    order. Where steps have different lengths h after g, u - before counts h / g times and the Laplacian h (h + g) / 2
+    times. Start with dt, the time between `before` and u; with dt = 0, the default, u starts at rest and `before` does
+    not count. Steps up to `until` are equally long; those after it are as long as they may be.
+    """
+    stiffest = float(sum((-1) ** offset * -weight for offset, weight in coefficients(2, order).items()))
+
+    @stencil(dim, name="wave", dtype=dtype)
+    def solver() -> None:
+        u, before = fields("u before", boundary=boundary)
+        c, cfl = param("c", 1.0, above=0), param("cfl", 0.3, above=0, warn_above=1.0)
+        dx = [param(f"dx{axis}", 1.0, above=0) for axis in range(dim)]
+        coordinate(spacing=dx, unit="")
+        step, last = _equal_steps(cfl * (2 / (c * (stiffest * sum(1 / width**2 for width in dx)) ** 0.5)))
+        ratio = np.where(last > 0, step / np.where(last > 0, last, 1.0), 0.0)
+        bend = (0.5 * step * (step + last) * c**2) * laplacian(u, dx, order)
+        u.next, before.next = u + ratio * (u - before) + bend, u
+
+    return solver
+
+
+def _equal_steps(longest: Quantity) -> tuple[Quantity, Quantity]:
+    """The step to take and that before it; advances `time`. Steps up to the param `until` have one length."""
+    time, last, until = scalar("time"), scalar("dt"), param("until", inf, above=-inf)
+    left = until - time
+    ahead = (left > 0) & (left < inf)
+    count = np.where(ahead, maximum(ceil(np.where(ahead, left, longest) / longest), 1.0), 1.0)
+    step = np.where(ahead, np.where(ahead, left, longest) / count, longest)
+    time.next = np.where(ahead & (count < 1.5), until, time + step)  # exactly, whatever rounding does
+    last.next = step
+    return step, last
 
 
 def shears(order: int) -> tuple[list[float], list[float]]:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.proofs import Proofs, Sample, digest_of_sources, seeds_of_proof
-from tests.skips import EXPECTED_SKIPS, is_expected
+from tests.kit.proofs import Proofs, Sample, digest_of_sources, seeds_of_proof
+from tests.kit.skips import EXPECTED_SKIPS, is_expected
 
 # Every graph and plan that a test makes is verified, in its child processes too; WORKBENCH_CHECK=0 switches it off.
 os.environ.setdefault("WORKBENCH_CHECK", "1")
@@ -24,7 +24,7 @@ def refuse_unexpected_skip(report):
     reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
     if not is_expected(reason):
         report.outcome = "failed"
-        report.longrepr = f"unexpected skip: {reason!r}; expected are {EXPECTED_SKIPS} (tests/skips.py)"
+        report.longrepr = f"unexpected skip: {reason!r}; expected are {EXPECTED_SKIPS} (tests/kit/skips.py)"
 
 
 @pytest.hookimpl(wrapper=True)

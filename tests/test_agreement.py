@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.agreement import first_difference
-from tests.optimised import COMPARED, optimised
-from tests.small_programs import SIZES, small_programs
+from tests.kit.agreement import first_difference
+from tests.kit.optimised import COMPARED, optimised
+from tests.kit.small_programs import SIZES, small_programs
 
 
 @pytest.mark.parametrize("name", COMPARED)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.tracked import tracked_texts
+from tests.kit.tracked import tracked_texts
 from workbench.backends.registry import BACKENDS
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.capabilities import backends_here
+from tests.kit.capabilities import backends_here
 from workbench.graph.operators import OPERATORS
 from workbench.graph.types import F32, F64
 from workbench.run.verification import distance

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.tracked import ROOT, tracked_texts
+from tests.kit.tracked import ROOT, tracked_texts
 from workbench import pipeline
 from workbench.graph.operators import OPERATORS
 

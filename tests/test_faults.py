@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.fault import check, installed
-from tests.faults import OF_PASSES, OF_THE_REST
-from tests.faults_by_brute_force import OF_BRUTE_FORCE
-from tests.faults_in_code import OF_CODE, OF_DEVICE_CODE
-from tests.faults_of_tiles import OF_TILES
-from tests.optimised import COMPARED
+from tests.faults.by_brute_force import OF_BRUTE_FORCE
+from tests.faults.fault import check, installed
+from tests.faults.in_code import OF_CODE, OF_DEVICE_CODE
+from tests.faults.of_tiles import OF_TILES
+from tests.faults.table import OF_PASSES, OF_THE_REST
+from tests.kit.optimised import COMPARED
+from tests.kit.tracked import ROOT
 from tests.planning.faults import FAULTS as OF_PLANS
-from tests.tracked import ROOT
 from workbench.planning import PASSES
 
 TABLE = (*OF_PASSES, *OF_TILES, *OF_BRUTE_FORCE, *OF_THE_REST, *OF_CODE, *OF_DEVICE_CODE)

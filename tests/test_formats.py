@@ -5,7 +5,7 @@ import re
 import pytest
 
 import workbench as wb
-from tests.tracked import ROOT
+from tests.kit.tracked import ROOT
 from workbench.graph.instructions import RULES, TRAITS
 from workbench.graph.parse import BOUNDS
 from workbench.graph.text import KEYWORDS, to_text

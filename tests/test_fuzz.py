@@ -9,11 +9,11 @@ import time
 
 import pytest
 
-from tests.agreement import check_pairs, describe, make_pair, plan_coverage
-from tests.capabilities import CAPABILITIES
-from tests.optimised import COMPARED, optimised
-from tests.random_kernels import EXACT, WITH_PAIRS
-from tests.shrink_pair import shrink_pair
+from tests.kit.agreement import check_pairs, describe, make_pair, plan_coverage
+from tests.kit.capabilities import CAPABILITIES
+from tests.kit.optimised import COMPARED, optimised
+from tests.kit.random_kernels import EXACT, WITH_PAIRS
+from tests.kit.shrink_pair import shrink_pair
 from workbench.graph import REDUCTIONS
 from workbench.graph.instructions import INDEX_MAPS, VALUE_RULES, Instruction, Mirror, Reflect, Undefined, Wall
 from workbench.planning import Storage

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.capabilities import backends_here
-from tests.ghost_cells import Outside
+from tests.kit.capabilities import backends_here
+from tests.kit.ghost_cells import Outside
 
 TEXT = """\
 t = scalar("t", 1.0)

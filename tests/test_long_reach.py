@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.capabilities import backends_here
+from tests.kit.capabilities import backends_here
 from workbench.errors import ShapeError
 from workbench.planning.extents import MOST_REFLECTIONS
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.capabilities import CAPABILITIES, backends_here
+from tests.kit.capabilities import CAPABILITIES, backends_here
 from tests.programs import MODULES, all_programs, dimension
 from tests.programs.wave import TEXT as WAVE
 from tests.programs.wave import fluctuation

@@ -2,7 +2,7 @@
 
 from types import SimpleNamespace
 
-from tests.proofs import DRAWN, Proofs, Sample, digest_of_sources, seeds_of_proof
+from tests.kit.proofs import DRAWN, Proofs, Sample, digest_of_sources, seeds_of_proof
 
 
 def selected(proofs, names):

@@ -4,8 +4,8 @@ from collections import Counter
 
 from hypothesis import given, settings
 
-from tests.random_kernels import EXACT
-from tests.random_programs import coverage, initial_state, programs, random_program
+from tests.kit.random_kernels import EXACT
+from tests.kit.random_programs import coverage, initial_state, programs, random_program
 from workbench.graph import REDUCTIONS, Load, Store
 from workbench.graph.instructions import INDEX_MAPS, VALUE_RULES, Instruction, Mirror, Reflect, Undefined, Wall
 from workbench.graph.parse import parse

@@ -1,7 +1,7 @@
 """Shrinking keeps the failure and removes what has nothing to do with it."""
 
-from tests.random_programs import random_program
-from tests.shrink import shrink
+from tests.kit.random_programs import random_program
+from tests.kit.shrink import shrink
 from workbench.graph import Arith, Reduce
 from workbench.graph.verify import verify
 

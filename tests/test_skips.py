@@ -21,8 +21,8 @@ SUITE = {
 
 
 def run_suite(folder, names, ci):
-    (folder / "tests").mkdir()
-    for name in ("conftest.py", "proofs.py", "skips.py"):
+    (folder / "tests" / "kit").mkdir(parents=True)
+    for name in ("conftest.py", "kit/proofs.py", "kit/skips.py"):
         shutil.copy(HERE / name, folder / "tests" / name)
     for name in names:
         (folder / "tests" / name).write_text(SUITE[name])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.bits import parts
+from tests.kit.bits import parts
 from workbench.backends.base import MarchRequest
 from workbench.backends.reference import ReferenceBackend, ReferenceInstance
 from workbench.graph.extended_numbers import join

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.backends.agreement import assert_folds_agree
-from tests.collective_programs import beyond, collective_programs, mirrored, scans, segments
-from tests.optimised import optimised
+from tests.kit.collective_programs import beyond, collective_programs, mirrored, scans, segments
+from tests.kit.optimised import optimised
 from workbench.backends.base import MarchRequest
 from workbench.errors import RunError
 from workbench.planning import plan_graph

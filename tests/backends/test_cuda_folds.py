@@ -3,8 +3,8 @@
 import pytest
 
 from tests.backends.agreement import assert_folds_agree
+from tests.kit.spaced_programs import deviation, folds_of_folds, from_outer_values, shifted_folds, spaced_programs
 from tests.planning.programs import hello
-from tests.spaced_programs import deviation, folds_of_folds, from_outer_values, shifted_folds, spaced_programs
 from workbench.backends.cuda_sim import CudaSimBackend
 from workbench.codegen.cuda.render import render_cuda
 from workbench.graph import Outflow

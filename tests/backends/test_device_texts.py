@@ -4,8 +4,8 @@ import pytest
 
 from tests.backends.device_cells import gravity
 from tests.backends.nvrtc_path import nvrtc_path
+from tests.kit.spaced_programs import spaced_programs
 from tests.programs import all_programs, dimension
-from tests.spaced_programs import spaced_programs
 from workbench import Machine, trace
 from workbench.backends.device_text import flushing
 from workbench.backends.nvrtc import find_nvrtc, nvrtc_version

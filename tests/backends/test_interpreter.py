@@ -6,10 +6,10 @@ import math
 import numpy as np
 import pytest
 
-from tests.bits import assert_same_bits
-from tests.oracle import BINARY, UNARY, oracle_step
-from tests.random_kernels import EXACT
-from tests.random_programs import initial_state, random_array, random_program
+from tests.kit.bits import assert_same_bits
+from tests.kit.oracle import BINARY, UNARY, oracle_step
+from tests.kit.random_kernels import EXACT
+from tests.kit.random_programs import initial_state, random_array, random_program
 from workbench.backends.interpreter import interpret
 from workbench.graph import (
     GLOBAL,

@@ -1,8 +1,8 @@
 """Folds over some axes on CPU threads: the bits of the reference whatever the extents and however many threads."""
 
 from tests.backends.agreement import assert_folds_agree
-from tests.optimised import optimised
-from tests.spaced_programs import (
+from tests.kit.optimised import optimised
+from tests.kit.spaced_programs import (
     boundary_from_a_fold,
     chained,
     deviation,

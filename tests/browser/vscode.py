@@ -15,7 +15,7 @@ import tomllib
 from pathlib import Path
 
 from tests.browser.lab import ARTEFACTS, PATIENCE, ROOT, TOKEN
-from tests.vscode_rules import widget_scripts
+from tests.kit.vscode_rules import widget_scripts
 
 PACKAGES = ROOT / "labextension" / "node_modules"
 WEBVIEW = "https://webview.invalid"

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from tests.capabilities import backends_here
+from tests.kit.capabilities import backends_here
 from workbench.cli import main
 from workbench.errors import StencilError
 from workbench.experiments.exam import (

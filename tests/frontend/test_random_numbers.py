@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.capabilities import backends_here
+from tests.kit.capabilities import backends_here
 
 TEXT = """\
 r, q = field("r"), field("q")

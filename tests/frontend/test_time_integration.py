@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.bits import assert_same_bits
-from tests.capabilities import backends_here
-from tests.proofs import combinations
+from tests.kit.bits import assert_same_bits
+from tests.kit.capabilities import backends_here
+from tests.kit.proofs import combinations
 from workbench.errors import TraceError
 from workbench.frontend.time_integration import leapfrog, midpoint, ssp_rk2, ssp_rk3
 

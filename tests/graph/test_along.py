@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.bits import assert_same_bits
-from tests.oracle import oracle_step
+from tests.kit.bits import assert_same_bits
+from tests.kit.oracle import oracle_step
 from workbench.backends.interpreter import interpret
 from workbench.errors import GraphError
 from workbench.graph import Axis, Graph, KernelBuilder, Load, Space, Static, grid_space

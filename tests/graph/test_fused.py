@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 
-from tests.bits import assert_same_bits
+from tests.kit.bits import assert_same_bits
 from workbench.graph.fused import fused_multiply_add
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.vscode_rules import widget_scripts
+from tests.kit.vscode_rules import widget_scripts
 
 pytestmark = pytest.mark.packaging
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.ghost_cells import Outside
+from tests.kit.ghost_cells import Outside
 from workbench.errors import ShapeError, StencilError
 from workbench.planning.extents import check_extents
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.codegen.golden_programs import CASES, asked_for, planned, traced
-from tests.spaced_programs import folds_of_folds, shifted_folds
+from tests.kit.spaced_programs import folds_of_folds, shifted_folds
 from workbench.graph import Outflow
 from workbench.graph.from_text import graph_from_text
 from workbench.planning import plan_graph

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.bits import assert_same_bits
-from tests.random_programs import initial_state, random_program
+from tests.kit.bits import assert_same_bits
+from tests.kit.random_programs import initial_state, random_program
 from workbench.backends.interpreter import interpret
 from workbench.frontend.cell import trace_cell
 from workbench.graph.verify import verify

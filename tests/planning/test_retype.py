@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from tests.kit.random_kernels import larger
+from tests.kit.random_programs import random_program
 from tests.planning.numbers import Numbers
 from tests.planning.programs import wave
 from tests.planning.symbolic import Meaning, domain_of
-from tests.random_kernels import larger
-from tests.random_programs import random_program
 from workbench.backends.interpreter import interpret
 from workbench.errors import PlanError
 from workbench.graph import GLOBAL, Arith, Broadcast, Graph, KernelBuilder, Static, grid_space

@@ -5,8 +5,8 @@ import signal
 import pytest
 
 import workbench as wb
+from tests.kit.random_programs import random_program
 from tests.planning.random_graphs import random_graph
-from tests.random_programs import random_program
 from workbench.notebook.card_html import card_html
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import summary

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from tests.planning.symbolic import run_symbolically
-from tests.spaced_programs import (
+from tests.kit.spaced_programs import (
     spaced_programs,
 )
+from tests.planning.symbolic import run_symbolically
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.verify import find_faults
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from tests.bits import assert_same_bits
-from tests.random_programs import random_program
+from tests.kit.bits import assert_same_bits
+from tests.kit.random_programs import random_program
 from workbench.backends.base import MarchRequest
 from workbench.backends.reference import ReferenceInstance
 from workbench.graph import Load, Reduce, Store

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.capabilities import backends_here
+from tests.kit.capabilities import backends_here
 from tests.programs.wave import TEXT as WAVE
 from tests.programs.wave import start
 from workbench.errors import RunError

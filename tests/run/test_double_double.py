@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.capabilities import backends_here
+from tests.kit.capabilities import backends_here
 from workbench.errors import FieldError, NonFiniteError, TraceError
 from workbench.graph.extended_numbers import DoubleDouble, as_fraction, as_pairs
 from workbench.graph.parse import parse

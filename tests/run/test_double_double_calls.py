@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.bits import assert_same_bits
-from tests.capabilities import backends_here
+from tests.kit.bits import assert_same_bits
+from tests.kit.capabilities import backends_here
 from workbench.errors import FieldError, RunError
 from workbench.graph.extended_numbers import as_fraction, as_pairs, as_texts, join
 from workbench.graph.types import DD

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.bits import assert_same_bits
+from tests.kit.bits import assert_same_bits
 from workbench.backends.toolchain import find_toolchain
 from workbench.errors import RunError
 from workbench.graph.extended_numbers import DoubleDouble

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.spaced_programs import fields_of_few_axes
+from tests.kit.spaced_programs import fields_of_few_axes
 from workbench.errors import ShapeError
 from workbench.planning import Choices
 from workbench.run.creation import create_simulation, restore_simulation

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.bits import assert_same_bits
-from tests.capabilities import backends_here
+from tests.kit.bits import assert_same_bits
+from tests.kit.capabilities import backends_here
 from workbench.errors import NonFiniteError, RunError
 from workbench.run.finiteness import NonFiniteWarning
 from workbench.solvers import hydro

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tests.capabilities import backends_here
+from tests.kit.capabilities import backends_here
 
 BEGIN = """
 import multiprocessing, os, sys, threading, warnings

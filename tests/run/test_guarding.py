@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.bits import assert_same_bits
-from tests.capabilities import backends_here
+from tests.kit.bits import assert_same_bits
+from tests.kit.capabilities import backends_here
 from workbench.run import guarding
 from workbench.run.guarding import Guard
 from workbench.run.hooks import watch

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.bits import assert_same_bits
+from tests.kit.bits import assert_same_bits
 
 
 @wb.collective(backend="openmp", threads=1)

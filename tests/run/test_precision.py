@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.capabilities import backends_here
+from tests.kit.capabilities import backends_here
 from workbench.errors import PlanError, TraceError
 from workbench.graph.extended_numbers import as_fraction
 from workbench.graph.types import DD

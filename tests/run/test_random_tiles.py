@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.optimised import optimised
+from tests.kit.optimised import optimised
 from tests.planning.random_steps import RINGS, RULES, random_steps
 from workbench.backends.base import Condition, MarchRequest
 from workbench.errors import PlanError, ShapeError

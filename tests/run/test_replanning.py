@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.capabilities import backends_here
+from tests.kit.capabilities import backends_here
+from tests.kit.waiting import PATIENCE, wait_for
 from tests.programs.wave import TEXT, start
-from tests.waiting import PATIENCE, wait_for
 from workbench import events
 from workbench.backends.openmp import OpenmpBackend
 from workbench.backends.reference import ReferenceBackend, ReferenceProgram

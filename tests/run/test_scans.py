@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.bits import assert_same_bits
-from tests.oracle_orders import fold_pairs, scanned
+from tests.kit.bits import assert_same_bits
+from tests.kit.oracle_orders import fold_pairs, scanned
 from workbench.backends.interpreter import interpret
 from workbench.errors import TraceError
 from workbench.graph import GLOBAL, Graph, KernelBuilder, Parameter, Region, Scan, Static, grid_space

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.capabilities import backends_here
+from tests.kit.capabilities import backends_here
+from tests.kit.waiting import PATIENCE, wait_for
 from tests.run.counting import MACHINE, assert_whole
-from tests.waiting import PATIENCE, wait_for
 from workbench.errors import RunError
 
 

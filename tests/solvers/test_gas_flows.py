@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.bits import differences
+from tests.kit.bits import differences
 from workbench.errors import StencilError
 from workbench.solvers import gas_flows, hydro
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from tests.bits import assert_same_bits
-from tests.capabilities import backends_here
+from tests.kit.bits import assert_same_bits
+from tests.kit.capabilities import backends_here
 from workbench.solvers import gray_scott
 
 FEED, KILL, DU, DV = 0.04, 0.06, 2e-5, 1e-5

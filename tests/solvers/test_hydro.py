@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from tests.bits import differences
-from tests.capabilities import backends_here
-from tests.proofs import combinations
-from tests.random_choices import random_choices
+from tests.kit.bits import differences
+from tests.kit.capabilities import backends_here
+from tests.kit.proofs import combinations
+from tests.kit.random_choices import random_choices
 from workbench.errors import RunError, StencilError
 from workbench.planning import Meaning
 from workbench.solvers import hydro

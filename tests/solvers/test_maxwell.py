@@ -5,8 +5,8 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from tests.bits import assert_same_bits
-from tests.capabilities import backends_here
+from tests.kit.bits import assert_same_bits
+from tests.kit.capabilities import backends_here
 from workbench.errors import StencilError
 from workbench.solvers import maxwell
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.bits import assert_same_bits
-from tests.capabilities import backends_here
-from tests.proofs import combinations
+from tests.kit.bits import assert_same_bits
+from tests.kit.capabilities import backends_here
+from tests.kit.proofs import combinations
 from workbench.errors import StencilError
 from workbench.solvers import shallow_water
 from workbench.solvers.exact_dam_break import Pool, solve_dam_break

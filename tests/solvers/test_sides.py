@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from tests.proofs import combinations
+from tests.kit.proofs import combinations
 from workbench.errors import StencilError
 from workbench.language import analytic, constant, fixed, neumann
 from workbench.solvers import gray_scott, shallow_water, wave

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from tests.bits import differences
-from tests.capabilities import backends_here
-from tests.proofs import combinations
+from tests.kit.bits import differences
+from tests.kit.capabilities import backends_here
+from tests.kit.proofs import combinations
 from workbench.backends.device_resources import subkernel_resources
 from workbench.backends.nvrtc import find_compilers
 from workbench.errors import StencilError

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.bits import assert_same_bits
+from tests.kit.bits import assert_same_bits
 from workbench.errors import StencilError
 from workbench.language import constant, fixed
 from workbench.solvers import wave

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from tests.waiting import wait_for
+from tests.kit.waiting import wait_for
 from workbench.errors import TuningError
 from workbench.tuning import migrations
 from workbench.tuning.ledger import is_written, open_ledger, read_ledger

@@ -9,7 +9,7 @@ import tempfile
 
 import pytest
 
-from tests.waiting import wait_for
+from tests.kit.waiting import wait_for
 from workbench.tuning import slot
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.waiting import wait_for
+from tests.kit.waiting import wait_for
 from workbench.errors import PlanError
 from workbench.views.faults import fault_text
 from workbench.views.inspection.following import Following

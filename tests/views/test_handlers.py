@@ -9,7 +9,7 @@ import pytest
 from ipywidgets import Widget
 
 import workbench as wb
-from tests.waiting import wait_for
+from tests.kit.waiting import wait_for
 from workbench.views.inspection.inspection import Inspection
 from workbench.views.kinds import VIEWS
 from workbench.views.page.canvas import _canvases

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.waiting import wait_for
+from tests.kit.waiting import wait_for
 from workbench.errors import BuildError
 from workbench.events import Swapped
 from workbench.views.inspection.following import Following, swap_text

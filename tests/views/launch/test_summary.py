@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.waiting import wait_for
+from tests.kit.waiting import wait_for
 from workbench.backends.nvrtc import KernelResources
 from workbench.backends.occupancy import occupancy
 from workbench.errors import PlanError, RunError

@@ -1,6 +1,6 @@
-"""Wrong edits of code generation, most noticed by running small programs on a compiled backend; [P] as in faults.py."""
+"""Wrong edits of code generation, most noticed by running small programs on a compiled backend; [P] as in table.py."""
 
-from tests.fault import Fault
+from tests.faults.fault import Fault
 
 SMALL = "test_agreement:test_small_programs_have_the_bits_of_the_reference"
 GOLDEN = "codegen.test_golden"

@@ -1,6 +1,6 @@
 """Programs of scans, segments and reads at computed places, whose results show every change of order; by name."""
 
-from tests.spaced_programs import Program
+from tests.kit.spaced_programs import Program
 from workbench.graph import GLOBAL, Parameter, Region
 from workbench.graph.instructions import Arith, Load, Node
 from workbench.graph.types import F64, I64

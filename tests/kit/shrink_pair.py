@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from tests.agreement import first_difference
-from tests.shrink import shrink
+from tests.kit.agreement import first_difference
+from tests.kit.shrink import shrink
 from workbench.errors import StencilError
 from workbench.planning import Choices, Meaning, PlanChoices, plan_graph
 from workbench.planning.retype import retype

@@ -1,6 +1,6 @@
 """Wrong edits of planning that the brute-force oracles must notice: three or more for each of them."""
 
-from tests.fault import Fault
+from tests.faults.fault import Fault
 
 STORED = "planning.test_brute_allocation:test_exactly_what_is_chosen_or_forced_is_stored"
 SUBSTITUTED = "planning.test_brute_allocation:test_loops_read_and_compute_what_substitution_finds"

@@ -26,5 +26,5 @@ CAPABILITIES = {
 def backends_here():
     """Names of the backends that can run here; every row of the table must have its capabilities stated."""
     missing = [row.name for row in BACKENDS if row.name not in CAPABILITIES]
-    assert not missing, f"state in tests/capabilities.py what these can do: {missing}"
+    assert not missing, f"state in tests/kit/capabilities.py what these can do: {missing}"
     return tuple(row.name for row in BACKENDS if get_backend(row.name).availability().available)

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies
 
-from tests.random_kernels import COMMON_TYPES, Maker, default
-from tests.random_spaces import SpacedMaker, gathering, inner_spaces
+from tests.kit.random_kernels import COMMON_TYPES, Maker, default
+from tests.kit.random_spaces import SpacedMaker, gathering, inner_spaces
 from workbench.graph import (
     GLOBAL,
     Arith,

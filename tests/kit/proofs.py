@@ -12,7 +12,7 @@ from random import Random
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = {".py", ".h", ".jinja", ".cpp", ".cu", ".txt", ".toml"}
 DRAWN = (10**8, 2**31)  # seeds of samples; those that are written down are smaller
 

@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from tests.random_kernels import Facts, Maker
+from tests.kit.random_kernels import Facts, Maker
 from workbench.graph import Space
 from workbench.graph.types import I64
 

@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from tests.oracle_orders import fold_some, reduce_all, scanned
+from tests.kit.oracle_orders import fold_some, reduce_all, scanned
 from workbench.graph import (
     Arith,
     Broadcast,

@@ -1,6 +1,6 @@
 """Wrong edits of the analysis of dependences and of the lattice of tiles, noticed by the proof on symbols."""
 
-from tests.fault import Fault
+from tests.faults.fault import Fault
 from tests.planning.random_tileable import BENT, HEAT, RINGED, SHARED, STAGED, TIMED, TURNING, WATCHED, WAVE
 
 STEPS = "planning.test_tiling:test_tiles_give_what_steps_give"

@@ -1,6 +1,6 @@
 """A dozen small programs, each made so that one thing that code generation can get wrong shows in a result."""
 
-from tests.random_kernels import larger
+from tests.kit.random_kernels import larger
 from workbench.graph import (
     GLOBAL,
     Fixed,

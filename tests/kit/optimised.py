@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cache
 
-from tests.capabilities import backends_here
+from tests.kit.capabilities import backends_here
 from workbench.backends.cache_folder import default_cache
 from workbench.backends.compile_pool import Compiler
 from workbench.backends.openmp import OpenmpBackend

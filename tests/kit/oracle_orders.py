@@ -1,4 +1,4 @@
-"""The canonical orders of reductions, folds and scans, written from the text of the semantics; for tests/oracle.py."""
+"""The canonical orders of reductions, folds and scans, as the semantics says; for the oracle."""
 
 
 def fold_pairs(combine, values):

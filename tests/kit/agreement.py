@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from tests.bits import differences, parts
-from tests.random_choices import random_choices
-from tests.random_kernels import COMMON_TYPES
-from tests.random_programs import asking_to_roll, coverage, random_array, random_program
+from tests.kit.bits import differences, parts
+from tests.kit.random_choices import random_choices
+from tests.kit.random_kernels import COMMON_TYPES
+from tests.kit.random_programs import asking_to_roll, coverage, random_array, random_program
 from workbench.backends.base import MarchRequest
 from workbench.backends.reference import ReferenceInstance
 from workbench.graph.arithmetic import python_number, stored

@@ -14,6 +14,7 @@ from workbench.frontend.componentwise import componentwise
 from workbench.frontend.coordinates import cell_centre, coordinate
 from workbench.frontend.declarations import extend, field, fields, kernel, param, scalar, tensor, vector
 from workbench.frontend.finite_differences import coefficients
+from workbench.frontend.gathers import gather
 from workbench.frontend.hints import delayed, manifest, named, need_local, rolling, sync
 from workbench.frontend.operations import parse_type, whole_number
 from workbench.frontend.pairs import sources, targets, totals
@@ -282,6 +283,7 @@ __all__ = [
     "fixed",
     "floor",
     "fold", "fold_segments",
+    "gather",
     "generate",
     "grad",
     "hypot",

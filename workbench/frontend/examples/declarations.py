@@ -246,6 +246,17 @@ extend
     wrong u.next = extend(u, "open")
     error line 2: extend: 'open' is no boundary rule
     advice Use "periodic", "outflow", "reflect", "mirror", constant(), fixed(), neumann() or analytic().
+
+gather
+    u = field("u")
+    i = size(0) - 1 - index(0)
+    u.next = gather(u, i) + gather(extend(u, "periodic"), i - 1)
+    given u = [1, 2, 4]
+    gives u = [6, 3, 5]
+    wrong u = field("u")
+    wrong u.next = gather(u, 0.5 * index(0))
+    error line 2: gather(u, 0.5 * index(0)): index 0 is f64, not whole numbers
+    advice Cast it: astype(floor(x / dx), "i64").
 """
 
 BOUNDARIES = r"""

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.errors import PlanError
-from workbench.graph import Kernel, Periodic
+from workbench.graph import Gather, Kernel, Periodic
 from workbench.graph.naming import formula, own_name, value_name
 from workbench.planning.axes import axes_of, axes_text
 from workbench.planning.dependence import dependences_of, orbit
-from workbench.planning.plan import Fill, Step
+from workbench.planning.plan import Fill, Read, Step
 from workbench.planning.schedules.ghosts import ghost_plan, sides_of
 from workbench.planning.tiled import Role, Tiling
 
@@ -93,7 +93,8 @@ def _not_built(kernel: Kernel, step: Step, dim: int) -> Iterator[Refusal]:
     """What tiles cannot do so far."""
     yield from _other_axes(kernel, step)
     for read in (read for loop in step.subkernels for read in loop.reads if read.anywhere):
-        yield _later(f"{value_name(kernel, read.node)} is read at computed places", _line(kernel, read.node))
+        what = f"{value_name(kernel, read.node)} is read at computed places"
+        yield _later(what, _line(kernel, _reader(kernel, read)))
     for fill in step.fills:
         yield from _unbuilt_fill(kernel, fill)
     found = dependences_of(step, dim)
@@ -153,6 +154,12 @@ def _ghosts_in_the_way(kernel: Kernel, step: Step) -> Iterator[Refusal]:
 
 def _later(why: str, line: int | None) -> Refusal:
     return Refusal(f"{why}, for which tiles of several steps are not built yet", line, by_meaning=False)
+
+
+def _reader(kernel: Kernel, read: Read) -> int:
+    """The first node that reads a value at computed places; the value where none is left in the kernel."""
+    gathers = (n for n, node in enumerate(kernel.nodes) if isinstance(node.instruction, Gather))
+    return next((n for n in gathers if kernel.nodes[n].operands[0] == read.node), read.node)
 
 
 def _line(kernel: Kernel, index: int) -> int | None:

@@ -9,7 +9,9 @@ from workbench.notebook.card_html import card_html
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import Wishes, define
 from workbench.planning.cost import ESTIMATE
-from workbench.views.graph.summary import plan_line
+from workbench.views.graph.summary import describe_graph, plan_line, summarise_graph
+from workbench.views.graph.words import details_text
+from workbench.views.launch.summary import describe_launch, summarise_launch
 from workbench.views.plan.messages import caption_of, columns_of, notes_of
 from workbench.views.plan.summary import describe_plan, summarise_plan
 
@@ -92,3 +94,14 @@ def test_the_plan_of_a_called_machine_speaks_of_its_calls(name, one, counted):
     assert not re.search(r"\ba (cell|step)\b", " ".join((*told, *heads)))
     still = [note for note in notes_of(summary) if note.startswith("main_0_fold moves next to nothing")]
     assert bool(still) == (name == "pairs")
+
+
+@pytest.mark.parametrize("name", ["pairs", "arrays"])
+@pytest.mark.parametrize("backend", ["openmp", "cuda"])
+def test_graph_and_launches_of_a_called_machine_speak_of_no_cells(name, backend):
+    plan = wb.trace(CELLS[name], name="made").plan(backend)
+    graph = summarise_graph(plan, extents=(64, 64))
+    told = [describe_graph(graph), describe_launch(summarise_launch(plan, extents=(64, 64), backend=backend))]
+    told += [details_text(node, graph.cell) for node in graph.nodes]
+    assert not re.search(r"\bcells?\b(?! lines?)", "\n".join(told))
+    assert {"pairs": "64 x 64 pairs", "arrays": "64 x 64 elements"}[name] in told[1]

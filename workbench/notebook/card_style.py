@@ -45,7 +45,7 @@ _RULES = """
 & .swb-tiles { display: flex; flex-wrap: wrap; gap: 1px;
   border-top: 1px solid var(--swb-line); border-bottom: 1px solid var(--swb-line); background: var(--swb-line); }
 & .swb-tile { flex: 1 1 6.4rem; padding: 0.4em 0.6em 0.45em 0.9em; background: var(--swb-tint); }
-& .swb-value { font-size: 1.05em; font-weight: 600; overflow-wrap: anywhere; }
+& .swb-value { font-size: 1.05em; font-weight: 600; overflow-wrap: break-word; }
 & .swb-columns { display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0.6em 2.2em; padding: 0.6em 0.9em; }
 & .swb-columns > * { flex: 1 1 17rem; min-width: 0; }
 & table { width: 100%; margin: 0; border: 0; border-collapse: collapse; font-size: 1em; table-layout: auto; }

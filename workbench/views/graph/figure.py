@@ -174,7 +174,7 @@ class GraphFigure:
 
     def show(self, summary: GraphSummary, layout: GraphLayout, selected: frozenset[int]) -> None:
         """Draw this instead of what was there; the part that is looked at stays unless the reader had not moved."""
-        self.nodes.data = _node_columns(tuple((summary.nodes[n], x, y) for n, x, y in layout.places))
+        self.nodes.data = _node_columns(tuple((summary.nodes[n], x, y) for n, x, y in layout.places), summary.cell)
         self._links.data = {
             "xs": [[x for x, _ in link.points] for link in layout.links],
             "ys": [[y for _, y in link.points] for link in layout.links],
@@ -260,7 +260,7 @@ class GraphFigure:
         self.plot.y_range.update(start=bottom, end=top)
 
 
-def _node_columns(placed: tuple[tuple[GraphNode, float, float], ...]) -> dict[str, list[Any]]:
+def _node_columns(placed: tuple[tuple[GraphNode, float, float], ...], cell: str = "a cell") -> dict[str, list[Any]]:
     nodes = [node for node, _, _ in placed]
     return {
         "x": [x for _, x, _ in placed],
@@ -274,7 +274,7 @@ def _node_columns(placed: tuple[tuple[GraphNode, float, float], ...]) -> dict[st
         "instruction": [INSTRUCTIONS[node.instruction] for node in nodes],
         "type": [node.type for node in nodes],
         "storage": [escape(storage_text(node)) for node in nodes],
-        "details": [escape(details_text(node)) for node in nodes],
+        "details": [escape(details_text(node, cell)) for node in nodes],
     }
 
 
@@ -301,7 +301,8 @@ def _folded_columns(summary: GraphSummary, hulls: tuple[Hull, ...]) -> dict[str,
         "bottom": [hull.y + hull.height for hull in hulls],
         "name": [escape(caption(summary, hull.group)) for hull in hulls],
         "details": [
-            f"{hull.members} values; {group.bytes_moved:g} bytes, {group.flops:g} flops, {group.loads:g} loads a cell"
+            f"{hull.members} values; {group.bytes_moved:g} bytes, {group.flops:g} flops, {group.loads:g} loads "
+            + summary.cell
             for hull, group in zip(hulls, groups, strict=True)
         ],
     }

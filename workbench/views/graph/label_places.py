@@ -171,7 +171,7 @@ def _name_fits(hull: Hull, scale: Scale) -> bool:
 
 
 def _amount(summary: GraphSummary, hull: Hull, letters: int) -> str:
-    values, moved = f"{hull.members} values", f"{summary.groups[hull.group].bytes_moved:g} bytes a cell"
+    values, moved = f"{hull.members} values", f"{summary.groups[hull.group].bytes_moved:g} bytes {summary.cell}"
     return next((text for text in (f"{values}, {moved}", moved, values) if len(text) <= letters), "")
 
 

@@ -86,7 +86,8 @@ class GraphSummary:
 
     bytes_moved and flops are for one cell and step; `observed`: one with scalars that other steps do not evaluate.
     Arrays and memory are those of the whole simulation for `extents`.
-    `changed`: nodes that the compared plan stores otherwise. `line`: all in one line.
+    `changed`: nodes that the compared plan stores otherwise. `line`: all in one line. `cell`: one of what
+    loops count, because a called machine has no cells.
     """
 
     machine: str
@@ -102,6 +103,7 @@ class GraphSummary:
     extents: tuple[int, ...]
     observed: bool = False
     changed: tuple[int, ...] = ()
+    cell: str = "a cell"
 
     def count(self, storage: Storage) -> int:
         """How many values live there."""
@@ -188,6 +190,7 @@ def summarise_graph(
         extents=extents,
         observed=planned.has_diagnostics,
         changed=tuple(i for i, s in enumerate(planned.storage) if before is not None and before[i] is not s),
+        cell=terms_of(plan.graph).cell,
     )
 
 
@@ -232,7 +235,7 @@ def describe_graph(summary: GraphSummary) -> str:
     lines = [
         f"graph of {summary.machine}, kernel {summary.kernel}: {len(summary.nodes)} values, "
         f"{counted(len(summary.groups), 'sub-kernel')}, "
-        f"{summary.bytes_moved:g} bytes and {summary.flops:g} flops a cell"
+        f"{summary.bytes_moved:g} bytes and {summary.flops:g} flops {summary.cell}"
         + (", where scalars are observed" if summary.observed else ""),
         f"Manifest: {_listed(stored)}; {summary.count(Storage.DELAYED)} Delayed, "
         f"{summary.count(Storage.EXISTING)} Existing, {summary.count(Storage.GLOBAL)} Global",
@@ -245,7 +248,7 @@ def describe_graph(summary: GraphSummary) -> str:
     for group in summary.groups:
         halo = f", {group.outside} cells outside" if group.outside else ""
         loads = f"{group.loads:g} load{'' if group.loads == 1 else 's'}"
-        cost = f"{group.bytes_moved:g} bytes, {group.flops:g} flops, {loads} a cell"
+        cost = f"{group.bytes_moved:g} bytes, {group.flops:g} flops, {loads} {summary.cell}"
         lines.append(f"sub-kernel {group.ref.name} makes {group.label}: {cost}{halo}")
     if summary.changed:
         lines.append(f"stored otherwise: {_listed([summary.nodes[i].label for i in summary.changed])}")

@@ -321,13 +321,13 @@ class GraphView:
         if isinstance(selection, SubkernelRef):
             group = next((g for g in self.summary.groups if g.ref == selection), None)
             if group is not None:
-                cost = f"{group.bytes_moved:g} bytes, {group.flops:g} flops, {group.loads:g} loads a cell"
+                cost = f"{group.bytes_moved:g} bytes, {group.flops:g} flops, {group.loads:g} loads {self.summary.cell}"
                 return f"sub-kernel {group.ref.name} makes {group.label}: {cost}"
         node = self.current
         if node is None:
             return "Click selects a value, a double click makes it Manifest or Delayed; Control and the wheel zoom."
         value = self.summary.nodes[node]
-        return f"{value.label} = {value.formula}: {storage_text(value)}; {details_text(value)}"
+        return f"{value.label} = {value.formula}: {storage_text(value)}; {details_text(value, self.summary.cell)}"
 
     # --- without a page -----------------------------------------------------------------------------------------------
 

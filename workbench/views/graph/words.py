@@ -15,13 +15,13 @@ def storage_text(node: GraphNode) -> str:
     return f"{node.storage}: {told}" if told else node.storage
 
 
-def details_text(node: GraphNode) -> str:
-    """Reads, how often it is computed, how far outside, which line."""
+def details_text(node: GraphNode, cell: str = "a cell") -> str:
+    """`cell` is one of what loops count (Terms). Reads, how often it is computed, how far outside, which line."""
     parts = []
     if node.loads is not None:
         parts.append(f"{node.loads} load{'' if node.loads == 1 else 's'}")
     if node.subkernels:
-        parts.append(f"computed {node.evaluations} × a cell")
+        parts.append(f"computed {node.evaluations} × {cell}")
     if len(node.subkernels) > 1:
         parts.append(f"in {len(node.subkernels)} sub-kernels")
     if node.outside:

@@ -57,7 +57,7 @@ def _wrapped(line: str) -> list[str]:
 def _bars(summary: LaunchSummary, top: float) -> Iterator[Shape]:
     """How many cells each loop on CPU threads computes."""
     most = max((row.cells for row in summary.rows), default=1)
-    yield Label((12 + _NAME, top + _BAR / 2), "number of cells", PALE, 11)
+    yield Label((12 + _NAME, top + _BAR / 2), f"number of {summary.terms.cells}", PALE, 11)
     for number, row in enumerate(summary.rows):
         y = top + _BAR * (number + 1)
         name = shortened(row.name, 26)

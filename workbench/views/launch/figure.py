@@ -119,21 +119,22 @@ class _LaunchesFigure(_BarsFigure):
         super().__init__(height=220, end=1)
 
     def show(self, summary: LaunchSummary) -> None:
-        device = summary.device is not None
+        device, cells = summary.device is not None, summary.terms.cells
         names = [f"{number + 1} {shortened(row.name, _LONGEST_NAME)}" for number, row in enumerate(summary.rows)]
         values = [row.occupancy.share if row.occupancy else row.cells for row in summary.rows]
         about = [
-            f"{row.name}: grid {row.grid}, block {row.block}, {in_digits(row.items, 3)} cells a thread, "
+            f"{row.name}: grid {row.grid}, block {row.block}, {in_digits(row.items, 3)} {cells} a thread, "
             f"{row.registers} registers a thread, limit: {row.occupancy.limit}"
             if row.occupancy
-            else f"{row.name}: {row.cells} cells, {f'{row.tasks} tasks' if row.tasks else 'tasks as the code decides'}"
+            else f"{row.name}: {row.cells} {cells}, "
+            + (f"{row.tasks} tasks" if row.tasks else "tasks as the code decides")
             for row in summary.rows
         ]
         colours = [POINT if device and number == summary.shown else LINE for number in range(len(names))]
         self._show_bars(names, values, about, colours)
         self.plot.x_range.end = 1.02 if device else 1.05 * max([1, *values])
         self.plot.xaxis.formatter = NumeralTickFormatter(format="0%") if device else _thousands()
-        self.plot.xaxis.axis_label = "occupancy of each launch" if device else "number of cells"
+        self.plot.xaxis.axis_label = "occupancy of each launch" if device else f"number of {cells}"
 
 
 def _thousands() -> CustomJSTickFormatter:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
 
@@ -16,6 +16,7 @@ from workbench.backends.registry import SHOWN, row_of
 from workbench.codegen.cuda.render import render_cuda
 from workbench.planning.axes import loop_extents
 from workbench.planning.plan import Plan
+from workbench.run.calling import Terms, terms_of
 from workbench.run.progress import in_digits
 
 ASSUMED_REGISTERS = 32  # of a thread, until a compiler has said
@@ -72,7 +73,8 @@ class LaunchSummary:
 
     threads, tile, block and grid as in CpuChoices and DeviceChoices. rows: on a device all launches, on CPU threads the
     loops. shown: number of the row that the curves are of. told: who says how many registers there are, "" if nobody
-    has yet and ASSUMED_REGISTERS are taken. traces: recorded by the simulator on `trace_extents` cells.
+    has yet and ASSUMED_REGISTERS are taken. traces: recorded by the simulator on `trace_extents` cells. terms: words
+    for what loops count, because a called machine has no cells.
     """
 
     machine: str
@@ -91,6 +93,7 @@ class LaunchSummary:
     traces: tuple[LaunchTrace, ...] = ()
     trace_extents: tuple[int, ...] = ()
     problem: str = ""
+    terms: Terms = field(default=Terms())
 
     @property
     def trace(self) -> LaunchTrace | None:
@@ -118,9 +121,8 @@ def summarise_launch(
     cpu, device_choices = choices.cpu, choices.device
     numbers = (threads or cpu.threads, cpu.tile, device_choices.block, device_choices.grid, choices.tiling.schedule)
     if row_of(backend).runs_on != "blocks":
-        return LaunchSummary(
-            plan.graph.name, backend, extents, *numbers, _cpu_rows(plan, extents), problem=found.problem
-        )
+        rows, terms = _cpu_rows(plan, extents), terms_of(plan.graph)
+        return LaunchSummary(plan.graph.name, backend, extents, *numbers, rows, problem=found.problem, terms=terms)
     device = device_limits(capability)
     known = {each.kernel: each for each in found.resources}
     launches = _device_launches(plan, extents)
@@ -143,6 +145,7 @@ def summarise_launch(
         found.traces,
         found.trace_extents,
         found.problem,
+        terms_of(plan.graph),
     )
 
 
@@ -204,21 +207,21 @@ def _curves(row: LaunchRow, device: DeviceLimits) -> tuple[Curve, ...]:
 
 def describe_launch(summary: LaunchSummary) -> str:
     """In words: the choices, every launch, what limits it, and what was recorded."""
-    cells = " x ".join(map(str, summary.extents))
-    lines = [f"launches of {summary.machine}, {cells} cells, {summary.backend}, schedule {summary.schedule}"]
+    cells, terms = " x ".join(map(str, summary.extents)), summary.terms
+    lines = [f"launches of {summary.machine}, {cells} {terms.cells}, {summary.backend}, schedule {summary.schedule}"]
     if summary.device is None:
         threads = str(summary.threads) if summary.threads else "automatic"
-        tile = f"{summary.tile} rows" if summary.tile else "automatic, about 16384 cells"
+        tile = f"{summary.tile} rows" if summary.tile else f"automatic, about 16384 {terms.cells}"
         lines.append(f"  threads {threads}; a task: {tile}")
-        lines += [f"  {row.name}: {row.cells} cells{_tasks_text(row)}" for row in summary.rows]
+        lines += [f"  {row.name}: {row.cells} {terms.cells}{_tasks_text(row)}" for row in summary.rows]
     else:
         grid = str(summary.grid) if summary.grid else "as many blocks as there is work for"
         lines.append(f"  {summary.block} threads a block; grid {grid}; {device_text(summary.device)}")
         lines.append(f"  registers {summary.told or f'not known yet, {ASSUMED_REGISTERS} assumed'}")
-        lines += [f"  {row_text(row)}" for row in summary.rows]
+        lines += [f"  {row_text(row, terms)}" for row in summary.rows]
         lines += [f"  {text}" for text in (advice_text(summary),) if text]
         if summary.trace is not None:
-            lines += trace_lines(summary.trace, summary.trace_extents)
+            lines += trace_lines(summary.trace, summary.trace_extents, terms)
     if summary.problem:
         lines.append(f"  {summary.problem}")
     return "\n".join(lines)
@@ -229,10 +232,10 @@ def device_text(device: DeviceLimits) -> str:
     return f"compute capability {device.capability} ({device.example})"
 
 
-def row_text(row: LaunchRow) -> str:
+def row_text(row: LaunchRow, terms: Terms) -> str:
     """One launch on a device."""
     shape = f"grid {_shape(row.grid)}, block {_shape(row.block)}"
-    items = f", {in_digits(row.items, 3)} cells a thread" if row.cells else ""
+    items = f", {in_digits(row.items, 3)} {terms.cells} a thread" if row.cells else ""
     held = row.occupancy
     if held is None:
         return f"{row.name}: {shape}{items}"
@@ -254,10 +257,10 @@ def advice_text(summary: LaunchSummary) -> str:
     return f"{row.name}: blocks of {best} threads reach {share:.0%} already; registers allow blocks up to {most}"
 
 
-def trace_lines(trace: LaunchTrace, extents: tuple[int, ...]) -> list[str]:
+def trace_lines(trace: LaunchTrace, extents: tuple[int, ...], terms: Terms) -> list[str]:
     """What the simulator has recorded, in words."""
     cells = " x ".join(map(str, extents))
-    lines = [f"  recorded on {cells} cells: {trace.kernel} stores {trace.items} cells a thread at most"]
+    lines = [f"  recorded on {cells} {terms.cells}: {trace.kernel} stores {trace.items} {terms.cells} a thread at most"]
     for access in trace.accesses:
         kind = "store" if access.store else "load"
         lines.append(

@@ -1,12 +1,18 @@
 """Locality of a step and of tiles: the table of the DiamondTorre paper, and sizes of tiles from extents and cache."""
 
+import random
+
 import pytest
 
-from tests.planning.random_tileable import HEAT, WAVE
+from tests.planning.random_tileable import HEAT, STAGED, TURNING, WATCHED, WAVE
 from workbench.frontend.cell import trace_cell
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.choices import TilingChoices
-from workbench.planning.schedules.locality import locality_table, locality_text, tile_sizes, updates_per_move
+from workbench.planning.schedules.diamond import lattice
+from workbench.planning.schedules.least_traffic import least_bytes
+from workbench.planning.schedules.locality import tile_sizes, updates_per_move
+from workbench.planning.schedules.locality_table import locality_table, locality_text, shape_row
+from workbench.planning.schedules.shapes import Shape, crossing, diamond_base, lattice_tile, tower, uses_of
 
 MIB = 1 << 20
 
@@ -44,10 +50,86 @@ def test_a_tile_updates_as_often_as_a_count_of_its_cells_says():
     updates = sum(2 * min(level + 1, 15 - level) for level in range(15))
     assert updates == 8 * 16
     assert updates_per_move(kernel.tiling, extents, sizes) == pytest.approx(updates / (16 + 2))
-    last = locality_table(kernel, extents, sizes)[-1]
-    assert last.shape == "tile"
-    assert last.bytes_per_update == pytest.approx(24 * (16 + 2) / updates)
+    # In place: both arrays are read and written again over 16 rows. 40 steps are 6 bands of tiles 8 high.
+    assert crossing(uses_of(kernel), lattice_tile(1, lattice(128, 1, 16, 40))).locality == updates / (4 * 16)
+    tile, band = locality_table(kernel, extents, sizes)[-2:]
+    assert (tile.shape, band.shape) == ("tile", "band")
+    assert tile.bytes_per_update == band.bytes_per_update == pytest.approx(8 * 4 * 16 / updates * 6 / 5)
+    assert tile.asynchrony == 16 * 4 * 64
+    assert band.asynchrony == 8 * tile.asynchrony
     assert "updates per value moved" in locality_text(kernel, extents, sizes)
+
+
+@pytest.mark.parametrize("order", [2, 4])
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_towers_are_those_of_the_paper(order, size):
+    """Section 5: S = order / 2, towers of 2 size n levels; Nz cells along the last axis, of Ny rows."""
+    kernel, radius, nz = tiled(wave_of_order(order), 3), order // 2, 96
+    extents = (480, 240, nz)
+
+    def row_of(height, **options):
+        return shape_row(kernel, tower((0, 1), radius, size, height, **options), extents)
+
+    flat = row_of(1)
+    assert 1 / flat.vertices_per_edge == pytest.approx(3 + 2 / size + 1 / size**2)
+    assert flat.asynchrony == nz * 2 * size**2 * radius**2
+    for n in (1, 3):
+        ends = 2 - 2 / size + 1 / size**2
+        alone, row = row_of(2 * size * n), row_of(2 * size * n, row=True)
+        assert alone.vertices_per_edge == pytest.approx(size * n / (4 * n + ends))
+        assert row.vertices_per_edge == pytest.approx(size * n / (n * (4 - 1 / size) + ends))
+        assert alone.bytes_per_update == pytest.approx(4 / alone.vertices_per_edge)
+
+
+@pytest.mark.parametrize(
+    "text", [WAVE, HEAT, STAGED, TURNING, WATCHED], ids=["wave", "heat", "staged", "turn", "watched"]
+)
+def test_what_crosses_a_border_is_what_a_walk_over_all_updates_finds(text):
+    """Every reader and its source, level by level; the shape is any set of cells of six levels."""
+    kernel, chooser = tiled(text, 2), random.Random(0)
+    uses = uses_of(kernel)
+    cells = [(x, y) for x in range(6) for y in range(6)]
+    shape = Shape("any", (0, 1), tuple(frozenset(chooser.sample(cells, 12)) for _ in range(6)))
+    loads, stores, wide = set(), set(), [(x, y) for x in range(-9, 15) for y in range(-9, 15)]
+    for level in range(40):
+        for cell in wide:
+            inside = level < 6 and cell in shape.tiers[level]
+            for use in uses[level % len(uses)]:
+                source = tuple(c + o for c, o in zip(cell, use.offset, strict=True))
+                made = None if use.back < 0 else level - use.back
+                there = made is not None and 0 <= made < 6 and source in shape.tiers[made]
+                if inside and not there:
+                    loads.add((made, use.value, source))
+                if there and not inside:
+                    stores.add((made, use.value, source))
+    found = crossing(uses, shape)
+    assert (found.loads, found.stores, found.vertices) == (len(loads), len(stores), 72)
+
+
+def test_no_tile_moves_less_than_the_limit_and_diamonds_reach_it():
+    """A tile that leans with time, of any cells that hang together: loads and stores of one level far from its ends."""
+    text = """
+u, w = fields("u w", dtype="f32", boundary=constant(0.0))
+u.next = 2 * u - w + 0.1 * (u[+1, 0] + u[-1, 0] + u[0, +1] + u[0, -1] - 4 * u)
+w.next = u
+"""
+    kernel, chooser = tiled(text, 2), random.Random(1)
+
+    def bytes_of(base):
+        """Of the sixth level, by the difference of towers of 7 and 6."""
+        towers = [tuple(frozenset((x + t, y) for x, y in base) for t in range(height)) for height in (6, 7)]
+        less, more = (crossing(uses_of(kernel), Shape("", (0, 1), tiers)) for tiers in towers)
+        return 4 * (more.loads + more.stores - less.loads - less.stores) / len(base)
+
+    for radius in (2, 5, 9):
+        base = diamond_base(radius)
+        assert bytes_of(base) == pytest.approx(least_bytes(kernel, 2, 8 * len(base)))
+    for _ in range(20):
+        base = {(0, 0)}
+        while len(base) < 80:
+            x, y = chooser.choice(sorted(base))
+            base |= {(x, y), (x + chooser.choice([-1, 0, 1]), y + chooser.choice([-1, 0, 1]))}
+        assert bytes_of(base) >= least_bytes(kernel, 2, 8 * len(base))
 
 
 @pytest.mark.parametrize("cache", [MIB // 4, MIB, 2 * MIB, 8 * MIB])

@@ -12,7 +12,8 @@ from workbench.planning.choices import PlanChoices, TilingChoices
 from workbench.planning.cost import default_extents, ghost_percent, halo_bytes
 from workbench.planning.plan import KernelPlan, Launch, Margins, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins
-from workbench.planning.schedules.locality import locality_text, tile_sizes
+from workbench.planning.schedules.locality import tile_sizes
+from workbench.planning.schedules.locality_table import locality_text
 from workbench.planning.tiled import Tiling
 
 SEARCH_ENDED = "The search for what to store ended at its budget, so a faster plan may exist."

@@ -1,18 +1,15 @@
 """Locality: how much of what tiles compute stays in the cache, and the sizes of tiles that follow from it.
 
-A shape of the dependency graph, vertices (updates of a cell) against edges (values that cross its border), says how
-much must be moved for each update (the DiamondTorre paper). A tile of w rows and h levels of height updates w h cells
-for each cell of its first level and moves each array once over w rows and the slopes beside them.
+A tile of w rows and h levels of height updates w h cells for each cell of its first level and moves each array once
+over w rows and the slopes beside them. `locality_table` counts what any shape moves.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import prod
 
 from workbench.planning.choices import TilingChoices
 from workbench.planning.plan import KernelPlan
-from workbench.planning.reads import emission_in
 from workbench.planning.schedules.diamond import lattice
 from workbench.planning.tiled import Tiling
 
@@ -36,15 +33,6 @@ class TileSizes:
     height: int
     spaces: int
     chunk: int
-
-
-@dataclass(frozen=True, slots=True)
-class Locality:
-    """One shape: updates for each value that crosses its border, and bytes moved to and from memory an update."""
-
-    shape: str
-    vertices_per_edge: float
-    bytes_per_update: float
 
 
 def tile_sizes(
@@ -115,31 +103,17 @@ def _bytes_in_use(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], 
 
 def _cell_bytes(kernel: KernelPlan) -> int:
     """Bytes of a cell of all arrays that a step uses."""
+    return max(sum(slot_bytes(kernel).values()), 1)
+
+
+def slot_bytes(kernel: KernelPlan) -> dict[int, int]:
+    """Bytes of a cell of each array that a step uses, by slot."""
     nodes = kernel.kernel.nodes
     sizes: dict[int, int] = {}
     for loop in kernel.plain.subkernels:
         sizes |= {read.slot: nodes[read.node].value_type.itemsize for read in loop.reads}
         sizes |= {home.slot: nodes[home.node].value_type.itemsize for home in loop.outputs}
-    return max(sum(sizes.values()), 1)
-
-
-def locality_table(kernel: KernelPlan, extents: tuple[int, ...], sizes: TileSizes | None) -> tuple[Locality, ...]:
-    """Return the shapes from the smallest to what runs: a cell, a row along the last axis, a step, a tile."""
-    step = kernel.plain
-    reads = [emission_in(kernel, step, loop).reads for loop in step.subkernels]
-    outputs = sum(len(loop.outputs) for loop in step.subkernels)
-    bytes_moved = sum(loop.cost.bytes_moved for loop in step.subkernels)
-    edges = {
-        "cell": sum(len(each) for each in reads),
-        "row": sum(len({(node, offset[:-1]) for node, offset in each}) for each in reads),
-        "step": sum(len({node for node, _ in each}) for each in reads),
-    }
-    least = edges["step"] + outputs
-    table = [Locality(name, 1 / (n + outputs), bytes_moved * (n + outputs) / least) for name, n in edges.items()]
-    if sizes is not None and kernel.tiling is not None:
-        gain = max(updates_per_move(kernel.tiling, extents, sizes) / kernel.tiling.levels, 1.0)
-        table.append(Locality("tile", gain / least, bytes_moved / gain))
-    return tuple(table)
+    return sizes
 
 
 def pays(kernel: KernelPlan, extents: tuple[int, ...], sizes: TileSizes) -> bool:
@@ -160,16 +134,3 @@ def updates_per_move(tiling: Tiling, extents: tuple[int, ...], sizes: TileSizes)
     width = extents[axis] / sizes.spaces
     height = min(sizes.height, sizes.depth * tiling.levels)
     return max(height * width / (width + 2 * tiling.slopes[axis]), 1.0)
-
-
-def locality_text(kernel: KernelPlan, extents: tuple[int, ...], sizes: TileSizes | None) -> str:
-    """Return the table as lines of text."""
-    lines = [f"locality at {' x '.join(map(str, extents))} cells, {prod(extents)} in all"]
-    if sizes is not None:
-        lines[0] += (
-            f"; tiles of {sizes.depth} steps, {sizes.height} high, {sizes.spaces} spaces, waves of {sizes.chunk}"
-        )
-    lines.append(f"  {'shape':<6} {'updates per value moved':>24} {'bytes per update':>18}")
-    for row in locality_table(kernel, extents, sizes):
-        lines.append(f"  {row.shape:<6} {row.vertices_per_edge:>24.3f} {row.bytes_per_update:>18.2f}")
-    return "\n".join(lines)

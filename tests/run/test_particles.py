@@ -269,8 +269,7 @@ def test_text_card_plan_and_verification_know_sources():
 
 
 BAD = {
-    'x, = particles("x")\nu = field("u")\n': "the field 'u'|field 'u' stands in a cell of particles",
-    'u = field("u")\nx, = particles("x")\n': "line 2: particles stand in a cell that has the field u",
+    'x, = particles("x")\nu = field("u")\n': "line 2: field 'u' stands below particles, in a cell that has no grid",
     'x, = particles("x", dim=0)\n': "line 1: particles: no vector has dim=0",
     'x, = particles("x", dim=2)\ny, = particles("y", dim=3)\n': "line 2: particles: dim=3, but other vectors",
     'x, = particles("x", of="a b")\n': "line 1: particles: of='a b' names no population",
@@ -286,7 +285,7 @@ BAD = {
     'x, = particles("x")\nx.next = x.at(+1, 0)\n': "line 2: x.at\\(\\+1, 0\\) reads a neighbour, but particles",
     'x, = particles("x")\nx.next = x[+1]\n': "line 2: x\\[\\+1\\] is one number",
     'x, = particles("x")\nx.next = (x.source - x).source\n': "line 2: .* the value has the axes particles, source",
-    'xs = array("xs", "n")\nx, = particles("x")\n': "line 2: particles stand in a cell that has the field xs",
+    'xs = array("xs", "n")\nx, = particles("x")\n': "line 2: particles keep their state from step to step",
 }
 
 

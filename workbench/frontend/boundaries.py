@@ -334,6 +334,11 @@ def _check_analytic(given: Operand, text: str) -> None:
 
 def _sides_of(trace: Trace, value: Term, sides: Sides) -> Sides:
     """The sides of the axes that the value has."""
+    if any(axis.kind != "grid" for axis in value.space.axes):
+        raise TraceError(
+            f"extend of a value along {value.space.axis_names}: only a grid has an outside",
+            advice="Extend what has one value per cell.",
+        )
     positions = value.space.positions_in(trace.space)
     assert positions is not None, f"a value along {value.space.axis_names}"
     return tuple(sides[position] for position in positions)

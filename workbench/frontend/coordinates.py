@@ -53,7 +53,7 @@ def cell_centre(axis: int, dx: object, origin: object = 0) -> Value:
 
 
 def _centre(trace: Trace, axis: int, dx: object, origin: object) -> Value:
-    index = Value(trace.emit(lambda pool: pool.index(axis)))
+    index = Value(trace.emit(lambda pool: pool.index(axis, trace.grid)))
     return (index + 0.5) * wrap(operand(dx)) + wrap(operand(origin))
 
 
@@ -70,7 +70,7 @@ def _each_axis(trace: Trace, given: object, what: str) -> tuple[object, ...]:
 
 def _label(trace: Trace, axis: int, expression: object, name: str, unit: str) -> Value:
     given = operand(expression)
-    term = spread(given, trace.space) if isinstance(given, Term) else constant(trace, given, F64, trace.space)
+    term = spread(given, trace.grid) if isinstance(given, Term) else constant(trace, given, F64, trace.grid)
     if any(c.axis == axis or c.name == name for c in trace.coordinates):
         raise TraceError(
             f"coordinate {name!r} of axis {axis}: axis or name has one already", advice="Give one per axis and name."

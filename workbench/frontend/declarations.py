@@ -94,10 +94,10 @@ def _declare_field(
             f"{what} stands in a cell that runs once at each call",
             advice="Declare what is given with array(...), targets(...) or sources(...).",
         )
-    if trace.populations:
+    if trace.grid.is_global:
         raise TraceError(
-            f"{what} stands in a cell of particles, which has no grid",
-            advice=f'Write {name}, = particles("{name}"), or a cell of its own for the field.',
+            f"{what} stands below particles, in a cell that has no grid",
+            advice=f'Declare fields above particles, or write {name}, = particles("{name}").',
         )
     type_ = trace.float_type if dtype is None else parse_type(dtype)
     span = trace.here()
@@ -109,7 +109,7 @@ def _declare_field(
             name,
             "field",
             type_,
-            trace.space,
+            trace.grid,
             unit=str(unit),
             boundary=describe(sides),
             face_axes=face_axes,

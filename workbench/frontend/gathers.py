@@ -67,7 +67,7 @@ def _check_count(trace: Trace, space: Space, count: int, text: str) -> None:
         return
     if count > space.rank and not trace.fixed:
         raise DimensionFoundError(count, fixed=True)
-    has = f"the axes {space.axis_names}" if space != trace.space else show_dim(space.rank)
+    has = f"the axes {space.axis_names}" if space != trace.grid else show_dim(space.rank)
     raise TraceError(
         f"{text} has {count} ind{'ices' if count != 1 else 'ex'}, but the value has {has}",
         advice=f"Write one index for each axis: gather(u, {', '.join('ijk'[: space.rank] or 'i')}).",

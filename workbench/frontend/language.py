@@ -107,8 +107,8 @@ def index(axis: int | str) -> Value:
     """The cell's index along `axis`, an i64 Local that simply continues outside the domain. Of arrays by axis name."""
     trace = current_trace("index")
     axis = trace.need_axis(axis, trace.text_here("index"))
-    space = Space((trace.space.axes[axis],)) if trace.names_axes else trace.space
-    number = 0 if trace.names_axes else axis
+    own = trace.space.axes[axis]
+    space, number = (trace.grid, axis) if own in trace.grid.axes else (Space((own,)), 0)
     return Value(trace.emit(lambda pool: pool.index(number, space)))
 
 

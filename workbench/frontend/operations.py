@@ -228,7 +228,7 @@ def offsets_of(trace: Trace, key: object, space: Space | None = None) -> tuple[i
             advice="Write u[+1] for the next cell and u[-1] for the one before.",
         )
     offsets = tuple(whole_number(p, f"{text}: an offset") for p in parts)
-    if space is None or space == trace.space:
+    if space is None or space in (trace.grid, trace.space):
         trace.need_offsets(len(offsets), text)
     else:
         need_own_offsets(space, len(offsets), text)

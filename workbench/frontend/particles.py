@@ -58,6 +58,11 @@ def _let_vectors_have(trace: Trace, dim: object) -> None:
         raise TraceError(f"particles: no vector has dim={dim!r}", advice="Give dim as 1, 2, 3, ...")
     if dim == trace.vector_dim:
         return
+    if trace.fixed and not trace.grid.is_global and any(s.role == "field" for s in trace.statics.values()):
+        raise TraceError(
+            f"particles: dim={dim}, but the grid has {trace.dim} dimension{'s' * (trace.dim != 1)}",
+            advice=f"Give vectors dim={trace.dim}, or declare components one by one.",
+        )
     if any(static.group for static in trace.statics.values()):
         raise TraceError(
             f"particles: dim={dim}, but other vectors of the cell have {trace.vector_dim} components",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from workbench.errors import TraceError
 from workbench.frontend.trace import Operand, Term, Trace
-from workbench.graph import Axis, Broadcast, Fold, Imm, KernelBuilder, Load, LoadIndex, Node, Space
+from workbench.graph import GLOBAL, Axis, Broadcast, Fold, Imm, KernelBuilder, Load, LoadIndex, Node, Space
 from workbench.graph.rewrite import copy
 from workbench.graph.spaces import NamedExtent
 
@@ -27,22 +27,28 @@ def population(trace: Trace, of: object) -> Space:
         source = SOURCE if of == PARTICLES else f"{of}_{SOURCE}"
         if of == SOURCE or {of, source} & {*trace.populations, *trace.populations.values()}:
             raise TraceError(f"the population {of!r} is called as an axis of sources", advice="Choose another name.")
-        trace.widen(Space((*(trace.space.axes if trace.populations else ()), axis)))
+        if not trace.populations and not _has_grid(trace):
+            trace.grid = trace.space = GLOBAL
+        trace.widen(Space((*trace.space.axes, axis)))
         trace.populations[of] = source
     return Space((axis,))
 
 
+def _has_grid(trace: Trace) -> bool:
+    """Whether the cell has a field, so that its axes are those of a grid too."""
+    return any(static.role == "field" for static in trace.statics.values())
+
+
 def _check_cell(trace: Trace) -> None:
-    held = next((s for s in trace.statics.values() if s.role == "field"), None)
-    if not trace.populations and (held or any(trace.pool.node(i).is_local for i in range(len(trace.pool)))):
-        what = f"the field {held.name}" if held is not None else "values of a grid"
-        raise TraceError(
-            f"particles stand in a cell that has {what}", advice="Write a cell of its own for the particles."
-        )
     if trace.is_called:
         raise TraceError(
             "particles keep their state from step to step, but this cell runs once at each call",
             advice="Declare targets(...) and sources(...), or write a cell of its own for the particles.",
+        )
+    has_values = any(trace.pool.node(i).is_local for i in range(len(trace.pool)))
+    if not trace.populations and has_values and not _has_grid(trace):
+        raise TraceError(
+            "particles stand in a cell that has values of a grid, but no field", advice="Declare a field above them."
         )
 
 

@@ -12,6 +12,7 @@ from typing import cast
 import numpy as np
 
 from workbench.errors import TraceError
+from workbench.frontend.dimension import need_dim
 from workbench.frontend.operations import whole_or_none
 from workbench.frontend.tensors import (
     MOST_COMPONENTS,
@@ -21,7 +22,7 @@ from workbench.frontend.tensors import (
     components,
     one_value,
 )
-from workbench.frontend.trace import MOST_DIMENSIONS, current_trace, is_tracing, need_dim
+from workbench.frontend.trace import MOST_DIMENSIONS, current_trace, is_tracing
 from workbench.frontend.value import Value
 
 

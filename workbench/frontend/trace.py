@@ -10,7 +10,19 @@ from typing import Protocol
 
 from workbench.errors import TraceError
 from workbench.frontend.source import Place, Source
-from workbench.graph import Axis, Hint, KernelBuilder, Node, Region, Space, Span, Static, StorageType, grid_space
+from workbench.graph import (
+    GLOBAL,
+    Axis,
+    Hint,
+    KernelBuilder,
+    Node,
+    Region,
+    Space,
+    Span,
+    Static,
+    StorageType,
+    grid_space,
+)
 from workbench.graph.marks import NO_HINT
 
 MOST_NODES = 200_000  # beyond any program that a compiler takes; a body that makes more never ends
@@ -143,8 +155,9 @@ class Trace:
         self.source = source
         self.tree: ast.Module | None = None  # for messages that name a construct
         self.space = grid_space(dim)
+        self.grid = self.space  # the axes of the grid; none in a cell of pairs, arrays or particles alone
         self.pool = KernelBuilder(self.space, ())
-        self.axis_names: list[str] = []  # of a cell without a grid, in order of appearance; sizes count these
+        self.axis_names: list[str] = []  # of a cell with other axes than a grid's, in order of appearance, for sizes
         self.populations: dict[str, str] = {}  # of particles; the axis along which each is seen as sources
         self.statics: dict[str, Static] = {}
         self.kinds: dict[str, str] = {}  # of statics, for messages: "an array"
@@ -181,11 +194,17 @@ class Trace:
     def begin_called(self, space: Space) -> None:
         """Let the cell be one without steps, whose axes are no grid's; no Local stands above."""
         self.kernel.name = "main"
+        self.grid = GLOBAL
         self.widen(space)
 
     def widen(self, space: Space) -> None:
-        """Let the cell have these axes, those that it has among them. A size names its axis by `axis_names`."""
-        self.space, self.dim, self.fixed = space, space.rank, True
+        """Let the cell have these axes, those that it has among them. A size names its axis by `axis_names`.
+
+        Axis numbers are those of the grid where there is one, so its axes come first.
+        """
+        if self.grid.is_global:
+            self.dim, self.fixed = space.rank, True
+        self.space = space
         self.pool.space = space
         self.axis_names += [axis.name for axis in space.axes if axis.name not in self.axis_names]
 
@@ -360,23 +379,6 @@ def is_tracing() -> bool:
 def text_here(otherwise: str) -> str:
     """The source text being executed, for messages; `otherwise` where it is unknown or nothing is traced."""
     return current_trace(otherwise).text_here(otherwise) if is_tracing() else otherwise
-
-
-def need_dim(text: str, dim: int) -> int:
-    """`dim` if it is the machine's; while that is a guess, a larger one raises it. Outside a trace any will do."""
-    if isinstance(dim, bool) or not isinstance(dim, int) or not 1 <= dim <= MOST_DIMENSIONS:
-        raise TraceError(f"{text}: no tensor has {dim!r} dimensions", advice=f"Use 1 to {MOST_DIMENSIONS}.")
-    if is_tracing():
-        trace = current_trace(text)
-        if trace.vector_dim < dim <= 3 and not trace.fixed:
-            raise DimensionFoundError(dim, fixed=False)
-        if dim != trace.vector_dim:
-            own = show_dim(trace.vector_dim)
-            raise TraceError(
-                f"{text} has {dim} component{'s' * (dim != 1)} for an index, but the machine has {own}",
-                advice=f"Give {trace.vector_dim}, or define the cell with --dim {dim}.",
-            )
-    return dim
 
 
 def _role(static: Static) -> str:

@@ -129,7 +129,8 @@ _GROUPS = (
     (
         "Particles",
         "State of elements that act on each other, kept from step to step as fields of a grid are. All arrays of a "
-        "population have one length, which `simulate` takes from them.",
+        "population have one length, which `simulate` takes from them. Fields of a grid may stand above them in the "
+        "cell: `gather(u, i, j)` reads a field where a particle is.",
         PARTICLES,
     ),
     (

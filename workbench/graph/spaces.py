@@ -85,9 +85,15 @@ class Space:
 
     @property
     def elements(self) -> str:
-        """What it has: "cells", or the names of populations: "particles"."""
-        names = [self.axes[leader].name for leader in sorted(set(self.leaders))]
-        return " x ".join(names) if self.named else "cells"
+        """What it has: "cells", or the names of populations: "particles"; of both "cells x particles"."""
+        leading = [self.axes[leader] for leader in sorted(set(self.leaders))]
+        cells = ["cells"] if self.has_grid else []
+        return " x ".join([*cells, *(axis.name for axis in leading if axis.kind == "array")])
+
+    @property
+    def has_grid(self) -> bool:
+        """Whether axes are those of a grid, which come before the others."""
+        return any(axis.kind == "grid" for axis in self.axes)
 
     @property
     def leaders(self) -> tuple[int, ...]:

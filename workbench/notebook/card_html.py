@@ -46,7 +46,7 @@ def _head(card: CardSummary) -> str:
 def _tiles(card: CardSummary) -> str:
     kernel = next((k for k in card.kernels if k.name == "step"), card.kernels[0])
     kind = "predicted bound" if card.measured else "estimated bound"
-    rate, each = f"{card.terms.cells}/s", card.terms.each
+    rate, each = f"{card.terms.rate}/s", card.terms.each
     tiles = (
         (kind, scaled(kernel.bound, rate), "bandwidth measured here" if card.measured else "not measured here")
         if kernel.bound

@@ -79,7 +79,7 @@ def bound_text(card: CardSummary) -> str:
     kind = "predicted bound" if card.measured else "estimated bound"
     if not kernel.bound:
         return "none: nothing is computed"
-    return f"{kind} {scaled(kernel.bound, f'{card.terms.cells}/s')} {bound_scope(card)}; {card.bound_source}"
+    return f"{kind} {scaled(kernel.bound, f'{card.terms.rate}/s')} {bound_scope(card)}; {card.bound_source}"
 
 
 def _static(row: StaticRow) -> str:

@@ -20,6 +20,7 @@ from workbench.planning.cost import (
     ghost_percent,
     halo_bytes,
     step_cost,
+    whole_cost,
 )
 from workbench.planning.plan import KernelPlan, Plan, Storage
 from workbench.planning.rolling import rolling_planes
@@ -63,7 +64,7 @@ def summarise(
         fields=tuple(_field_row(graph, static) for static in graph.fields),
         scalars=tuple(_scalar_row(graph, static) for static in graph.scalars),
         params=tuple(StaticRow(s.name, s.type.name, _param_note(s)) for s in graph.params),
-        kernels=tuple(_kernel_row(kernel, cells, figures) for kernel in plan.kernels),
+        kernels=tuple(_kernel_row(graph, kernel, cells, figures) for kernel in plan.kernels),
         halo=halo_text(plan),
         extra_arrays=_manifest_arrays(plan),
         memory_bytes=memory_of(plan, cells, backend),
@@ -143,9 +144,11 @@ def _param_note(static: Static) -> str:
     return ", ".join(notes)
 
 
-def _kernel_row(kernel: KernelPlan, cells: tuple[int, ...], figures: HostFigures) -> KernelRow:
+def _kernel_row(graph: Graph, kernel: KernelPlan, cells: tuple[int, ...], figures: HostFigures) -> KernelRow:
     step = kernel.observed
-    cost = step_cost(kernel.plain)
+    cost, terms = step_cost(kernel.plain), terms_of(graph)
+    if terms.whole:
+        cost = whole_cost(kernel.plain, cells)
     seconds = bound_seconds(kernel.plain, cells, figures)
     manifest = tuple(_label(kernel.kernel, i) for i, s in enumerate(kernel.storage) if s is Storage.MANIFEST)
     return KernelRow(
@@ -161,7 +164,7 @@ def _kernel_row(kernel: KernelPlan, cells: tuple[int, ...], figures: HostFigures
         halo_bytes=halo_bytes(kernel.plain, kernel.kernel, cells),
         bytes_moved=cost.bytes_moved,
         flops=cost.flops,
-        bound=math.prod(cells) / seconds if seconds > 0 else 0.0,
+        bound=(1 if terms.whole else math.prod(cells)) / seconds if seconds > 0 else 0.0,
         search_ended=kernel.search_ended,
     )
 

@@ -94,6 +94,13 @@ def step_cost(step: Step) -> Cost:
     return Cost(moved, sum(c.flops for c in costs), sum(c.loads for c in costs), doubles)
 
 
+def whole_cost(step: Step, extents: tuple[int, ...]) -> Cost:
+    """Return what a whole step costs at these extents, all its loops together; fills are left out."""
+    counts = [(prod(loop_extents(s, extents)), s.cost) for s in step.subkernels]
+    parts = ("bytes_moved", "flops", "loads", "doubles")
+    return Cost(*(sum(cells * getattr(cost, part) for cells, cost in counts) for part in parts))
+
+
 def bound_seconds(step: Step, extents: tuple[int, ...], figures: HostFigures = ESTIMATE) -> float:
     """Return the roofline bound: seconds that a step takes at least at these extents."""
     total = 0.0

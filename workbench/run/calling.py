@@ -13,7 +13,7 @@ from workbench.backends.interpreter import KernelInterpreter, State
 from workbench.backends.teams import check_threads
 from workbench.errors import FieldError, RunError, ShapeError
 from workbench.forking import forkable_lock
-from workbench.graph import Axis, Graph, Static
+from workbench.graph import Axis, Graph, Space, Static
 from workbench.graph.arithmetic import stored
 from workbench.graph.spaces import NamedExtent
 from workbench.pipeline import compile_graph
@@ -49,16 +49,25 @@ def is_called(graph: Graph) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What views call the things that a loop counts, one of them, and the march over all of them."""
+    """What views call the things that a loop counts, one of them, and the march over all of them.
+
+    whole: figures are of a whole march, because its loops count different things, cells and particles.
+    """
 
     cells: str = "cells"
     cell: str = "a cell"
     march: str = "step"
+    whole: bool = False
 
     @property
     def each(self) -> str:
         """One of them in one march: "a cell and step"; there is one call only."""
-        return f"{self.cell} and step" if self.march == "step" else self.cell
+        return f"a {self.march}" if self.whole else f"{self.cell} and step" if self.march == "step" else self.cell
+
+    @property
+    def rate(self) -> str:
+        """What a bound counts by the second: "cells", or steps of all that a program has."""
+        return f"{self.march}s" if self.whole else self.cells
 
 
 def terms_of(graph: Graph) -> Terms:
@@ -69,6 +78,8 @@ def terms_of(graph: Graph) -> Terms:
     if not is_called(graph):
         if not graph.space.named:
             return Terms()
+        if graph.space.has_grid:
+            return Terms(graph.space.elements, "an element", whole=True)
         return Terms("pairs", "a pair") if graph.dim > 1 else Terms(graph.space.elements, "an element")
     extents = [axis.extent.name for axis in graph.space.axes if isinstance(axis.extent, NamedExtent)]
     pairs = extents == ["targets", "sources"]
@@ -78,6 +89,9 @@ def terms_of(graph: Graph) -> Terms:
 def kind_of(graph: Graph) -> str:
     """In short what a machine is: "2-D", or what its loops count, and whether it is called."""
     terms = terms_of(graph)
+    if terms.whole:
+        populations = Space(tuple(axis for axis in graph.space.axes if axis.kind == "array")).elements
+        return f"{sum(axis.kind == 'grid' for axis in graph.space.axes)}-D grid and {populations}"
     return f"{terms.cells}, called" if is_called(graph) else terms.cells if graph.space.named else f"{graph.dim}-D"
 
 

@@ -83,15 +83,18 @@ def evaluate_coordinate(
     statics = {static.name: static for static in graph.statics}
     numbers = {name: stored(values[name], statics[name].type) for name in loads_of(coordinate)}
     evaluation = Evaluation(Kernel(coordinate.name, coordinate.nodes, graph.space), extents, numbers)
+    space = coordinate.nodes[-1].space
+    assert space is not None
+    grid = space.extents_in(graph.space, extents)
     axes = {node.instruction.axis for node in coordinate.nodes if isinstance(node.instruction, LoadIndex)}
     if axes <= {coordinate.axis}:
-        line = tuple((0, n) if axis == coordinate.axis else (0, 1) for axis, n in enumerate(extents))
+        line = tuple((0, n) if axis == coordinate.axis else (0, 1) for axis, n in enumerate(grid))
         return (coordinate.axis,), evaluation.local(len(coordinate.nodes) - 1, line).flatten()
     labels = evaluation.on_domain(len(coordinate.nodes) - 1)
     line_labels = np.moveaxis(labels, coordinate.axis, 0).reshape(extents[coordinate.axis], -1)
     if np.array_equal(line_labels, line_labels[:, :1].repeat(line_labels.shape[1], axis=1), equal_nan=True):
         return (coordinate.axis,), line_labels[:, 0].copy()
-    return tuple(range(graph.dim)), labels.copy()
+    return tuple(range(space.rank)), labels.copy()
 
 
 def loads_of(coordinate: Coordinate) -> frozenset[str]:

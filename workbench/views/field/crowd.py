@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from workbench.graph import Graph
+from workbench.graph import Graph, Space
 from workbench.run.probe import component_names
 from workbench.run.snapshots import Snapshot
 from workbench.run.values import groups
@@ -22,7 +22,17 @@ def is_crowd(graph: Graph, name: str) -> bool:
     """Whether the name is that of a vector of particles, declared or computed."""
     members = groups(graph).get(name)
     names = tuple(member.name for member in members) if members else component_names(graph, name)[0]
-    return graph.space.named and len(names) > 1
+    return len(names) > 1 and space_of(graph, names[0]).named
+
+
+def space_of(graph: Graph, name: str) -> Space:
+    """The space of a field or of a named value; that of all axes where nothing carries the name."""
+    spaces = [static.space for static in graph.statics if name in (static.name, static.group)]
+    for kernel in sorted(graph.kernels, key=lambda kernel: kernel.name != "step"):  # as a probe looks for it
+        index = kernel.find(name)
+        space = None if index is None else kernel.nodes[index].space
+        spaces += [] if space is None else [space]
+    return spaces[0] if spaces and not spaces[0].is_global else graph.space
 
 
 class Crowd:

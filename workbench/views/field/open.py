@@ -8,13 +8,12 @@ from importlib.util import find_spec
 import numpy as np
 
 from workbench.errors import RunError
-from workbench.graph import Graph, Space
 from workbench.planning.axes import along
 from workbench.planning.axes import axes_of as axes_in
 from workbench.run.labels import evaluate_coordinate
 from workbench.run.simulation import Simulation
 from workbench.run.snapshots import take_snapshot
-from workbench.views.field.crowd import Crowd, is_crowd
+from workbench.views.field.crowd import Crowd, is_crowd, space_of
 from workbench.views.field.palettes import DEFAULT, PALETTES
 from workbench.views.field.summary import AxisLabel, Look, plain_axes
 from workbench.views.field.view import FieldView
@@ -33,7 +32,7 @@ def open_field_view(
     if limits is not None and not limits[0] < limits[1]:
         raise RunError(f"limits={limits!r} are no interval", advice="Pass limits=(low, high) with low < high.")
     look = Look(palette, limits)
-    axes = along(axes_of(simulation), axes_in(_space_of(simulation.graph, name), simulation.graph.space))
+    axes = along(axes_of(simulation), axes_in(space_of(simulation.graph, name), simulation.graph.space))
     if is_crowd(simulation.graph, name):
         unit = next((static.unit for static in simulation.graph.statics if static.group == name), "")
         crowd = Crowd(take_snapshot(simulation, name), unit)
@@ -47,16 +46,6 @@ def open_field_view(
     page.listener = view
     view.attach(page)
     return view
-
-
-def _space_of(graph: Graph, name: str) -> Space:
-    """The space of a field or of a named value; that of all axes where nothing carries the name."""
-    spaces = [static.space for static in graph.statics if name in (static.name, static.group)]
-    for kernel in sorted(graph.kernels, key=lambda kernel: kernel.name != "step"):  # as a probe looks for it
-        index = kernel.find(name)
-        space = None if index is None else kernel.nodes[index].space
-        spaces += [] if space is None else [space]
-    return spaces[0] if spaces and not spaces[0].is_global else graph.space
 
 
 def axes_of(simulation: Simulation) -> tuple[AxisLabel, ...]:

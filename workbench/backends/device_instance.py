@@ -23,7 +23,7 @@ from workbench.errors import BackendError
 from workbench.graph import StorageType
 from workbench.planning.axes import along
 from workbench.planning.layout import Layout, lay_out
-from workbench.planning.partials import largest_partials, partial_words
+from workbench.planning.partials import largest_partials, list_lengths, partial_words
 from workbench.planning.plan import Axes, GlobalSlot, Plan
 
 Cells = Any
@@ -51,6 +51,7 @@ class DeviceInstance(ABC):
         words = tuple(word for kernel in kernels for word in kernel.words)
         self._memory: list[Cells] = []
         self._partials: list[Cells] = []
+        self._lists: list[Cells] = []
         self._order = list(range(len(plan.slots)))  # slot s holds array _order[s]
         self._closed = False
         self._partial_cells = largest_partials(plan, self.extents, scans=False)
@@ -62,6 +63,8 @@ class DeviceInstance(ABC):
                     self._memory.append(library.zeros(self.layouts[slot.axes].elements * slot.itemsize, np.uint8))
                 for _ in range(buffers):
                     self._partials.append(library.zeros(self._partial_cells * 8 * partial_words(plan), np.uint8))
+                for length in filter(None, list_lengths(plan, self.extents)):
+                    self._lists.append(library.zeros(length, np.int64))
         except BaseException:
             self._release()  # a traceback that somebody keeps must not keep arrays
             raise
@@ -111,7 +114,7 @@ class DeviceInstance(ABC):
     @property
     def memory_bytes(self) -> int:
         """Bytes of all arrays, halos and padding included."""
-        return sum(int(cells.nbytes) for cells in (*self._memory, *self._partials))
+        return sum(int(cells.nbytes) for cells in (*self._memory, *self._partials, *self._lists))
 
     def read_field(self, name: str) -> Array:
         """A fresh C-ordered copy of the field's domain, on the host."""
@@ -242,6 +245,7 @@ class DeviceInstance(ABC):
     def _release(self) -> None:
         self._memory.clear()
         self._partials.clear()
+        self._lists.clear()
         self._let_go()
 
     def shapes_of(self, launch: DeviceLaunch) -> list[bytes]:
@@ -273,6 +277,8 @@ class DeviceInstance(ABC):
             if operand.kind == "slot":
                 elements = self.layouts[self.plan.slots[operand.index].axes].elements
                 found.append(self._typed(self._memory[self._order[operand.index]], operand.type, elements))
+            elif operand.kind == "lists":
+                found.append(self._lists[operand.index])
             else:
                 found.append(self._typed(self._partials[operand.index], operand.type, self._partial_cells))
         return found

@@ -8,9 +8,10 @@ import numpy as np
 
 from workbench.codegen.gathers import noted
 from workbench.errors import RunError
-from workbench.graph import Load, Node, Scan, SegmentedReduce
+from workbench.graph import Load, Node, Scan, Scatter, SegmentedReduce
 from workbench.graph.operators import Array
 from workbench.graph.scans import fold_segments_canonically, scan_canonically
+from workbench.graph.scatters import scatter_in_order
 from workbench.planning.plan import Plan
 
 
@@ -34,9 +35,10 @@ def gathered(
 
 
 def combined(nodes: tuple[Node, ...], index: int, operands: Sequence[Array]) -> Array:
-    """Return the values on the domain of a Scan or a SegmentedReduce, from those of its operands.
+    """Return the values on the domain of a Scan, a SegmentedReduce or a Scatter, from those of its operands.
 
-    RunError at the first segment that does not lie inside, or at the last one if it does not end with the cells.
+    RunError at the first segment that does not lie inside, or at the last one if it does not end with the cells; at the
+    first sender of a Scatter that has an index outside.
     """
     instruction, type_ = nodes[index].instruction, nodes[index].value_type
     if isinstance(instruction, Scan):
@@ -47,6 +49,8 @@ def combined(nodes: tuple[Node, ...], index: int, operands: Sequence[Array]) -> 
             instruction.exclusive,
         )
         return scan_canonically(operator, operands[0], axis, type_, reverse=reverse, exclusive=exclusive)
+    if isinstance(instruction, Scatter):
+        return _scattered(nodes, index, operands)
     assert isinstance(instruction, SegmentedReduce)
     values, starts, lengths = operands
     ends, count = starts + lengths, len(values)
@@ -55,6 +59,36 @@ def combined(nodes: tuple[Node, ...], index: int, operands: Sequence[Array]) -> 
         segment = int(np.argmax(wrong)) if wrong.any() else len(ends) - 1
         raise _ill_cut(nodes, index, segment, lengths, count)
     return fold_segments_canonically(instruction.operator, values, starts, lengths, type_)
+
+
+def _scattered(nodes: tuple[Node, ...], index: int, operands: Sequence[Array]) -> Array:
+    node = nodes[index]
+    assert isinstance(node.instruction, Scatter)
+    defaults, values, *places = operands
+    sent = places.pop() if node.instruction.masked else np.ones(values.shape, np.bool_)
+    outside = np.zeros(values.shape, np.bool_)
+    for place, n in zip(places, defaults.shape, strict=True):
+        outside |= (place < 0) | (place >= n)
+    if (outside & sent).any():
+        cell = tuple(int(i) for i in np.argwhere(outside & sent)[0])
+        raise _sent_outside(nodes, index, cell, tuple(int(place[cell]) for place in places), defaults.shape)
+    there = [place[sent] for place in places]
+    return scatter_in_order(node.instruction.operator, defaults, there, values[sent], node.value_type)
+
+
+def _sent_outside(
+    nodes: tuple[Node, ...], index: int, cell: tuple[int, ...], there: tuple[int, ...], extents: tuple[int, ...]
+) -> RunError:
+    own, senders = nodes[index].space, nodes[nodes[index].operands[1]].space
+    assert own is not None
+    assert senders is not None
+    axis, wrong, n = next((a, i, n) for a, i, n in zip(own.axes, there, extents, strict=True) if not 0 <= i < n)
+    sender = ", ".join(f"{a.name} = {i}" for a, i in zip(senders.axes, cell, strict=True))
+    return RunError(
+        f"scatter sends to index {wrong}, for {sender}, but the result has {n} cell{'s' * (n != 1)} along {axis.name}",
+        advice=f"Give indices from 0 to {n - 1}, or leave these out: where=." if n else "Send nothing: where=.",
+        line=nodes[index].spans[0].line if nodes[index].spans else None,
+    )
 
 
 def _ill_cut(nodes: tuple[Node, ...], index: int, segment: int, lengths: Array, count: int) -> RunError:
@@ -87,6 +121,12 @@ def noted_error(plan: Plan, kernel: str, bits: int) -> RunError:
         return RunError(
             "the lengths of segments do not fit the cells",
             advice="Run the same on the backend reference, which names the lengths.",
+            line=nodes[gather].spans[0].line if nodes[gather].spans else None,
+        )
+    if isinstance(nodes[gather].instruction, Scatter):
+        return RunError(
+            "scatter sends to an index outside of its result",
+            advice="Run the same on the backend reference, which names the index.",
             line=nodes[gather].spans[0].line if nodes[gather].spans else None,
         )
     return RunError(

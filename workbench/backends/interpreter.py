@@ -38,6 +38,7 @@ from workbench.graph import (
     Region,
     Replicate,
     Scan,
+    Scatter,
     SegmentedReduce,
     Shift,
     SideRule,
@@ -155,7 +156,7 @@ class Evaluation:
                 return reduce_canonically(operator, self.on_domain(node.operands[0]), node.value_type)
             case Store() | Broadcast() | Fold() | Replicate() | Shift() | LoadIndex() | Extend() | Gather():
                 raise GraphError(f"{node.instruction} as a Global", advice="Verify the graph before running it.")
-            case Scan() | SegmentedReduce():
+            case Scan() | SegmentedReduce() | Scatter():
                 raise GraphError(f"{node.instruction} as a Global", advice="Verify the graph before running it.")
 
     def _local(self, index: int, box: Box) -> Array:
@@ -171,7 +172,7 @@ class Evaluation:
                 found = self.local(node.operands[0], tuple(box[p] for p in positions))
                 spread = np.expand_dims(found, tuple(a for a in range(len(box)) if a not in positions))
                 return np.broadcast_to(spread, _shape(box))
-            case Fold() | Scan() | SegmentedReduce():
+            case Fold() | Scan() | SegmentedReduce() | Scatter():
                 return self._combined(index, box)
             case Gather():
                 places = [self.local(i, box) for i in node.operands[1:]]

@@ -23,6 +23,16 @@ class RowPointer:
 
 
 @dataclass(frozen=True, slots=True)
+class Pointer:
+    """A row pointer: `move` is what to add to the array, "row.start + 2 * shape.strides[0]" or the row of a buffer."""
+
+    name: str
+    type: str
+    array: str
+    move: str
+
+
+@dataclass(frozen=True, slots=True)
 class ArrayName:
     """The array that holds a node, by the name it has in the text."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from workbench.codegen.cell_code import ArrayName, CellCode, Result
+from workbench.codegen.cell_code import ArrayName, CellCode, Pointer, Result
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.gathers import note_bit
-from workbench.codegen.loops import Array, Pointer, Scanning, Segmenting, Sweep
+from workbench.codegen.loops import Array, Scanning, Segmenting, Sweep
 from workbench.codegen.names import NameBook
 from workbench.codegen.rows import row_element
 from workbench.codegen.scope import Scope
@@ -68,7 +68,7 @@ def collective_code(
     node = writer.nodes[subkernel.alone]
     partial = writer.partial(subkernel.alone, "", "")
     if isinstance(node.instruction, Scan):
-        code, (value,) = _operands(scope, node.operands, names, numbered)
+        code, (value,) = operands_code(scope, node.operands, names, numbered)
         scan, last = node.instruction, len(scope.loop_axes) - 1
         lanes = 1 if scan.axis == last else _LANES
         how = (scan.axis, scan.reverse, scan.exclusive, partial.type, partial.combine, partial.identity)
@@ -77,9 +77,9 @@ def collective_code(
     assert isinstance(node.instruction, SegmentedReduce)
     values, *places = node.operands
     axes = writer.axes_of(values)
-    code, (start, length) = _operands(scope, tuple(places), names, numbered)
+    code, (start, length) = operands_code(scope, tuple(places), names, numbered)
     within = replace(writer.scope(scope.stored, axes), places=scope.places)
-    inner, (value,) = _operands(within, (values,), names, numbered)
+    inner, (value,) = operands_code(within, (values,), names, numbered)
     cells = within.shapes[listed(axes, writer.dim)]
     segmenting = Segmenting(
         cells,
@@ -95,13 +95,14 @@ def collective_code(
         inner.row,
         inner.cell,
     )
-    shapes = _shapes(writer, subkernel.axes, code, (*(a.node for a in inner.arrays), values))
+    shapes = collective_shapes(writer, subkernel.axes, code, (*(a.node for a in inner.arrays), values))
     return CollectiveCode(code, inner, shapes, None, segmenting)
 
 
-def _operands(
+def operands_code(
     scope: Scope, operands: tuple[int, ...], names: NameBook, numbered: dict[int, str]
 ) -> tuple[CellCode, list[Result]]:
+    """Write the operands at a cell; also their texts, in order."""
     roots = tuple(dict.fromkeys(operands))
     read = tuple(root for root in roots if root in scope.stored)
     code = emit_cell(scope, tuple(root for root in roots if root not in read), read, names, numbered)
@@ -109,8 +110,10 @@ def _operands(
     return code, [results[operand] for operand in operands]
 
 
-def _shapes(writer: KernelWriter, axes: Axes, code: CellCode, inside: tuple[int, ...]) -> tuple[ArrayShape, ...]:
-    """Of the arrays beside the loop's own shape, and all that the text of the segments' cells names."""
+def collective_shapes(
+    writer: KernelWriter, axes: Axes, code: CellCode, inside: tuple[int, ...]
+) -> tuple[ArrayShape, ...]:
+    """Of the arrays beside the loop's own shape, and all that the text of other cells, of the nodes `inside`, names."""
     outer = writer.shapes_in((a.node for a in code.arrays), axes)
     others = writer.shapes_in(inside, (-1,))
     return tuple(dict.fromkeys((*outer, *others)))

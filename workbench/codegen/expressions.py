@@ -25,6 +25,7 @@ from workbench.graph import (
     Reduce,
     Replicate,
     Scan,
+    Scatter,
     SegmentedReduce,
     Shift,
     StorageType,
@@ -273,7 +274,7 @@ class _Writer:
                 return spell(operator, texts, type_, node.value_type, self.scope.target)
             case Gather():
                 return self._gathered(index, operands[: len(operands) // 2])
-            case Store() | Extend() | Load() | Fold() | Scan() | SegmentedReduce():
+            case Store() | Extend() | Load() | Fold() | Scan() | SegmentedReduce() | Scatter():
                 raise self._unstored(index)
 
     def _gathered(self, index: int, places: tuple[Key, ...]) -> Text:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from workbench.codegen.cell_code import Pointer
+from workbench.codegen.scattering import Scattering
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import Uniforms, UniformWord
@@ -17,16 +19,6 @@ class Array:
     name: str
     type: str
     slot: int = field(compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Pointer:
-    """A row pointer: `move` is what to add to the array, "row.start + 2 * shape.strides[0]" or the row of a buffer."""
-
-    name: str
-    type: str
-    array: str
-    move: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +129,7 @@ class Sweep:
     outside: int = -1
     scanning: Scanning | None = None
     segmenting: Segmenting | None = None
+    scattering: Scattering | None = None
     extended: bool = False
 
 
@@ -187,7 +180,8 @@ class SweepCall:
 
     shapes: its arguments before globals, the loop's own first. over: the shape of the cells that tasks share out, with
     `rank` axes; lanes: as in Folding, 0 where nothing is folded. scans: the axis of `over` that is scanned, or -1; type
-    of what is scanned; totals: the buffer for what its chunks combine to, -1 where lines are not cut.
+    of what is scanned; totals: the buffer for what its chunks combine to, -1 where lines are not cut. senders: the shape
+    of those that send to the cells of a Scatter, "" in other loops.
     """
 
     sweep: str
@@ -200,6 +194,7 @@ class SweepCall:
     scans: int = -1
     type: str = ""
     totals: int = -1
+    senders: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from workbench.graph import (
     Reduce,
     Replicate,
     Scan,
+    Scatter,
     SegmentedReduce,
     Shift,
     StorageType,
@@ -100,7 +101,16 @@ class UniformTable:
             case Imm():
                 return frozenset()
             case (
-                Load() | LoadIndex() | LoadSize() | Fold() | Scan() | SegmentedReduce() | Gather() | Extend() | Store()
+                Load()
+                | LoadIndex()
+                | LoadSize()
+                | Fold()
+                | Scan()
+                | SegmentedReduce()
+                | Scatter()
+                | Gather()
+                | Extend()
+                | Store()
             ):
                 return frozenset() if node.is_global else None
 

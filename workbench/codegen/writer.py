@@ -158,14 +158,14 @@ class KernelWriter:
         """How an instruction combines values, with names for its cells and for what it makes of them."""
         instruction, type_ = self._reduce(node)
         start = _identity(instruction.operator, type_)
-        return Partial(argument, cells, type_name(type_), self._combine(node), literal(start, type_).text)
+        return Partial(argument, cells, type_name(type_), self.combine(node), literal(start, type_).text)
 
     def _reduce(self, node: int) -> tuple[Combining, StorageType]:
         instruction = self.nodes[node].instruction
         assert isinstance(instruction, Combining)
         return instruction, self.nodes[node].value_type
 
-    def _combine(self, node: int) -> str:
+    def combine(self, node: int) -> str:
         """The functor's name; a region becomes one of its own."""
         instruction, type_ = self._reduce(node)
         if isinstance(instruction.operator, str):

@@ -157,15 +157,23 @@ def _operator(trace: Trace, op: object, given: Term, identity: object, what: str
 
 def _reduction(op: object, what: str) -> str | None:
     """The reduction of an operator: a name, or a function of the language or of NumPy; None for one of the user."""
-    named = op if isinstance(op, str) else getattr(op, "__name__", None)
-    of_user = isinstance(op, FunctionType) and op.__module__ != "workbench.frontend.language"
-    if isinstance(named, str) and named in _FOLDED and not of_user:
-        return _FOLDED[named]
-    if not of_user:
+    found = reduction_of(op)
+    if found is None and not _is_of_user(op):
+        named = op if isinstance(op, str) else getattr(op, "__name__", None)
         shown = named if isinstance(named, str) else repr(op)
         known = ", ".join(sorted(_FOLDED))
         raise TraceError(f"{what} by {shown}", advice=f"Use one of {known}, or a Python function of two elements.")
-    return None
+    return found
+
+
+def reduction_of(op: object) -> str | None:
+    """The reduction by the name of its operator, or by a function of the language or of NumPy; None for all else."""
+    named = op if isinstance(op, str) else getattr(op, "__name__", None)
+    return _FOLDED.get(named) if isinstance(named, str) and not _is_of_user(op) else None
+
+
+def _is_of_user(op: object) -> bool:
+    return isinstance(op, FunctionType) and op.__module__ != "workbench.frontend.language"
 
 
 def own_axes(given: Term, axis: object, what: str) -> tuple[int, ...]:

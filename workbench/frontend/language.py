@@ -29,6 +29,7 @@ from workbench.frontend.reductions import (
     reduce_product,
     reduce_sum,
 )
+from workbench.frontend.scatters import scatter
 from workbench.frontend.tensor_algebra import compose, contract, delta, dot, einsum, outer
 from workbench.frontend.tensors import components
 from workbench.frontend.time_integration import courant_step, leapfrog, midpoint, ssp_rk2, ssp_rk3
@@ -324,7 +325,7 @@ __all__ = [
     "reflect",
     "rolling",
     "rsqrt",
-    "scalar", "scan",
+    "scalar", "scan", "scatter",
     "shift",
     "sign",
     "sin",

@@ -13,33 +13,39 @@ from workbench.graph import GLOBAL, KernelBuilder, Node, Region, Static, Storage
 from workbench.graph.instructions import Parameter
 from workbench.graph.rewrite import copy
 
-_NAMES = ("left", "right")
 
-
-def region_of(trace: Trace, function: Callable[..., object], type_: StorageType, identity: Operand) -> Region:
+def region_of(
+    trace: Trace,
+    function: Callable[..., object],
+    type_: StorageType,
+    identity: Operand | None,
+    names: tuple[str, str] = ("left", "right"),
+) -> Region:
     """The function of two numbers of this type as a region. Raises TraceError if it gives something else.
 
     It sees its two arguments and Python's numbers; the type of what it gives is that of the elements. `identity` is
-    the number that leaves the other argument unchanged.
+    the number that leaves the other argument unchanged, None where none is needed; names: of the arguments.
     """
-    text = trace.text_here("fold")
+    text = trace.text_here("fold" if identity is not None else "scatter")
     if isinstance(identity, Term):
         raise TraceError(f"{text}: identity is computed in the program", advice="Write the number: identity=0.0.")
     inner = Trace(trace.name, 1, True, trace.float_type, trace.source)
     inner.tree = trace.tree
     inner.begin_called(GLOBAL)
-    for name in _NAMES:
+    for name in names:
         inner.declare(Static(name, "param", type_, GLOBAL, default=0))
     leave = enter_trace(inner)
     try:
-        made = operand(function(*(Value(inner.emit(lambda pool, name=name: pool.load(name)), name) for name in _NAMES)))  # type: ignore[misc]  # bound now
+        made = operand(function(*(Value(inner.emit(lambda pool, name=name: pool.load(name)), name) for name in names)))  # type: ignore[misc]  # bound now
         if isinstance(made, Term):
             check_storable(inner, "the result", type_, made.type, written=text)
         result = cast_term(made, type_) if isinstance(made, Term) else constant(inner, made, type_, GLOBAL)
     finally:
         leave()
-    exact = getattr(constant(trace, identity, type_, GLOBAL).node.instruction, "value")  # noqa: B009  # constant makes an Imm
-    return Region(tuple(Parameter(name, type_) for name in _NAMES), _nodes(inner, result.index), exact)
+    exact = None
+    if identity is not None:
+        exact = getattr(constant(trace, identity, type_, GLOBAL).node.instruction, "value")  # noqa: B009  # an Imm
+    return Region(tuple(Parameter(name, type_) for name in names), _nodes(inner, result.index), exact)
 
 
 def _nodes(trace: Trace, root: int) -> tuple[Node, ...]:

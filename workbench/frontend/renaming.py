@@ -20,6 +20,7 @@ from workbench.graph import (
     Node,
     Replicate,
     Scan,
+    Scatter,
     SegmentedReduce,
     Space,
 )
@@ -37,7 +38,7 @@ class Target:
 
 
 _Axes = dict[Axis, Target]
-STORED = (Fold, Scan, SegmentedReduce)
+STORED = (Fold, Scan, SegmentedReduce, Scatter)
 """What is computed once into an array, from which it is read along other axes."""
 
 
@@ -88,7 +89,7 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
             made = pool.broadcast(node.operands[0], space)
         case Replicate():
             made = pool.replicate(rename.made[node.operands[0], key], space)
-        case Fold() | Scan() | SegmentedReduce():
+        case Fold() | Scan() | SegmentedReduce() | Scatter():
             indices = [index_of(rename.trace, a, axes.get(a, Target(a)), space) for a in node.space.axes]
             made = pool.gather(index, indices)
         case _:

@@ -23,6 +23,7 @@ from workbench.graph.instructions import (
     Region,
     Replicate,
     Scan,
+    Scatter,
     SegmentedReduce,
     Shift,
     SideRule,
@@ -132,6 +133,28 @@ class KernelBuilder:
             )
         self._check_reduction(operator, node)
         return self._add(SegmentedReduce(operator), (values, starts, lengths), node.type, places[0].space)
+
+    def scatter(
+        self, operator: str | Region, defaults: int, values: int, indices: Sequence[int], mask: int | None = None
+    ) -> int:
+        """Send values to the cells of the defaults that the indices number, one for each axis; see the class."""
+        node, sent = self._local(defaults, "Scatter"), self._local(values, "Scatter")
+        found = [self._local(index, "Scatter") for index in indices]
+        others = [] if mask is None else [self._local(mask, "Scatter")]
+        if (
+            len(found) != _space(node).rank
+            or any(n.type != I64 for n in found)
+            or any(n.type != BOOL for n in others)
+            or any(n.space != sent.space for n in (*found, *others))
+            or sent.type != node.type
+        ):
+            raise GraphError(
+                f"Scatter of {sent.type} to {node.type} of {_space(node).rank} axes by {len(found)} indices",
+                advice="Give values of the defaults' type, one i64 index for each axis and a bool mask, in one space.",
+            )
+        self._check_reduction(operator, node)
+        operands = (defaults, values, *indices, *(() if mask is None else (mask,)))
+        return self._add(Scatter(operator, mask is not None), operands, node.type, node.space)
 
     def broadcast(self, value: int, space: Space | None = None) -> int:
         """A Global in every cell of `space`, the kernel's own if not given. A constant becomes a Local constant."""

@@ -20,6 +20,7 @@ from workbench.graph.instructions import (
     Region,
     Replicate,
     Scan,
+    Scatter,
     SegmentedReduce,
     Shift,
     Store,
@@ -81,7 +82,7 @@ def _of_exact_operands(instruction: Instruction) -> Bound:
     match instruction:
         case Arith(operator):
             return OPERATORS[operator].ulp
-        case Reduce() | Fold() | Scan() | SegmentedReduce() if isinstance(region := instruction.operator, Region):
+        case Reduce() | Fold() | Scan() | SegmentedReduce() | Scatter() if isinstance(region := instruction.operator, Region):
             return 0 if _all_exact(region.nodes) else None
         case _:
             return 0
@@ -98,7 +99,7 @@ def _all_exact(nodes: Sequence[Node]) -> bool:
         match node.instruction:
             case Arith(operator) if OPERATORS[operator].ulp:
                 return False
-            case Reduce(operator) | Fold(operator) | Scan(operator) | SegmentedReduce(operator):
+            case Reduce(operator) | Fold(operator) | Scan(operator) | SegmentedReduce(operator) | Scatter(operator):
                 if isinstance(operator, Region) and not _all_exact(operator.nodes):
                     return False
             case _:

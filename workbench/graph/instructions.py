@@ -99,6 +99,20 @@ class SegmentedReduce:
 
 
 @dataclass(frozen=True, slots=True)
+class Scatter:
+    """Cells sent to computed places: each begins with operand 0 and takes what is sent to it, in the order of senders.
+
+    Operands: the defaults, whose axes the result has; what each sender sends; for each axis of the result an i64 index;
+    if `masked`, whether it is sent at all. Those after the defaults are Locals of one space, whose cells are the senders;
+    they follow each other in C order. What comes is combined as operator(new, old), for which no identity is needed. An
+    index outside the result is an error of the run (semantics §2). On the domain only.
+    """
+
+    operator: str | Region
+    masked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Replicate:
     """A Local in every cell of `space`, which has its axes, in their order, and further ones: the same along those."""
 
@@ -241,7 +255,7 @@ class Extend:
     sides: tuple[tuple[SideRule, SideRule], ...]
 
 
-Collective = Scan | SegmentedReduce
+Collective = Scan | SegmentedReduce | Scatter
 """What is made of many cells by a loop of its own, and lies in an array that has a value on the domain only."""
 COLLECTIVES: tuple[type[Collective], ...] = get_args(Collective)
 Combining = Reduce | Fold | Collective
@@ -296,7 +310,8 @@ class Parameter:
 class Region:
     """A closed scalar graph used as an operator; all nodes are Globals, the last node is the result.
 
-    For what combines: two parameters (accumulator, cell) and `identity`, the value that leaves the other unchanged.
+    For what combines: two parameters (accumulator, cell) and `identity`, the value that leaves the other unchanged; a
+    Scatter's are (new, old), and it asks for no identity.
     """
 
     parameters: tuple[Parameter, ...]
@@ -310,7 +325,7 @@ class Traits:
 
     word: what the text form calls it; "" for an Arith, which goes by its operator.
     arity: number of operands; None: an Arith has those of its operator, an Extend at least one, a Gather one more than
-    its first has axes.
+    its first has axes, a Scatter two or three more.
     reads: which cells of its operands a cell of the result depends on; "none" also where they are numbers,
     "projection": the one with the same indices along the operand's axes, "all": all along some axes, or along all,
     "anywhere": of operand 0 the one that the others number, of these the same one.
@@ -356,6 +371,7 @@ TRAITS: dict[type, Traits] = {
     Fold: Traits("fold", 1, "all", "local", "launch"),
     Scan: Traits("scan", 1, "all", "local", "launch", on_domain=True),
     SegmentedReduce: Traits("segments", 3, "all", "local", "launch", on_domain=True),
+    Scatter: Traits("scatter", None, "all", "local", "launch", on_domain=True),
     Replicate: Traits("replicate", 1, "projection", "local", "cells"),
     Gather: Traits("gather", None, "anywhere", "local", "cells", on_domain=True),
     Shift: Traits("shift", 1, "neighbour", "local", "cells"),

@@ -27,6 +27,7 @@ from workbench.graph.instructions import (
     Reduce,
     Replicate,
     Scan,
+    Scatter,
     SegmentedReduce,
     Shift,
     Store,
@@ -204,6 +205,9 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
             return f"{_operand(kernel, node, 0, depth)}[{', '.join(inside)}]"
         case Reduce() | Fold() | Scan() | SegmentedReduce() as combining:
             return _combining(kernel, node, combining, _operand(kernel, node, 0, depth))
+        case Scatter(operator):
+            named = operator if isinstance(operator, str) else "what comes"
+            return f"{_operand(kernel, node, 0, depth)} with {named} of {_operand(kernel, node, 1, depth)} at computed places"
         case Broadcast() | Replicate():
             return _operand(kernel, node, 0, depth)
         case Extend():
@@ -226,6 +230,8 @@ def _combining(kernel: Kernel, node: Node, instruction: Combining, operand: str)
             return f"{named} of {operand} along {_axes_of_operand(kernel, node, (axis,))}"
         case SegmentedReduce():
             return f"{named} of the segments of {operand}"
+        case Scatter():
+            return f"{named} at computed places of {operand}"
 
 
 def _arithmetic(kernel: Kernel, node: Node, operator: str, depth: int, outermost: bool) -> str:

@@ -25,6 +25,7 @@ from workbench.graph.instructions import (
     Region,
     Replicate,
     Scan,
+    Scatter,
     SegmentedReduce,
     SideRule,
     Store,
@@ -339,7 +340,7 @@ class _Parser:
                 return Load(name, line.names() if line.accept("along") else ())
             case "store":
                 return Store(line.name())
-            case "reduce" | "fold" | "scan" | "segments":
+            case "reduce" | "fold" | "scan" | "segments" | "scatter":
                 return self._combining(word, line)
             case "broadcast" | "replicate":
                 line.take("to")
@@ -368,6 +369,8 @@ class _Parser:
         operator = self.regions.get(key, key)
         if word == "segments":
             return SegmentedReduce(operator)
+        if word == "scatter":
+            return Scatter(operator, line.accept("masked"))
         line.take("over")
         if word == "scan":
             return Scan(operator, line.integer(), line.accept("reverse"), line.accept("exclusive"))

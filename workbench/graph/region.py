@@ -15,15 +15,18 @@ from workbench.graph.spaces import GLOBAL
 from workbench.graph.types import BOOL, StorageType
 
 
-def check_region(region: Region, type_: StorageType) -> str:
-    """Return what is wrong with the region as a binary operator on `type_` that has an identity, or ""."""
+def check_region(region: Region, type_: StorageType, *, combines: bool = True) -> str:
+    """Return what is wrong with the region as a binary operator on `type_`, or "".
+
+    combines: it must have an identity.
+    """
     if [p.type for p in region.parameters] != [type_, type_]:
         return f"parameters {[str(p.type) for p in region.parameters]} instead of two of type {type_}"
     if region.parameters[0].name == region.parameters[1].name:
         return f"both parameters are called {region.parameters[0].name!r}"
-    if region.identity is None:
+    if region.identity is None and combines:
         return "no identity"
-    if not represents(type_, region.identity):
+    if region.identity is not None and not represents(type_, region.identity):
         return f"identity {region.identity!r} is not a number of type {type_}"
     for index in range(len(region.nodes)):
         trouble = _check_node(region, index)

@@ -24,6 +24,7 @@ from workbench.graph.instructions import (
     Reduce,
     Replicate,
     Scan,
+    Scatter,
     SegmentedReduce,
     Shift,
     Store,
@@ -45,7 +46,7 @@ def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
             return _leaf(builder, node, leaf)
         case Store(name):
             return builder.store(name, operands[0])
-        case Reduce() | Fold() | Scan() | SegmentedReduce() as combining:
+        case Reduce() | Fold() | Scan() | SegmentedReduce() | Scatter() as combining:
             return _combining(builder, combining, operands)
         case Broadcast(space):
             return builder.broadcast(operands[0], space)
@@ -71,6 +72,10 @@ def _combining(builder: KernelBuilder, instruction: Combining, operands: tuple[i
             return builder.scan(operator, operands[0], axis, reverse=reverse, exclusive=exclusive)
         case SegmentedReduce(operator):
             return builder.segments(operator, *operands)
+        case Scatter(operator, masked):
+            defaults, values, *places = operands
+            mask = places.pop() if masked else None
+            return builder.scatter(operator, defaults, values, places, mask)
 
 
 def _leaf(builder: KernelBuilder, node: Node, instruction: Leaf) -> int:

@@ -25,6 +25,7 @@ from workbench.graph.instructions import (
     Region,
     Replicate,
     Scan,
+    Scatter,
     SegmentedReduce,
     SideRule,
     Store,
@@ -204,6 +205,9 @@ def _instruction_words(instruction: Instruction, local: Space, region_text: Call
             return ["scan", spelled, "over", str(axis), *ways]
         case SegmentedReduce(operator):
             return ["segments", region_text(operator) if isinstance(operator, Region) else operator]
+        case Scatter(operator, masked):
+            spelled = region_text(operator) if isinstance(operator, Region) else operator
+            return ["scatter", spelled, *(["masked"] if masked else [])]
         case Broadcast(space) | Replicate(space):
             return [traits_of(instruction).word, "to", space_text(space, local)]
         case Arith(operator):

@@ -22,6 +22,7 @@ from workbench.graph.instructions import (
     Region,
     Replicate,
     Scan,
+    Scatter,
     SegmentedReduce,
     Shift,
     Store,
@@ -303,8 +304,10 @@ def reductions_are_closed(graph: Graph) -> None:
                     place.fail(f"Scan over axis {axis} of {operand.space.rank}", "Name an axis; keep all.")
             case SegmentedReduce():
                 _segments(place)
+            case Scatter():
+                _scatters(place, instruction)
         if isinstance(instruction.operator, Region):
-            trouble = check_region(instruction.operator, node.value_type)
+            trouble = check_region(instruction.operator, node.value_type, combines=not isinstance(instruction, Scatter))
             if trouble:
                 place.fail(f"region: {trouble}", "Give a scalar operator of two parameters and its identity.")
         elif instruction.operator not in REDUCTIONS:
@@ -332,6 +335,19 @@ def _segments(place: Place) -> None:
         place.fail("segments of or in more than one axis", "Give cells of one axis.")
     if any((place.operand(k).type, place.operand(k).space) != (I64, node.space) for k in (1, 2)):
         place.fail("beginnings or lengths that are no i64 in the result's cells", "Cast or replicate them.")
+
+
+def _scatters(place: Place, instruction: Scatter) -> None:
+    """Defaults in the cells of the result; values, an index for each of its axes and the mask in those of the senders."""
+    node = place.node
+    expected = 2 + _rank(node) + instruction.masked
+    if place.operand(0).space != node.space or len(node.operands) != expected:
+        place.fail(f"{len(node.operands)} operands for {_rank(node)} axes", f"Give {expected}, defaults first.")
+    sent, types = place.operand(1), [node.type, *[I64] * _rank(node), *[BOOL] * instruction.masked]
+    for number, type_ in enumerate(types, start=1):
+        operand = place.operand(number)
+        if not operand.is_local or (operand.type, operand.space) != (type_, sent.space):
+            place.fail(f"operand {number} is no {type_} of the senders", "Cast or replicate it.")
 
 
 def coordinates_are_local(graph: Graph) -> None:

@@ -13,6 +13,7 @@ from workbench.graph.instructions import (
     Node,
     Periodic,
     Replicate,
+    Scatter,
     Shift,
     SideRule,
     Value,
@@ -37,6 +38,8 @@ def _offsets_of_operand(nodes: tuple[Node, ...], node: Node, operand: int, own: 
     match node.instruction:
         case Shift(offset):
             return tuple((low - o, high - o) for (low, high), o in zip(own, offset, strict=True))
+        case Scatter():
+            return ((0, 0),) * _rank(nodes[operand])
         case Replicate():
             positions = (inner.positions_in(space) if inner is not None and space is not None else None) or ()
             return tuple(own[p] for p in positions)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+from workbench.graph import Scatter
 from workbench.planning.axes import along
 from workbench.planning.plan import Plan, Step
 
@@ -22,6 +23,22 @@ def largest_partials(plan: Plan, extents: tuple[int, ...], *, scans: bool) -> in
     loops = (loop for step in _steps(plan) for loop in step.subkernels)
     wanting = (loop for loop in loops if loop.reductions or (scans and loop.alone >= 0))
     return max((partial_count(along(extents, loop.axes)) for loop in wanting), default=0)
+
+
+def list_lengths(plan: Plan, extents: tuple[int, ...]) -> tuple[int, int]:
+    """Return how many destinations and how many senders a Scatter of the plan has at most; zeros without one.
+
+    At least 1 of each, because launches name both arrays.
+    """
+    most = (0, 0)
+    for kernel in plan.kernels:
+        nodes = kernel.kernel.nodes
+        for node in nodes:
+            if isinstance(node.instruction, Scatter):
+                spaces = (node.space, nodes[node.operands[1]].space)
+                counts = (prod(s.extents_in(plan.graph.space, extents)) if s is not None else 1 for s in spaces)
+                most = tuple(map(max, most, counts, (1, 1)))  # type: ignore[assignment]  # of two and two
+    return most
 
 
 def partial_words(plan: Plan) -> int:

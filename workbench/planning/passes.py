@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.errors import PlanError
-from workbench.graph import Gather, Graph, Kernel, Load, Reduce, SegmentedReduce, Store, record_name, value_name
+from workbench.graph import Gather, Graph, Kernel, Load, Reduce, Scatter, SegmentedReduce, Store, record_name, value_name
 from workbench.graph.diagnostics import REPEATED
 from workbench.graph.types import U64
 from workbench.planning.allocation import asks_to_roll, choose_allocation
@@ -322,7 +322,8 @@ def _global_slots(graph: Graph) -> tuple[GlobalSlot, ...]:
                 name = f"{kernel.name}.{value_name(kernel, index)}"
                 slots.append(GlobalSlot(free, name, "reduction", node.value_type, kernel.name, index))
                 free += node.value_type.words
-    if any(isinstance(node.instruction, Gather | SegmentedReduce) for kernel in graph.kernels for node in kernel.nodes):
+    noting = Gather | SegmentedReduce | Scatter
+    if any(isinstance(node.instruction, noting) for kernel in graph.kernels for node in kernel.nodes):
         slots.append(GlobalSlot(free, "outside", "outside", U64))
     return tuple(slots)
 

@@ -12,6 +12,7 @@ from workbench.graph import (
     Load,
     Node,
     Replicate,
+    Scatter,
     Shift,
     Undefined,
     value_name,
@@ -70,6 +71,8 @@ def demands(kernel: Kernel, index: int, margins: Margins) -> tuple[Margins, ...]
         case Fold(_, axes):
             kept = iter(margins)
             return (tuple((0, 0) if k in axes else next(kept) for k in range(rank_of(kernel, node.operands[0]))),)
+        case Scatter():
+            return tuple(no_margins(rank_of(kernel, operand)) for operand in node.operands)
         case _ if traits.on_domain:
             return (no_margins(rank_of(kernel, node.operands[0])), *(margins,) * (len(node.operands) - 1))
         case _:

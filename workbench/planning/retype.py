@@ -23,6 +23,7 @@ from workbench.graph import (
     Region,
     Replicate,
     Scan,
+    Scatter,
     SegmentedReduce,
     Static,
     StorageType,
@@ -173,6 +174,8 @@ def _retyped(
             return copy(builder, node, (operands[0], *(_round(builder, o, target) for o in operands[1:])))
         case Reduce() | Fold() | Scan() | SegmentedReduce() as combining:
             return _combined(builder, node, combining, operands, every)
+        case Scatter():
+            return _scattered(builder, node, operands, every)
         case Arith("cast"):
             return builder.cast(operands[0], wanted if wanted and node.value_type.is_float else node.value_type)
         case Arith(operator):
@@ -201,6 +204,25 @@ def _combined(
         region = _region(region, every)
     made = replace(node, instruction=replace(instruction, operator=region))
     return copy(builder, made, (_round(builder, value, region.parameters[0].type), *others))
+
+
+def _scattered(
+    builder: KernelBuilder, node: Node, operands: tuple[int, ...], every: StorageType | None
+) -> int:
+    """What is sent is of the type of what it meets."""
+    defaults, values, *places = operands
+    instruction = node.instruction
+    assert isinstance(instruction, Scatter)
+    region = instruction.operator
+    if isinstance(region, str):
+        (defaults,) = _accepted(builder, REDUCTIONS[region].operator, (defaults,))
+    elif every is not None and region.parameters[0].type.is_float:
+        region = _region(region, every)
+    if isinstance(region, Region):
+        defaults = _round(builder, defaults, region.parameters[0].type)
+    values = _round(builder, values, builder.node(defaults).value_type)
+    made = replace(node, instruction=replace(instruction, operator=region))
+    return copy(builder, made, (defaults, values, *places))
 
 
 def _region(region: Region, type_: StorageType) -> Region:
@@ -281,6 +303,10 @@ def _in_type(builder: KernelBuilder, value: int, type_: StorageType) -> int:
             ) if accepts(OPERATORS[REDUCTIONS[operator].operator], type_):
                 first_operand, *others = node.operands
                 return copy(builder, node, (_round(builder, first_operand, type_), *others))
+            case Scatter(operator=str() as operator) if accepts(OPERATORS[REDUCTIONS[operator].operator], type_):
+                defaults, sent, *places = node.operands
+                widened = (_round(builder, operand, type_) for operand in (defaults, sent))
+                return copy(builder, node, (*widened, *places))
             case _:
                 pass
     return _round(builder, value, type_)

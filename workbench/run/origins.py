@@ -22,6 +22,7 @@ from workbench.graph import (
     Reduce,
     Replicate,
     Scan,
+    Scatter,
     SegmentedReduce,
     Shift,
     SideRule,
@@ -121,6 +122,8 @@ class _Place:
             case SegmentedReduce():
                 first, count = (int(self.value(i, cell)) for i in node.operands[1:])
                 return [(node.operands[0], self._bad_in(node.operands[0], ((first, first + count),)))] if count else []
+            case Scatter(_, masked):
+                return self._sent(index, cell, masked)
             case Gather():
                 return [(node.operands[0], tuple(int(self.value(i, cell)) for i in node.operands[1:]))]
             case Replicate(space):
@@ -132,6 +135,15 @@ class _Place:
             case _:
                 where = () if traits_of(node.instruction).reads == "none" else cell  # operands that are numbers, if any
                 return [(i, where) for i in node.operands]
+
+    def _sent(self, index: int, cell: Cell, masked: bool) -> list[tuple[int, Cell]]:
+        """The default of a destination and what is sent to it, in order."""
+        defaults, values, *places = self.nodes[index].operands
+        mask = self.evaluation.on_domain(places.pop()) if masked else True
+        there = np.logical_and.reduce(
+            [mask, *(self.evaluation.on_domain(p) == i for p, i in zip(places, cell, strict=True))]
+        )
+        return [(defaults, cell), *((values, tuple(map(int, sender))) for sender in np.argwhere(there))]
 
     def _folded(self, operand: int, axes: tuple[int, ...], cell: Cell) -> Cell:
         """The cell of a fold's operand that is not finite, of those that the fold looks at; else the first of them."""
@@ -176,7 +188,7 @@ def described(kernel: Kernel, origin: Origin) -> str:
             doing = f"{name}, which is {origin.value:g}"
         case Imm(value):
             doing = f"the number {value}"
-        case Reduce(operator) | Fold(operator) | Scan(operator) | SegmentedReduce(operator):
+        case Reduce(operator) | Fold(operator) | Scan(operator) | SegmentedReduce(operator) | Scatter(operator):
             doing = f"reduce_{operator}" if isinstance(operator, str) else "a reduction"
         case _:
             doing = type(node.instruction).__name__.lower()

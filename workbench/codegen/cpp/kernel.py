@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from workbench.codegen.cell_code import CellCode
+from workbench.codegen.cell_code import CellCode, Pointer
 from workbench.codegen.collectives import collective_sweep
 from workbench.codegen.cpp.tiles import of_level, tile_code
 from workbench.codegen.expressions import emit_cell
@@ -20,7 +20,6 @@ from workbench.codegen.loops import (
     KernelCode,
     MemberCall,
     Phase,
-    Pointer,
     Rules,
     StageCode,
     StepCode,
@@ -31,11 +30,13 @@ from workbench.codegen.loops import (
 from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.rows import beyond_domain, lost_tags, passed_array, row_element
 from workbench.codegen.rules import is_steady
+from workbench.codegen.scatters import scatter_sweep
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import Target, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
+from workbench.graph import Scatter
 from workbench.planning.plan import Chain, Fill, KernelPlan, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins, union
 
@@ -143,7 +144,7 @@ class _HostWriter(KernelWriter):
 
     def _shapes_of(self, step: Step, phases: Sequence[Phase]) -> tuple[ArrayShape, ...]:
         """Those that the calls of a step name."""
-        used = {name for p in phases for sweep in p.sweeps for name in (*sweep.shapes, sweep.over)}
+        used = {name for p in phases for sweep in p.sweeps for name in (*sweep.shapes, sweep.over, sweep.senders)}
         used |= {fill.shape for p in phases for fill in p.fills}
         used |= {self.shape_name(self.axes_of(self.nodes[f.node].operands[0])) for f in step.finishers}
         return tuple(shape for shape in self.shapes if shape.name in used)
@@ -199,6 +200,8 @@ class _HostWriter(KernelWriter):
 
     def _collective(self, subkernel: Subkernel, totals: int) -> SweepCall:
         """totals: the number of a buffer that no Reduce has."""  # a name
+        if isinstance(self.nodes[subkernel.alone].instruction, Scatter):
+            return self._scatter(subkernel)
         sweep, own = collective_sweep(self, subkernel)
         passed = tuple(passed_array(a) for a in (*sweep.reads, *sweep.writes))
         scan, over = sweep.scanning, self.shape_name(subkernel.axes)
@@ -209,6 +212,13 @@ class _HostWriter(KernelWriter):
         if scan is None:
             return call
         return replace(call, lanes=scan.lanes, scans=scan.axis, type=scan.type, totals=totals if scan.in_parts else -1)
+
+    def _scatter(self, subkernel: Subkernel) -> SweepCall:
+        sweep, own, senders = scatter_sweep(self, subkernel)
+        passed = tuple(passed_array(a) for a in (*sweep.reads, *sweep.writes))
+        over, shapes = self.shape_name(subkernel.axes), self.passed_shapes(subkernel.axes, sweep.shapes)
+        name = self._shared_sweep(sweep, own)
+        return SweepCall(name, passed, subkernel.margins, shapes, over, sweep.rank, senders=senders)
 
     def _chain_phase(self, step: Step, chain: Chain) -> Phase:
         """Its sweeps and the function that runs them together."""
@@ -312,7 +322,7 @@ class _HostWriter(KernelWriter):
 
     def _shared_sweep(self, sweep: Sweep, own: dict[str, str]) -> str:
         """The name of an equal sweep or of this one, now noted."""
-        made = {"fold": sweep.folding, "scan": sweep.scanning, "segments": sweep.segmenting}
+        made = {"fold": sweep.folding, "scan": sweep.scanning, "segments": sweep.segmenting, "scatter": sweep.scattering}
         kind = next((word for word, how in made.items() if how is not None), "sweep")
         wish = f"{kind}_{sweep.label or len(self.sweeps.records)}"
         found = self.sweeps.wanted(sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own)
@@ -335,9 +345,9 @@ class _HostWriter(KernelWriter):
         partials = f"run.partials<{type_}>({buffers[node]})"
         text = (
             f"write_global(globals, {slot}, "
-            f"reduce_partials({self.shape_name(axes)}, {partials}, {self._combine(node)}()));"
+            f"reduce_partials({self.shape_name(axes)}, {partials}, {self.combine(node)}()));"
         )
-        return FinisherCall(buffers[node], type_, self._combine(node), slot, Statement(text, (node,)))
+        return FinisherCall(buffers[node], type_, self.combine(node), slot, Statement(text, (node,)))
 
     # ---- fills
 

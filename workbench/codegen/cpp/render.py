@@ -57,6 +57,7 @@ _OPENMP_HEADERS = (
     "stencil_images.h",
     "stencil_folds.h",
     "stencil_scans.h",
+    "stencil_scatters.h",
     "stencil_sums.h",
     "stencil_tiles.h",
     "stencil_openmp.h",

@@ -27,7 +27,7 @@ class DeviceSweep:
 
     `moves` are the linear indices of rows away from the cell's. rank: number of the loop's axes. shapes: further
     parameters, of arrays with other axes. folding: of a loop that folds, where one thread does a cell that is kept and
-    `cell` is the text of one folded cell. outside: as in Sweep.
+    `cell` is the text of one folded cell. outside: as in Sweep. scatters: whether it is one of the kernels of a Scatter.
     """
 
     name: str = field(compare=False)
@@ -47,6 +47,7 @@ class DeviceSweep:
     outside: int = -1
     scanning: Scanning | None = None
     segmenting: Segmenting | None = None
+    scatters: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +95,13 @@ class DeviceKernel:
 
 @dataclass(frozen=True, slots=True)
 class ArrayOperand:
-    """What an array parameter gets: the array in a slot, or a buffer of partial results; `type` is of its cells."""
+    """What an array parameter gets: the array in a slot, a buffer of partial results, or one of the lists of a Scatter.
+
+    `type` is of its cells. Lists: number 0 has one cell for each destination, number 1 one for each sender.
+    """
 
     parameter: str
-    kind: Literal["slot", "partials"]
+    kind: Literal["slot", "partials", "lists"]
     index: int
     type: StorageType
 

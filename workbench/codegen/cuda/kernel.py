@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from workbench.codegen.cell_code import ArrayName, CellCode
+from workbench.codegen.cell_code import ArrayName
 from workbench.codegen.collectives import COLLECTIVE_NAMES, collective_code
 from workbench.codegen.cuda.device import (
     ArrayOperand,
@@ -20,16 +20,19 @@ from workbench.codegen.cuda.device import (
     StepLaunches,
     Tree,
 )
+from workbench.codegen.cuda.scatters import HEADS, LINKS, moves_of, scatter_kernels
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folds import FOLD_NAMES, folding_of
 from workbench.codegen.loops import FoldedValue
 from workbench.codegen.names import RESERVED, NameBook
-from workbench.codegen.rows import row_move
+from workbench.codegen.scatters import SCATTER_NAMES
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import CUDA, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
+from workbench.graph import Scatter
+from workbench.graph.types import I64
 from workbench.planning.axes import kept_axes, listed
 from workbench.planning.loop_keys import loop_key
 from workbench.planning.plan import Axes, Fill, Home, KernelPlan, Plan, Step, Subkernel
@@ -106,7 +109,8 @@ class _DeviceWriter(KernelWriter):
                 case "fill":
                     made[number] = [self._fill_launch(step.fills[m]) for m in launch.members]
                 case "subkernel":
-                    made[number] = [self._sweep_launch(step.subkernels[m], buffers) for m in launch.members]
+                    loops = [step.subkernels[m] for m in launch.members]
+                    made[number] = [code for loop in loops for code in self._loop_launches(loop, buffers)]
                 case "finisher":
                     pass  # when it is known what is to be computed after it
         later = self._later(step)
@@ -132,6 +136,51 @@ class _DeviceWriter(KernelWriter):
         return replace(made, launches=(*made.launches, launch))
 
     # ---- sub-kernels
+
+    def _loop_launches(self, subkernel: Subkernel, buffers: dict[int, int]) -> tuple[LaunchCode, ...]:
+        """A loop is one launch; a Scatter three."""
+        if subkernel.alone >= 0 and isinstance(self.nodes[subkernel.alone].instruction, Scatter):
+            return self._scatter_launches(subkernel)
+        return (self._sweep_launch(subkernel, buffers),)
+
+    def _scatter_launches(self, subkernel: Subkernel) -> tuple[LaunchCode, ...]:
+        names, numbered = NameBook(_TAKEN | self.reserved() | SCATTER_NAMES), dict[int, str]()
+        arrays = self._arrays(subkernel, names, numbered)
+        scope = replace(self.scope(frozenset(arrays.places), subkernel.axes), places=arrays.places)
+        (target,) = arrays.targets
+        launches = []
+        for made in scatter_kernels(self, subkernel, scope, target, names, numbered):
+            wanted = (*made.reads, *((target,) if made.stores else ()))
+            parameters, operands = (
+                [next(p for p in arrays.parameters if p.name == name) for name in wanted],
+                [next(o for o in arrays.operands if o.parameter == name) for name in wanted],
+            )
+            for name, _ in made.lists:
+                parameters.append(Parameter(name, type_name(I64)))
+                operands.append(ArrayOperand(name, "lists", (HEADS, LINKS).index(name), I64))
+            sweep = replace(made.sweep, parameters=tuple(parameters))
+            own = {target: "out 0"} if made.stores else {}
+            wish = f"{made.word}_{sweep.label}"
+            found = self.device_sweeps.wanted(
+                sweep,
+                sweep.label,
+                lambda s, wish=wish: replace(s, name=self.functions.claim(wish)),  # type: ignore[misc]  # bound now
+                own,
+            )
+            fresh = {name for name, is_fresh in made.lists if is_fresh} | {target}
+            launches.append(
+                LaunchCode(
+                    found.name,
+                    "cells",
+                    tuple(operands),
+                    sweep.grown,
+                    fresh=tuple(k for k, o in enumerate(operands) if o.parameter in fresh),
+                    loop=loop_key(self.kernel, subkernel),
+                    axes=made.axes,
+                    shapes=self.launch_shapes(made.axes, sweep.shapes),
+                )
+            )
+        return tuple(launches)
 
     def _sweep_launch(self, subkernel: Subkernel, buffers: dict[int, int]) -> LaunchCode:
         if subkernel.reduced:
@@ -166,7 +215,7 @@ class _DeviceWriter(KernelWriter):
             parameters,
             partials,
             code.uniform,
-            self._moves(code),
+            moves_of((code,)),
             code.row,
             tuple(statements),
             subkernel.sync_before,
@@ -225,7 +274,7 @@ class _DeviceWriter(KernelWriter):
             arrays.parameters,
             (),
             code.uniform,
-            self._moves(code),
+            moves_of((code,)),
             code.row,
             tuple(statements),
             subkernel.sync_before,
@@ -262,7 +311,7 @@ class _DeviceWriter(KernelWriter):
             arrays.parameters,
             (),
             (*made.code.uniform, *(made.inner.uniform if made.inner else ())),
-            self._moves(made.code),
+            moves_of((made.code,)),
             made.code.row,
             made.code.cell,
             False,  # threads go through their lines at their own pace
@@ -315,14 +364,6 @@ class _DeviceWriter(KernelWriter):
         places = {read.node: found[read.slot] for read in reads}
         return _Arrays(tuple(operands), tuple(parameters), places, tuple(found[h.slot] for h in outputs))
 
-    def _moves(self, code: CellCode) -> tuple[str, ...]:
-        """The linear indices of other rows."""
-        return tuple(
-            f"const Index {p.name} = cell{row_move(p.offset)};".replace("shape.strides", "strides")
-            for p in code.pointers
-            if any(p.offset)
-        )
-
     # ---- ghost cells
 
     def _fill_launch(self, fill: Fill) -> LaunchCode:
@@ -353,7 +394,7 @@ class _DeviceWriter(KernelWriter):
 
     def _tree_launch(self, node: int, slot: int, buffer: int, uniforms: str) -> LaunchCode:
         type_ = self.nodes[node].value_type
-        combine = self._combine(node)
+        combine = self.combine(node)
         wish = f"tree_{type_.name}_{combine.rpartition('combine_')[2]}"
         tree = Tree("", type_name(type_), combine, uniforms)
         found = self.trees.wanted(tree, "", lambda t: replace(t, name=self.functions.claim(wish)))

@@ -35,6 +35,11 @@ class DeviceUnit:
         return any(sweep.scanning is not None or sweep.segmenting is not None for sweep in sweeps)
 
     @property
+    def scatters(self) -> bool:
+        """Whether some loop sends cells to computed places."""
+        return any(sweep.scatters for kernel in self.kernels for sweep in kernel.sweeps)
+
+    @property
     def folds(self) -> bool:
         """Whether some loop folds."""
         return any(sweep.folding is not None for kernel in self.kernels for sweep in kernel.sweeps)
@@ -87,6 +92,7 @@ def render_cuda(plan: Plan) -> CudaText:
 def cuda_headers() -> tuple[tuple[str, str], ...]:
     """The headers that CUDA texts include, as (name, text)."""
     names = ("stencil_prelude.h", "stencil_cuda.h", "stencil_cuda_folds.h", "stencil_cuda_scans.h")
+    names = (*names, "stencil_cuda_scatters.h")
     return (*((name, template_text(name)) for name in names), (HEADER, extended_header()))
 
 

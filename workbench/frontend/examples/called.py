@@ -113,6 +113,18 @@ scan
     error line 2: scan over the axes ('rows', 'columns')
     advice Name one axis; scan the result along another one.
 
+scatter
+    zeros = array("zeros", "bins", dtype="i64")
+    bins = array("bins", "n", dtype="i32")
+    output("counts", scatter(add, zeros, bins, 1))
+    output("last", scatter(None, zeros, bins, index("n"), where=bins < 2))
+    given zeros = [0, 0, 0], bins = [2, 0, 2, 1, 2]
+    gives counts = [1, 1, 3], last = [1, 3, 0]
+    wrong xs = array("xs", "n")
+    wrong output("y", scatter(add, 0, xs, 1))
+    error line 2: scatter(add, 0, xs, 1): the defaults are one number
+    advice Give an array: one element for each place of the result.
+
 add
     xs = array("xs", "n")
     output("total", fold(add, xs))

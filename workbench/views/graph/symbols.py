@@ -13,6 +13,7 @@ from workbench.graph import (
     LoadSize,
     Reduce,
     Scan,
+    Scatter,
     SegmentedReduce,
     Shift,
 )
@@ -38,7 +39,7 @@ def symbol(kernel: Kernel, index: int) -> str:
             text = _SYMBOLS.get(operator, OPERATORS[operator].symbol or operator)
         case Shift(offset):
             text = offset_text(offset) if len(offset) == 1 else offset_text(offset)[1:-1].replace(" ", "")
-        case Reduce(operator) | Fold(operator) | Scan(operator) | SegmentedReduce(operator):
+        case Reduce(operator) | Fold(operator) | Scan(operator) | SegmentedReduce(operator) | Scatter(operator):
             text = _SYMBOLS.get(operator, operator) if isinstance(operator, str) else "fold"
         case LoadIndex(axis):
             text = f"i {node.space.axes[axis].name}" if node.space is not None else "i"

@@ -1,0 +1,187 @@
+"""Device scatters: three kernels, of which the second one links the senders of each destination, in any order.
+
+The third one sorts each list by the senders' numbers (a merge sort of linked lists), so that what is sent is combined
+in their order, whichever thread came first. Arrays of lists hold numbers of cells in C order; -1 ends a list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from workbench.codegen.cell_code import CellCode
+from workbench.codegen.cuda.device import DeviceSweep
+from workbench.codegen.gathers import note_bit
+from workbench.codegen.names import NameBook
+from workbench.codegen.rows import row_move
+from workbench.codegen.scatters import ScatterCode, scatter_code
+from workbench.codegen.scope import Scope
+from workbench.codegen.shapes import ArrayShape
+from workbench.codegen.spelling import type_name
+from workbench.codegen.statement import Statement
+from workbench.codegen.writer import KernelWriter
+from workbench.planning.axes import listed
+from workbench.planning.plan import Axes, Subkernel
+from workbench.planning.reach import no_margins
+
+HEADS, LINKS = "heads", "links"
+"""The lists' first senders, one for each destination, and for each sender the one after it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterKernel:
+    """One kernel, without its parameters: `reads` are the arrays that it reads, `lists` those of lists, fresh or not.
+
+    word: what it does. axes: of its cells, () for all. stores: whether it writes the results.
+    """
+
+    word: str
+    sweep: DeviceSweep
+    reads: tuple[str, ...]
+    lists: tuple[tuple[str, bool], ...]
+    axes: Axes
+    stores: bool
+
+
+def scatter_kernels(
+    writer: KernelWriter, subkernel: Subkernel, scope: Scope, target: str, names: NameBook, numbered: dict[int, str]
+) -> tuple[ScatterKernel, ...]:
+    """Return the kernels of a Scatter, in order; `scope` is that of the loop's axes, `target` the array of results."""
+    made = scatter_code(writer, subkernel, scope, names, numbered)
+    node, rank = subkernel.alone, len(subkernel.axes) or writer.dim
+    number = f"int64_t(number) * shape.extents[{rank - 1}] + i"
+    clear = (Statement(f"{HEADS}[{number}] = -1;", (node,)),)
+    looked_at = (made.places, made.values) if made.values.gathers else (made.places,)
+    link = (*(s for code in looked_at for s in code.cell), *_linking(writer, subkernel, made))
+    take = (*made.defaults.cell, *_taking(writer, node, made, target, number))
+    within = _shapes(writer, subkernel, made)
+    return (
+        ScatterKernel("clear", _sweep(writer, subkernel, subkernel.axes, (), clear, ()), (), ((HEADS, True),), subkernel.axes, False),
+        ScatterKernel(
+            "link",
+            _sweep(writer, subkernel, made.axes, looked_at, link, within, outside=writer.plan.outside),
+            _read(looked_at),
+            ((HEADS, False), (LINKS, True)),
+            made.axes,
+            False,
+        ),
+        ScatterKernel(
+            "scatter",
+            replace(
+                _sweep(writer, subkernel, subkernel.axes, (made.defaults,), take, made.shapes, outside=writer.plan.outside),
+                uniform=(*made.defaults.uniform, *made.values.uniform),
+            ),
+            _read((made.defaults, made.values)),
+            ((HEADS, False), (LINKS, False)),
+            subkernel.axes,
+            True,
+        ),
+    )
+
+
+def moves_of(codes: Sequence[CellCode]) -> tuple[str, ...]:
+    """The linear indices of other rows."""
+    return tuple(
+        f"const Index {p.name} = cell{row_move(p.offset)};".replace("shape.strides", "strides")
+        for code in codes
+        for p in code.pointers
+        if any(p.offset)
+    )
+
+
+def _sweep(
+    writer: KernelWriter,
+    subkernel: Subkernel,
+    axes: Axes,
+    codes: Sequence[CellCode],
+    cell: tuple[Statement, ...],
+    shapes: tuple[ArrayShape, ...],
+    *,
+    outside: int = -1,
+) -> DeviceSweep:
+    rank = len(axes) or writer.dim
+    return DeviceSweep(
+        "",
+        subkernel.name,
+        no_margins(rank),
+        (),
+        (),
+        tuple(s for code in codes for s in code.uniform),
+        moves_of(codes),
+        tuple(s for code in codes for s in code.row),
+        cell,
+        False,
+        False,
+        rank,
+        shapes,
+        outside=outside,
+        scatters=True,
+    )
+
+
+def _read(codes: Sequence[CellCode]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(array.name for code in codes for array in code.arrays))
+
+
+def _shapes(writer: KernelWriter, subkernel: Subkernel, made: ScatterCode) -> tuple[ArrayShape, ...]:
+    """Beside the senders' own shape: that of the destinations, and of what is read at computed places."""
+    read = (*made.places.arrays, *(made.values.arrays if made.values.gathers else ()))
+    nodes = (*(array.node for array in read), subkernel.alone)
+    return writer.shapes_in(nodes, (-1,))
+
+
+def _destinations(writer: KernelWriter, subkernel: Subkernel) -> str:
+    """What the shape of the destinations is called in the senders' kernel."""
+    axes = listed(subkernel.axes, writer.dim)
+    return "whole_shape" if not subkernel.axes else next(s.name for s in writer.shapes if s.axes == axes)
+
+
+def _linking(writer: KernelWriter, subkernel: Subkernel, made: ScatterCode) -> tuple[Statement, ...]:
+    """A sender puts itself before the list of its destination."""
+    node, shape = subkernel.alone, _destinations(writer, subkernel)
+    rank = len(made.axes) or writer.dim
+    lines = [f"const int64_t sent_{axis} = {index.text};" for axis, index in enumerate(made.indices)]
+    checks = [f"(uint64_t(sent_{axis}) < uint64_t({shape}.extents[{axis}]))" for axis in range(len(made.indices))]
+    lines.append(f"const bool inside = {' & '.join(checks)};")
+    place = "sent_0"
+    for axis in range(1, len(made.indices)):
+        place = f"({place}) * {shape}.extents[{axis}] + sent_{axis}"
+    if made.mask is not None:
+        lines.append(f"const bool wanted = {made.mask.text};")
+    wanted = "wanted & " if made.mask is not None else ""
+    lines.append(f"outside |= uint64_t({wanted}!inside) << {note_bit(writer.nodes, node)};")
+    lines.append(f"const int64_t sender = int64_t(number) * shape.extents[{rank - 1}] + i;")
+    lines.append(f"if ({wanted}inside) {LINKS}[sender] = exchange({HEADS}, {place}, sender);")
+    used = {n for result in (*made.indices, *((made.mask,) if made.mask else ())) for n in result.nodes}
+    return tuple(Statement(line, tuple(sorted({node, *used}))) for line in lines)
+
+
+def _taking(writer: KernelWriter, node: int, made: ScatterCode, target: str, number: str) -> tuple[Statement, ...]:
+    """A destination combines what its senders send, in order of their numbers."""
+    type_, rank = type_name(writer.nodes[node].value_type), len(made.axes) or writer.dim
+    inside = tuple(sorted({node, *made.default.nodes, *made.value.nodes}))
+    moves = moves_of((made.values,))
+    strides = [f"Index strides[{rank}];", f"for (int k = 0; k < {rank}; ++k) strides[k] = Index(shape.strides[k]);"]
+    before = (
+        f"{type_} result = {made.default.text};",
+        f"for (int64_t sender = sort_list({LINKS}, {HEADS}[{number}]); sender >= 0; sender = {LINKS}[sender]) {{",
+        f"    const Shape<{rank}>& shape = {made.senders};",
+        f"    Index at[{rank}];",
+        "    cell_of_number(shape, sender, at);",
+        f"    const Index i = at[{rank - 1}], cell = element_at(shape, at);",
+        "    (void)i, (void)cell;",
+        *(f"    {line}" for line in ((*strides, *moves) if moves else ())),
+    )
+    own = (*made.values.row, *made.values.cell)
+    after = (
+        f"    const {type_} sent = {made.value.text};",
+        f"    const {type_} old = result;",
+        f"    result = {writer.combine(node)}()(sent, old);",
+        "}",
+        f"{target}[cell] = result;",
+    )
+    return (
+        *(Statement(line, inside) for line in before),
+        *(replace(s, text=f"    {s.text}") for s in own),
+        *(Statement(line, inside) for line in after),
+    )

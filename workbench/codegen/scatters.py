@@ -1,0 +1,118 @@
+"""Scatters: the texts of a loop that sends cells to computed places, for a host and for a device."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from workbench.codegen.cell_code import ArrayName, CellCode, Result
+from workbench.codegen.collectives import collective_shapes, operands_code, pointers_of
+from workbench.codegen.gathers import note_bit
+from workbench.codegen.loops import Array, Sweep
+from workbench.codegen.names import NameBook
+from workbench.codegen.scattering import CellText, Scattering
+from workbench.codegen.scope import Scope
+from workbench.codegen.shapes import ArrayShape
+from workbench.codegen.spelling import type_name
+from workbench.codegen.writer import KernelWriter
+from workbench.graph import Scatter
+from workbench.planning.axes import listed
+from workbench.planning.plan import Axes, Subkernel
+
+_MOST_AXES = 8
+SCATTER_NAMES = frozenset(
+    {
+        *("all", "begin", "count", "destinations", "end", "first", "here", "inside", "last", "low", "high", "part"),
+        *("place", "places", "row", "rows", "sender", "wanted", "result", "results", "heads", "links", "number"),
+        *(f"sent_{axis}" for axis in range(_MOST_AXES)),
+    }
+)
+"""Names that no value may have in such a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScatterCode:
+    """What a Scatter computes: defaults in the cells of the loop, indices and mask, and values, in those of the senders.
+
+    axes: the senders' axes, () for all; senders: the name of their shape in the text. shapes: beside the loop's own.
+    """
+
+    defaults: CellCode
+    default: Result
+    places: CellCode
+    indices: tuple[Result, ...]
+    mask: Result | None
+    values: CellCode
+    value: Result
+    axes: Axes
+    senders: str
+    shapes: tuple[ArrayShape, ...]
+
+    @property
+    def arrays(self) -> tuple[ArrayName, ...]:
+        """All arrays that are read, in order of appearance."""
+        return (*self.defaults.arrays, *self.places.arrays, *self.values.arrays)
+
+
+def scatter_code(
+    writer: KernelWriter, subkernel: Subkernel, scope: Scope, names: NameBook, numbered: dict[int, str]
+) -> ScatterCode:
+    """Write the operands of the Scatter that a loop makes; `scope` is that of its own axes."""
+    node = writer.nodes[subkernel.alone]
+    assert isinstance(node.instruction, Scatter)
+    first, sent, *others = node.operands
+    axes = writer.axes_of(sent)
+    within = replace(writer.scope(scope.stored, axes), places=scope.places)
+    defaults, (default,) = operands_code(scope, (first,), names, numbered)
+    places, found = operands_code(within, tuple(others), names, numbered)
+    values, (value,) = operands_code(within, (sent,), names, numbered)
+    mask = found.pop() if node.instruction.masked else None
+    inside = (*(a.node for a in (*places.arrays, *values.arrays)), sent)
+    shapes = collective_shapes(writer, subkernel.axes, defaults, inside)
+    senders = within.shapes[listed(axes, writer.dim)]
+    return ScatterCode(defaults, default, places, tuple(found), mask, values, value, axes, senders, shapes)
+
+
+def scatter_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[str, str], str]:
+    """Return the loop nest for a host, its own names as `Shared` wants them, and the shape of the senders in a step."""
+    slots = {home.node: home.slot for home in subkernel.reads}
+    names, numbered = NameBook(writer.reserved() | SCATTER_NAMES), dict[int, str]()
+    (home,) = subkernel.outputs
+    target = names.claim(f"out_{writer.output_name(home, numbered)}_array")
+    made = scatter_code(writer, subkernel, writer.scope(frozenset(slots), subkernel.axes), names, numbered)
+    type_ = type_name(writer.nodes[home.node].value_type)
+    scattering = Scattering(
+        made.senders,
+        len(made.axes) or writer.dim,
+        type_,
+        writer.combine(subkernel.alone),
+        made.default.text,
+        tuple(index.text for index in made.indices),
+        made.mask.text if made.mask else "",
+        note_bit(writer.nodes, subkernel.alone),
+        made.value.text,
+        target,
+        _cell_text(writer, made.places),
+        _cell_text(writer, made.values),
+        made.values.gathers,
+    )
+    sweep = Sweep(
+        "",
+        subkernel.name,
+        tuple(Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in made.arrays),
+        (Array(target, f"{type_}*", home.slot),),
+        (),
+        (*made.defaults.uniform, *made.places.uniform, *made.values.uniform),
+        pointers_of(writer, made.defaults),
+        made.defaults.row,
+        made.defaults.cell,
+        False,
+        len(subkernel.axes) or writer.dim,
+        made.shapes,
+        outside=writer.plan.outside,
+        scattering=scattering,
+    )
+    return sweep, {target: "out 0"}, writer.shape_name(made.axes)
+
+
+def _cell_text(writer: KernelWriter, code: CellCode) -> CellText:
+    return CellText(pointers_of(writer, code), code.row, code.cell)

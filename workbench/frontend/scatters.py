@@ -1,0 +1,99 @@
+"""Scatter: elements sent to computed places, where they are combined in the order of the senders."""
+
+from __future__ import annotations
+
+
+from workbench.errors import TraceError
+from workbench.frontend.arrays import reduction_of
+from workbench.frontend.operations import check_storable
+from workbench.frontend.promotion import cast_term, constant, meet, meeting_space, spread
+from workbench.frontend.regions import region_of
+from workbench.frontend.trace import Operand, Term, Trace, current_trace
+from workbench.frontend.value import Value, operand, wrap
+from workbench.graph import OPERATORS, REDUCTIONS, Region
+from workbench.graph.operators import accepts
+from workbench.graph.types import BOOL, I64
+
+_NAMES = ("new", "old")
+
+
+def scatter(op: object, defaults: object, indices: object, values: object, where: object = None) -> Value:
+    """Send values to the elements of `defaults` that the indices number: scatter(add, zeros, bins, 1) is a histogram.
+
+    op: as of fold, or any function of a new and an old element; None keeps what is sent last. indices: whole numbers, for
+    several axes of the result a tuple of them. where: a condition; what does not meet it is not sent. Each element begins
+    with its default and takes what is sent to it in the order of the senders. An index outside is an error of the call.
+    """
+    trace = current_trace("scatter")
+    given = operand(defaults)
+    text = trace.text_here("scatter")
+    if not isinstance(given, Term) or not (given.order if trace.positions is not None else given.is_local):
+        raise TraceError(
+            f"{text}: the defaults are one number", advice="Give an array: one element for each place of the result."
+        )
+    operator = _operator(trace, op, given)
+    parts = [operand(part) for part in (indices if isinstance(indices, tuple | list) else (indices,))]
+    axes = given.space.axes if given.order is None else given.order
+    if len(parts) != len(axes) or None in axes:
+        raise TraceError(
+            f"{text} has {len(parts)} ind{'ices' if len(parts) != 1 else 'ex'} for {len(axes)} axes of the defaults",
+            advice="Give one for each axis: scatter(add, image, (rows, columns), 1).",
+        )
+    sent = operand(values)
+    mask: Operand = True if where is None else operand(where)
+    numbers = [_index(trace, part, number, text) for number, part in enumerate(parts)]
+    _check_mask(mask, text)
+    if isinstance(sent, Term):
+        check_storable(trace, "the result", given.type, sent.type, written=text)
+        sent = cast_term(sent, given.type)
+    met, _ = meet([*numbers, sent, mask])
+    space = meeting_space(trace, met)
+    if space.is_global:
+        raise TraceError(f"{text} sends one number", advice="Give an array of indices, or of values.")
+    types = (*[I64] * len(numbers), given.type, BOOL)
+    made = [
+        spread(o, space) if isinstance(o, Term) else constant(trace, o, type_, space)
+        for o, type_ in zip(met, types, strict=True)
+    ]
+    places = [made[axes.index(axis)].index for axis in given.space.axes]
+    value, condition = made[-2].index, None if mask is True else made[-1].index
+    inner = given.index
+    return wrap(trace.emit(lambda pool: pool.scatter(operator, inner, value, places, condition)).in_order(given.order))
+
+
+def _operator(trace: Trace, op: object, given: Term) -> str | Region:
+    """How a new element is combined with the one that is there."""
+    if op is None:
+        return region_of(trace, lambda new, _: new, given.type, None, _NAMES)
+    name = reduction_of(op)
+    if name is not None:
+        named = REDUCTIONS[name].operator
+        if not accepts(OPERATORS[named], given.type):
+            raise TraceError(
+                f"scatter by {named} does not take {given.type}", advice='Cast the defaults: astype(xs, "i64").'
+            )
+        return name
+    if not callable(op):
+        known = ", ".join(sorted(row.operator for row in REDUCTIONS.values()))
+        raise TraceError(
+            f"scatter by {op!r}", advice=f"Use one of {known}, a function of two elements, or None to keep the last."
+        )
+    return region_of(trace, op, given.type, None, _NAMES)
+
+
+def _index(trace: Trace, given: Operand, number: int, text: str) -> Operand:
+    """An index as i64."""
+    if isinstance(given, Term) and given.type.is_integer and given.type != BOOL:
+        return cast_term(given, I64)
+    if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
+        return given
+    shown = given.type if isinstance(given, Term) else repr(given)
+    raise TraceError(
+        f"{text}: index {number} is {shown}, not whole numbers from 0", advice='Cast it: astype(i, "i64").'
+    )
+
+
+def _check_mask(mask: Operand, text: str) -> None:
+    type_ = mask.type if isinstance(mask, Term) else type(mask).__name__
+    if str(type_) != "bool":
+        raise TraceError(f"{text}: where is {type_}, not true or false", advice="Compare: where=x > 0.")

@@ -1,0 +1,47 @@
+"""The order of a Scatter (semantics §3): each destination takes what is sent to it in the order of the senders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from workbench.graph.arithmetic import Combine, apply, apply_region
+from workbench.graph.instructions import Region
+from workbench.graph.operators import OPERATORS, REDUCTIONS, Array
+from workbench.graph.types import StorageType
+
+_UFUNCS: dict[str, np.ufunc] = {"sum": np.add, "product": np.multiply}
+
+
+def scatter_in_order(
+    operator: str | Region, defaults: Array, places: Sequence[Array], values: Array, type_: StorageType
+) -> Array:
+    """Return the defaults, each combined as operator(new, old) with the values sent to it, one after the other.
+
+    places: for each axis of `defaults` the indices, all inside; one line of them each, as of values (dtype of `type_`).
+    Rounds of values that go to different destinations change no order.
+    """
+    result = np.array(defaults)
+    flat = result.reshape(-1)
+    there = np.ravel_multi_index(tuple(places), defaults.shape) if len(values) else np.zeros(0, np.int64)
+    if isinstance(operator, str) and operator in _UFUNCS and result.dtype.kind in "iuf":
+        with np.errstate(all="ignore"):
+            _UFUNCS[operator].at(flat, there, values)  # one after the other; both operators take operands in any order
+        return result
+    combine = _combine(operator, type_)
+    order = np.argsort(there, kind="stable")
+    _, first, counts = np.unique(there[order], return_index=True, return_counts=True)
+    most = np.argsort(-counts, kind="stable")
+    first, counts = first[most], counts[most]
+    for turn in range(int(counts.max(initial=0))):
+        senders = order[first[: np.count_nonzero(counts > turn)] + turn]
+        flat[there[senders]] = combine(values[senders], flat[there[senders]])
+    return result
+
+
+def _combine(operator: str | Region, type_: StorageType) -> Combine:
+    if isinstance(operator, Region):
+        return lambda new, old: apply_region(operator, (new, old))
+    name = OPERATORS[REDUCTIONS[operator].operator].name
+    return lambda new, old: apply(name, (new, old), type_)

@@ -25,6 +25,7 @@ from workbench.graph.instructions import (
     Load,
     LoadIndex,
     Scan,
+    Scatter,
     SegmentedReduce,
     needs_array,
     traits_of,
@@ -62,12 +63,20 @@ def segments(b):
     return b.segments("sum", b.fold("sum", b.load("u"), (1,)), starts, lengths)
 
 
+def scattered(b):
+    """The sums over y, each sent from its cell of x to the one that mirrors it; the first one is not sent."""
+    last = b.broadcast(b.arith("subtract", b.size(0), b.imm(1, I64)), LINE)
+    there = b.arith("subtract", last, b.index(0, LINE))
+    sent = b.arith("greater", b.index(0, LINE), b.imm(0, I64, LINE))
+    return b.scatter("sum", b.imm(0.5, F64, LINE), b.fold("sum", b.load("u"), (1,)), [there], sent)
+
+
 def program():
     """A program with every kind of instruction; a new one is added here."""
     b = KernelBuilder(PLANE, STATICS)
     u = b.extend(b.load("u"), [(Outflow(), Outflow())] * 2)
     cut = b.replicate(segments(b), PLANE)
-    rows = b.replicate(b.fold("sum", b.load("u"), (1,)), PLANE)
+    rows = b.replicate(b.arith("add", b.fold("sum", b.load("u"), (1,)), scattered(b)), PLANE)
     moved = b.arith("add", b.shift(u, (2, 0)), b.arith("add", rows, b.cast(b.index(0), F64)))
     scaled = b.arith("multiply", moved, b.broadcast(b.arith("multiply", b.load("c"), b.cast(b.size(0), F64))))
     again = b.extend(scaled, [(Outflow(), Outflow())] * 2)
@@ -143,6 +152,9 @@ def test_cells_that_decide_a_result_are_those_of_the_row(kind):
             moves.add("all")
         elif kind is SegmentedReduce:
             assert result == {(max(i - 1, 0),) for (i,) in touched}  # the first one has two cells
+            moves.add("all")
+        elif kind is Scatter:
+            assert result == {(EXTENTS[0] - 1 - i,) for (i,) in touched if i}
             moves.add("all")
         elif rank == NODES[local[0]].space.rank:
             moves.add("cell" if result == touched else "neighbour")

@@ -10,6 +10,7 @@ import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
+from workbench.language import add, scatter
 
 STEPS, KEPT = 9, 3
 
@@ -57,12 +58,24 @@ def step(draw, pool, places):
     if kind == "differ" and labels[axis] in "nm":  # one element less
         before, after = [(slice(None),) * axis + (cut,) for cut in (slice(None, -1), slice(1, None))]
         return (value[after] - value[before]) % 11, labels[:axis] + labels[axis].upper() + labels[axis + 1 :]
+    if kind == "scatter" and labels == "m":
+        other = draw.choice([v for v, own in arrays if own == "m"])
+        return sent(value, places, other) % 11, labels
     if kind == "gather" and labels[axis] == "m":
         return value[(slice(None),) * axis + (places,)], labels
     return value % 5 + 1, labels
 
 
-STEP_KINDS = ["meet", "choose", "outer", "fold", "scan", "product", "turn", "differ", "gather"]
+def sent(value, places, other):
+    """Each element with those of another array added that are sent to it; NumPy's way or the workbench's."""
+    if not isinstance(value, np.ndarray):
+        return scatter(add, value, places, other)
+    result = value.copy()
+    np.add.at(result, places, other)
+    return result
+
+
+STEP_KINDS = ["meet", "choose", "outer", "fold", "scan", "product", "turn", "differ", "gather", "scatter"]
 
 
 def given(seed, n=3, m=4):

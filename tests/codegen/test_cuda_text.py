@@ -6,7 +6,7 @@ import pytest
 
 from tests.codegen.golden_programs import CASES, planned
 from tests.kit.agreement import make_pair
-from tests.kit.collective_programs import scans, segments
+from tests.kit.collective_programs import scans, scatters, segments
 from tests.programs import all_programs, dimension
 from workbench.backends import nvrtc
 from workbench.codegen.cuda.render import inlined, render_cuda
@@ -150,9 +150,10 @@ hypot.next = pow[+1]
     compile_for_sm_90(text)
 
 
-def test_scans_segments_and_gathers_compile_for_sm_90_in_both_index_types():
-    for graph, index in ((segments(), "int32_t"), (scans(2), "int64_t")):
+def test_scans_segments_scatters_and_gathers_compile_for_sm_90_in_both_index_types():
+    for graph, index in ((segments(), "int32_t"), (scans(2), "int64_t"), (scatters(2), "int32_t")):
         text = render_cuda(plan_graph(graph))
         assert {entry.kernel for entry in compile_for_sm_90(text, index).resources} == {name for name, _ in text.waits}
-    assert "stencil_cuda_scans.h" in text.source.text
+    assert "stencil_cuda_scatters.h" in text.source.text
+    assert "stencil_cuda_scans.h" in render_cuda(plan_graph(scans(1))).source.text
     assert "stencil_cuda_scans.h" not in render_cuda(planned("wave")).source.text

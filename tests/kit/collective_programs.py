@@ -51,6 +51,29 @@ def one(p, value):
     return p.b.imm(1, I64, p.b.node(value).space)
 
 
+def scatters(dim):
+    """Computed cells sent to few places, to many, and to places of fewer axes; some are held back."""
+    p = Program(dim, I64)
+    b, line = p.b, p.space.without(tuple(range(1, dim)))
+    cells = p.plus(p.u, b.index(dim - 1))
+    three, one_ = b.imm(3, I64, p.space), b.imm(1, I64, p.space)
+
+    def within(value, axis):
+        return b.arith("remainder", value, b.broadcast(b.size(axis)))
+
+    few = [within(b.arith("remainder", cells, three), k) for k in range(dim)]
+    many = [within(p.plus(cells, b.index(k)), k) for k in range(dim)]
+    some = b.arith("greater", b.arith("remainder", cells, three), one_)
+    p.field("few", b.scatter(mixing(), cells, p.plus(cells, cells), few))
+    p.field("many", b.scatter("max", b.index(0), cells, many, some))
+    counts = b.scatter("sum", b.imm(0, I64, line), one_, [within(cells, 0)])
+    p.field("counts", b.replicate(counts, p.space))
+    floats = b.scatter("sum", b.imm(0.1, F64, line), b.cast(cells, F64), [within(cells, 0)], some)
+    p.field("floats", b.replicate(floats, p.space))
+    b.store("u", b.scatter(mixing(), p.u, b.gather(p.u, [within(b.index(k), k) for k in range(dim)]), many))
+    return p.graph(f"scatters of {dim} axes")
+
+
 def mirrored():
     """u takes its own mirror image: the array that is read must not be the one that is written."""
     p = Program(2)
@@ -71,4 +94,4 @@ def beyond():
 
 
 def collective_programs():
-    return (scans(1), scans(2), scans(3), segments(), mirrored())
+    return (scans(1), scans(2), scans(3), segments(), mirrored(), scatters(1), scatters(2), scatters(3))

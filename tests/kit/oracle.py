@@ -7,6 +7,7 @@ so that no mistake is shared. Use it on tiny grids.
 import ctypes
 import math
 from functools import cache
+from itertools import product
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from workbench.graph import (
     Region,
     Replicate,
     Scan,
+    Scatter,
     SegmentedReduce,
     Shift,
     Undefined,
@@ -233,6 +235,8 @@ class Oracle:
                 return self.folded(node, index)
             case Scan() | SegmentedReduce():
                 return self.in_lines(node, index)
+            case Scatter(operator, masked):
+                return self.sent(node, operator, masked, index)
             case Extend(sides):
                 return self.extended(node, sides, index)
         raise AssertionError(node)
@@ -257,6 +261,21 @@ class Oracle:
         n = self.extents_of(node)[scan.axis]
         line = [self.at(node.operands[0], (*index[: scan.axis], i, *index[scan.axis + 1 :])) for i in range(n)]
         return scanned(combine, start, line, index[scan.axis], scan)
+
+    def sent(self, node, operator, masked, index):
+        """One sender after the other, in C order."""
+        defaults, values, *places = node.operands
+        mask = places.pop() if masked else None
+        combine, _ = self.operator(operator, node)
+        found = self.at(defaults, index)
+        for sender in product(*map(range, self.extents_of(self.nodes[values]))):
+            if mask is not None and not self.at(mask, sender):
+                continue
+            there = tuple(self.at(place, sender) for place in places)
+            assert all(0 <= i < n for i, n in zip(there, self.extents_of(node), strict=True)), f"{there} of {sender}"
+            if there == tuple(index):
+                found = combine(self.at(values, sender), found)
+        return found
 
     def folded(self, node, index):
         combine, start = self.operator(node.instruction.operator, node)

@@ -19,6 +19,7 @@ from workbench.graph import (
     Hint,
     Reduce,
     Scan,
+    Scatter,
     SegmentedReduce,
     Static,
     grid_space,
@@ -121,7 +122,7 @@ def coverage(graph):
             match instruction:
                 case Arith(operator):
                     found[f"operator {operator}"] += 1
-                case Reduce(operator) | Fold(operator) | Scan(operator) | SegmentedReduce(operator):
+                case Reduce(operator) | Fold(operator) | Scan(operator) | SegmentedReduce(operator) | Scatter(operator):
                     found[f"reduction {operator if isinstance(operator, str) else 'region'}"] += 1
                 case Extend(sides):
                     for rule in (rule for pair in sides for rule in pair):

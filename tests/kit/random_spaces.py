@@ -55,7 +55,8 @@ def gathering(maker):
 
     class Gathering(maker):
         def further_moves(self):
-            return (*super().further_moves(), (self.gathered, 3), (self.scanned, 2), (self.segmented, 2))
+            own = ((self.gathered, 3), (self.scanned, 2), (self.segmented, 2), (self.sent, 2))
+            return (*super().further_moves(), *own)
 
         def gathered(self):
             """Each index is a value modulo the extent of the axis."""
@@ -78,6 +79,19 @@ def gathering(maker):
             self.used.add(source)
             ways = {"reverse": draw.random() < 0.4, "exclusive": draw.random() < 0.4}
             return self.keep(self.builder.scan(operator, source, axis, **ways), Facts(False, False))
+
+        def sent(self):
+            """Values of some space to the cells of another of their type; some are held back."""
+            values, b, draw = self.local(), self.builder, self.rng
+            type_ = self.type_of(values)
+            senders = self.here
+            defaults = draw.choice([i for i in self.facts if self.type_of(i) == type_ and self.space_of(i).rank])
+            self.here = senders
+            places = [self.place(self.space.axes.index(axis)) for axis in self.space_of(defaults).axes]
+            mask = b.arith("less", places[0], places[-1]) if draw.random() < 0.5 else None
+            self.used.update((values, defaults))
+            made = b.scatter(self.operator_for(type_), defaults, values, places, mask)
+            return self.keep(made, Facts(False, False))
 
         def segmented(self):
             """As many segments as an axis has cells, of nearly equal lengths: some may be empty."""

@@ -6,8 +6,8 @@ vectors. The folded axes are gone through in index order inside (stencil_folds.h
 
 from __future__ import annotations
 
-from workbench.codegen.expressions import emit_cell
 from workbench.codegen.cell_code import Pointer
+from workbench.codegen.expressions import emit_cell
 from workbench.codegen.loops import Array, FoldedValue, Folding, Sweep
 from workbench.codegen.names import NameBook
 from workbench.codegen.spelling import type_name

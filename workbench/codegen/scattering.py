@@ -22,8 +22,8 @@ class Scattering:
     """A Scatter: the senders, which lie in the shape `senders` of `rank` axes, where each sends to, and what.
 
     default: what a destination begins with, in the loop's own cells. indices and mask ("" for none) stand in the text
-    `places`, value in `values`. combine: of the new and the old value. bit: which notes an index outside. early: whether
-    values are computed with the places, because they note something themselves, also where they are not sent.
+    `places`, value in `values`. combine: of the new and the old value. bit: which notes an index outside. early:
+    whether values are computed with the places, because they note something themselves, also where they are not sent.
     """
 
     senders: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from workbench.codegen.cell_code import ArrayName, CellCode, Result
@@ -13,6 +14,7 @@ from workbench.codegen.scattering import CellText, Scattering
 from workbench.codegen.scope import Scope
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.spelling import type_name
+from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
 from workbench.planning.axes import listed
@@ -31,7 +33,7 @@ SCATTER_NAMES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ScatterCode:
-    """What a Scatter computes: defaults in the cells of the loop, indices and mask, and values, in those of the senders.
+    """What a Scatter computes: defaults in the cells of the loop; indices, mask and values in those of the senders.
 
     axes: the senders' axes, () for all; senders: the name of their shape in the text. shapes: beside the loop's own.
     """
@@ -80,6 +82,10 @@ def scatter_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, di
     target = names.claim(f"out_{writer.output_name(home, numbered)}_array")
     made = scatter_code(writer, subkernel, writer.scope(frozenset(slots), subkernel.axes), names, numbered)
     type_ = type_name(writer.nodes[home.node].value_type)
+    row, cell = made.values.row, made.values.cell
+    values = replace(made.values, row=apart(row, made.places.row))
+    if made.values.gathers:
+        values = replace(values, cell=apart(cell, made.places.cell))
     scattering = Scattering(
         made.senders,
         len(made.axes) or writer.dim,
@@ -92,7 +98,7 @@ def scatter_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, di
         made.value.text,
         target,
         _cell_text(writer, made.places),
-        _cell_text(writer, made.values),
+        _cell_text(writer, values),
         made.values.gathers,
     )
     sweep = Sweep(
@@ -101,7 +107,7 @@ def scatter_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, di
         tuple(Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in made.arrays),
         (Array(target, f"{type_}*", home.slot),),
         (),
-        (*made.defaults.uniform, *made.places.uniform, *made.values.uniform),
+        once((*made.defaults.uniform, *made.places.uniform, *made.values.uniform)),
         pointers_of(writer, made.defaults),
         made.defaults.row,
         made.defaults.cell,
@@ -112,6 +118,20 @@ def scatter_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, di
         scattering=scattering,
     )
     return sweep, {target: "out 0"}, writer.shape_name(made.axes)
+
+
+def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+    """The statements without those that stand above already: what texts of several operands declare alike."""
+    found: dict[str, Statement] = {}
+    for statement in statements:
+        found.setdefault(statement.text, statement)
+    return tuple(found.values())
+
+
+def apart(statements: Iterable[Statement], others: Iterable[Statement]) -> tuple[Statement, ...]:
+    """The statements that are not among the others, whose names can be used."""
+    known = {other.text for other in others}
+    return tuple(statement for statement in statements if statement.text not in known)
 
 
 def _cell_text(writer: KernelWriter, code: CellCode) -> CellText:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from workbench.errors import TraceError
 from workbench.frontend.arrays import reduction_of
 from workbench.frontend.operations import check_storable
@@ -20,9 +19,10 @@ _NAMES = ("new", "old")
 def scatter(op: object, defaults: object, indices: object, values: object, where: object = None) -> Value:
     """Send values to the elements of `defaults` that the indices number: scatter(add, zeros, bins, 1) is a histogram.
 
-    op: as of fold, or any function of a new and an old element; None keeps what is sent last. indices: whole numbers, for
-    several axes of the result a tuple of them. where: a condition; what does not meet it is not sent. Each element begins
-    with its default and takes what is sent to it in the order of the senders. An index outside is an error of the call.
+    op: as of fold, or any function of a new and an old element; None keeps what is sent last. indices: whole numbers,
+    for several axes of the result a tuple of them. where: a condition; what does not meet it is not sent. Each element
+    begins with its default and takes what is sent to it in the order of the senders. An index outside is an error of
+    the call.
     """
     trace = current_trace("scatter")
     given = operand(defaults)

@@ -82,7 +82,9 @@ def _of_exact_operands(instruction: Instruction) -> Bound:
     match instruction:
         case Arith(operator):
             return OPERATORS[operator].ulp
-        case Reduce() | Fold() | Scan() | SegmentedReduce() | Scatter() if isinstance(region := instruction.operator, Region):
+        case Reduce() | Fold() | Scan() | SegmentedReduce() | Scatter() if isinstance(
+            region := instruction.operator, Region
+        ):
             return 0 if _all_exact(region.nodes) else None
         case _:
             return 0

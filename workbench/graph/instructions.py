@@ -103,9 +103,9 @@ class Scatter:
     """Cells sent to computed places: each begins with operand 0 and takes what is sent to it, in the order of senders.
 
     Operands: the defaults, whose axes the result has; what each sender sends; for each axis of the result an i64 index;
-    if `masked`, whether it is sent at all. Those after the defaults are Locals of one space, whose cells are the senders;
-    they follow each other in C order. What comes is combined as operator(new, old), for which no identity is needed. An
-    index outside the result is an error of the run (semantics §2). On the domain only.
+    if `masked`, whether it is sent at all. All but the defaults are Locals of one space, whose cells are the senders, in
+    C order. What comes is combined as operator(new, old), for which no identity is needed. An index outside the result
+    is an error of the run (semantics §2). On the domain only.
     """
 
     operator: str | Region

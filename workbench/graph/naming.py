@@ -206,8 +206,8 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
         case Reduce() | Fold() | Scan() | SegmentedReduce() as combining:
             return _combining(kernel, node, combining, _operand(kernel, node, 0, depth))
         case Scatter(operator):
-            named = operator if isinstance(operator, str) else "what comes"
-            return f"{_operand(kernel, node, 0, depth)} with {named} of {_operand(kernel, node, 1, depth)} at computed places"
+            named, sent = operator if isinstance(operator, str) else "fold", _operand(kernel, node, 1, depth)
+            return f"{_operand(kernel, node, 0, depth)} with {named} of {sent} at computed places"
         case Broadcast() | Replicate():
             return _operand(kernel, node, 0, depth)
         case Extend():

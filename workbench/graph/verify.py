@@ -306,14 +306,20 @@ def reductions_are_closed(graph: Graph) -> None:
                 _segments(place)
             case Scatter():
                 _scatters(place, instruction)
-        if isinstance(instruction.operator, Region):
-            trouble = check_region(instruction.operator, node.value_type, combines=not isinstance(instruction, Scatter))
-            if trouble:
-                place.fail(f"region: {trouble}", "Give a scalar operator of two parameters and its identity.")
-        elif instruction.operator not in REDUCTIONS:
-            place.fail(f"unknown reduction {instruction.operator!r}", f"Use one of {', '.join(REDUCTIONS)}.")
-        elif not accepts(OPERATORS[REDUCTIONS[instruction.operator].operator], node.value_type):
-            place.fail(f"reduction {instruction.operator} of {node.type}", "Cast the value first.")
+        _operates(place, instruction)
+
+
+def _operates(place: Place, instruction: Combining) -> None:
+    """The operator is a known reduction of the node's type, or a region on it."""
+    node, operator = place.node, instruction.operator
+    if isinstance(operator, Region):
+        trouble = check_region(operator, node.value_type, combines=not isinstance(instruction, Scatter))
+        if trouble:
+            place.fail(f"region: {trouble}", "Give a scalar operator of two parameters and its identity.")
+    elif operator not in REDUCTIONS:
+        place.fail(f"unknown reduction {operator!r}", f"Use one of {', '.join(REDUCTIONS)}.")
+    elif not accepts(OPERATORS[REDUCTIONS[operator].operator], node.value_type):
+        place.fail(f"reduction {operator} of {node.type}", "Cast the value first.")
 
 
 def _reduces_axes(place: Place, space: Space, axes: tuple[int, ...]) -> None:
@@ -338,7 +344,7 @@ def _segments(place: Place) -> None:
 
 
 def _scatters(place: Place, instruction: Scatter) -> None:
-    """Defaults in the cells of the result; values, an index for each of its axes and the mask in those of the senders."""
+    """Defaults in the cells of the result; values, indices for its axes and the mask in those of the senders."""
     node = place.node
     expected = 2 + _rank(node) + instruction.masked
     if place.operand(0).space != node.space or len(node.operands) != expected:

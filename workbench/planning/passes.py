@@ -7,7 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.errors import PlanError
-from workbench.graph import Gather, Graph, Kernel, Load, Reduce, Scatter, SegmentedReduce, Store, record_name, value_name
+from workbench.graph import (
+    Gather,
+    Graph,
+    Kernel,
+    Load,
+    Reduce,
+    Scatter,
+    SegmentedReduce,
+    Store,
+    record_name,
+    value_name,
+)
 from workbench.graph.diagnostics import REPEATED
 from workbench.graph.types import U64
 from workbench.planning.allocation import asks_to_roll, choose_allocation

@@ -206,9 +206,7 @@ def _combined(
     return copy(builder, made, (_round(builder, value, region.parameters[0].type), *others))
 
 
-def _scattered(
-    builder: KernelBuilder, node: Node, operands: tuple[int, ...], every: StorageType | None
-) -> int:
+def _scattered(builder: KernelBuilder, node: Node, operands: tuple[int, ...], every: StorageType | None) -> int:
     """What is sent is of the type of what it meets."""
     defaults, values, *places = operands
     instruction = node.instruction

@@ -322,7 +322,12 @@ class _HostWriter(KernelWriter):
 
     def _shared_sweep(self, sweep: Sweep, own: dict[str, str]) -> str:
         """The name of an equal sweep or of this one, now noted."""
-        made = {"fold": sweep.folding, "scan": sweep.scanning, "segments": sweep.segmenting, "scatter": sweep.scattering}
+        made = {
+            "fold": sweep.folding,
+            "scan": sweep.scanning,
+            "segments": sweep.segmenting,
+            "scatter": sweep.scattering,
+        }
         kind = next((word for word, how in made.items() if how is not None), "sweep")
         wish = f"{kind}_{sweep.label or len(self.sweeps.records)}"
         found = self.sweeps.wanted(sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own)

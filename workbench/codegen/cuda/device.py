@@ -27,7 +27,7 @@ class DeviceSweep:
 
     `moves` are the linear indices of rows away from the cell's. rank: number of the loop's axes. shapes: further
     parameters, of arrays with other axes. folding: of a loop that folds, where one thread does a cell that is kept and
-    `cell` is the text of one folded cell. outside: as in Sweep. scatters: whether it is one of the kernels of a Scatter.
+    `cell` is the text of one folded cell. outside: as in Sweep. scatters: as one kernel of a Scatter.
     """
 
     name: str = field(compare=False)

@@ -20,7 +20,7 @@ from workbench.codegen.cuda.device import (
     StepLaunches,
     Tree,
 )
-from workbench.codegen.cuda.scatters import HEADS, LINKS, moves_of, scatter_kernels
+from workbench.codegen.cuda.scatters import given_arrays, moves_of, scatter_kernels
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folds import FOLD_NAMES, folding_of
 from workbench.codegen.loops import FoldedValue
@@ -32,7 +32,6 @@ from workbench.codegen.spelling import CUDA, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
-from workbench.graph.types import I64
 from workbench.planning.axes import kept_axes, listed
 from workbench.planning.loop_keys import loop_key
 from workbench.planning.plan import Axes, Fill, Home, KernelPlan, Plan, Step, Subkernel
@@ -148,38 +147,13 @@ class _DeviceWriter(KernelWriter):
         arrays = self._arrays(subkernel, names, numbered)
         scope = replace(self.scope(frozenset(arrays.places), subkernel.axes), places=arrays.places)
         (target,) = arrays.targets
+        kernels = scatter_kernels(self, subkernel, scope, target, names, numbered)
         launches = []
-        for made in scatter_kernels(self, subkernel, scope, target, names, numbered):
-            wanted = (*made.reads, *((target,) if made.stores else ()))
-            parameters, operands = (
-                [next(p for p in arrays.parameters if p.name == name) for name in wanted],
-                [next(o for o in arrays.operands if o.parameter == name) for name in wanted],
-            )
-            for name, _ in made.lists:
-                parameters.append(Parameter(name, type_name(I64)))
-                operands.append(ArrayOperand(name, "lists", (HEADS, LINKS).index(name), I64))
-            sweep = replace(made.sweep, parameters=tuple(parameters))
+        for made in given_arrays(kernels, {p.name: p for p in arrays.parameters}, target):
             own = {target: "out 0"} if made.stores else {}
-            wish = f"{made.word}_{sweep.label}"
-            found = self.device_sweeps.wanted(
-                sweep,
-                sweep.label,
-                lambda s, wish=wish: replace(s, name=self.functions.claim(wish)),  # type: ignore[misc]  # bound now
-                own,
-            )
-            fresh = {name for name, is_fresh in made.lists if is_fresh} | {target}
-            launches.append(
-                LaunchCode(
-                    found.name,
-                    "cells",
-                    tuple(operands),
-                    sweep.grown,
-                    fresh=tuple(k for k, o in enumerate(operands) if o.parameter in fresh),
-                    loop=loop_key(self.kernel, subkernel),
-                    axes=made.axes,
-                    shapes=self.launch_shapes(made.axes, sweep.shapes),
-                )
-            )
+            found = self._named_sweep(made.sweep, f"{made.word}_{made.sweep.label}", own)
+            shapes = self.launch_shapes(made.axes, made.sweep.shapes)
+            launches.append(made.launch(found.name, arrays.operands, loop_key(self.kernel, subkernel), shapes))
         return tuple(launches)
 
     def _sweep_launch(self, subkernel: Subkernel, buffers: dict[int, int]) -> LaunchCode:
@@ -242,7 +216,9 @@ class _DeviceWriter(KernelWriter):
     def _shared_sweep(self, sweep: DeviceSweep, kind: str, arrays: _Arrays) -> DeviceSweep:
         """An equal kernel or this one, now noted and named."""
         own = {array: f"out {k}" for k, array in enumerate(arrays.targets) if array not in arrays.places.values()}
-        wish = f"{kind}_{sweep.label or len(self.device_sweeps.records)}"
+        return self._named_sweep(sweep, f"{kind}_{sweep.label or len(self.device_sweeps.records)}", own)
+
+    def _named_sweep(self, sweep: DeviceSweep, wish: str, own: dict[str, str]) -> DeviceSweep:
         return self.device_sweeps.wanted(sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own)
 
     def _fold_launch(self, subkernel: Subkernel) -> LaunchCode:

@@ -91,8 +91,8 @@ def render_cuda(plan: Plan) -> CudaText:
 @cache
 def cuda_headers() -> tuple[tuple[str, str], ...]:
     """The headers that CUDA texts include, as (name, text)."""
-    names = ("stencil_prelude.h", "stencil_cuda.h", "stencil_cuda_folds.h", "stencil_cuda_scans.h")
-    names = (*names, "stencil_cuda_scatters.h")
+    parts = ("stencil_cuda_folds.h", "stencil_cuda_scans.h", "stencil_cuda_scatters.h")
+    names = ("stencil_prelude.h", "stencil_cuda.h", *parts)
     return (*((name, template_text(name)) for name in names), (HEADER, extended_header()))
 
 

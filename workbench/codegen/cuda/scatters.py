@@ -6,20 +6,21 @@ in their order, whichever thread came first. Arrays of lists hold numbers of cel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.codegen.cell_code import CellCode
-from workbench.codegen.cuda.device import DeviceSweep
+from workbench.codegen.cuda.device import ArrayOperand, DeviceSweep, LaunchCode, Parameter
 from workbench.codegen.gathers import note_bit
 from workbench.codegen.names import NameBook
 from workbench.codegen.rows import row_move
-from workbench.codegen.scatters import ScatterCode, scatter_code
+from workbench.codegen.scatters import ScatterCode, once, scatter_code
 from workbench.codegen.scope import Scope
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.spelling import type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
+from workbench.graph.types import I64
 from workbench.planning.axes import listed
 from workbench.planning.plan import Axes, Subkernel
 from workbench.planning.reach import no_margins
@@ -30,7 +31,7 @@ HEADS, LINKS = "heads", "links"
 
 @dataclass(frozen=True, slots=True)
 class ScatterKernel:
-    """One kernel, without its parameters: `reads` are the arrays that it reads, `lists` those of lists, fresh or not.
+    """One kernel: `reads` are the arrays that it reads, `lists` those of lists, fresh or not.
 
     word: what it does. axes: of its cells, () for all. stores: whether it writes the results.
     """
@@ -42,6 +43,31 @@ class ScatterKernel:
     axes: Axes
     stores: bool
 
+    def launch(self, name: str, operands: Sequence[ArrayOperand], loop: str, shapes: tuple[Axes, ...]) -> LaunchCode:
+        """The launch of the kernel of that name; `operands` say which slots arrays lie in."""
+        known = {operand.parameter: operand for operand in operands}
+        lists = {name: ArrayOperand(name, "lists", number, I64) for number, name in enumerate((HEADS, LINKS))}
+        arrays = tuple((known | lists)[parameter.name] for parameter in self.sweep.parameters)
+        written = {name for name, fresh in self.lists if fresh}
+        written |= {a.parameter for a in arrays if a.kind == "slot" and a.parameter not in self.reads}
+        fresh = tuple(k for k, array in enumerate(arrays) if array.parameter in written)
+        return LaunchCode(
+            name, "cells", arrays, self.sweep.grown, fresh=fresh, loop=loop, axes=self.axes, shapes=shapes
+        )
+
+
+def given_arrays(
+    kernels: Sequence[ScatterKernel], parameters: Mapping[str, Parameter], target: str
+) -> tuple[ScatterKernel, ...]:
+    """Return the kernels with their parameters: what they read, the array of results, lists."""
+    made = []
+    for kernel in kernels:
+        lists = (Parameter(name, type_name(I64)) for name, _ in kernel.lists)
+        named = (*kernel.reads, *((target,) if kernel.stores else ()))
+        given = (*(parameters[name] for name in named), *lists)
+        made.append(replace(kernel, sweep=replace(kernel.sweep, parameters=given)))
+    return tuple(made)
+
 
 def scatter_kernels(
     writer: KernelWriter, subkernel: Subkernel, scope: Scope, target: str, names: NameBook, numbered: dict[int, str]
@@ -52,11 +78,18 @@ def scatter_kernels(
     number = f"int64_t(number) * shape.extents[{rank - 1}] + i"
     clear = (Statement(f"{HEADS}[{number}] = -1;", (node,)),)
     looked_at = (made.places, made.values) if made.values.gathers else (made.places,)
-    link = (*(s for code in looked_at for s in code.cell), *_linking(writer, subkernel, made))
+    link = (*once(s for code in looked_at for s in code.cell), *_linking(writer, subkernel, made))
     take = (*made.defaults.cell, *_taking(writer, node, made, target, number))
     within = _shapes(writer, subkernel, made)
     return (
-        ScatterKernel("clear", _sweep(writer, subkernel, subkernel.axes, (), clear, ()), (), ((HEADS, True),), subkernel.axes, False),
+        ScatterKernel(
+            "clear",
+            _sweep(writer, subkernel, subkernel.axes, (), clear, ()),
+            (),
+            ((HEADS, True),),
+            subkernel.axes,
+            False,
+        ),
         ScatterKernel(
             "link",
             _sweep(writer, subkernel, made.axes, looked_at, link, within, outside=writer.plan.outside),
@@ -68,8 +101,10 @@ def scatter_kernels(
         ScatterKernel(
             "scatter",
             replace(
-                _sweep(writer, subkernel, subkernel.axes, (made.defaults,), take, made.shapes, outside=writer.plan.outside),
-                uniform=(*made.defaults.uniform, *made.values.uniform),
+                _sweep(
+                    writer, subkernel, subkernel.axes, (made.defaults,), take, made.shapes, outside=writer.plan.outside
+                ),
+                uniform=once((*made.defaults.uniform, *made.values.uniform)),
             ),
             _read((made.defaults, made.values)),
             ((HEADS, False), (LINKS, False)),
@@ -106,9 +141,9 @@ def _sweep(
         no_margins(rank),
         (),
         (),
-        tuple(s for code in codes for s in code.uniform),
+        once(s for code in codes for s in code.uniform),
         moves_of(codes),
-        tuple(s for code in codes for s in code.row),
+        once(s for code in codes for s in code.row),
         cell,
         False,
         False,

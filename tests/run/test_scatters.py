@@ -107,7 +107,7 @@ def test_what_is_sent_has_the_type_of_the_defaults():
     found = program(np.zeros(2, np.float32), np.array([0, 1, 0], np.uint8), np.array([0.1, 1e300, 0.2]))
     assert found.dtype == np.float32
     assert found.tolist() == [float(np.float32(np.float32(0.2) + np.float32(0.1))), np.inf]
-    with pytest.raises(TraceError, match="the result is i64, but .* is given f64"):
+    with pytest.raises(TraceError, match=r"the result is i64, but .* is given f64"):
         program(np.zeros(2, np.int64), np.zeros(3, np.int64), np.ones(3))
 
 

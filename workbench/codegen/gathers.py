@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from workbench.codegen.names import NameBook
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import Text
-from workbench.graph import Gather, Node, Scatter, SegmentedReduce
+from workbench.graph import Node
+from workbench.graph.instructions import NOTING
 
 OUTSIDE = "outside"
 """The variable of a text with a bit for each node of NOTING of the kernel that met what lies outside."""
-NOTING = Gather | SegmentedReduce | Scatter
 _MOST = 64
 
 

@@ -102,10 +102,9 @@ class SegmentedReduce:
 class Scatter:
     """Cells sent to computed places: each begins with operand 0 and takes what is sent to it, in the order of senders.
 
-    Operands: the defaults, whose axes the result has; what each sender sends; for each axis of the result an i64 index;
-    if `masked`, whether it is sent at all. All but the defaults are Locals of one space, whose cells are the senders, in
-    C order. What comes is combined as operator(new, old), for which no identity is needed. An index outside the result
-    is an error of the run (semantics §2). On the domain only.
+    Operands: the defaults, whose axes the result has; what is sent; an i64 index for each of these axes; if `masked`,
+    whether it is sent. All but the defaults have one space, whose cells are the senders, in C order. What comes is
+    combined as operator(new, old), without identity. An index outside is an error of the run (semantics §2).
     """
 
     operator: str | Region
@@ -260,6 +259,8 @@ Collective = Scan | SegmentedReduce | Scatter
 COLLECTIVES: tuple[type[Collective], ...] = get_args(Collective)
 Combining = Reduce | Fold | Collective
 """Instructions with an operator that combines two values."""
+NOTING = Gather | SegmentedReduce | Scatter
+"""Instructions that may meet an index outside, which is noted and an error of the run (semantics §2)."""
 Leaf = Imm | Load | LoadIndex | LoadSize
 """Instructions without operands."""
 Instruction = Leaf | Store | Combining | Broadcast | Replicate | Gather | Shift | Arith | Extend
@@ -310,8 +311,7 @@ class Parameter:
 class Region:
     """A closed scalar graph used as an operator; all nodes are Globals, the last node is the result.
 
-    For what combines: two parameters (accumulator, cell) and `identity`, the value that leaves the other unchanged; a
-    Scatter's are (new, old), and it asks for no identity.
+    For what combines: two parameters (accumulator, cell; new, old) and `identity`, which leaves the other unchanged.
     """
 
     parameters: tuple[Parameter, ...]

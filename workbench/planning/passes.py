@@ -7,19 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.errors import PlanError
-from workbench.graph import (
-    Gather,
-    Graph,
-    Kernel,
-    Load,
-    Reduce,
-    Scatter,
-    SegmentedReduce,
-    Store,
-    record_name,
-    value_name,
-)
+from workbench.graph import Graph, Kernel, Load, Reduce, Store, record_name, value_name
 from workbench.graph.diagnostics import REPEATED
+from workbench.graph.instructions import NOTING
 from workbench.graph.types import U64
 from workbench.planning.allocation import asks_to_roll, choose_allocation
 from workbench.planning.axes import axes_of, in_frame
@@ -333,8 +323,7 @@ def _global_slots(graph: Graph) -> tuple[GlobalSlot, ...]:
                 name = f"{kernel.name}.{value_name(kernel, index)}"
                 slots.append(GlobalSlot(free, name, "reduction", node.value_type, kernel.name, index))
                 free += node.value_type.words
-    noting = Gather | SegmentedReduce | Scatter
-    if any(isinstance(node.instruction, noting) for kernel in graph.kernels for node in kernel.nodes):
+    if any(isinstance(node.instruction, NOTING) for kernel in graph.kernels for node in kernel.nodes):
         slots.append(GlobalSlot(free, "outside", "outside", U64))
     return tuple(slots)
 

@@ -150,9 +150,9 @@ class Collective:
         names = tuple(self._signature.parameters)
         paths = {leaf: (names.index(path[0]), *path[1:]) for leaf, path in function.leaves.items()}
         shapes = {leaf: np.shape(value_at(arguments, path)) for leaf, path in paths.items()}
-        extents = extents_of(function.lengths, shapes)
+        extents = extents_of((*function.lengths, *function.sizes), shapes)[: len(function.lengths)]
         compiled = compile_graph(graph, wish.choices or traced.machine.choices, wish.backend)
-        made = Prepared(function, compiled, paths, extents, wish.threads)
+        made = Prepared(function, compiled, paths, extents, wish.threads, shapes)
         with self._lock:
             prepared = self._prepared.setdefault(key, made)
             dropped = [self._prepared.popitem(last=False)[1] for _ in range(len(self._prepared) - _KEPT)]

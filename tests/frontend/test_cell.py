@@ -1,5 +1,7 @@
 """What a cell means: nodes, names, types, captured names."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -8,6 +10,7 @@ from tests.programs.hello import TEXT as HELLO
 from tests.programs.wave import TEXT as WAVE
 from workbench.errors import TraceError
 from workbench.frontend.cell import trace_cell
+from workbench.frontend.language import field
 from workbench.graph import (
     Arith,
     Extend,
@@ -182,6 +185,16 @@ def test_captured_names_are_frozen_and_listed():
     assert str(captured[2]) == "alpha = 0.3"
     assert str(captured[1]) == "twice (function)"
     assert namespace["sqrt"] == 7  # the vocabulary came first, and nothing was written back
+
+
+def test_names_of_the_notebook_that_words_hide_are_named():
+    notebook = {"size": 5, "add": max, "sqrt": np.sqrt, "pi": math.pi, "e": 3, "field": field, "dim": 7, "exp": 2}
+    cell = 'xs = array("xs", "n")\nexp = pi * sqrt(xs)\noutput("y", size("n") * fold(add, exp))\noutput("z", size("n"))'
+    warnings = trace_cell(cell, namespace=notebook, first_line=10).warnings
+    assert warnings == (
+        "line 12: size is the word of cells; the notebook's size is not seen",
+        "line 12: add is the word of cells; the notebook's add is not seen",
+    )
 
 
 def test_body_may_rebind_captured_and_vocabulary_names():

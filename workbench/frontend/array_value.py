@@ -12,6 +12,7 @@ from workbench.frontend.elements import parts_of
 from workbench.frontend.operations import apply
 from workbench.frontend.positions import FunctionPositions, order_of, own_positions
 from workbench.frontend.promotion import cast_term
+from workbench.frontend.shapes import reshape
 from workbench.frontend.subscripts import subscript
 from workbench.frontend.trace import Operand, Positions, Term, Trace, current_trace
 from workbench.frontend.value import Value, operand, term_of, wrap
@@ -71,6 +72,15 @@ class ArrayValue(Value):
             raise TraceError(f"transpose by {numbers} of {len(order)} axes", advice="Name each axis once.")
         return wrap(term.in_order(tuple(order[k] for k in own)))
 
+    def reshape(self, *shape: object) -> Value:
+        """The elements, the last axis fastest, in another shape of as many: lengths, of which one may be -1."""
+        given = shape[0] if len(shape) == 1 and isinstance(shape[0], tuple | list) else shape
+        return wrap(reshape(_function_positions(self), term_of(self), tuple(given)))
+
+    def ravel(self) -> Value:
+        """All elements along one axis, the last axis fastest."""
+        return self.reshape(-1)
+
     def __getitem__(self, key: object) -> Value:
         """Elements as NumPy selects them: slices, whole numbers, arrays of indices, None for a new axis, `...`.
 
@@ -79,9 +89,7 @@ class ArrayValue(Value):
         """
         term = term_of(self)
         parts = [operand(part) if isinstance(part, Value | np.generic) else part for part in parts_of(key)]
-        positions = positions_of(term.trace)
-        assert isinstance(positions, FunctionPositions)
-        return wrap(subscript(positions, term, parts))
+        return wrap(subscript(_function_positions(self), term, parts))
 
     def __matmul__(self, other: object) -> Value:
         return wrap(matrix_product(term_of(self), operand(other)))
@@ -156,6 +164,12 @@ def positions_of(trace: Trace) -> Positions:
     return trace.positions
 
 
+def _function_positions(value: ArrayValue) -> FunctionPositions:
+    positions = positions_of(term_of(value).trace)
+    assert isinstance(positions, FunctionPositions)
+    return positions
+
+
 def _size(trace: Trace, length: str) -> Term:
     """The length that all copies of an axis have."""
     number = trace.axis_names.index(length)
@@ -222,6 +236,10 @@ def _mean(a: object, axis: object = None, *, keepdims: bool = False) -> Value:
 
 def _transpose(a: ArrayValue, axes: tuple[int, ...] | None = None) -> Value:
     return a.transpose(*(axes or ()))
+
+
+def _reshape(a: ArrayValue, shape: object) -> Value:
+    return a.reshape(*(shape if isinstance(shape, tuple | list) else (shape,)))
 
 
 def _expand_dims(a: ArrayValue, axis: int) -> Value:
@@ -302,6 +320,8 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "all": _reduction("all"),
     "mean": _mean,
     "transpose": _transpose,
+    "reshape": _reshape,
+    "ravel": lambda a: a.ravel(),
     "expand_dims": _expand_dims,
     "dot": _product,
     "outer": _outer,

@@ -6,8 +6,9 @@ every value needs it from the first line on: where two meet, the table joins the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import prod
 
 from workbench.frontend.trace import TraceAgainError
 from workbench.graph import Axis
@@ -46,7 +47,52 @@ class CutOrigin:
         return f"{self.of}, sliced by [{shown_cut(self.cut)}],"
 
 
-AnyOrigin = Origin | CutOrigin
+@dataclass(frozen=True, slots=True)
+class LeastOrigin:
+    """The smallest of several lengths."""
+
+    of: tuple[AnyOrigin, ...]
+
+    def __str__(self) -> str:
+        return f"the shortest of {' and '.join(map(str, self.of))}"
+
+
+@dataclass(frozen=True, slots=True)
+class ProductOrigin:
+    """The number of elements of an array of these lengths, which is no axis of the program."""
+
+    of: tuple[AnyOrigin, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuotientOrigin:
+    """The length with which an array that has the lengths `rest` beside it has as many elements as one of `whole`."""
+
+    whole: tuple[AnyOrigin, ...]
+    rest: tuple[AnyOrigin, ...]
+
+    def __str__(self) -> str:
+        return "an axis of a reshaped array"
+
+
+AnyOrigin = Origin | CutOrigin | LeastOrigin | ProductOrigin | QuotientOrigin
+View = Cut | LeastOrigin
+"""What is taken of an axis: a slice, or as many elements as there are in the shortest of several axes."""
+
+
+def extent_of(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> int:
+    """The length, for arguments of these shapes. What cannot be left of a shape is 0."""
+    match origin:
+        case Origin(argument, number):
+            return shapes[argument][number] if argument else number
+        case CutOrigin(of, cut):
+            return len(range(*slice(*cut).indices(extent_of(of, shapes))))
+        case LeastOrigin(of_all):
+            return min(extent_of(each, shapes) for each in of_all)
+        case ProductOrigin(of_all):
+            return prod(extent_of(each, shapes) for each in of_all)
+        case QuotientOrigin(whole, rest):
+            return extent_of(ProductOrigin(whole), shapes) // max(extent_of(ProductOrigin(rest), shapes), 1)
 
 
 def shown_cut(cut: Cut) -> str:
@@ -101,12 +147,20 @@ class AxisTable:
         """Whether two axes are copies of one."""
         return self.place(a)[0] == self.place(b)[0]
 
+    def origin(self, axis: Axis) -> AnyOrigin:
+        """Where the length of an axis comes from."""
+        return self.origins[self.root(self.place(axis)[0])]
+
     def join(self, a: Axis, b: Axis, meeting: Meeting) -> AxesMetError:
         """Let two lengths be one; raise the result, so that the body runs again."""
-        first, second = sorted((self.place(a)[0], self.place(b)[0]))
+        return self.join_lengths(self.place(a)[0], self.place(b)[0], meeting)
+
+    def join_lengths(self, a: int, b: int, meeting: Meeting) -> AxesMetError:
+        """The same of lengths by their numbers."""
+        first, second = sorted((a, b))
         self.joined[second] = first
         self.meetings[second] = meeting
-        return AxesMetError(f"{a.name} and {b.name}")
+        return AxesMetError(f"{self.origins[a]} and {self.origins[b]}")
 
     def root(self, number: int) -> int:
         """The length to which this one was joined, itself if to none."""

@@ -152,11 +152,11 @@ def _parse_sides(trace: Trace, boundary: object, what: str) -> Sides:
     if boundary is None:
         boundary, default = trace.default_boundary, NO_RULE
     elif isinstance(trace.default_boundary, str | Rule):
-        default = _one_rule(trace.default_boundary, "the cell's boundary")
+        default = one_rule(trace.default_boundary, "the cell's boundary")
     if boundary is None:
         return ((NO_RULE, NO_RULE),) * trace.dim
     if not isinstance(boundary, Mapping):
-        rule = _one_rule(boundary, what)
+        rule = one_rule(boundary, what)
         return ((rule, rule),) * trace.dim
     sides: list[list[Rule | None]] = [[None, None] for _ in range(trace.dim)]
     for key, given in boundary.items():
@@ -164,7 +164,7 @@ def _parse_sides(trace: Trace, boundary: object, what: str) -> Sides:
         for place in places:
             if sides[axis][place] is not None:
                 raise TraceError(f"{what}: side {key!r} has two rules", advice="Keep one of them.")
-            sides[axis][place] = _one_rule(given, what)
+            sides[axis][place] = one_rule(given, what)
     filled = [(low or default, high or default) for low, high in sides]
     for axis, pair in enumerate(filled):
         kinds = {r.kind for r in pair}
@@ -195,7 +195,8 @@ def _parse_side(trace: Trace, key: object, what: str) -> tuple[int, tuple[int, .
     return axis, (0, 1) if letter == key else ((0,) if key.endswith("-") else (1,))
 
 
-def _one_rule(given: object, what: str) -> Rule:
+def one_rule(given: object, what: str) -> Rule:
+    """The rule that a word or a rule is. Raises TraceError for anything else."""
     if isinstance(given, Rule):
         return given
     without_brackets = next((f.__name__ for f in (periodic, reflect, mirror) if f is given), "")

@@ -21,7 +21,7 @@ from workbench.frontend.misuse import explain_error
 from workbench.frontend.operations import parse_type
 from workbench.frontend.pairs import finish_totals
 from workbench.frontend.precision import precisions
-from workbench.frontend.scope import Captured, NotebookScope, explain_name
+from workbench.frontend.scope import Captured, NotebookScope, explain_name, hidden_names
 from workbench.frontend.source import (
     ITERATION_HOOK,
     NAME_HOOK,
@@ -81,6 +81,8 @@ def trace_cell(
 
     def run(trace: Trace, captured: dict[str, Captured]) -> None:
         trace.tree = tree
+        for word, line in hidden_names(tree, namespace or {}):
+            trace.note_warning(f"line {line}: {word} is the word of cells; the notebook's {word} is not seen")
         scope = NotebookScope(namespace or {}, captured)
         body = {**vocabulary(trace.dim), **_hooks(trace), "__builtins__": scope, "__name__": name}
         _guard(trace, lambda: exec(code, body), body)  # noqa: S102  # running the user's cell is what this is for

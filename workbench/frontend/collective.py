@@ -12,7 +12,7 @@ from types import FunctionType
 
 from workbench.errors import TraceError
 from workbench.frontend.array_value import ArrayValue
-from workbench.frontend.axis_table import AnyOrigin, AxisTable, Meeting, Origin
+from workbench.frontend.axis_table import AnyOrigin, AxisTable, Meeting, Origin, ProductOrigin
 from workbench.frontend.called import begin_called
 from workbench.frontend.cell import Traced, trace_called
 from workbench.frontend.positions import FunctionPositions, Reading, order_of
@@ -84,7 +84,8 @@ class TracedFunction:
     """A function for one combination of ranks and types.
 
     leaves: where the values of the graph's arrays and params are found among the arguments: ("xs",), ("state", 0).
-    readings: the graph's arrays and what they are read from. lengths: one an axis of the graph.
+    readings: the graph's arrays and what they are read from. lengths: one an axis of the graph. sizes: numbers of
+    elements that must be equal, for what is reshaped.
     """
 
     traced: Traced
@@ -93,6 +94,7 @@ class TracedFunction:
     results: tuple[Result, ...]
     rebuild: Rebuild
     lengths: tuple[Length, ...]
+    sizes: tuple[Length, ...]
 
 
 def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name: str, dtype: object) -> TracedFunction:
@@ -117,7 +119,9 @@ def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name:
     kept = {static.name for static in traced.graph.statics}
     readings = tuple(reading for reading in positions.readings.values() if reading.static in kept)
     lengths = tuple(_length(table, table.place(axis)[0]) for axis in traced.graph.space.axes)
-    return TracedFunction(traced, leaves, readings, results, rebuild, lengths)
+    products = [number for number, origin in enumerate(table.origins) if isinstance(origin, ProductOrigin)]
+    sizes = tuple(_length(table, number) for number in products if table.root(number) == number)
+    return TracedFunction(traced, leaves, readings, results, rebuild, lengths, sizes)
 
 
 _Leaves = dict[str, tuple[str, *tuple[int, ...]]]

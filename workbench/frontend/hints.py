@@ -28,6 +28,18 @@ def manifest(value: object) -> Value:
     return _hinted(value, "manifest", Hint("manifest"))
 
 
+def compute(value: object) -> Value:
+    """Ask that an array is computed once and stored, and read from there wherever it is used; returns it."""
+    trace = current_trace("compute")
+    given = operand(value)
+    if not isinstance(given, Term) or not given.is_local:
+        raise TraceError(
+            f"{trace.text_here('compute')} needs an array, but this is one number", advice="Leave compute out."
+        )
+    trace.hint(given, Hint("manifest"))
+    return wrap(given)
+
+
 @componentwise
 def delayed(value: object) -> Value:
     """Ask that the value is recomputed where it is used; returns it."""
@@ -60,7 +72,7 @@ def _hinted(value: object, what: str, hint: Hint) -> Value:
     trace = current_trace(what)
     term = need_local(value, what)
     trace.hint(term, hint)
-    return Value(term)
+    return wrap(term)
 
 
 def named(value: object, name: str) -> Value:

@@ -15,7 +15,7 @@ from workbench.frontend.coordinates import cell_centre, coordinate
 from workbench.frontend.declarations import extend, field, fields, kernel, param, scalar, tensor, vector
 from workbench.frontend.finite_differences import coefficients
 from workbench.frontend.gathers import gather
-from workbench.frontend.hints import delayed, manifest, named, need_local, rolling, sync
+from workbench.frontend.hints import compute, delayed, manifest, named, need_local, rolling, sync
 from workbench.frontend.operations import parse_type, whole_number
 from workbench.frontend.pairs import sources, targets, totals
 from workbench.frontend.particles import particles
@@ -30,11 +30,13 @@ from workbench.frontend.reductions import (
     reduce_sum,
 )
 from workbench.frontend.scatters import scatter
+from workbench.frontend.shapes import replicate, zip_with
 from workbench.frontend.tensor_algebra import compose, contract, delta, dot, einsum, outer
 from workbench.frontend.tensors import components
 from workbench.frontend.time_integration import courant_step, leapfrog, midpoint, ssp_rk2, ssp_rk3
 from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, operand, wrap
+from workbench.frontend.windows import windows
 from workbench.frontend.words import document
 from workbench.graph import OPERATORS, Operator, Space
 
@@ -257,7 +259,7 @@ __all__ = [
     "cell_centre",
     "coefficients",
     "components",
-    "compose", "compute_in",
+    "compose", "compute", "compute_in",
     "constant",
     "contract",
     "coordinate",
@@ -323,6 +325,7 @@ __all__ = [
     "reduce_product",
     "reduce_sum",
     "reflect",
+    "replicate",
     "rolling",
     "rsqrt",
     "scalar", "scan", "scatter",
@@ -344,6 +347,8 @@ __all__ = [
     "trunc",
     "vector",
     "where",
+    "windows",
+    "zip_with",
 ]  # fmt: skip
 
 

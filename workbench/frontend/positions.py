@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workbench.errors import TraceError
-from workbench.frontend.axis_table import AxisTable, Cut, Meeting, Origin
+from workbench.frontend.axis_table import AnyOrigin, AxisTable, Meeting, Origin, View
 from workbench.frontend.promotion import cast_term, constant, number_type, spread
-from workbench.frontend.renaming import STORED, Rename, Target, renamed
+from workbench.frontend.renaming import Rename, Target, is_stored, renamed
 from workbench.frontend.trace import Operand, Term, Trace
 from workbench.frontend.value import operand
 from workbench.graph import OPERATORS, REDUCTIONS, Axis, LoadSize, Node, Region, Space, Static, StorageType
@@ -21,19 +21,22 @@ from workbench.graph.operators import accepts
 from workbench.graph.types import BOOL, I64
 
 Order = tuple[Axis | None, ...]
+_Cuts = tuple[tuple[View, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """One way in which an argument is read: the static, and for each of its axes the argument's position.
 
-    cuts: for each position of the argument the slices that are taken of it, one after the other.
+    cuts: for each position of the argument what is taken of it, one after the other. shape: the lengths to which it is
+    reshaped before, none if it is not.
     """
 
     static: str
     argument: str
     positions: tuple[int, ...]
-    cuts: tuple[tuple[Cut, ...], ...]
+    cuts: tuple[tuple[View, ...], ...]
+    shape: tuple[AnyOrigin, ...] = ()
 
 
 @dataclass(slots=True)
@@ -44,7 +47,7 @@ class FunctionPositions:
     table: AxisTable
     make: Callable[[Term], object]
     readings: dict[str, Reading] = field(default_factory=dict)
-    _by_axes: dict[tuple[str, Order, tuple[tuple[Cut, ...], ...]], str] = field(default_factory=dict)
+    _by_axes: dict[tuple[str, Order, _Cuts, tuple[AnyOrigin, ...]], str] = field(default_factory=dict)
 
     def wrap(self, term: Term) -> object:
         """The value that the user holds."""
@@ -52,7 +55,7 @@ class FunctionPositions:
 
     def argument(self, name: str, type_: StorageType, lengths: Sequence[int]) -> Term:
         """Declare an argument that is an array of these lengths."""
-        return self._read(name, type_, self.table.axes(lengths), ((),) * len(lengths))
+        return self.read(name, type_, self.table.axes(lengths), ((),) * len(lengths))
 
     def meet(self, operands: Sequence[Operand]) -> tuple[list[Operand], Order]:
         """The operands along axes that agree at each position, and these axes.
@@ -124,30 +127,36 @@ class FunctionPositions:
             target = axes.get(own[position], Target(own[position]))
             along.append(target.axis)
             cuts.append(chain if target.cut is None else (*chain, target.cut))
-        return self._read(known.argument, self.trace.statics[static].type, tuple(along), tuple(cuts)).index
+        type_ = self.trace.statics[static].type
+        return self.read(known.argument, type_, tuple(along), tuple(cuts), known.shape).index
 
-    def _read(
-        self, argument: str, type_: StorageType, along: tuple[Axis, ...], cuts: tuple[tuple[Cut, ...], ...]
+    def read(
+        self,
+        argument: str,
+        type_: StorageType,
+        along: tuple[Axis, ...],
+        cuts: _Cuts,
+        shape: tuple[AnyOrigin, ...] = (),
     ) -> Term:
         """The argument with these axes by position; each way to read it is a static, axes in the program's order."""
-        name = self._by_axes.get((argument, along, cuts))
+        name = self._by_axes.get((argument, along, cuts, shape))
         if name is None:
-            name = self._name(argument, along, cuts)
+            name = self._name(argument, along, any(cuts) or bool(shape))
             for axis in along:
                 self.widen(axis)
             positions = tuple(sorted(range(len(along)), key=lambda k: self.table.place(along[k])))
             space = Space(tuple(along[k] for k in positions))
             self.trace.declare(Static(name, "field", type_, space, span=self.trace.here()))
-            self.readings[name] = Reading(name, argument, positions, cuts)
-            self._by_axes[argument, along, cuts] = name
+            self.readings[name] = Reading(name, argument, positions, cuts, shape)
+            self._by_axes[argument, along, cuts, shape] = name
         return self.trace.emit(lambda pool: pool.load(name)).in_order(along)
 
-    def _name(self, argument: str, along: tuple[Axis, ...], cuts: tuple[tuple[Cut, ...], ...]) -> str:
+    def _name(self, argument: str, along: tuple[Axis, ...], is_part: bool) -> str:
         """A name for a way to read an argument; the first one is that of the argument."""
         if argument not in self.trace.statics:
             return argument
         made = f"{argument}.{'_'.join(axis.name for axis in along)}"
-        if any(cuts):
+        if is_part:
             made = f"{argument}.part{1 + sum(name.startswith(f'{argument}.part') for name in self.readings)}"
         return made
 
@@ -193,7 +202,7 @@ class FunctionPositions:
 
     def generate(self, shape: Sequence[object], f: Callable[..., object]) -> Term:
         """The array of what the function gives for the indices along axes of these lengths."""
-        axes = self.table.axes([self._length(each) for each in shape])
+        axes = self.table.axes([self.length_of(each) for each in shape])
         indices = []
         for position, axis in enumerate(axes):
             self.widen(axis)
@@ -214,7 +223,7 @@ class FunctionPositions:
         """The space of these axes, in the program's order."""
         return Space(tuple(sorted((axis for axis in order if axis is not None), key=self.table.place)))
 
-    def _length(self, given: object) -> int:
+    def length_of(self, given: object) -> int:
         """The length that a whole number is, or that of an array's axis."""
         made = operand(given)
         if isinstance(made, Term) and isinstance(made.node.instruction, LoadSize):
@@ -264,7 +273,7 @@ def own_positions(term: Term, axis: object, what: str) -> tuple[int, ...]:
 
 def folds(term: Term) -> bool:
     """Whether a fold or a scan is among what makes a value in each cell: it would be read from its array."""
-    return contains(term, lambda node: isinstance(node.instruction, STORED))
+    return contains(term, is_stored)
 
 
 def contains(term: Term, wanted: Callable[[Node], bool]) -> bool:
@@ -276,7 +285,7 @@ def contains(term: Term, wanted: Callable[[Node], bool]) -> bool:
             continue
         if wanted(node):
             return True
-        if isinstance(node.instruction, STORED):
+        if is_stored(node):
             continue
         waiting += [index for index in node.operands if index not in seen]
         seen.update(node.operands)

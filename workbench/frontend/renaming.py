@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from workbench.frontend.axis_table import Cut
+from workbench.frontend.axis_table import Cut, LeastOrigin, View
 from workbench.frontend.trace import Trace
 from workbench.graph import (
     Axis,
@@ -31,15 +31,20 @@ from workbench.graph.types import I64
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an axis becomes: another one, of its length or of that of a slice of it."""
+    """What an axis becomes: another one, of its length or of that of what is taken of it."""
 
     axis: Axis
-    cut: Cut | None = None
+    cut: View | None = None
 
 
 _Axes = dict[Axis, Target]
 STORED = (Fold, Scan, SegmentedReduce, Scatter)
 """What is computed once into an array, from which it is read along other axes."""
+
+
+def is_stored(node: Node) -> bool:
+    """Whether a value is read from its array along other axes: also what `compute` asks for."""
+    return isinstance(node.instruction, STORED) or (node.is_local and node.hint.allocation == "manifest")
 
 
 @dataclass(slots=True)
@@ -58,7 +63,7 @@ def renamed(rename: Rename, root: int, axes: _Axes) -> int:
     needed, waiting = {root}, [root]
     while waiting:
         node = pool.node(waiting.pop())
-        if _changes(node, axes) and not isinstance(node.instruction, STORED):
+        if _changes(node, axes) and not is_stored(node):
             for operand in node.operands[isinstance(node.instruction, Gather) :]:  # the array that is read stays
                 if operand not in needed:
                     needed.add(operand)
@@ -80,6 +85,9 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
     match node.instruction:
         case Load(name):
             made = rename.load(name, axes)
+        case _ if is_stored(node):
+            indices = [index_of(rename.trace, a, axes.get(a, Target(a)), space) for a in node.space.axes]
+            made = pool.gather(index, indices)
         case LoadIndex(axis):
             along = node.space.axes[axis]
             made = index_of(rename.trace, along, axes.get(along, Target(along)), space)
@@ -89,9 +97,6 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
             made = pool.broadcast(node.operands[0], space)
         case Replicate():
             made = pool.replicate(rename.made[node.operands[0], key], space)
-        case Fold() | Scan() | SegmentedReduce() | Scatter():
-            indices = [index_of(rename.trace, a, axes.get(a, Target(a)), space) for a in node.space.axes]
-            made = pool.gather(index, indices)
         case _:
             made = copy(pool, replace(node, space=space), tuple(rename.made[o, key] for o in node.operands))
     for name in node.names:
@@ -105,7 +110,7 @@ def index_of(trace: Trace, axis: Axis, target: Target, space: Space) -> int:
     """The node of the index along an axis, over `space`, which has the target; of a slice where its elements stand."""
     pool = trace.pool
     index = pool.index(space.axes.index(target.axis), space)
-    if target.cut is None:
+    if target.cut is None or isinstance(target.cut, LeastOrigin):
         return index
     first = pool.broadcast(first_of(trace, axis, target.cut), space)
     return pool.arith("add", first, pool.arith("multiply", index, pool.imm(target.cut[2], I64, space)))

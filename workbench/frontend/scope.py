@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import builtins
 import difflib
 import math
@@ -13,6 +14,7 @@ from types import ModuleType
 import numpy as np
 
 from workbench.errors import TraceError
+from workbench.frontend import language
 from workbench.frontend.language import __all__ as vocabulary
 from workbench.frontend.misuse import INSTEAD_OF_MATH
 from workbench.frontend.tensors import Tensor
@@ -70,6 +72,27 @@ class NotebookScope(dict[str, object]):
             )
         self._captured[name] = Captured(name, value, sys._getframe(1).f_lineno)
         return value
+
+
+def hidden_names(tree: ast.Module, namespace: Mapping[str, object]) -> list[tuple[str, int]]:
+    """Names of the notebook that the cell does not see, as it uses the word of that name, with their first lines.
+
+    What means the same there is left out: words that were imported, and functions and numbers of NumPy and math.
+    """
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    own = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    own |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    own |= {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    used: dict[str, int] = {}
+    for node in names:
+        if node.id in vocabulary and node.id in namespace and node.id not in own:
+            used[node.id] = min(node.lineno, used.get(node.id, node.lineno))
+    return [(name, line) for name, line in used.items() if not _means_the_word(name, namespace[name])]
+
+
+def _means_the_word(name: str, value: object) -> bool:
+    meant = (getattr(module, name, None) for module in (language, np, math))
+    return any(value is each or (type(value) is float and repr(value) == repr(each)) for each in meant)
 
 
 def explain_name(name: str, known: Iterable[str], foreign: bool) -> TraceError:

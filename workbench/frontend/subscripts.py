@@ -11,15 +11,13 @@ from types import EllipsisType
 
 from workbench.errors import TraceError
 from workbench.frontend.axis_table import CutOrigin, Meeting, Origin
+from workbench.frontend.places import DEAR, read_at
 from workbench.frontend.positions import FunctionPositions, contains, order_of
 from workbench.frontend.promotion import cast_term, constant, meeting_space, spread
 from workbench.frontend.renaming import Target, index_of
 from workbench.frontend.trace import Operand, Term
 from workbench.graph import GLOBAL, OPERATORS, Arith, Axis, Node, Space
 from workbench.graph.types import BOOL, I64
-
-_DEAR = 4.0
-"""Operations from which on reading a stored value costs less than to compute it at a second place."""
 
 
 def subscript(positions: FunctionPositions, term: Term, parts: Sequence[object]) -> Term:
@@ -44,7 +42,7 @@ def subscript(positions: FunctionPositions, term: Term, parts: Sequence[object])
             taken = [*order, *own, *term.space.axes, *(target.axis for target in cuts.values())]
             target = cuts[axis] = _cut(positions, text, axis, part, taken)
             order += [target.axis] if isinstance(part, slice) else []
-    found = _sliced(positions, term, cuts).in_order(tuple(order))
+    found = sliced(positions, term, cuts).in_order(tuple(order))
     return _gathered(positions, text, found, indexed) if indexed else found
 
 
@@ -92,7 +90,7 @@ def _cut(
     return Target(positions.free(table.axis(length), taken), cut)
 
 
-def _sliced(positions: FunctionPositions, term: Term, cuts: Mapping[Axis, Target]) -> Term:
+def sliced(positions: FunctionPositions, term: Term, cuts: Mapping[Axis, Target]) -> Term:
     """The value along slices of its axes."""
     if not cuts or not contains(term, _is_dear):
         return positions.rename(term, cuts)
@@ -104,7 +102,7 @@ def _sliced(positions: FunctionPositions, term: Term, cuts: Mapping[Axis, Target
 
 
 def _is_dear(node: Node) -> bool:
-    return isinstance(node.instruction, Arith) and OPERATORS[node.instruction.operator].flops >= _DEAR
+    return isinstance(node.instruction, Arith) and OPERATORS[node.instruction.operator].flops >= DEAR
 
 
 def _gathered(positions: FunctionPositions, text: str, term: Term, indexed: Mapping[int, Term]) -> Term:
@@ -134,9 +132,9 @@ def _gathered(positions: FunctionPositions, text: str, term: Term, indexed: Mapp
         one = positions.free(positions.table.axis(positions.table.length(Origin("", 1))), ())
         space = Space((one,))
     by_axis = dict(zip(at, indices, strict=True))
-    operands = []
+    places: dict[Axis, int] = {}
     for axis in term.space.axes:
         named = by_axis.get(axis)
         made = cast_term(named, I64) if isinstance(named, Term) else constant(trace, 0, I64, GLOBAL)
-        operands.append(spread(made, space).index)
-    return trace.emit(lambda pool: pool.gather(term.index, operands)).in_order(final)
+        places[axis] = spread(made, space).index
+    return read_at(trace, term, places, space).in_order(final)

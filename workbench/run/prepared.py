@@ -11,7 +11,16 @@ import numpy as np
 from workbench.backends.base import Array
 from workbench.backends.interpreter import KernelInterpreter
 from workbench.errors import RunError, ShapeError
-from workbench.frontend.axis_table import AnyOrigin, CutOrigin, Meeting, Origin
+from workbench.frontend.axis_table import (
+    AnyOrigin,
+    CutOrigin,
+    LeastOrigin,
+    Meeting,
+    Origin,
+    ProductOrigin,
+    View,
+    extent_of,
+)
 from workbench.frontend.collective import Length, Result, TracedFunction
 from workbench.frontend.positions import Reading
 from workbench.graph import Static
@@ -43,10 +52,13 @@ class _Input:
     path: Path
     positions: tuple[int, ...] | None
     cuts: tuple[tuple[slice, ...], ...]
+    shape: tuple[int, ...] | None
 
     def of(self, arguments: Sequence[object]) -> Array:
-        """Its values, a view of the argument."""
+        """Its values, a view of the argument where NumPy has one."""
         array: Array = value_at(arguments, self.path)
+        if self.shape is not None:
+            array = array.reshape(self.shape)
         for cut in self.cuts:
             array = array[cut]
         if array.dtype != self.static.type.numpy:  # the precision of the value was chosen
@@ -76,13 +88,23 @@ class Prepared:
         paths: Mapping[str, Path],
         extents: tuple[int, ...],
         threads: int,
+        shapes: Mapping[str, tuple[int, ...]],
     ) -> None:
-        """paths: where the values of arrays and params stand among the arguments that `run` gets."""
+        """`paths` says where the values of arrays and params stand among the arguments that `run` gets.
+
+        shapes: of the arrays that are given, by the names of their leaves.
+        """
         self._compiled, self._extents, self._threads = compiled, extents, threads
         self._graph = graph = compiled.graph
         self._rebuild = function.rebuild
         self._inputs = [
-            _Input(graph.static(reading.static), paths[reading.argument], _moved(reading.positions), _cuts(reading))
+            _Input(
+                graph.static(reading.static),
+                paths[reading.argument],
+                _moved(reading.positions),
+                _cuts(reading, shapes),
+                tuple(extent_of(each, shapes) for each in reading.shape) or None,
+            )
             for reading in function.readings
         ]
         self._params = [(static.name, paths[static.name]) for static in graph.params]
@@ -145,9 +167,9 @@ def extents_of(lengths: Sequence[Length], shapes: Mapping[str, tuple[int, ...]])
     """
     extents = []
     for length in lengths:
-        extent = _extent(length.origin, shapes)
+        extent = extent_of(length.origin, shapes)
         for other, meeting in length.equal:
-            found = _extent(other, shapes)
+            found = extent_of(other, shapes)
             if found != extent:
                 raise _unequal((length.origin, extent), (other, found), meeting, shapes)
         extents.append(extent)
@@ -162,10 +184,16 @@ def _unequal(
 ) -> ShapeError:
     """The error for lengths that differ, also where an element is wanted that there is not."""
     place = f"line {meeting.line}, {meeting.text}"
+    if isinstance(first[0], ProductOrigin):
+        return ShapeError(
+            f"an array of shape {_shape(first[0], shapes)} has {first[1]} elements, but "
+            f"{_shape(second[0], shapes)} needs {second[1]}",
+            advice=f"Give a shape of as many elements in {place}.",
+        )
     for (cut, extent), (other, _) in ((first, second), (second, first)):
         if isinstance(cut, CutOrigin) and other == Origin("", 1) and extent == 0:
             return ShapeError(
-                f"{cut.of} has {_extent(cut.of, shapes)} elements, none at {cut.cut[0]}",
+                f"{cut.of} has {extent_of(cut.of, shapes)} elements, none at {cut.cut[0]}",
                 advice=f"It is read in {place}.",
             )
     return ShapeError(
@@ -174,21 +202,24 @@ def _unequal(
     )
 
 
-def _extent(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> int:
-    if isinstance(origin, CutOrigin):
-        return len(range(*slice(*origin.cut).indices(_extent(origin.of, shapes))))
-    return shapes[origin.argument][origin.number] if origin.argument else origin.number
+def _shape(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
+    assert isinstance(origin, ProductOrigin)
+    return tuple(extent_of(each, shapes) for each in origin.of)
 
 
 def _moved(positions: tuple[int, ...]) -> tuple[int, ...] | None:
     return None if positions == tuple(sorted(positions)) else positions
 
 
-def _cuts(reading: Reading) -> tuple[tuple[slice, ...], ...]:
+def _cuts(reading: Reading, shapes: Mapping[str, tuple[int, ...]]) -> tuple[tuple[slice, ...], ...]:
     """Subscripts of all axes, one after the other, that make the array of the argument."""
     most = max(map(len, reading.cuts), default=0)
-    padded = [[slice(*cut) for cut in chain] + [slice(None)] * (most - len(chain)) for chain in reading.cuts]
+    padded = [[_slice(cut, shapes) for cut in chain] + [slice(None)] * (most - len(chain)) for chain in reading.cuts]
     return tuple(zip(*padded, strict=True))
+
+
+def _slice(cut: View, shapes: Mapping[str, tuple[int, ...]]) -> slice:
+    return slice(extent_of(cut, shapes)) if isinstance(cut, LeastOrigin) else slice(*cut)
 
 
 def _arranged(array: Array, result: Result) -> Array:

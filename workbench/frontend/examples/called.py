@@ -102,6 +102,49 @@ fold_segments
     error line 2: fold_segments(add, xs, 4): the lengths are 4
     advice Give an array of whole numbers: lengths = array("lengths", "rows", dtype="i32").
 
+compute
+    xs = array("xs", "n")
+    squares = compute(xs * xs)
+    output("differences", windows(lambda w: w[+1] - w[0], squares, boundary="periodic"))
+    given xs = [1, 2, 3]
+    gives differences = [3, 5, -8]
+    wrong xs = array("xs", "n")
+    wrong output("y", compute(2.0) * xs)
+    error line 2: compute(2.0) needs an array, but this is one number
+    advice Leave compute out.
+
+replicate
+    xs = array("xs", "columns")
+    A = array("A", "rows", "columns")
+    output("every", replicate(xs, axis="rows"))
+    output("sums", fold(add, A))
+    given xs = [1, 2], A = [[0, 0], [1, 1]]
+    gives every = [[1, 2], [1, 2]], sums = [0, 2]
+    wrong xs = array("xs", "n")
+    wrong output("y", replicate(xs, axis="n"))
+    error line 2: replicate(xs, axis="n"): the value has the axis n
+    advice Name an axis that it does not have.
+
+windows
+    xs = array("xs", "n")
+    output("mean", windows(lambda w: (w[-1] + w[0] + w[+1]) / 3, xs, boundary="outflow"))
+    given xs = [3, 6, 9]
+    gives mean = [4, 6, 8]
+    wrong A = array("A", "rows", "columns")
+    wrong output("y", windows(lambda w: w[+1], A))
+    error line 2: w[+1] is no neighbour in an array of 2 axes
+    advice Give a whole number for each axis: w[-1, 0].
+
+zip_with
+    xs, ys = arrays("xs ys", "n")
+    output("further", zip_with(lambda x, y: where(x > y, x, y), xs, ys))
+    given xs = [1, 5], ys = [2, 3]
+    gives further = [2, 5]
+    wrong xs = array("xs", "n")
+    wrong output("y", zip_with(xs, xs))
+    error line 2: zip_with(xs, xs): no function is given
+    advice Write zip_with(f, xs, ys).
+
 scan
     xs = array("xs", "n")
     output("up_to", scan(add, xs))

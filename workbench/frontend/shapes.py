@@ -1,0 +1,176 @@
+"""Shapes: the same elements along other axes: reshape, replicate, and what meets where lengths differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from workbench.errors import TraceError
+from workbench.frontend.axis_table import LeastOrigin, Meeting, ProductOrigin, QuotientOrigin
+from workbench.frontend.places import read_at
+from workbench.frontend.positions import FunctionPositions, order_of
+from workbench.frontend.promotion import meeting_space, spread
+from workbench.frontend.renaming import Target, is_stored
+from workbench.frontend.subscripts import sliced
+from workbench.frontend.trace import Operand, Term, current_trace
+from workbench.frontend.value import Value, operand, wrap
+from workbench.graph import Arith, Axis, Broadcast, Imm, Load, Space
+from workbench.graph.rewrite import copy
+
+
+def replicate(xs: object, length: object = None, axis: object = 0) -> Value:
+    """The same elements along one further axis; no array of them is made.
+
+    In a function of arrays axis is the number that the new axis gets and length a whole number or that of an array; in
+    a cell axis is its name, and its length that of the arrays which have it.
+    """
+    trace = current_trace("replicate")
+    given, positions = operand(xs), trace.positions
+    text = trace.text_here("replicate")
+    if not isinstance(positions, FunctionPositions):
+        number = trace.need_axis(axis, text)
+        if length is not None:
+            raise TraceError(f"{text}: a length is given", advice="Name the axis alone; an array has its length.")
+        along = Space((trace.space.axes[number],))
+        if not isinstance(given, Term):
+            raise TraceError(f"{text}: {given!r} is one number", advice="Leave replicate out.")
+        if set(along.axes) & set(given.space.axes):
+            raise TraceError(f"{text}: the value has the axis {axis}", advice="Name an axis that it does not have.")
+        index = trace.emit(lambda pool: pool.index(0, along))
+        return wrap(spread(given, meeting_space(trace, [given, index])))
+    if not isinstance(given, Term):
+        raise TraceError(f"{text}: {given!r} is one number", advice="Write generate(n, lambda i: number).")
+    order = order_of(given)
+    if isinstance(axis, bool) or not isinstance(axis, int) or not -len(order) - 1 <= axis <= len(order):
+        raise TraceError(
+            f"{text}: axis {axis!r} of {len(order) + 1} axes", advice=f"Give a number from 0 to {len(order)}."
+        )
+    place = axis % (len(order) + 1)
+    if length is None:
+        return wrap(given.in_order((*order[:place], None, *order[place:])))
+    new = positions.table.axis(positions.length_of(length))
+    new = positions.free(new, [*order, *given.space.axes])
+    found = (*order[:place], new, *order[place:])
+    return wrap(spread(given, positions.space([*given.space.axes, new])).in_order(found))
+
+
+def zip_with(f: Callable[..., object], *xs: object) -> Value:
+    """The array of f(x, y, ...), the elements of all arrays at one place: as many as the shortest one has.
+
+    In a function of arrays each axis has the smallest of their lengths; operators need equal ones. In a cell axes of
+    one name have one length, and what meets has the axes of all.
+    """
+    trace = current_trace("zip_with")
+    if not callable(f):
+        raise TraceError(f"{trace.text_here('zip_with')}: no function is given", advice="Write zip_with(f, xs, ys).")
+    given = [operand(each) for each in xs]
+    if isinstance(trace.positions, FunctionPositions):
+        given = _shortened(trace.positions, given)
+    return wrap(operand(f(*map(wrap, given))))
+
+
+def _shortened(positions: FunctionPositions, operands: Sequence[Operand]) -> list[Operand]:
+    """The operands, of each axis as many elements as the shortest one has."""
+    terms = [each for each in operands if isinstance(each, Term) and order_of(each)]
+    if len({len(order_of(term)) for term in terms}) != 1:
+        return list(operands)  # which meet as they are, or do not
+    table, cuts = positions.table, [dict[Axis, Target]() for _ in terms]
+    for along in zip(*map(order_of, terms), strict=True):
+        found = {table.place(axis)[0] for axis in along if axis is not None}
+        if len(found) < 2:
+            continue
+        least = table.length(LeastOrigin(tuple(table.origins[number] for number in sorted(found))))
+        for term, axis, own in zip(terms, along, cuts, strict=True):
+            if axis is not None:
+                taken = [*term.space.axes, *(target.axis for target in own.values())]
+                own[axis] = Target(positions.free(table.axis(least), taken), table.origins[least])  # type: ignore[arg-type]  # a LeastOrigin
+    made = iter(_along(positions, term, own) for term, own in zip(terms, cuts, strict=True))
+    return [next(made) if isinstance(each, Term) and order_of(each) else each for each in operands]
+
+
+def _along(positions: FunctionPositions, term: Term, cuts: dict[Axis, Target]) -> Term:
+    order = tuple(cuts[axis].axis if axis in cuts else axis for axis in order_of(term))
+    return sliced(positions, term, cuts).in_order(order)
+
+
+def reshape(positions: FunctionPositions, term: Term, shape: Sequence[object]) -> Term:
+    """The elements, the last axis fastest, along axes of these lengths; one may be -1. Raises TraceError.
+
+    An argument is seen so as it is; a formula is that formula of arguments; what is stored is read from its array.
+    """
+    text, table = positions.trace.text_here("reshape"), positions.table
+    order = order_of(term)
+    if not shape or sum(isinstance(each, int) and each == -1 for each in shape) > 1:
+        raise TraceError(f"{text}: the shape is {tuple(shape)!r}", advice="Give a length for each axis, one may be -1.")
+    whole = tuple(table.origin(axis) for axis in order if axis is not None)
+    lengths = [None if isinstance(each, int) and each == -1 else positions.length_of(each) for each in shape]
+    rest = tuple(table.origins[each] for each in lengths if each is not None)
+    left = table.length(whole[0] if len(whole) == 1 and not rest else QuotientOrigin(whole, rest))
+    numbers = [left if each is None else each for each in lengths]
+    origins = tuple(table.origins[each] for each in numbers)
+    if origins != whole and rest:
+        before, after = table.length(ProductOrigin(whole)), table.length(ProductOrigin(origins))
+        if before != after:
+            raise table.join_lengths(before, after, Meeting(positions.trace.here().line, text))
+    axes = table.axes(numbers)
+    for axis in axes:
+        positions.widen(axis)
+    found = _of_arguments(positions, term, axes)
+    return (_at_places(positions, term, axes) if found is None else found).in_order(axes)
+
+
+def _of_arguments(positions: FunctionPositions, term: Term, axes: tuple[Axis, ...]) -> Term | None:
+    """The formula of reshaped arguments; None where something else makes the value, or an argument along other axes."""
+    pool, own = positions.trace.pool, tuple(axis for axis in order_of(term) if axis is not None)
+    origins, space = tuple(positions.table.origin(axis) for axis in axes), positions.space(axes)
+    needed, waiting = {term.index}, [term.index]
+    while waiting:
+        for index in pool.node(waiting.pop()).operands:
+            if index not in needed:
+                needed.add(index)
+                waiting.append(index)
+    made: dict[int, int] = {}
+    for index in sorted(needed):
+        node = pool.node(index)
+        if not node.is_local:
+            made[index] = index
+            continue
+        match node.instruction:
+            case Load(name) if (known := positions.readings.get(name)) is not None and not any(known.cuts):
+                assert node.space is not None
+                by_position = dict(zip(known.positions, node.space.axes, strict=True))
+                if tuple(by_position[k] for k in range(len(known.positions))) != own:
+                    return None
+                made[index] = positions.read(known.argument, node.value_type, axes, ((),) * len(axes), origins).index
+            case Broadcast():
+                made[index] = pool.broadcast(node.operands[0], space)
+            case Imm() | Arith() if not is_stored(node):
+                made[index] = copy(pool, replace(node, space=space), tuple(made[o] for o in node.operands))
+            case _:
+                return None
+    return Term(positions.trace, made[term.index])
+
+
+def _at_places(positions: FunctionPositions, term: Term, axes: tuple[Axis, ...]) -> Term:
+    """The elements at the places where they stand among all, counted along the new axes."""
+    trace, space = positions.trace, positions.space(axes)
+    pool = trace.pool
+
+    def size(axis: Axis) -> int:
+        length = positions.table.axis(positions.table.place(axis)[0])
+        positions.widen(length)
+        return pool.broadcast(pool.size(trace.axis_names.index(length.name)), space)
+
+    place = pool.index(space.axes.index(axes[0]), space)
+    for axis in axes[1:]:
+        along = pool.index(space.axes.index(axis), space)
+        place = pool.arith("add", pool.arith("multiply", place, size(axis)), along)
+    indices: dict[Axis, int] = {}
+    own = [axis for axis in order_of(term) if axis is not None]
+    for axis in reversed(own[1:]):
+        indices[axis] = pool.arith("remainder", place, size(axis))
+        place = pool.arith("floor_divide", place, size(axis))
+    if own:
+        indices[own[0]] = place
+        return read_at(trace, term, indices, space)
+    return spread(term, space)

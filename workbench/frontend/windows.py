@@ -1,0 +1,155 @@
+"""Windows: each element of an array from its neighbours (a stencil); a boundary rule says what lies outside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from operator import index as whole
+
+from workbench.errors import TraceError
+from workbench.frontend.boundaries import NO_RULE, Rule, one_rule
+from workbench.frontend.elements import is_array, parts_of
+from workbench.frontend.operations import apply, where
+from workbench.frontend.positions import order_of
+from workbench.frontend.promotion import convert, spread
+from workbench.frontend.trace import Operand, Term, Trace, current_trace
+from workbench.frontend.value import Value, operand, wrap
+from workbench.graph import Axis, Space
+
+
+def windows(f: Callable[..., object], xs: object, boundary: object = None) -> Value:
+    """The array of f(w), where w[0] is an element and w[-1], w[+1] are its neighbours; w[0, -1] with two axes.
+
+    xs: an array, or a tuple of them, of which f gets a window each. boundary: what lies outside, "outflow", "periodic",
+    "reflect", "mirror" or constant(value), one for all axes or a tuple with one for each. Without a rule a read outside
+    is an error of the call. Any offset may be read; an array that is computed is stored first.
+    """
+    trace = current_trace("windows")
+    text = trace.text_here("windows")
+    if not callable(f):
+        raise TraceError(f"{text}: no function is given", advice="Write windows(lambda w: w[+1] - w[-1], xs).")
+    given: list[Operand] = [operand(each) for each in (xs if isinstance(xs, tuple | list) else (xs,))]
+    order: tuple[Axis | None, ...] | None = None
+    if trace.positions is not None:
+        given, order = trace.positions.meet(given)
+    seen = [_Window(trace, _array(each, text), boundary) for each in given]
+    made = operand(f(*seen))
+    first = seen[0].term
+    if not isinstance(made, Term):
+        made = convert(trace, made, first.type, first.space)
+    elif not made.is_local:
+        made = spread(made, first.space)
+    return wrap(made if made.order else made.in_order(order))
+
+
+def _array(given: Operand, text: str) -> Term:
+    if not isinstance(given, Term) or not given.is_local or not (given.order or is_array(given.space)):
+        raise TraceError(f"{text}: no array is given", advice="Give an array; of a field write u[+1].")
+    if None in order_of(given):
+        raise TraceError(f"{text}: an axis is made by None", advice="Give the array without it.")
+    return given
+
+
+@dataclass(frozen=True, slots=True)
+class _Window:
+    """The neighbourhood of an element while the function is traced."""
+
+    trace: Trace
+    term: Term
+    boundary: object
+
+    def __getitem__(self, key: object) -> Value:
+        """The neighbour at these offsets, one for each axis."""
+        axes = order_of(self.term) or self.term.space.axes
+        text = self.trace.text_here("a window")
+        parts = parts_of(key)
+        try:
+            offsets = tuple(whole(part) for part in parts if not isinstance(part, bool))  # type: ignore[arg-type]  # refused
+        except TypeError:
+            offsets = ()
+        if len(offsets) != len(axes) or len(parts) != len(axes):
+            raise TraceError(
+                f"{text} is no neighbour in an array of {len(axes)} ax{'i' if len(axes) == 1 else 'e'}s",
+                advice=f"Give a whole number for each axis: w[{', '.join(['-1'] + ['0'] * (len(axes) - 1))}].",
+            )
+        if not any(offsets):
+            return wrap(self.term)
+        return wrap(_neighbour(self.trace, self.term, dict(zip(axes, offsets, strict=True)), self._rules(len(axes))))  # type: ignore[arg-type]  # None is not in it
+
+    def _rules(self, rank: int) -> tuple[Rule, ...]:
+        given = self.boundary
+        each = given if isinstance(given, tuple | list) else (given,) * rank
+        rules = tuple(NO_RULE if rule is None else one_rule(rule, "windows") for rule in each)
+        bad = next((rule for rule in rules if rule.kind not in _KINDS or rule.sign != 1), None)
+        if bad is not None:
+            raise TraceError(
+                f"windows has no boundary {bad}",
+                advice='Use "outflow", "periodic", "reflect", "mirror" or constant(value).',
+            )
+        if len(rules) != rank:
+            raise TraceError(f"windows is given {len(rules)} rules for {rank} axes", advice="Give one for each axis.")
+        return rules
+
+
+_KINDS = ("undefined", "outflow", "periodic", "reflect", "mirror", "constant")
+
+
+def _neighbour(trace: Trace, term: Term, offsets: Mapping[Axis, int], rules: tuple[Rule, ...]) -> Term:
+    """The neighbour; where several axes lie outside, a constant of any of them holds, the first one first."""
+    space, own = term.space, dict(zip(offsets, rules, strict=True))
+    places: dict[Axis, int] = {}
+    outside: list[tuple[Operand, Operand]] = []
+    for number, axis in enumerate(space.axes):
+        index = trace.emit(lambda pool, number=number: pool.index(number, space))  # type: ignore[misc]  # bound now
+        place, beyond = _placed(trace, index, offsets[axis], own[axis], axis)
+        places[axis] = spread(place, space).index
+        if beyond is not None:
+            outside.append((beyond, _constant(trace, own[axis], term)))
+    found: Operand = trace.emit(lambda pool: pool.gather(term.index, [places[axis] for axis in space.axes]))
+    for beyond, value in reversed(outside):
+        found = where(beyond, value, found)
+    assert isinstance(found, Term)
+    return found.in_order(term.order)
+
+
+def _placed(trace: Trace, index: Term, offset: int, rule: Rule, axis: Axis) -> tuple[Term, Operand | None]:
+    """The index that is read along an axis, and with a constant where that holds instead."""
+    if offset == 0:
+        return index, None
+    size = trace.emit(lambda pool: pool.size(trace.axis_names.index(axis.extent.name)))  # type: ignore[union-attr]  # arrays have named extents
+    last = apply("subtract", size, 1)
+    moved = apply("add", index, offset)
+    beyond: Operand | None = None
+    match rule.kind:
+        case "outflow" | "constant":
+            if rule.kind == "constant":
+                beyond = apply("less", moved, 0) if offset < 0 else apply("greater", moved, last)
+            moved = apply("maximum", moved, 0) if offset < 0 else apply("minimum", moved, last)
+        case "periodic":
+            moved = _wrapped(index, offset, size)
+        case "reflect":
+            period = apply("multiply", size, 2)
+            moved = _wrapped(index, offset, period)
+            moved = where(apply("less", moved, size), moved, apply("subtract", apply("subtract", period, 1), moved))
+        case "mirror":
+            period = apply("maximum", apply("multiply", last, 2), 1)
+            moved = _wrapped(index, offset, period)
+            moved = where(apply("less", moved, size), moved, apply("subtract", period, moved))
+        case "undefined":
+            pass
+        case "analytic" | "fixed" | "neumann":
+            raise AssertionError("refused before")
+    assert isinstance(moved, Term)
+    return moved, beyond
+
+
+def _wrapped(index: Operand, offset: int, period: Operand) -> Operand:
+    """(index + offset) mod period for an index below it, with one division of numbers and none a cell."""
+    moved = apply("add", index, apply("remainder", offset, period))
+    return where(apply("less", moved, period), moved, apply("subtract", moved, period))
+
+
+def _constant(trace: Trace, rule: Rule, term: Term) -> Operand:
+    value = rule.value
+    assert isinstance(value, Term | bool | int | float)
+    return convert(trace, value, term.type, Space(()))

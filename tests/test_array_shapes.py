@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
-from tests.bits import assert_same_bits
+from tests.kit.bits import assert_same_bits
 from workbench.errors import RunError, ShapeError, TraceError
 from workbench.language import add, compute, constant, fixed, fold, maximum, multiply, replicate, windows, zip_with
 from workbench.pipeline import counters

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.errors import TraceError
 from workbench.frontend.arrays import combining, own_axes, started
+from workbench.frontend.places import along_own
 from workbench.frontend.promotion import cast_term
 from workbench.frontend.trace import Term, Trace, current_trace
 from workbench.frontend.value import Value, operand
@@ -58,6 +59,7 @@ def fold_segments(op: object, xs: object, lengths: object, start: object = None,
             f"{trace.text_here('fold_segments')}: the lengths are {shown}",
             advice='Give an array of whole numbers: lengths = array("lengths", "rows", dtype="i32").',
         )
+    given, counts = along_own(trace, given), along_own(trace, counts)
     for term, what in ((given, "the elements"), (counts, "the lengths")):
         if term.space.rank != 1:
             raise TraceError(

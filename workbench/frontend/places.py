@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import replace
 
 from workbench.frontend.renaming import is_stored
 from workbench.frontend.trace import Term, Trace
 from workbench.graph import OPERATORS, Arith, Axis, Broadcast, Gather, Imm, Load, LoadIndex, Node, Replicate, Space
 from workbench.graph.rewrite import copy
+from workbench.graph.types import I64
 
 DEAR = 4.0
 """Operations from which on reading a stored value costs less than to compute it at a second place."""
@@ -17,19 +18,31 @@ _MOST_ARRAYS = 2
 """A value of more operations or arrays is stored before it is read at computed places."""
 
 
-def read_at(trace: Trace, term: Term, indices: Mapping[Axis, int], space: Space) -> Term:
+def read_at(trace: Trace, term: Term, indices: Mapping[Axis, int], space: Space, *, is_inside: bool = False) -> Term:
     """The value at places: for each of its axes the node of an i64 index over `space`, along which the result lies.
 
-    An index outside is an error of the call, as each axis of the value is one of an array that is read.
+    An index outside is an error of the call, as an array is read by it; is_inside: none can be outside.
     """
     pool = trace.pool
-    if not _is_cheap(trace, term):
+    checked = {axis for axis in term.space.axes if not is_inside and not _counts(trace, indices[axis], axis)}
+    if not _is_cheap(trace, term, checked):
         return trace.emit(lambda pool: pool.gather(term.index, [indices[axis] for axis in term.space.axes]))
     made: dict[int, int] = {}
     for index in _needed(trace, term):
         node = pool.node(index)
         made[index] = index if not node.is_local else _at(trace, index, node, indices, space, made)
     return Term(trace, made[term.index])
+
+
+def along_own(trace: Trace, term: Term) -> Term:
+    """The value along the axes that it has by position alone, without those of one element that x[3] leaves."""
+    own = [axis for axis in term.order or () if axis is not None]
+    if term.order is None or len(own) == term.space.rank:
+        return term
+    pool, space = trace.pool, Space(tuple(axis for axis in term.space.axes if axis in own))
+    indices = {axis: pool.imm(0, I64, space) for axis in term.space.axes}
+    indices |= {axis: pool.index(number, space) for number, axis in enumerate(space.axes)}
+    return read_at(trace, term, indices, space, is_inside=True).in_order(term.order)
 
 
 def _at(
@@ -66,8 +79,18 @@ def _needed(trace: Trace, term: Term) -> list[int]:
     return sorted(needed)
 
 
-def _is_cheap(trace: Trace, term: Term) -> bool:
-    """Whether few operations of few arrays make it, and each of its axes is one of an array that is read whole."""
+def _counts(trace: Trace, index: int, axis: Axis) -> bool:
+    """Whether an index is that along an axis of equal length, which lies inside."""
+    node = trace.pool.node(index)
+    while isinstance(node.instruction, Replicate):
+        node = trace.pool.node(node.operands[0])
+    if not isinstance(node.instruction, LoadIndex) or node.space is None:
+        return False
+    return node.space.axes[node.instruction.axis].extent == axis.extent
+
+
+def _is_cheap(trace: Trace, term: Term, checked: Set[Axis]) -> bool:
+    """Whether few operations of few arrays make it, and an array is read by each index that must be checked."""
     if is_stored(term.node):
         return False
     operations, arrays, covered = 0.0, 0, set[Axis]()
@@ -81,9 +104,23 @@ def _is_cheap(trace: Trace, term: Term) -> bool:
             operations += flops
         elif isinstance(node.instruction, Gather):
             arrays += 1
+            read = trace.pool.node(node.operands[0]).space
+            assert read is not None
+            for number, along in enumerate(read.axes):
+                covered.update(axis for axis in node.space.axes if _counts_along(trace, node, number, axis, along))
         elif isinstance(node.instruction, Load) or is_stored(node):
             arrays += 1
             covered.update(node.space.axes)
         elif not isinstance(node.instruction, Imm | Broadcast | Replicate | LoadIndex):
             return False
-    return operations < _MOST_OPERATIONS and arrays <= _MOST_ARRAYS and covered >= set(term.space.axes)
+    return operations < _MOST_OPERATIONS and arrays <= _MOST_ARRAYS and covered >= checked
+
+
+def _counts_along(trace: Trace, gather: Node, number: int, axis: Axis, along: Axis) -> bool:
+    """Whether a Gather's index of that number is the one along an axis, and checks it as the axis of what it reads."""
+    node = trace.pool.node(gather.operands[1 + number])
+    while isinstance(node.instruction, Replicate):
+        node = trace.pool.node(node.operands[0])
+    found = node.instruction
+    is_index = isinstance(found, LoadIndex) and node.space is not None and node.space.axes[found.axis] == axis
+    return is_index and axis.extent == along.extent

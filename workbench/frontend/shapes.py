@@ -16,6 +16,7 @@ from workbench.frontend.trace import Operand, Term, current_trace
 from workbench.frontend.value import Value, operand, wrap
 from workbench.graph import Arith, Axis, Broadcast, Imm, Load, Space
 from workbench.graph.rewrite import copy
+from workbench.graph.types import I64
 
 
 def replicate(xs: object, length: object = None, axis: object = 0) -> Value:
@@ -165,12 +166,12 @@ def _at_places(positions: FunctionPositions, term: Term, axes: tuple[Axis, ...])
     for axis in axes[1:]:
         along = pool.index(space.axes.index(axis), space)
         place = pool.arith("add", pool.arith("multiply", place, size(axis)), along)
-    indices: dict[Axis, int] = {}
     own = [axis for axis in order_of(term) if axis is not None]
+    indices = {axis: pool.imm(0, I64, space) for axis in term.space.axes if axis not in own}  # of one element
     for axis in reversed(own[1:]):
         indices[axis] = pool.arith("remainder", place, size(axis))
         place = pool.arith("floor_divide", place, size(axis))
     if own:
         indices[own[0]] = place
-        return read_at(trace, term, indices, space)
+        return read_at(trace, term, indices, space, is_inside=True)
     return spread(term, space)

@@ -101,7 +101,7 @@ def _neighbour(trace: Trace, term: Term, offsets: Mapping[Axis, int], rules: tup
     outside: list[tuple[Operand, Operand]] = []
     for number, axis in enumerate(space.axes):
         index = trace.emit(lambda pool, number=number: pool.index(number, space))  # type: ignore[misc]  # bound now
-        place, beyond = _placed(trace, index, offsets[axis], own[axis], axis)
+        place, beyond = _placed(trace, index, offsets.get(axis, 0), own.get(axis, NO_RULE), axis)
         places[axis] = spread(place, space).index
         if beyond is not None:
             outside.append((beyond, _constant(trace, own[axis], term)))

@@ -1,0 +1,204 @@
+"""Programs of whole arrays: an independent reference at two sizes, equal bits, and how many loops they have."""
+
+import hashlib
+import heapq
+
+import numpy as np
+import pytest
+
+from tests.kit.bits import assert_same_bits
+from workbench.pipeline import counters
+from workbench.programs import canny, floyd_warshall, fluid, k_means, md5
+
+
+def shape_of(machine):
+    """How many loops run, and how many arrays are made beside those that are given and returned."""
+    plan = machine.plan("openmp")
+    (kernel,) = plan.kernels
+    return len(kernel.observed.subkernels), len(plan.array_slots) - len(machine.graph.fields)
+
+
+def same_bits(program, *given):
+    expected = program(*given, backend="reference")
+    for threads in (1, 3):
+        found = program(*given, backend="openmp", threads=threads)
+        pairs = zip(found, expected, strict=True) if isinstance(expected, tuple) else [(found, expected)]
+        for mine, bits in pairs:
+            assert_same_bits(mine, bits)
+    return expected
+
+
+def by_dijkstra(edges, start):
+    far, waiting = {start: 0}, [(0, start)]
+    while waiting:
+        length, node = heapq.heappop(waiting)
+        if length > far[node]:
+            continue
+        for other, weight in edges[node]:
+            if length + weight < far.get(other, np.inf):
+                far[other] = length + weight
+                heapq.heappush(waiting, (length + weight, other))
+    return far
+
+
+@pytest.mark.parametrize("n", [5, 70])
+def test_floyd_warshall(n):
+    draw = np.random.default_rng(n)
+    none = 10**9
+    lengths = np.where(draw.random((n, n)) < 3 / n, draw.integers(1, 100, (n, n)), none).astype(np.int32)
+    np.fill_diagonal(lengths, 0)
+    edges = [[(int(j), int(row[j])) for j in np.flatnonzero(row < none)] for row in lengths]
+    found = floyd_warshall.shortest_paths(lengths, backend="openmp")
+    assert found.dtype == np.int32
+    for start in range(n):
+        far = by_dijkstra(edges, start)
+        assert found[start].tolist() == [far.get(node, none) for node in range(n)]
+    same_bits(floyd_warshall.through, lengths, 2)
+    assert shape_of(floyd_warshall.through.machine(lengths, 0)) == (1, 0)
+    before = counters()
+    floyd_warshall.shortest_paths(lengths, backend="openmp")
+    assert counters() == before  # the number of the node compiles nothing
+
+
+@pytest.mark.parametrize("n", [3, 2000])
+def test_md5(n):
+    texts = [b"", b"a" * md5.MOST_BYTES, *(str(k * k).encode() for k in range(n))]
+    words = md5.blocks(texts)
+    found = same_bits(md5.digests, words)
+    assert [md5.text_of(each) for each in np.transpose(found)] == [
+        hashlib.md5(text).hexdigest() for text in texts
+    ]  # what is computed
+    for place in (0, 1, len(texts) - 1):
+        wanted = md5.words_of(hashlib.md5(texts[place]).hexdigest())
+        assert md5.first_match(words, wanted, backend="openmp") == place
+    assert md5.first_match(words, md5.words_of(hashlib.md5(b"other").hexdigest()), backend="openmp") == len(texts)
+    assert shape_of(md5.digests.machine(words)) == (1, 0)
+    assert shape_of(md5.first_match.machine(words, wanted)) == (1, 0)
+    with pytest.raises(ValueError, match="a text has 56 bytes"):
+        md5.blocks([b"", b"a" * 56])
+
+
+@pytest.mark.parametrize(("n", "k"), [(20, 3), (3000, 11)])
+def test_k_means(n, k):
+    x, y = np.random.default_rng(n).normal(size=(2, n))
+    first = x[:k].copy(), y[:k].copy()
+    first[0][-1] = 1e6  # a centre without points stays
+    *found, steps = k_means.centres(x, y, *first, backend="openmp")
+    exact = np.array(first)
+    for _ in range(steps):
+        label = np.argmin((x[:, None] - exact[0]) ** 2 + (y[:, None] - exact[1]) ** 2, axis=1)
+        exact = np.transpose(
+            [(x[label == c].mean(), y[label == c].mean()) if (label == c).any() else exact[:, c] for c in range(k)]
+        )
+    np.testing.assert_allclose(found, exact, rtol=1e-12, atol=1e-14)
+    assert same_bits(k_means.nearest, x, y, *found).tolist() == label.tolist()
+    same_bits(k_means.step, x, y, *first)
+    assert k_means.nearest(np.zeros(1), np.zeros(1), np.ones(2), np.ones(2), backend="openmp").tolist() == [0]
+    loops, arrays = shape_of(k_means.step.machine(x, y, *first))
+    assert (loops, arrays) == (4, 5)  # the least distance, the centre, all sums, the means; no array of n x k
+    slots = k_means.step.machine(x, y, *first).plan("openmp").array_slots
+    assert all(len(slot.axes) == 1 for slot in slots)
+
+
+def blurred(picture):
+    weights = np.array([1, 4, 6, 4, 1]) / 16
+    wide = np.pad(picture, 2, "edge")
+    rows, columns = picture.shape
+    across = sum(w * wide[:, k : k + columns] for k, w in enumerate(weights))
+    return sum(w * across[k : k + rows] for k, w in enumerate(weights))
+
+
+def edges_by_numpy(picture, low, high):
+    """By the angle of the gradient in eight parts of a circle."""
+    wide = np.pad(blurred(picture), 1, "edge")
+    rows, columns = picture.shape
+    at = {(i, j): wide[1 + i : 1 + i + rows, 1 + j : 1 + j + columns] for i in (-1, 0, 1) for j in (-1, 0, 1)}
+    dx = sum(w * (at[i, 1] - at[i, -1]) for i, w in ((-1, 1), (0, 2), (1, 1)))
+    dy = sum(w * (at[1, j] - at[-1, j]) for j, w in ((-1, 1), (0, 2), (1, 1)))
+    size = np.hypot(dx, dy)
+    part = np.round(np.arctan2(dy, dx) / (np.pi / 4)).astype(int) % 4
+    step = np.array([(0, 1), (1, 1), (1, 0), (1, -1)])[part]
+    i, j = np.mgrid[:rows, :columns]
+    best = np.ones(picture.shape, bool)
+    for sign in (1, -1):
+        next_i, next_j = np.clip(i + sign * step[..., 0], 0, rows - 1), np.clip(j + sign * step[..., 1], 0, columns - 1)
+        best &= size >= size[next_i, next_j]
+    best &= (size >= low) & ((abs(dx) > low) | (abs(dy) > low))
+    return np.where(best, np.where(size >= high, 1.0, 0.5), 0.0)
+
+
+@pytest.mark.parametrize("shape", [(7, 9), (120, 90)])
+def test_canny(shape):
+    i, j = np.mgrid[: shape[0], : shape[1]]
+    picture = 255.0 * (np.hypot(i - shape[0] / 3, j - shape[1] / 2) < shape[0] / 4)
+    picture += 30 * np.random.default_rng(1).random(shape)
+    found = same_bits(canny.edges, picture, 40.0, 90.0)
+    assert np.array_equal(found, edges_by_numpy(picture, 40.0, 90.0))
+    assert np.count_nonzero(found) > shape[0]
+    loops, arrays = shape_of(canny.edges.machine(picture))
+    assert loops == 5  # two blurs, two differences in one, magnitude, and all that looks at its neighbours
+    assert arrays == 2
+
+
+def zero_outside(u, i, j):
+    return np.pad(u, 1)[1 + i : 1 + i + u.shape[0], 1 + j : 1 + j + u.shape[1]]
+
+
+def around(u):
+    return sum(zero_outside(u, *place) for place in ((0, -1), (0, 1), (-1, 0), (1, 0)))
+
+
+def advected_by_numpy(u, x, y, dt):
+    rows, columns = u.shape
+    i, j = np.mgrid[:rows, :columns]
+    row, column = np.clip(i - dt * y, 0, rows - 1), np.clip(j - dt * x, 0, columns - 1)
+    a, b = np.floor(row).astype(int), np.floor(column).astype(int)
+    c, d = np.minimum(a + 1, rows - 1), np.minimum(b + 1, columns - 1)
+    s, t = row - a, column - b
+    return (1 - s) * ((1 - t) * u[a, b] + t * u[a, d]) + s * ((1 - t) * u[c, b] + t * u[c, d])
+
+
+def fluid_by_numpy(x, y, dye, dt, viscosity, diffusivity):
+    def diffuse(u, amount):
+        start = u
+        for _ in range(fluid.JACOBI_STEPS if amount else 0):
+            u = (start + amount * around(u)) / (1 + 4 * amount)
+        return u
+
+    def project(x, y):
+        source = -0.5 * (
+            zero_outside(x, 0, 1) - zero_outside(x, 0, -1) + zero_outside(y, 1, 0) - zero_outside(y, -1, 0)
+        )
+        p = np.zeros_like(x)
+        for _ in range(fluid.JACOBI_STEPS):
+            p = (source + around(p)) / 4
+        along = zero_outside(p, 0, 1) - zero_outside(p, 0, -1), zero_outside(p, 1, 0) - zero_outside(p, -1, 0)
+        return x - along[0] / 2, y - along[1] / 2
+
+    x, y = project(diffuse(x, dt * viscosity), diffuse(y, dt * viscosity))
+    x, y = project(advected_by_numpy(x, x, y, dt), advected_by_numpy(y, x, y, dt))
+    return x, y, advected_by_numpy(diffuse(dye, dt * diffusivity), x, y, dt)
+
+
+@pytest.mark.parametrize("shape", [(4, 5), (40, 33)])
+def test_fluid(shape):
+    x, y, dye = np.random.default_rng(3).normal(size=(3, *shape))
+    state = exact = x, y, dye
+    for _ in range(2):
+        state = fluid.step(state, 0.5, 0.1, 0.0, backend="openmp")
+        exact = fluid_by_numpy(*exact, 0.5, 0.1, 0.0)
+    for mine, expected in zip(state, exact, strict=True):
+        np.testing.assert_allclose(mine, expected, rtol=1e-9, atol=1e-11)  # sums in another order, 160 times
+    assert np.abs(state[0]).max() < np.abs(x).max()
+    for program, given in [
+        (fluid.diffused, (x, y, 0.3)),
+        (fluid.divergence, (x, y)),
+        (fluid.pressed, (x, y)),
+        (fluid.without_gradient, (x, y, dye)),
+        (fluid.advected, (dye, x, y, 0.5)),
+    ]:
+        same_bits(program, *given)
+        assert shape_of(program.machine(*given)) == (1, 0)
+    before = counters()
+    fluid.step(state, 0.25, 0.2, 0.0, backend="openmp")
+    assert counters() == before  # results are read where they lie, numbers are params

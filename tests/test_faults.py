@@ -12,16 +12,17 @@ from tests.faults.by_brute_force import OF_BRUTE_FORCE
 from tests.faults.fault import check, installed
 from tests.faults.in_code import OF_CODE, OF_DEVICE_CODE
 from tests.faults.of_tiles import OF_TILES
+from tests.faults.of_towers import MORE_OF_TOWERS, OF_TOWERS
 from tests.faults.table import OF_PASSES, OF_THE_REST
 from tests.kit.optimised import COMPARED
 from tests.kit.tracked import ROOT
 from tests.planning.faults import FAULTS as OF_PLANS
 from workbench.planning import PASSES
 
-TABLE = (*OF_PASSES, *OF_TILES, *OF_BRUTE_FORCE, *OF_THE_REST, *OF_CODE, *OF_DEVICE_CODE)
+TABLE = (*OF_PASSES, *OF_TILES, *OF_TOWERS, *OF_BRUTE_FORCE, *OF_THE_REST, *OF_CODE, *OF_DEVICE_CODE)
 ROOMS = (
     *("retype", "simplify", "allocation", "reach", "grouping", "variants", "memory", "cost", "launch order"),
-    *("rolling", "genome", "tiles"),
+    *("rolling", "genome", "tiles", "towers"),
     *(
         "spelling",
         "expressions",
@@ -86,6 +87,12 @@ def test_a_fault_is_noticed(fault, tmp_path):
     assert passes(fault, tmp_path) is None, "the fault was not taken back"
 
 
+@pytest.mark.proof
+@pytest.mark.parametrize("fault", MORE_OF_TOWERS, ids=repr)
+def test_a_further_fault_is_noticed(fault, tmp_path):
+    test_a_fault_is_noticed(fault, tmp_path)
+
+
 def test_every_fault_quotes_what_is_there_and_names_a_check():
     """At once, for all: a fault whose text has changed would be found at its own turn only."""
     templates = [
@@ -95,7 +102,7 @@ def test_every_fault_quotes_what_is_there_and_names_a_check():
     ]
     assert len(templates) > 10
     wrong = []
-    for fault in TABLE:
+    for fault in (*TABLE, *MORE_OF_TOWERS):
         module, _, check = fault.caught_by.partition(":")
         assert hasattr(import_module(f"tests.{module}"), check), fault
         places = templates if fault.place == "templates" else [source_of(fault.place)]

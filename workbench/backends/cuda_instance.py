@@ -151,7 +151,8 @@ class CudaInstance(DeviceInstance):
     def _batch(self, request: MarchRequest, left: int, seconds: float) -> int:
         pace = self._paces.setdefault((request.kernel, request.observe_every), _Pace())
         self._batch_begin, self._pace = time.monotonic(), pace
-        return pace.next_batch(left, min(SLICE_SECONDS, max(seconds, 0.0)))
+        least = min(left, self.steps_together(request.kernel))
+        return pace.next_batch(left, min(SLICE_SECONDS, max(seconds, 0.0)), least)
 
     def _wait(self) -> None:
         self._stream.synchronize()
@@ -209,8 +210,9 @@ class CudaInstance(DeviceInstance):
         """Made once for each arrangement of the arrays: making them takes the host longer than a launch."""
         key = (id(launch), tuple(self._order))
         if key not in self._known_arguments:
-            shapes = () if launch.numbers else tuple(_shape_argument(words) for words in self.shapes_of(launch))
-            rest = (*(np.int64(n) for n in launch.numbers), *shapes)
+            shapes = () if launch.numbers else tuple(_words_argument(words) for words in self.shapes_of(launch))
+            stages = (_words_argument(launch.stage),) if launch.stage else ()
+            rest = (*(np.int64(n) for n in launch.numbers), *shapes, *stages)
             self._known_arguments[key] = (*self.operands(launch), self._globals, *rest)
         return self._known_arguments[key]
 
@@ -224,10 +226,10 @@ class _Pace:
         self._steps = 0
         self._step_seconds = 0.0
 
-    def next_batch(self, left: int, seconds: float) -> int:
-        """Steps that should take as long as `seconds`, at least one."""
+    def next_batch(self, left: int, seconds: float, least: int = 1) -> int:
+        """Steps that should take as long as `seconds`, at least `least`."""
         wanted = seconds / self._step_seconds if self._step_seconds > 0.0 else 1.0
-        self._steps = max(1, min(left, self.growth * self._steps, int(wanted)))
+        self._steps = max(least, min(left, self.growth * self._steps, int(wanted)))
         return self._steps
 
     def measured(self, seconds: float) -> None:
@@ -236,8 +238,8 @@ class _Pace:
         self._step_seconds = now if known <= 0.0 else min(now, (now + known) / 2)
 
 
-def _shape_argument(words: bytes) -> np.ndarray[Any, np.dtype[np.void]]:
-    """A `Shape` as a kernel's argument by value."""
+def _words_argument(words: bytes) -> np.ndarray[Any, np.dtype[np.void]]:
+    """A `Shape` or a `Stage` as a kernel's argument by value."""
     return np.frombuffer(words, np.dtype([("words", np.int64, (len(words) // 8,))]))
 
 

@@ -204,7 +204,7 @@ class CudaSimInstance(DeviceInstance):
         """NumPy gives memory back by itself."""
 
     def _batch(self, request: MarchRequest, left: int, seconds: float) -> int:
-        return 1
+        return self.steps_together(request.kernel)
 
     def _run(self, step: StepLaunches, count: int) -> None:
         for _ in range(count):
@@ -228,6 +228,8 @@ class CudaSimInstance(DeviceInstance):
             ]
         else:
             arguments += [ValueArgument("shape", shape) for shape in self.shapes_of(launch)]
+        if launch.stage:
+            arguments.append(ValueArgument("stage", launch.stage))
         seed = self._seed
         self._seed += seed > 0
         shape = LaunchShape(launch.grid, launch.block, seed)

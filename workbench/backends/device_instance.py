@@ -16,6 +16,7 @@ from workbench.backends.global_words import columns_of, number_in, words_of
 from workbench.backends.instance_state import take_state
 from workbench.backends.launch_sequence import DeviceLaunch, launches_of, shape_bytes
 from workbench.backends.march_rule import diagnostic_scalars, ending_after, ending_before, holds, next_stretch
+from workbench.backends.tower_sequence import move_of
 from workbench.codegen.cuda.device import KernelLaunches, StepLaunches
 from workbench.codegen.shapes import array_shapes
 from workbench.codegen.uniforms import block_words
@@ -49,6 +50,9 @@ class DeviceInstance(ABC):
         self._sequences: dict[int, tuple[DeviceLaunch, ...]] = {}
         self._begins: dict[str, tuple[DeviceLaunch, ...]] = {}
         words = tuple(word for kernel in kernels for word in kernel.words)
+        block = block_words(plan.global_words, words)
+        self._moves = {k.name: move_of(k, self.layout, plan.choices.plan, block) for k in kernels}
+        self._together = max((move.steps for move in self._moves.values() if move is not None), default=0)
         self._memory: list[Cells] = []
         self._partials: list[Cells] = []
         self._lists: list[Cells] = []
@@ -58,7 +62,8 @@ class DeviceInstance(ABC):
         buffers = max((len(s.buffers) for k in kernels for s in (k.plain, k.observed)), default=0)
         try:
             with self._on_device():
-                self._globals: Cells = library.zeros(block_words(plan.global_words, words), np.uint64)
+                self._globals: Cells = library.zeros(block, np.uint64)
+                self._levels: Cells = library.zeros(max(self._together * block, 1), np.uint64)
                 for slot in plan.slots:
                     self._memory.append(library.zeros(self.layouts[slot.axes].elements * slot.itemsize, np.uint8))
                 for _ in range(buffers):
@@ -210,7 +215,10 @@ class DeviceInstance(ABC):
             while done < target:
                 stretch = next_stretch(request, done, diagnostics, target - done)
                 current = stretch.observed
-                self._run(kernel.observed if current else kernel.plain, stretch.count)
+                if current:
+                    self._run(kernel.observed, stretch.count)
+                else:
+                    self._run_plain(kernel, stretch.count)
                 done += stretch.count
                 if stretch.listed:
                     numbers.append(request.first_step + done)
@@ -223,6 +231,21 @@ class DeviceInstance(ABC):
             met = bool(request.until) and all(holds(c, self.read_global(c.scalar)) for c in request.until)
             ended = ending_after(request, done, met=met, seconds=time.monotonic() - begin)
         return MarchResult(done, ended, current, np.array(numbers, np.int64), self._observed(records))
+
+    def steps_together(self, kernel: str) -> int:
+        """Steps of a move of towers; 1 where steps follow each other."""
+        move = self._moves[kernel]
+        return 1 if move is None else move.steps
+
+    def _run_plain(self, kernel: KernelLaunches, count: int) -> None:
+        """Do plain steps: as many moves as they are enough for, then what remains one after the other."""
+        move = self._moves[kernel.name]
+        while move is not None and count >= move.steps:
+            for launch in move.launches:
+                self._launch(launch)
+            count -= move.steps
+        if count:
+            self._run(kernel.plain, count)
 
     def _take_note(self, kernel: str) -> None:
         """Raise RunError if a step met an index outside; the state stays as the last step left it."""
@@ -279,6 +302,8 @@ class DeviceInstance(ABC):
                 found.append(self._typed(self._memory[self._order[operand.index]], operand.type, elements))
             elif operand.kind == "lists":
                 found.append(self._lists[operand.index])
+            elif operand.kind == "ahead":
+                found.append(self._levels)
             else:
                 found.append(self._typed(self._partials[operand.index], operand.type, self._partial_cells))
         return found

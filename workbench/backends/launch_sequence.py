@@ -25,6 +25,7 @@ class DeviceLaunch:
 
     `undefined` lists the arrays, by number, whose cells hold no value before the launch; `code` is the number of the
     launch in the step's text, of which there may be several here, or none. shapes: the axes of the shapes, in order.
+    stage: words of a stage of towers, the last argument then.
     """
 
     kernel: str
@@ -35,6 +36,7 @@ class DeviceLaunch:
     undefined: tuple[int, ...] = ()
     code: int = 0
     shapes: tuple[Axes, ...] = ((),)
+    stage: bytes = b""
 
 
 def launches_of(step: StepLaunches, layout: Layout, choices: PlanChoices) -> tuple[DeviceLaunch, ...]:
@@ -61,6 +63,8 @@ def _launches(code: LaunchCode, extents: tuple[int, ...], choices: DeviceChoices
             grid, block = (1, 1, 1), (1, 1, 1)
         case "tree":
             return _tree_launches(code, extents, choices.block)
+        case "stage":
+            raise ValueError("stages are launched by moves")  # workbench.backends.tower_sequence
     return [DeviceLaunch(code.kernel, grid, block, code.arrays, undefined=code.fresh, shapes=code.shapes)]
 
 

@@ -59,6 +59,7 @@ BACKENDS: tuple[Row, ...] = (
         1,
         _CUDA_TEXT,
         runs_on="blocks",
+        tilings=("diamondtorre",),
     ),
     Row(
         "cuda-sim",
@@ -67,6 +68,7 @@ BACKENDS: tuple[Row, ...] = (
         "generated CUDA on the CPU, every access checked",
         renderer=_CUDA_TEXT,
         runs_on="blocks",
+        tilings=("diamondtorre",),
     ),
 )
 REFERENCE = "reference"  # which defines the results that all others must have

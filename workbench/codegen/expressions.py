@@ -326,6 +326,8 @@ class _Writer:
     def _read(self, key: Key) -> tuple[Text, int]:
         """A stored value: row pointers for each offset along outer axes, a constant added to i along its own."""
         index, offset = key
+        if index in self.scope.tiers:
+            return Text(f"{self.scope.tiers[index]}({', '.join(map(str, offset))})"), CELL
         axes = self.scope.axes_of(index)
         level = CELL if self.scope.inner in axes else ROW
         array = self._array(index)

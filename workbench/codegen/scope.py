@@ -34,6 +34,7 @@ class Scope:
 
     `frame` has all axes of the program and `axes` are those of the loop among them, () for all; `shapes` names the
     shapes of arrays with other axes. `folds`: which of the loop's axes are folded, for whose cells no row is known.
+    `tiers`: those of `places` that lie nearer than in memory, with the function of an offset that reads them.
     """
 
     dim: int
@@ -48,6 +49,7 @@ class Scope:
     axes: Axes = ()
     shapes: Mapping[Axes, str] = field(default_factory=dict)
     folds: Axes = ()
+    tiers: Mapping[int, str] = field(default_factory=dict)
 
     def axes_of(self, index: int) -> Axes:
         """Which of the program's axes a Local has, one by one."""

@@ -20,7 +20,7 @@ from typing import Any, Literal
 AllocationChoice = Literal["manifest", "delayed"]
 Preset = Literal["cost", "as_delayed", "as_manifest"]
 Loops = Literal["together", "apart"]
-Schedule = Literal["auto", "stepwise", "diamond"]
+Schedule = Literal["auto", "stepwise", "diamond", "diamondtorre"]
 CompilerKind = Literal["", "gcc", "clang"]
 EVERY = "*"
 """The name that stands for every float value that is not named itself, in `Meaning.precision`."""
@@ -95,12 +95,15 @@ class TilingChoices:
     """How steps follow each other; what is 0 or missing is chosen from extents and caches.
 
     schedule: "auto" is decided when a simulation is made (`workbench.run.schedules`), and stepwise without extents.
-    depth: steps that run together at most. widths: cells of a tile along each axis.
+    depth: steps that run together at most. widths: cells of a tile along each axis. Of "diamondtorre" diamond_size is
+    how many times a diamond is larger than its smallest (DTS), column_threads a tower's threads along the last axis.
     """
 
     schedule: Schedule = "auto"
     depth: int = 0
     widths: tuple[int, ...] = ()
+    diamond_size: int = 0
+    column_threads: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,10 +37,10 @@ from workbench.planning.reads import reads_of
 from workbench.planning.rerolling import Rolled, reroll
 from workbench.planning.retype import retype
 from workbench.planning.rolling import find_chains
+from workbench.planning.schedules import diamondtorre
 from workbench.planning.schedules.stepwise import order_launches
 from workbench.planning.schedules.tiling import refused, tile
 from workbench.planning.simplify import simplify
-from workbench.planning.tiled import Tiling
 from workbench.planning.tunables import check_choices
 from workbench.planning.variants import live_nodes, plain_nodes
 
@@ -227,10 +227,8 @@ def _memory(draft: Draft) -> Draft:
         if observed is not None:
             second = _step(draft, each, each.observed, observed, pool, global_slots, "observed_")
         margins = each.observed.margins
-        tiling = _tiling(draft, each.kernel, first)
-        planned.append(
-            KernelPlan(each.kernel, each.storage, each.forced, margins, first, second, each.search_ended, tiling)
-        )
+        found = KernelPlan(each.kernel, each.storage, each.forced, margins, first, second, each.search_ended)
+        planned.append(_scheduled(draft, found))
     slots = tuple(
         Slot(i, t.itemsize, pool.fields[i] if i < len(pool.fields) else "", ", ".join(pool.labels[i]), axes)
         for i, (t, axes) in enumerate(zip(pool.types, pool.axes, strict=True))
@@ -238,14 +236,18 @@ def _memory(draft: Draft) -> Draft:
     return replace(draft, slots=slots, global_slots=global_slots, planned=tuple(planned))
 
 
-def _tiling(draft: Draft, kernel: Kernel, step: Step) -> Tiling | None:
-    """How plain steps run together, if the choices ask for it: those of the kernel that runs repeat."""
-    schedule = _schedule_of(draft)
+def _scheduled(draft: Draft, found: KernelPlan) -> KernelPlan:
+    """With how plain steps run together, if the choices ask for it: those of the kernel that runs repeat."""
+    schedule, dim = _schedule_of(draft), draft.graph.dim
     if schedule == "stepwise":
-        return None
+        return found
     if all(each.name != REPEATED for each in draft.graph.kernels):
         raise refused(schedule, f"{draft.graph.name} has no steps: it runs once")
-    return tile(kernel, step, draft.graph.dim, schedule) if kernel.name == REPEATED else None
+    if found.kernel.name != REPEATED:
+        return found
+    if schedule == diamondtorre.SCHEDULE:
+        return replace(found, towers=diamondtorre.towers(found, dim, draft.choices.plan.tiling))
+    return replace(found, tiling=tile(found.kernel, found.plain, dim, schedule))
 
 
 def _schedule_of(draft: Draft) -> str:

@@ -22,6 +22,7 @@ from workbench.graph.graph import Printer
 from workbench.graph.shown import Bundle, bundle_of
 from workbench.planning.choices import Choices
 from workbench.planning.tiled import Tiling
+from workbench.planning.towered import Towers
 
 Margins = tuple[tuple[int, int], ...]
 """Cells beyond the domain, a pair (below, above) for each axis."""
@@ -261,7 +262,7 @@ class KernelPlan:
     `margins[node]` is how many cells beyond the domain some reader needs the node; for a Load the ghost width is on
     its Extend. `observed` is `plain` itself when the kernel has no diagnostic scalars. search_ended: the budget ended
     the search for the storage, so that a better one may not have been tried. tiling: how plain steps run together,
-    None for one after the other.
+    None for one after the other; towers: the same of "diamondtorre".
     """
 
     kernel: Kernel
@@ -272,6 +273,7 @@ class KernelPlan:
     observed: Step
     search_ended: bool = field(default=False, compare=False)  # how it was found; a genome gives the same plan
     tiling: Tiling | None = None
+    towers: Towers | None = None
 
     @property
     def has_diagnostics(self) -> bool:

@@ -12,6 +12,7 @@ from workbench.planning.choices import PlanChoices, TilingChoices
 from workbench.planning.cost import default_extents, ghost_percent, halo_bytes
 from workbench.planning.plan import KernelPlan, Launch, Margins, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins
+from workbench.planning.schedules.diamondtorre import tower_lines
 from workbench.planning.schedules.locality import tile_sizes
 from workbench.planning.schedules.locality_table import locality_text
 from workbench.planning.tiled import Tiling
@@ -51,6 +52,8 @@ def _kernel_lines(kernel: KernelPlan, choices: PlanChoices, extents: tuple[int, 
         lines += _step_lines(kernel, kernel.observed, "observed", extents)
     if kernel.tiling is not None:
         lines += _tiling_lines(kernel, kernel.tiling, choices.tiling, extents)
+    if kernel.towers is not None:
+        lines += [f"  {line}" for line in tower_lines(kernel, extents, choices.tiling)]
     return lines
 
 

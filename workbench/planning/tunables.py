@@ -31,6 +31,7 @@ Section = Literal["C", "G", "M", "S", "L", "T", "B", ""]
 
 MOST = 65535
 MOST_THREADS = 1024  # in a block
+MOST_SIZE = 8  # of a tower's diamond
 _BARRIERS = 0.02  # of random values have one on each side
 _LOOPS = 0.2  # of random loops have numbers of their own
 _FLAGS = (("-O2", "-O3"), ("-funroll-loops", "-fno-unroll-loops"), ("-fprefetch-loop-arrays",))
@@ -210,6 +211,8 @@ TUNABLES: tuple[Tunable, ...] = (
     _row("T", "any", "tiling.schedule", _D.tiling.schedule, Words(get_args(Schedule))),
     _row("T", "any", "tiling.depth", _D.tiling.depth, Numbers(0, MOST)),
     _row("T", "any", "tiling.widths", _D.tiling.widths, Tuples(0, MOST)),
+    _row("T", "blocks", "tiling.diamond_size", _D.tiling.diamond_size, Numbers(0, MOST_SIZE)),
+    _row("T", "blocks", "tiling.column_threads", _D.tiling.column_threads, Numbers(0, MOST_THREADS)),
     _row("B", "threads", "build.flags", _D.build.flags, _FLAG_RULE, _TRIED_FLAGS),
     _row("B", "threads", "build.compiler", _D.build.compiler, Words(get_args(CompilerKind)), ("",)),
     _row("B", "threads", "build.vector_width", _D.build.vector_width, Words((0, 128, 256, 512)), (0, 128, 256, 512)),

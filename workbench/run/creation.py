@@ -15,11 +15,12 @@ from workbench.pipeline import Compiled, compile_graph, plan_for
 from workbench.planning.choices import Choices, Meaning
 from workbench.planning.extents import check_extents
 from workbench.planning.retype import retype
+from workbench.planning.schedules.diamondtorre import about
 from workbench.run.checkpoint import load_checkpoint
 from workbench.run.memory import check_memory
 from workbench.run.opening import open_state, read_opening
 from workbench.run.probe import write
-from workbench.run.schedules import resolved
+from workbench.run.schedules import resolved, sized
 from workbench.run.simulation import Simulation
 from workbench.run.state import State
 
@@ -55,6 +56,7 @@ def create_simulation(
     if not isinstance(choices, Choices):
         choices, origin = choices(graph, name, opening.extents, threads)
     choices, schedule = resolved(graph, choices, name, opening.extents, threads) if automatic else (choices, "")
+    choices = sized(choices, opening.extents)
     compiled = compile_graph(graph, choices, backend)
     instance = allocate(compiled, opening.extents, threads)
     try:
@@ -63,6 +65,7 @@ def create_simulation(
         instance.close()
         raise
     state = State(compiled, instance, threads=threads)
+    schedule = schedule or about(compiled.plan, opening.extents)
     state.chosen, state.schedule, state.automatic = (choices, origin), schedule, automatic
     return Simulation(state)
 
@@ -77,6 +80,7 @@ def restore_simulation(
     check_threads(threads)
     name = select_backend(backend).name
     checkpoint = load_checkpoint(path, plan_for(graph, choices, name).graph)
+    choices = sized(choices, checkpoint.extents)
     compiled = compile_graph(graph, choices, backend)
     instance = allocate(compiled, checkpoint.extents, threads)
     for static in compiled.graph.statics:

@@ -12,6 +12,7 @@ from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices
 from workbench.planning.cost import memory_bytes
 from workbench.planning.plan import Plan
+from workbench.planning.schedules import diamondtorre
 from workbench.planning.schedules.locality import pays, tile_sizes
 from workbench.planning.schedules.tiling import refusal
 
@@ -28,7 +29,10 @@ def resolved(
     stay, and steps follow each other. Other choices are returned as they are. threads: 0 for all. Raises PlanError if
     the choices cannot be met at all.
     """
-    if choices.plan.tiling.schedule != "auto" or not row_of(backend).tilings:
+    tilings = [
+        schedule for schedule in row_of(backend).tilings if schedule != diamondtorre.SCHEDULE
+    ]  # not measured yet
+    if choices.plan.tiling.schedule != "auto" or not tilings:
         return choices, ""
     many = threads or available_threads()
     plan = plan_for(graph, choices, backend)
@@ -37,11 +41,22 @@ def resolved(
     found = refusal(plan.main.kernel, plan.main.plain, plan.graph.dim)
     if found is not None:
         return choices, f"one step after the other: {found}"
-    for schedule in row_of(backend).tilings:
+    for schedule in tilings:
         tiled = replace(choices, plan=replace(choices.plan, tiling=replace(choices.plan.tiling, schedule=schedule)))
         if _pays(_planned(graph, tiled, backend), extents, many):
             return tiled, f"several steps together, {schedule}"
     return choices, "one step after the other: tiles would gain too little here"
+
+
+def sized(choices: Choices, extents: tuple[int, ...]) -> Choices:
+    """Return choices with as many threads a tower as the last axis has cells, where towers are chosen and nobody says.
+
+    Other choices are returned as they are.
+    """
+    tiling = choices.plan.tiling
+    if tiling.schedule != diamondtorre.SCHEDULE or tiling.column_threads or not extents:
+        return choices
+    return replace(choices, plan=choices.plan.changed(column_threads=diamondtorre.threads_for(extents[-1])))
 
 
 def _planned(graph: Graph, choices: Choices, backend: str) -> Plan | None:

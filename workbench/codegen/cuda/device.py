@@ -11,6 +11,7 @@ from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import Uniforms, UniformWord
 from workbench.graph import StorageType
 from workbench.planning.plan import Axes, Margins
+from workbench.planning.towered import Towers
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,31 @@ class Scalars:
 
 
 @dataclass(frozen=True, slots=True)
+class TorreCode:
+    """The kernel of a stage of towers.
+
+    even, odd: the two arrays. near and older: functions that read registers and shared memory, older "" if no step
+    reads what the last one left. cell: the text of one cell; value: what it gives. ahead: the kernel that computes the
+    Globals of all levels by `scalars`, "" if steps change none.
+    """
+
+    name: str = field(compare=False)
+    label: str = field(compare=False)
+    towers: Towers
+    type: str
+    parameters: tuple[Parameter, ...]
+    even: str
+    odd: str
+    near: str
+    older: str
+    uniform: tuple[Statement, ...]
+    cell: tuple[Statement, ...]
+    value: str
+    ahead: str = field(default="", compare=False)
+    scalars: tuple[Statement, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceKernel:
     """All text of one kernel of the program."""
 
@@ -91,17 +117,19 @@ class DeviceKernel:
     trees: tuple[Tree, ...]
     scalars: tuple[Scalars, ...]
     uniforms: tuple[Uniforms, ...] = ()
+    torres: tuple[TorreCode, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ArrayOperand:
-    """What an array parameter gets: the array in a slot, a buffer of partial results, or one of the lists of a Scatter.
+    """What an array parameter gets; `type` is of its cells.
 
-    `type` is of its cells. Lists: number 0 has one cell for each destination, number 1 one for each sender.
+    It is the array in a slot, a buffer of partial results, one of the lists of a Scatter, or the Globals of all levels
+    of a move. Lists: number 0 has one cell for each destination, number 1 one for each sender.
     """
 
     parameter: str
-    kind: Literal["slot", "partials", "lists"]
+    kind: Literal["slot", "partials", "lists", "ahead"]
     index: int
     type: StorageType
 
@@ -112,14 +140,14 @@ class LaunchCode:
 
     kind: "cells" one thread a cell of the domain grown by `grown`; "chunks" 16 threads a chunk of 1024 cells; "ghosts"
     one thread a ghost cell, and one a cell of the domain as well if `whole`; "tree" combines the partial results in
-    its only array into Globals slot `slot`, in several launches; "scalars" one thread. `fresh` are the arrays, by
-    number, that are written and not read: what else they held before is of no use to anybody.
+    its only array into Globals slot `slot`, in several launches; "scalars" one thread; "stage" a block a tower.
+    `fresh` are the arrays, by number, that are written and not read: what else they held before is of no use.
     `loop` is the key of a loop over cells, by which choices may give it a grid and a block of its own. axes: of the
     cells that threads share out; shapes: those whose shapes the kernel gets, in order.
     """
 
     kernel: str
-    kind: Literal["cells", "chunks", "ghosts", "tree", "scalars"]
+    kind: Literal["cells", "chunks", "ghosts", "tree", "scalars", "stage"]
     arrays: tuple[ArrayOperand, ...] = ()
     grown: Margins = ()
     whole: bool = False
@@ -140,10 +168,21 @@ class StepLaunches:
 
 
 @dataclass(frozen=True, slots=True)
+class TowerLaunches:
+    """A move of several steps: fills of both arrays, the Globals of its levels if steps change them, stages."""
+
+    towers: Towers
+    before: tuple[LaunchCode, ...]
+    ahead: LaunchCode | None
+    stage: LaunchCode
+
+
+@dataclass(frozen=True, slots=True)
 class KernelLaunches:
     """The two variants of a step of one kernel; `observed` is `plain` itself where the plan has one for both.
 
     begin: launches before the first step of a march. words: what it keeps behind the slots of the Globals block.
+    towers: how several plain steps run together.
     """
 
     name: str
@@ -151,3 +190,4 @@ class KernelLaunches:
     observed: StepLaunches
     begin: tuple[LaunchCode, ...] = ()
     words: tuple[UniformWord, ...] = ()
+    towers: TowerLaunches | None = None

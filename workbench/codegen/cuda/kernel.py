@@ -21,6 +21,7 @@ from workbench.codegen.cuda.device import (
     Tree,
 )
 from workbench.codegen.cuda.scatters import given_arrays, moves_of, scatter_kernels
+from workbench.codegen.cuda.towers import write_towers
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folds import FOLD_NAMES, folding_of
 from workbench.codegen.loops import FoldedValue
@@ -82,6 +83,8 @@ class _DeviceWriter(KernelWriter):
             self._with_scalars(made, step, renews)
             for made, step in zip((steps[0], steps[-1]), (self.kernel.plain, self.kernel.observed), strict=True)
         )
+        ending = (*self._scalars(self.kernel.plain), *([Statement(f"{renews}(globals);", ())] if renews else []))
+        torres, towers = write_towers(self, plain, ending)
         name = self.kernel.kernel.name
         calls = [Statement(f"{first}(globals, shape);", ())] if first else []
         calls += [Statement(f"{renews}(globals);", ())] if renews else []
@@ -94,9 +97,11 @@ class _DeviceWriter(KernelWriter):
             tuple(self.trees.records),
             tuple(self.all_scalars.records),
             tuple(self.uniforms.records),
+            torres,
         )
         words = tuple(self.table.words.values())
-        return code, KernelLaunches(name, plain, observed if self.kernel.has_diagnostics else plain, begin, words)
+        observed = observed if self.kernel.has_diagnostics else plain
+        return code, KernelLaunches(name, plain, observed, begin, words, towers)
 
     def _step_launches(self, step: Step) -> StepLaunches:
         reductions = [r for s in step.subkernels for r in s.reductions]

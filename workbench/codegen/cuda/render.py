@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache
 
-from workbench.codegen.cuda.device import DeviceKernel, KernelLaunches, StepLaunches
+from workbench.codegen.cuda.device import DeviceKernel, KernelLaunches, LaunchCode, StepLaunches
 from workbench.codegen.cuda.kernel import device_kernel
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.rendering import marked_origins, render_template, template_text
@@ -43,6 +43,11 @@ class DeviceUnit:
     def folds(self) -> bool:
         """Whether some loop folds."""
         return any(sweep.folding is not None for kernel in self.kernels for sweep in kernel.sweeps)
+
+    @property
+    def torres(self) -> bool:
+        """Whether steps of some kernel run together in towers."""
+        return any(kernel.torres for kernel in self.kernels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +96,7 @@ def render_cuda(plan: Plan) -> CudaText:
 @cache
 def cuda_headers() -> tuple[tuple[str, str], ...]:
     """The headers that CUDA texts include, as (name, text)."""
-    parts = ("stencil_cuda_folds.h", "stencil_cuda_scans.h", "stencil_cuda_scatters.h")
+    parts = ("stencil_cuda_folds.h", "stencil_cuda_scans.h", "stencil_cuda_scatters.h", "stencil_torre.h")
     names = ("stencil_prelude.h", "stencil_cuda.h", *parts)
     return (*((name, template_text(name)) for name in names), (HEADER, extended_header()))
 
@@ -118,15 +123,26 @@ def _waits(unit: DeviceUnit) -> tuple[tuple[str, bool], ...]:
         waits += [(s.name, bool(s.partials) or s.sync_before or s.sync_after) for s in kernel.sweeps]
         waits += [(t.name, True) for t in kernel.trees]
         waits += [(s.name, False) for s in kernel.scalars]
+        waits += [(t.name, t.towers.along > 0) for t in kernel.torres]
+        waits += [(t.ahead, False) for t in kernel.torres if t.ahead]
     return tuple((name.removeprefix(_PLACE), meets) for name, meets in waits)
 
 
 def _unplaced(kernel: KernelLaunches) -> KernelLaunches:
     def plainly_named(step: StepLaunches) -> StepLaunches:
-        launches = tuple(replace(c, kernel=c.kernel.removeprefix(_PLACE)) for c in step.launches)
+        launches = tuple(_plain_name(c) for c in step.launches)
         return replace(step, launches=launches)
 
     plain = plainly_named(kernel.plain)
     observed = plain if kernel.observed is kernel.plain else plainly_named(kernel.observed)
-    begin = tuple(replace(c, kernel=c.kernel.removeprefix(_PLACE)) for c in kernel.begin)
-    return replace(kernel, plain=plain, observed=observed, begin=begin)
+    begin = tuple(_plain_name(c) for c in kernel.begin)
+    towers = kernel.towers
+    if towers is not None:
+        before = tuple(_plain_name(c) for c in towers.before)
+        ahead = None if towers.ahead is None else _plain_name(towers.ahead)
+        towers = replace(towers, before=before, ahead=ahead, stage=_plain_name(towers.stage))
+    return replace(kernel, plain=plain, observed=observed, begin=begin, towers=towers)
+
+
+def _plain_name(code: LaunchCode) -> LaunchCode:
+    return replace(code, kernel=code.kernel.removeprefix(_PLACE))

@@ -10,6 +10,7 @@ from workbench.graph import Gather, Kernel, Periodic
 from workbench.graph.naming import formula, own_name, value_name
 from workbench.planning.axes import axes_of, axes_text
 from workbench.planning.dependence import dependences_of, orbit
+from workbench.planning.lines import line_of as _line
 from workbench.planning.plan import Fill, Read, Step
 from workbench.planning.schedules.ghosts import ghost_plan, sides_of
 from workbench.planning.tiled import Role, Tiling
@@ -160,14 +161,3 @@ def _reader(kernel: Kernel, read: Read) -> int:
     """The first node that reads a value at computed places; the value where none is left in the kernel."""
     gathers = (n for n, node in enumerate(kernel.nodes) if isinstance(node.instruction, Gather))
     return next((n for n in gathers if kernel.nodes[n].operands[0] == read.node), read.node)
-
-
-def _line(kernel: Kernel, index: int) -> int | None:
-    """The first line of the cell that wrote a value, or an operand of it."""
-    waiting = [index]
-    for node in waiting:
-        lines = [span.line for span in kernel.nodes[node].spans if span.line]
-        if lines:
-            return min(lines)
-        waiting.extend(o for o in kernel.nodes[node].operands if o not in waiting)
-    return None

@@ -13,6 +13,7 @@ from workbench.backends.launch_trace import LaunchTrace
 from workbench.backends.nvrtc import KernelResources
 from workbench.backends.occupancy import DeviceLimits, Occupancy, best_block, device_limits, largest_block, occupancy
 from workbench.backends.registry import SHOWN, row_of
+from workbench.backends.tower_sequence import move_of
 from workbench.codegen.cuda.render import render_cuda
 from workbench.planning.axes import loop_extents
 from workbench.planning.plan import Plan
@@ -163,6 +164,9 @@ def _cpu_rows(plan: Plan, extents: tuple[int, ...]) -> tuple[LaunchRow, ...]:
 def _device_launches(plan: Plan, extents: tuple[int, ...]) -> tuple[DeviceLaunch, ...]:
     text = render_cuda(plan)
     kernel = next(k for k in text.kernels if k.name == plan.main.kernel.name)
+    move = move_of(kernel, layout_of(plan, extents), plan.choices.plan, 0)
+    if move is not None:
+        return move.shown
     return launches_of(kernel.plain, layout_of(plan, extents), plan.choices.plan)
 
 

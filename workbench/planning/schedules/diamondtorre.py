@@ -1,0 +1,248 @@
+"""DiamondTorre in plans: which steps can run in towers, why others cannot, and the sizes of towers.
+
+The geometry of towers is in `workbench.planning.schedules.torre`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from workbench.errors import PlanError
+from workbench.graph import Extend, Kernel, Load, Periodic, SideRule, Value
+from workbench.graph.naming import value_name
+from workbench.graph.spaces import axis_name
+from workbench.planning.choices import TilingChoices
+from workbench.planning.lines import line_of
+from workbench.planning.plan import Fill, KernelPlan, Plan, Step, Subkernel
+from workbench.planning.reads import emission_in
+from workbench.planning.schedules.locality import DEPTH
+from workbench.planning.schedules.tiling import Refusal, refusal, refused
+from workbench.planning.schedules.torre import Torre, torre
+from workbench.planning.towered import Towers
+
+SCHEDULE = "diamondtorre"
+THREADS, MOST_THREADS = 256, 1024
+"""Of a tower where nobody says how long the last axis is, and of any block."""
+
+_SHARED_BYTES = 48 << 10  # of a block, on every device
+_REGISTER_BYTES = 4 * 112  # of a thread that values of a tower may take; the rest are indices and temporaries
+_SIZES = (4, 3, 2, 1)
+
+
+def towers(kernel: KernelPlan, dim: int, choices: TilingChoices) -> Towers:
+    """Return how plain steps of a kernel run together in towers. PlanError says why they cannot."""
+    found = refusal(kernel.kernel, kernel.plain, dim)
+    found = found if found is not None and found.by_meaning else next(_obstacles(kernel, dim), found)
+    if found is not None:
+        error = refused(SCHEDULE, found.why)
+        raise error if found.line is None else error.located(found.line)
+    step = kernel.plain
+    (loop,), (fill,) = step.subkernels, step.fills
+    odd, even = loop.outputs[0].slot, fill.source
+    offsets = _offsets(kernel, step, loop, even)
+    reach = max(1, *(abs(x) + abs(y) for x, y, _ in offsets))
+    along = max(abs(z) for *_, z in offsets)
+    around = tuple((max(-o[k] for o in offsets), max(o[k] for o in offsets)) for k in range(dim))
+    rings = _rings(kernel.kernel, fill)
+    itemsize = kernel.kernel.nodes[loop.outputs[0].node].value_type.itemsize
+    older = any(read.slot == odd for read in loop.reads)
+    size = choices.diamond_size or next(
+        (size for size in _SIZES if _values(reach, size, older) * itemsize <= _REGISTER_BYTES), 1
+    )
+    threads = choices.column_threads or THREADS
+    group = _group(2 * (reach * size) ** 2, 2 * (threads + 2 * along) * itemsize) if along else 0
+    if along and not group:
+        raise refused(SCHEDULE, f"a column of {threads} threads does not fit into the shared memory of a block")
+    return Towers(even, odd, older, reach, around, rings, 0, size, threads, group, along, bool(step.scalar_stores))
+
+
+def torre_of(towers: Towers, extents: tuple[int, ...], choices: TilingChoices) -> Torre | None:
+    """Return the towers over these extents, None where they have no room for any.
+
+    PlanError if the last axis has more cells than a tower has threads.
+    """
+    rows, columns, length = extents
+    if length > towers.threads:
+        raise PlanError(
+            f"the last axis has {length} cells, more than the {towers.threads} threads of a tower",
+            advice=f"Choose column_threads={threads_for(length)}."
+            if length <= MOST_THREADS
+            else "Let another axis be the last one.",
+        )
+    if length < towers.along:
+        return None
+    rings = towers.rings[0], towers.rings[1]
+    return torre((rows, columns), towers.reach, towers.size, choices.depth or DEPTH, rings)
+
+
+def about(plan: Plan, extents: tuple[int, ...]) -> str:
+    """Return how steps of the main kernel run together in towers over these extents; "" if the plan has none."""
+    towers = plan.main.towers
+    if towers is None:
+        return ""
+    found = torre_of(towers, extents, plan.choices.plan.tiling)
+    if found is None:
+        return "one step after the other: the grid has no room for towers"
+    stages = list(found.stages())
+    return (
+        f"several steps together, {SCHEDULE}: {found.levels} steps in {len(stages)} stages of up to "
+        f"{max(stage.towers for stage in stages)} towers, diamonds of {towers.cells} cells (DTS {towers.size}), "
+        f"{towers.threads} threads a tower"
+    )
+
+
+def tower_lines(kernel: KernelPlan, extents: tuple[int, ...], choices: TilingChoices) -> Iterator[str]:
+    """What the text of a plan says of towers: their shape, and how much of what they compute stays in registers."""
+    towers = kernel.towers
+    assert towers is not None
+    rings = ", ".join(axis_name(k) for k, ring in enumerate(towers.rings) if ring) or "none"
+    yield (
+        f"several plain steps in towers: x and y in diamonds of {towers.cells} cells (reach {towers.reach}, "
+        f"DTS {towers.size}), {axis_name(2)} on {towers.threads} threads; periodic axes: {rings}"
+    )
+    if extents[-1] > towers.threads:
+        return
+    found = torre_of(towers, extents, choices)
+    if found is None:
+        yield f"  no room at {' x '.join(map(str, extents))} cells: one step after the other"
+        return
+    stages = list(found.stages())
+    moved = values_moved(towers, found.levels)
+    yield (
+        f"  at {' x '.join(map(str, extents))} cells: {found.levels} steps in {len(stages)} stages of up to "
+        f"{max(stage.towers for stage in stages)} towers; {found.levels * towers.cells / moved:.3f} updates per value "
+        "moved"
+    )
+
+
+def values_moved(towers: Towers, levels: int) -> int:
+    """Return the values of a column's cell that one tower inside the domain loads and stores.
+
+    The paper's count (section 5): what a cover has beyond the tier and what a tier leaves behind on each level, the
+    covers at the bottom, and the tiers at the top.
+    """
+    square, size = 2 * towers.reach**2, towers.size
+    beside = (size + 1) ** 2 - size**2
+    left = size**2 - (size - 1) ** 2
+    bottom = (size + 1) ** 2 + (size**2 if towers.older else 0)
+    return square * ((levels - 1) * beside + bottom + levels * left + 2 * (size - 1) ** 2)
+
+
+def threads_for(length: int) -> int:
+    """Threads of whole warps for a last axis of this length."""
+    return min(-(-length // 32) * 32, MOST_THREADS)
+
+
+def _values(reach: int, size: int, older: bool) -> int:
+    """Values of a thread: the cover of a level, and what the level computes or replaces."""
+    return 2 * reach**2 * ((size + 1) ** 2 + (size**2 if older else (size - 1) ** 2))
+
+
+def _group(cells: int, column_bytes: int) -> int:
+    """The most cells, of those that divide a level, whose columns fit into shared memory; 0 if none does."""
+    fitting = [n for n in range(1, cells + 1) if cells % n == 0 and n * column_bytes <= _SHARED_BYTES]
+    return max(fitting, default=0)
+
+
+def _rings(kernel: Kernel, fill: Fill) -> tuple[bool, bool, bool]:
+    x, y, z = (isinstance(low, Periodic) for low, _ in _sides(kernel, fill))
+    return x, y, z
+
+
+def _sides(kernel: Kernel, fill: Fill) -> tuple[tuple[SideRule, SideRule], ...]:
+    instruction = kernel.nodes[fill.node].instruction
+    assert isinstance(instruction, Extend)
+    return instruction.sides
+
+
+def _offsets(kernel: KernelPlan, step: Step, loop: Subkernel, slot: int) -> list[tuple[int, ...]]:
+    """Where a loop reads the array in a slot."""
+    nodes = {read.node for read in loop.reads if read.slot == slot}
+    return sorted({offset for node, offset in emission_in(kernel, step, loop).reads if node in nodes})
+
+
+def _obstacles(kernel: KernelPlan, dim: int) -> Iterator[Refusal]:
+    """What towers cannot do."""
+    step = kernel.plain
+    if dim != 3:
+        axes = "one axis" if dim == 1 else f"{dim} axes"
+        yield _no(f"the grid has {axes}, towers need three")
+        return
+    if len(step.subkernels) != 1:
+        yield _no(f"a step has {len(step.subkernels)} loops, towers have one")
+        return
+    (loop,) = step.subkernels
+    node = loop.outputs[0].node if loop.outputs else -1
+    if len(loop.outputs) != 1 or loop.reductions or loop.axes or loop.takes or any(map(any, loop.margins)):
+        yield _no("towers make one array a step, of the domain's cells", _line(kernel, node))
+        return
+    yield from _arrays_in_the_way(kernel, loop)
+    yield from _sides_in_the_way(kernel)
+
+
+def _arrays_in_the_way(kernel: KernelPlan, loop: Subkernel) -> Iterator[Refusal]:
+    nodes, step, odd = kernel.kernel.nodes, kernel.plain, loop.outputs[0].slot
+    if len(step.fills) != 1 or step.fills[0].source != step.fills[0].target:
+        yield _no(f"a step has {len(step.fills)} arrays with ghost cells, towers have one")
+        return
+    even = step.fills[0].source
+    rotated = list(range(len(step.rotation)))
+    rotated[even], rotated[odd] = odd, even
+    if even == odd or tuple(rotated) != step.rotation:
+        yield _no("a step does not exchange two arrays and leave the others", _line(kernel, loop.outputs[0].node))
+        return
+    if any(nodes[n].value_type.is_record for n in (*(r.node for r in loop.reads), loop.outputs[0].node)):
+        yield _no("values of two words do not go through towers", _line(kernel, loop.outputs[0].node))
+    types = {nodes[n].value_type for n in (loop.outputs[0].node, step.fills[0].node)}
+    if len(types) > 1:
+        yield _no("the two arrays have different types", _line(kernel, loop.outputs[0].node))
+    for read in loop.reads:
+        name = value_name(kernel.kernel, read.node)
+        if read.slot != even and not read.is_at_cell:
+            yield _no(f"{name} is read at other cells", _line(kernel, read.node))
+        if nodes[read.node].space != kernel.kernel.space:
+            yield _no(f"{name} has some of the axes alone", _line(kernel, read.node))
+        if read.anywhere:
+            yield _no(f"{name} is read at computed places", _line(kernel, read.node))
+    for x, y, z in _offsets(kernel, step, loop, even):
+        if z and (x or y):
+            name = value_name(kernel.kernel, step.fills[0].node)
+            yield _no(
+                f"{name} is read at ({x}, {y}, {z}), along the last axis and another one", _line(kernel, node_of(loop))
+            )
+
+
+def node_of(loop: Subkernel) -> int:
+    """What a loop computes."""
+    return loop.outputs[0].node
+
+
+def _sides_in_the_way(kernel: KernelPlan) -> Iterator[Refusal]:
+    (fill,) = kernel.plain.fills
+    name, line = value_name(kernel.kernel, fill.node), _line(kernel, fill.node)
+    for low, high in _sides(kernel.kernel, fill):
+        constant = isinstance(low, Value) and isinstance(high, Value)
+        if not constant and low != Periodic():
+            yield _no(f"{name} has sides that are neither constant nor periodic", line)
+    if _changes(kernel, kernel.kernel.nodes[fill.node].operands[1:]):
+        yield _no(f"{name} has values outside that change in time", line)
+
+
+def _changes(kernel: KernelPlan, roots: tuple[int, ...]) -> bool:
+    """Whether a scalar that each step changes is below some values."""
+    names = {name for name, _ in kernel.kernel.stores()}
+    waiting = list(roots)
+    for index in waiting:
+        node = kernel.kernel.nodes[index]
+        if isinstance(node.instruction, Load) and node.instruction.name in names:
+            return True
+        waiting.extend(o for o in node.operands if o not in waiting)
+    return False
+
+
+def _no(why: str, line: int | None = None) -> Refusal:
+    return Refusal(why, line, by_meaning=False)
+
+
+def _line(kernel: KernelPlan, node: int) -> int | None:
+    return line_of(kernel.kernel, node) if node >= 0 else None

@@ -197,10 +197,9 @@ class Machine:
 
         Arrays are copied. A field that is not given must be set by the kernel `init`, which runs first. choices: "best"
         for what `tune` found here before at about this size (the simulation's text says), else the machine's own.
-        schedule: short for `choices.plan.tiling.schedule`: "stepwise", "diamond" (several steps in tiles, with the same
-        bits), "diamondtorre" (the same on GPUs) or "auto" (what should be faster at this size); default one step after
-        the other. Raises FieldError or ShapeError naming the field, BackendError, and PlanError with the line that
-        stands in a schedule's way.
+        schedule: short for `choices.plan.tiling.schedule`: "stepwise" (the default), "diamond" (several steps in tiles,
+        with the same bits), "diamondtorre" (so on GPUs) or "auto" (what should be fast at this size). Raises FieldError
+        or ShapeError naming the field, BackendError, and PlanError with the line that stands in a schedule's way.
         """
         check_steps(self.graph)
         need_only("arithmetic", arithmetic, "ieee")

@@ -51,6 +51,41 @@ def test_folds_by_functions_and_generated_arrays(function, A):
         assert expected[4] == 3
 
 
+def test_what_a_condition_selects_has_its_own_length():
+    @wb.collective
+    def selected(x, y):
+        kept = (x > 0) & (y < 1)
+        return x[x > 0], {"both": (x * y)[kept], "none": y[y > 1e9], "twice": 2 * y, "flags": (x > 0)[y < 1]}
+
+    for n in (0, 1, 31, 32, 33, 1023, 1024, 1025, 5000):
+        draw = np.random.default_rng(n)
+        x, y = draw.normal(size=n), draw.normal(size=n)
+        exact = {"both": (x * y)[(x > 0) & (y < 1)], "none": y[:0], "twice": 2 * y, "flags": (x > 0)[y < 1]}
+        for backend, threads in (("reference", 0), ("openmp", 1), ("openmp", 2), ("openmp", 3), ("cuda-sim", 0)):
+            positive, found = selected(x, y, backend=backend, threads=threads)
+            assert_same_bits(positive, x[x > 0])
+            for name, values in exact.items():
+                assert_same_bits(found[name], values, name)
+            assert positive.base is None
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: x[x > 0] + 1, "cannot be computed with"),
+        (lambda x: np.sqrt(x[x > 0]), "cannot be computed with"),
+        (lambda x: np.sum(x[x > 0]), "cannot be computed with"),
+        (lambda x: x[x > 0].max(), "cannot be computed with"),
+        (lambda x: x[x > 0][0], "cannot be computed with"),
+        (lambda x: x[:, None][x > 0], "a value of 1 axis meets one of 2"),
+        (lambda x: (x[:, None] + x[None, :])[x[:, None] > x[None, :]], "a condition of 2 axes"),
+    ],
+)
+def test_what_a_condition_selects_can_only_be_returned(function, message):
+    with pytest.raises(TraceError, match=message):
+        wb.collective(function)(np.ones(3), backend="reference")
+
+
 def test_scans_and_segments_in_order():
     @wb.collective
     def parts(x, lengths):

@@ -119,6 +119,19 @@ def test_sparse_product(rows, columns, index):
         program(lengths, where, values, x, backend="openmp")
 
 
+@pytest.mark.parametrize(("n", "bins"), [(50, 4), (30000, 64)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_histogram(n, bins, dtype):
+    values = (draw(n, n)[0] * 1.5 - 0.25).astype(dtype)
+    values[:4] = [0.0, 1.0, np.nan, np.nextafter(dtype(1), dtype(2))]  # both borders count, NaN and beyond do not
+    program, before = programs.histogram.histogram, np.arange(bins)
+    found = program(values, 0.0, 1.0, before, backend="openmp")
+    assert found.tolist() == (before + np.histogram(values, bins, (0, 1))[0]).tolist()  # borders of bins are exact here
+    for backend, threads in (("reference", 0), ("openmp", 1), ("openmp", 3), ("cuda-sim", 0)):
+        assert_same_bits(found, program(values, 0.0, 1.0, before, backend=backend, threads=threads))
+    one_loop(program.machine(values, 0.0, 1.0, before), arrays=3)
+
+
 def test_programs_are_a_room_of_their_own():
     assert set(programs.NAMES) <= set(dir(wb.programs))
     with pytest.raises(AttributeError, match="it has black_scholes"):

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.backends.agreement import assert_folds_agree
-from tests.kit.collective_programs import beyond, collective_programs, mirrored, scans, segments
+from tests.kit.collective_programs import beyond, collective_programs, mirrored, scans, scatters, segments
 from tests.kit.optimised import optimised
 from workbench.backends.base import MarchRequest
 from workbench.errors import RunError
@@ -28,6 +28,12 @@ def test_small_collectives_have_the_bits_of_the_reference(backend):
     plans = [plan_graph(graph) for graph in (scans(1), segments(), mirrored())]
     for program in optimised(backend, 0).compile_many(plans):
         assert_folds_agree(program, (1100,) if program.plan.graph.dim == 1 else (3, 4100), (1,))
+
+
+@pytest.mark.parametrize("backend", ["openmp", "cuda-sim"])
+def test_small_scatters_have_the_bits_of_the_reference(backend):
+    (program,) = optimised(backend, 0).compile_many([plan_graph(scatters(1))])
+    assert_folds_agree(program, (4100,), (1, 2) if backend == "openmp" else (1,))
 
 
 @pytest.mark.parametrize("backend", ["openmp", "cuda-sim"])

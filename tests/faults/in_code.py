@@ -6,6 +6,7 @@ SMALL = "test_agreement:test_small_programs_have_the_bits_of_the_reference"
 GOLDEN = "codegen.test_golden"
 FOLDS = "backends.test_openmp_folds:test_small_folds_have_the_bits_of_the_reference"
 COLLECTIVES = "backends.test_collectives:test_small_collectives_have_the_bits_of_the_reference"
+SCATTERS = "backends.test_collectives:test_small_scatters_have_the_bits_of_the_reference"
 HOST = ("openmp",)
 DEVICE = ("cuda-sim",)
 
@@ -108,6 +109,13 @@ OF_CODE = (
           " and not any(offset) and node not in anywhere", " and not any(offset)", COLLECTIVES, HOST),
     Fault("an index outside is noted nowhere", "collectives", "codegen.gathers",
           "uint64_t(!{inside})", "uint64_t(0)", "backends.test_collectives:test_an_index_outside_is_noted", HOST),
+    Fault("each part of a scatter takes all that is sent", "collectives", "templates",
+          "box.high[axis] = n * (task + 1) / parts;", "box.high[axis] = n;", SCATTERS, HOST),
+    Fault("what is there is combined with what is sent, not the other way round", "collectives", "templates",
+          "{{ scatter.combine }}()(result, {{ scatter.array }}[place])",
+          "{{ scatter.combine }}()({{ scatter.array }}[place], result)", SCATTERS, HOST),
+    Fault("what is held back is sent", "collectives", "templates",
+          "(wanted & here)", "here", SCATTERS, HOST),
     # -- rotation
     Fault("slots stay as they are", "rotation", "templates",
           "march.slots[s] = before[rotation[s]];", "march.slots[s] = before[s];", SMALL, HOST),
@@ -177,4 +185,8 @@ OF_DEVICE_CODE = (
           "            }\n        }\n    }\n    if (slot", SMALL, DEVICE),
     Fault("a thread's line has one chunk", "device", "templates",
           "if (border % CHUNK == 0) {", "if (border < 0) {", COLLECTIVES, DEVICE),
+    Fault("lists of senders are sorted downwards", "device", "templates",
+          "const bool takes_a = a < b;", "const bool takes_a = a > b;", SCATTERS, DEVICE),
+    Fault("a sender held back is linked", "device", "codegen.cuda.scatters",
+          'wanted = "wanted & " if', 'wanted = "" if', SCATTERS, DEVICE),
 )  # fmt: skip

@@ -106,7 +106,7 @@ def test_slices_of_a_formula_need_no_array():
         (lambda x, c: x[7] + x, ShapeError, "x along axis 0 has 3 elements, none at 7"),
         (lambda x, c: x[-4] + x, ShapeError, "x along axis 0 has 3 elements, none at -4"),
         (lambda x, c: x[1:] + x, ShapeError, r"sliced by \[1:\], has 2 elements, x along axis 0 has 3"),
-        (lambda x, c: x[x > 0], TraceError, "an index is bool"),
+        (lambda x, c: x[:, None][x > 0, 0], TraceError, "an index is bool"),
         (lambda x, c: x[x], TraceError, "an index is f64"),
         (lambda x, c: x["a"], TraceError, "str is no part of a subscript"),
         (lambda x, c: x[::0], TraceError, "bounds of a slice"),

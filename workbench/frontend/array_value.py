@@ -8,6 +8,7 @@ from typing import NoReturn
 import numpy as np
 
 from workbench.errors import TraceError
+from workbench.frontend.compression import compressed
 from workbench.frontend.elements import parts_of
 from workbench.frontend.operations import apply
 from workbench.frontend.positions import FunctionPositions, order_of, own_positions
@@ -85,10 +86,13 @@ class ArrayValue(Value):
         """Elements as NumPy selects them: slices, whole numbers, arrays of indices, None for a new axis, `...`.
 
         Bounds of slices are known while the function is traced. An array of indices counts from 0; an index outside is
-        an error of the call.
+        an error of the call. What a condition selects, x[x > 0], can only be returned: its length is
+        known after the call.
         """
         term = term_of(self)
         parts = [operand(part) if isinstance(part, Value | np.generic) else part for part in parts_of(key)]
+        if len(parts) == 1 and isinstance(parts[0], Term) and parts[0].type == BOOL:
+            return compressed(term, parts[0])  # type: ignore[no-any-return]  # which the function returns as it is
         return wrap(subscript(_function_positions(self), term, parts))
 
     def __matmul__(self, other: object) -> Value:

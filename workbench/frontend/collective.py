@@ -15,6 +15,7 @@ from workbench.frontend.array_value import ArrayValue
 from workbench.frontend.axis_table import AnyOrigin, AxisTable, Meeting, Origin, ProductOrigin
 from workbench.frontend.called import begin_called
 from workbench.frontend.cell import Traced, trace_called
+from workbench.frontend.compression import Compressed
 from workbench.frontend.positions import FunctionPositions, Reading, order_of
 from workbench.frontend.promotion import constant, number_type
 from workbench.frontend.trace import Term, Trace
@@ -160,6 +161,10 @@ def _store(positions: FunctionPositions, value: object, name: str, results: list
         if hasattr(value, "_fields"):
             return lambda found: kind(*(rebuild(found) for rebuild in items))
         return lambda found: kind(rebuild(found) for rebuild in items)
+    if isinstance(value, Compressed):
+        elements = _store(positions, value.elements, name, results)
+        count = _store(positions, value.count, f"{name}_length", results)
+        return lambda found: elements(found)[: int(count(found))].copy()  # type: ignore[index, call-overload]  # arrays
     if value is None or isinstance(value, str):
         return lambda found: value
     if not isinstance(value, Value | bool | int | float):

@@ -48,6 +48,11 @@ def region_of(
     return Region(tuple(Parameter(name, type_) for name in names), _nodes(inner, result.index), exact)
 
 
+def last_sent(trace: Trace, type_: StorageType) -> Region:
+    """The operator of a Scatter that keeps what comes last."""
+    return region_of(trace, lambda new, _: new, type_, None, ("new", "old"))
+
+
 def _nodes(trace: Trace, root: int) -> tuple[Node, ...]:
     """What the root needs, itself last."""
     needed, waiting = {root}, [root]

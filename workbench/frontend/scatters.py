@@ -6,7 +6,7 @@ from workbench.errors import TraceError
 from workbench.frontend.arrays import reduction_of
 from workbench.frontend.operations import check_storable
 from workbench.frontend.promotion import cast_term, constant, meet, meeting_space, spread
-from workbench.frontend.regions import region_of
+from workbench.frontend.regions import last_sent, region_of
 from workbench.frontend.trace import Operand, Term, Trace, current_trace
 from workbench.frontend.value import Value, operand, wrap
 from workbench.graph import OPERATORS, REDUCTIONS, Region
@@ -64,7 +64,7 @@ def scatter(op: object, defaults: object, indices: object, values: object, where
 def _operator(trace: Trace, op: object, given: Term) -> str | Region:
     """How a new element is combined with the one that is there."""
     if op is None:
-        return region_of(trace, lambda new, _: new, given.type, None, _NAMES)
+        return last_sent(trace, given.type)
     name = reduction_of(op)
     if name is not None:
         named = REDUCTIONS[name].operator

@@ -1,8 +1,9 @@
 """Programs: functions of arrays that are ready to run, each a module; most are programs of McDonell's thesis (2015).
 
 `dot_product`, `black_scholes` (prices of options), `canny` (edges of a picture), `floyd_warshall` (shortest paths),
-`fluid` (stable fluids in a box), `k_means`, `md5`, `matrix_product`, `sparse_product`, `n_body` (gravity, as a function
-of arrays and as a cell of pairs). Each is imported on first use: `workbench.programs.dot_product.dot_product(x, y)`.
+`fluid` (stable fluids in a box), `histogram`, `k_means`, `md5`, `matrix_product`, `sparse_product`, `n_body` (gravity,
+as a function of arrays and as a cell of pairs). Each is imported on first use:
+`workbench.programs.dot_product.dot_product(x, y)`.
 """
 
 from importlib import import_module
@@ -14,6 +15,7 @@ NAMES = (
     "dot_product",
     "floyd_warshall",
     "fluid",
+    "histogram",
     "k_means",
     "matrix_product",
     "md5",

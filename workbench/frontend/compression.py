@@ -1,0 +1,61 @@
+"""Compression: the elements of an array for which a condition holds; how many there are is known after the call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from workbench.errors import TraceError
+from workbench.frontend.promotion import cast_term, constant, meeting_space, spread
+from workbench.frontend.regions import last_sent
+from workbench.frontend.trace import Term, current_trace
+from workbench.frontend.value import Value, wrap
+from workbench.graph.types import BOOL, I64
+
+
+def _refuse(self: Compressed, *arguments: object, **options: object) -> NoReturn:
+    """What is compressed can be returned and nothing else."""
+    del self, arguments, options
+    text = current_trace("a compressed array").text_here()
+    raise TraceError(
+        f"{text}: a compressed array, whose length is known after the call, cannot be computed with",
+        advice="Return it, and use it in a second function; or keep all elements: np.where(condition, x, 0).",
+    )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Compressed:
+    """The first `count` elements of an array; the function returns an array of that length."""
+
+    elements: Value
+    count: Value
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = _refuse
+    __pow__ = __rpow__ = __floordiv__ = __mod__ = __neg__ = __abs__ = __getitem__ = __len__ = __iter__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __and__ = __or__ = __invert__ = __bool__ = _refuse
+    __array_ufunc__ = __array_function__ = __getattr__ = _refuse
+
+
+def compressed(given: Term, condition: Term) -> Any:  # noqa: ANN401  # no Value: nothing can be computed with it
+    """Return the elements for which the condition holds, in their order, as a Compressed: x[x > 0].
+
+    Both have one axis, of one length. Each element is sent to the number of those before it that are kept (an exclusive
+    Scan of the condition, and a Scatter).
+    """
+    trace, positions = given.trace, given.trace.positions
+    assert positions is not None
+    met, order = positions.meet([given, condition])
+    if len(order) != 1:
+        raise TraceError(
+            f"{trace.text_here('this subscript')}: a condition of {len(order)} axes",
+            advice="Select by a condition on arrays of one axis, or write np.where(condition, x, 0).",
+        )
+    space = meeting_space(trace, met)
+    sent, kept = (spread(term, space) for term in met if isinstance(term, Term))
+    ones = cast_term(kept, I64)
+    places = trace.emit(lambda pool: pool.scan("sum", ones.index, 0, exclusive=True))
+    none = constant(trace, False if sent.type == BOOL else 0, sent.type, space)
+    last = last_sent(trace, sent.type)
+    made = trace.emit(lambda pool: pool.scatter(last, none.index, sent.index, [places.index], kept.index))
+    count = positions.reduce("sum", kept.in_order(order), None)
+    return Compressed(wrap(made.in_order(order)), wrap(count))

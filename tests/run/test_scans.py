@@ -20,6 +20,13 @@ output("before", scan(add, xs, exclusive=True, start=0.5))
 output("from_behind", scan(add, xs, reverse=True))
 output("behind", scan(minimum, xs, reverse=True, exclusive=True))
 """
+WHOLE = """
+xs = array("xs", "n", dtype="i64")
+output("up_to", scan(add, xs * 3))
+output("before", scan(add, xs, exclusive=True, start=5))
+output("from_behind", scan(maximum, xs, reverse=True))
+output("behind", scan(multiply, xs, reverse=True, exclusive=True))
+"""
 PLANE = """
 A = array("A", "rows", "columns")
 output("down", scan(add, A, axis="rows"))
@@ -46,6 +53,19 @@ def in_order(values, reverse=False, exclusive=False, combine=lambda a, b: a + b,
             inclusive = combine(combine(*before) if len(before) > 1 else before[0], run)
         results[i], found, last = found if exclusive else inclusive, inclusive, i
     return np.array(results)
+
+
+@pytest.mark.parametrize("n", [1, 31, 1024, 1025, 20000])
+def test_whole_numbers_are_scanned_as_numpy_does(n):
+    xs, machine = np.random.default_rng(n).integers(-(2**62), 2**62, n), wb.trace(WHOLE, name="whole")
+    with np.errstate(over="ignore"):
+        before = np.cumsum(xs) - xs + 5
+        behind = np.append(np.cumprod(xs[:0:-1])[::-1], 1)
+        expected = {"up_to": np.cumsum(3 * xs), "before": before, "behind": behind}
+    expected["from_behind"] = np.maximum.accumulate(xs[::-1])[::-1]
+    for backend, threads in (("reference", 0), ("openmp", 1), ("openmp", 2), ("openmp", 3), ("cuda-sim", 0)):
+        found = machine(xs=xs, backend=backend, threads=threads)
+        assert {name: values.tolist() for name, values in found.items()} == {k: v.tolist() for k, v in expected.items()}
 
 
 @pytest.mark.parametrize("n", [1, 31, 32, 33, 1023, 1024, 1025, 2050])

@@ -71,9 +71,10 @@ def collective_code(
         code, (value,) = operands_code(scope, node.operands, names, numbered)
         scan, last = node.instruction, len(scope.loop_axes) - 1
         lanes = 1 if scan.axis == last else _LANES
+        free = isinstance(scan.operator, str) and not (node.value_type.is_float or node.value_type.is_record)
         how = (scan.axis, scan.reverse, scan.exclusive, partial.type, partial.combine, partial.identity)
         shapes = writer.shapes_in((a.node for a in code.arrays), subkernel.axes)
-        return CollectiveCode(code, None, shapes, Scanning(*how, value.text, target, lanes), None)
+        return CollectiveCode(code, None, shapes, Scanning(*how, value.text, target, lanes, free), None)
     assert isinstance(node.instruction, SegmentedReduce)
     values, *places = node.operands
     axes = writer.axes_of(values)

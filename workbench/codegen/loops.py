@@ -63,7 +63,7 @@ class Folding:
 class Scanning:
     """A Scan: along which of the loop's axes, how two values combine, what is combined, and where results go.
 
-    lanes: lines side by side.
+    lanes: lines side by side. free: whether the operator gives the same bits in any order, as those of integers do.
     """
 
     axis: int
@@ -75,6 +75,12 @@ class Scanning:
     value: str
     array: str
     lanes: int
+    free: bool
+
+    @property
+    def freely(self) -> bool:
+        """Whether a line is scanned without runs and trees, which change no bit."""
+        return self.free and self.lanes == 1
 
     @property
     def in_parts(self) -> bool:

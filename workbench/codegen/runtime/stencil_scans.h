@@ -89,6 +89,39 @@ inline void scan_lines(
     }
 }
 
+// The cells [low, high) of one line, of an operator that gives the same bits in any order: one after the other.
+template <bool reverse, bool exclusive, class T, class Combine, class Load, class Store>
+inline void scan_freely(
+    int64_t n, int64_t low, int64_t high, const Totals<T>& totals, T identity, const Combine& combine, const Load& load,
+    const Store& store) {
+    T so_far = identity, value;
+    if (totals.chunks && !totals.first_pass) {
+        const int64_t all = divide_up(n, CHUNK), past = reverse ? all - divide_up(high, CHUNK) : low / CHUNK;
+        for (int64_t c = 0; c < past; ++c) so_far = combine(so_far, totals.chunks[reverse ? all - 1 - c : c]);
+    }
+    const int64_t stop = reverse ? n - low : high;
+    for (int64_t done = reverse ? n - high : low; done < stop;) {
+        const int64_t first = reverse ? n - 1 - done : done;
+        const int64_t end = at_most(done + (reverse ? first % CHUNK + 1 : CHUNK - first % CHUNK), stop);
+        if (totals.first_pass) {
+            so_far = identity;
+            for (; done < end; ++done) {
+                load(reverse ? n - 1 - done : done, &value);
+                so_far = combine(so_far, value);
+            }
+            totals.chunks[first / CHUNK] = so_far;
+            continue;
+        }
+        for (; done < end; ++done) {
+            const int64_t cell = reverse ? n - 1 - done : done;
+            load(cell, &value);
+            const T next = combine(so_far, value);
+            store(cell, exclusive ? &so_far : &next);
+            so_far = next;
+        }
+    }
+}
+
 // Lines along one axis as tasks: W of them side by side along the last axis, or parts of one where that is scanned itself.
 template <int D> struct Lines {
     Shape<D> shape;

@@ -1,5 +1,8 @@
 """Shapes of arrays in functions and cells: reshape, replicate, zip_with, windows, compute; and mistakes."""
 
+import os
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -239,21 +242,45 @@ def test_bad_shapes_are_refused_with_words_that_help(function, given, error, wha
         wb.collective(function)(*given, backend="reference")
 
 
-def test_a_call_that_is_made_often_traces_and_keeps_nothing():
+def resident_bytes():
+    """The memory of this process that lies in RAM, where the system says so."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def called_often(times, n):
     """A result that is fed back, and an array that is given twice, are read where they lie."""
 
     @wb.collective(backend="openmp")
     def step(u, v):
         return 0.5 * (u + v)
 
-    u = np.ones(1000)
-    u = step(u, u)
-    before, kept = counters(), len(step._prepared)
-    (prepared,) = step._prepared.values()
-    memory = [instance for instance in prepared._idle]
-    for _ in range(300):
+    u = step(np.ones(n), np.ones(n))
+    before, (prepared,) = counters(), step._prepared.values()
+    memory, lent = list(prepared._idle), []
+    instance = memory[0]._instance
+    lend = instance.lend
+    prepared._idle[0]._instance = type("Watched", (), {"__getattr__": lambda self, name: getattr(instance, name)})()
+    prepared._idle[0]._instance.lend = lambda name, values: (lent.append((name, values)), lend(name, values))
+    again = step(u, u)
+    assert [values is u for name, values in lent if name in "uv"] == [True, True]
+    prepared._idle[0]._instance, u = instance, again
+    for _ in range(times // 10):
         u = step(u, u)
+    begin = resident_bytes()
+    for _ in range(times):
+        u = step(u, u)
+    assert resident_bytes() - begin < 2 * 8 * n + 2**20
     assert counters() == before
-    assert len(step._prepared) == kept == 1
+    assert len(step._prepared) == 1
     assert prepared._idle == memory
-    assert u.tolist() == [1.0] * 1000
+    assert u.tolist() == [1.0] * n
+
+
+def test_a_call_that_is_made_often_copies_and_keeps_nothing():
+    called_often(300, 10**5)
+
+
+@pytest.mark.proof
+def test_memory_is_flat_over_ten_thousand_calls():
+    called_often(10**4, 10**5)

@@ -10,7 +10,7 @@ import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
-from workbench.language import add, scatter
+from workbench.language import add, compute, replicate, scatter, windows
 
 STEPS, KEPT = 9, 3
 
@@ -63,6 +63,21 @@ def step(draw, pool, places):
         return sent(value, places, other) % 11, labels
     if kind == "gather" and labels[axis] == "m":
         return value[(slice(None),) * axis + (places,)], labels
+    return reshaped_step(draw, kind, value, labels, axis)
+
+
+def reshaped_step(draw, kind, value, labels, axis):
+    """The kinds of steps in which no second array takes part."""
+    if kind == "flatten":  # backwards through all elements, row by row
+        return value.reshape(-1)[::-1].reshape(value.shape), labels
+    if kind == "window":
+        offsets = [draw.choice([-2, -1, 0, 1, 3]) for _ in labels]
+        rules = [draw.choice(list(RULES)) for _ in labels]
+        return (value + 3 * neighbours(value, offsets, rules)) % 11, labels
+    if kind == "repeat":
+        return repeated(value, 2, axis), labels[:axis] + "2" + labels[axis:]
+    if kind == "keep":
+        return kept(value * 2 % 11), labels
     return value % 5 + 1, labels
 
 
@@ -73,6 +88,29 @@ def sent(value, places, other):
     result = value.copy()
     np.add.at(result, places, other)
     return result
+
+
+RULES = {"outflow": "edge", "periodic": "wrap", "reflect": "symmetric", "mirror": "reflect"}
+
+
+def neighbours(value, offsets, rules):
+    """The neighbours of all elements, in one way for traced arrays and in another one for NumPy's."""
+    if not isinstance(value, np.ndarray):
+        return windows(lambda w: w[tuple(offsets)], value, boundary=tuple(rules))
+    for axis, (offset, rule) in enumerate(zip(offsets, rules, strict=True)):
+        wide = np.pad(value, [(3, 3) if k == axis else (0, 0) for k in range(value.ndim)], RULES[rule])
+        value = np.take(wide, np.arange(value.shape[axis]) + 3 + offset, axis)
+    return value
+
+
+def repeated(value, count, axis):
+    if isinstance(value, np.ndarray):
+        return np.repeat(np.expand_dims(value, axis), count, axis)
+    return replicate(value, count, axis)
+
+
+def kept(value):
+    return value if isinstance(value, np.ndarray) else compute(value)
 
 
 STEP_KINDS = ["meet", "choose", "outer", "fold", "scan", "product", "turn", "differ", "gather", "scatter"]

@@ -9,7 +9,7 @@ import pytest
 import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench.errors import RunError, ShapeError, TraceError
-from workbench.language import add, compute, constant, fixed, fold, maximum, multiply, replicate, windows, zip_with
+from workbench.language import add, compute, constant, fold, maximum, multiply, replicate, windows, zip_with
 from workbench.pipeline import counters
 
 
@@ -148,6 +148,39 @@ def test_windows_have_the_boundary_rules_of_fields(rule):
         assert neighbours(x[:n], A, backend="openmp")[0].tolist() == sim.u.tolist()
 
 
+SIGNED = [
+    "fixed(0.5)",
+    "neumann(2.0, 0.25)",
+    "analytic(lambda i: 3.0 * i)",
+    "reflect(sign=-1)",
+    "mirror(sign=-1)",
+    "periodic(sign=-1)",
+    '{"x-": fixed(1.0), "x+": "outflow"}',
+    '{"x-": "mirror", "x+": constant(4.0)}',
+]
+
+
+@pytest.mark.parametrize("rule", SIGNED)
+def test_windows_have_what_the_ghost_cells_of_fields_have(rule):
+    """One axis; the offsets reach beyond the axis too."""
+    boundary = eval(rule, vars(wb.language))  # texts of this file
+    given = (tuple(boundary.values()),) if isinstance(boundary, dict) else boundary
+
+    @wb.collective
+    def neighbours(x):
+        return windows(lambda w: w[-4] + 2 * w[-1] + 5 * w[+1] + 7 * w[+3], x, boundary=given)
+
+    draw_of = np.random.default_rng(5)
+    for n in (1, 2, 9):
+        x = draw_of.integers(-9, 9, n).astype(float)
+        cell = f'u = field("u", boundary={rule})\nu.next = u[-4] + 2 * u[-1] + 5 * u[+1] + 7 * u[+3]'
+        sim = wb.trace(cell).simulate(u=x, backend="reference")
+        sim.run(1)
+        assert neighbours(x, backend="reference").tolist() == sim.u.tolist()
+    if rule in SIGNED[:2]:
+        assert_same_bits(neighbours(x, backend="openmp"), neighbours(x, backend="reference"))
+
+
 def test_windows_of_constants_of_several_arrays_and_without_a_rule():
     @wb.collective
     def neighbours(A, B, edge):
@@ -224,7 +257,12 @@ ERRORS = [
     (lambda x: windows(lambda w: w[+1], x), (np.ones(3),), RunError, "x is read at index 3, for i = 2"),
     (lambda x: windows(lambda w: w[0.5], x), (np.ones(3),), TraceError, r"w\[0.5\] is no neighbour"),
     (lambda x: windows(lambda w: w[x[0]], x), (np.ones(3),), TraceError, "needs one number"),
-    (lambda x: windows(lambda w: w[1], x, boundary=fixed(1.0)), (np.ones(3),), TraceError, "no boundary fixed"),
+    (
+        lambda x: windows(lambda w: w[1], x, boundary=(("periodic", "mirror"),)),
+        (np.ones(3),),
+        TraceError,
+        "for one axis",
+    ),
     (lambda x: windows(lambda w: w[1], x, boundary="wrap"), (np.ones(3),), TraceError, "'wrap' is no boundary rule"),
     (lambda x: windows(lambda w: w[1], x, boundary=("mirror",) * 2), (np.ones(3),), TraceError, "2 rules for 1 axes"),
     (lambda x: windows(lambda w: w[1, 0], x[:, None], boundary="mirror"), (np.ones(3),), TraceError, "made by None"),

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from operator import index as whole
 
 from workbench.errors import TraceError
-from workbench.frontend.boundaries import NO_RULE, Rule, one_rule
+from workbench.frontend.boundaries import NO_RULE, Rule, extend_term, one_rule
 from workbench.frontend.elements import is_array, parts_of
 from workbench.frontend.operations import apply, where
+from workbench.frontend.outside import Outside
 from workbench.frontend.positions import order_of
 from workbench.frontend.promotion import convert, spread
 from workbench.frontend.trace import Operand, Term, Trace, current_trace
@@ -21,8 +22,9 @@ def windows(f: Callable[..., object], xs: object, boundary: object = None) -> Va
     """The array of f(w), where w[0] is an element and w[-1], w[+1] are its neighbours; w[0, -1] with two axes.
 
     xs: an array, or a tuple of them, of which f gets a window each. boundary: what lies outside, "outflow", "periodic",
-    "reflect", "mirror" or constant(value), one for all axes or a tuple with one for each. Without a rule a read outside
-    is an error of the call. Any offset may be read; an array that is computed is stored first.
+    "reflect", "mirror", constant(value) or another rule of fields, one for all axes or a tuple with one for each, which
+    may be a pair of both sides. Without a rule a read outside is an error of the call. Any offset may be read; an array
+    that is computed is stored first.
     """
     trace = current_trace("windows")
     text = trace.text_here("windows")
@@ -76,27 +78,52 @@ class _Window:
             return wrap(self.term)
         return wrap(_neighbour(self.trace, self.term, dict(zip(axes, offsets, strict=True)), self._rules(len(axes))))  # type: ignore[arg-type]  # None is not in it
 
-    def _rules(self, rank: int) -> tuple[Rule, ...]:
+    def _rules(self, rank: int) -> _Sides:
+        """The rule of both sides of each axis."""
         given = self.boundary
         each = given if isinstance(given, tuple | list) else (given,) * rank
-        rules = tuple(NO_RULE if rule is None else one_rule(rule, "windows") for rule in each)
-        bad = next((rule for rule in rules if rule.kind not in _KINDS or rule.sign != 1), None)
-        if bad is not None:
-            raise TraceError(
-                f"windows has no boundary {bad}",
-                advice='Use "outflow", "periodic", "reflect", "mirror" or constant(value).',
-            )
-        if len(rules) != rank:
-            raise TraceError(f"windows is given {len(rules)} rules for {rank} axes", advice="Give one for each axis.")
-        return rules
+        if len(each) != rank:
+            raise TraceError(f"windows is given {len(each)} rules for {rank} axes", advice="Give one for each axis.")
+        return tuple(_pair(rule) for rule in each)
 
 
-_KINDS = ("undefined", "outflow", "periodic", "reflect", "mirror", "constant")
+_Sides = tuple[tuple[Rule, Rule], ...]
 
 
-def _neighbour(trace: Trace, term: Term, offsets: Mapping[Axis, int], rules: tuple[Rule, ...]) -> Term:
+def _pair(given: object) -> tuple[Rule, Rule]:
+    sides = tuple(given) if isinstance(given, tuple | list) else (given, given)
+    rules = [NO_RULE if rule is None else one_rule(rule, "windows") for rule in sides]
+    if len(rules) != 2 or [rule.kind for rule in rules].count("periodic") == 1:
+        raise TraceError(
+            f"windows is given {given!r} for one axis",
+            advice='Give one rule, or one for each side; "periodic" is both.',
+        )
+    return rules[0], rules[1]
+
+
+def _neighbour(trace: Trace, term: Term, offsets: Mapping[Axis, int], sides: _Sides) -> Term:
+    """The neighbour at these offsets."""
+    own = dict(zip(offsets, sides, strict=True))
+    if all(low is high or str(low) == str(high) == low.kind for low, high in sides) and all(
+        low.kind in _WRITTEN and low.sign == 1 for low, _ in sides
+    ):
+        return _mapped(trace, term, offsets, {axis: low for axis, (low, _) in own.items()})
+    space = term.space
+    cells: list[Operand] = []
+    for number, axis in enumerate(space.axes):
+        index = trace.emit(lambda pool, number=number: pool.index(number, space))  # type: ignore[misc]  # bound now
+        cells.append(apply("add", index, offsets.get(axis, 0)))
+    extended = extend_term(trace, term, tuple(own.get(axis, (NO_RULE, NO_RULE)) for axis in space.axes))
+    return Outside(trace, extended, space).follow(cells).in_order(term.order)
+
+
+_WRITTEN = ("undefined", "outflow", "periodic", "reflect", "mirror", "constant")
+"""Rules that need no division in a cell, as the offset is known."""
+
+
+def _mapped(trace: Trace, term: Term, offsets: Mapping[Axis, int], own: Mapping[Axis, Rule]) -> Term:
     """The neighbour; where several axes lie outside, a constant of any of them holds, the first one first."""
-    space, own = term.space, dict(zip(offsets, rules, strict=True))
+    space = term.space
     places: dict[Axis, int] = {}
     outside: list[tuple[Operand, Operand]] = []
     for number, axis in enumerate(space.axes):
@@ -138,7 +165,7 @@ def _placed(trace: Trace, index: Term, offset: int, rule: Rule, axis: Axis) -> t
         case "undefined":
             pass
         case "analytic" | "fixed" | "neumann":
-            raise AssertionError("refused before")
+            raise AssertionError(rule)  # not in _WRITTEN
     assert isinstance(moved, Term)
     return moved, beyond
 

@@ -162,7 +162,7 @@ SIGNED = [
 
 @pytest.mark.parametrize("rule", SIGNED)
 def test_windows_have_what_the_ghost_cells_of_fields_have(rule):
-    """One axis; the offsets reach beyond the axis too."""
+    """One axis. Rules that map an index by one reflection need an axis as long as the reach."""
     boundary = eval(rule, vars(wb.language))  # texts of this file
     given = (tuple(boundary.values()),) if isinstance(boundary, dict) else boundary
 
@@ -171,7 +171,7 @@ def test_windows_have_what_the_ghost_cells_of_fields_have(rule):
         return windows(lambda w: w[-4] + 2 * w[-1] + 5 * w[+1] + 7 * w[+3], x, boundary=given)
 
     draw_of = np.random.default_rng(5)
-    for n in (1, 2, 9):
+    for n in (5, 9) if rule in (SIGNED[0], SIGNED[-1]) else (1, 2, 9):
         x = draw_of.integers(-9, 9, n).astype(float)
         cell = f'u = field("u", boundary={rule})\nu.next = u[-4] + 2 * u[-1] + 5 * u[+1] + 7 * u[+3]'
         sim = wb.trace(cell).simulate(u=x, backend="reference")

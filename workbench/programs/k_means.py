@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from workbench.array_function import collective
-from workbench.language import compute, generate
+from workbench.language import generate
 
 
 @collective
@@ -22,7 +22,7 @@ def nearest(x: Any, y: Any, centre_x: Any, centre_y: Any) -> Any:  # noqa: ANN40
 @collective
 def step(x: Any, y: Any, centre_x: Any, centre_y: Any) -> Any:  # noqa: ANN401  # arrays while it is traced are no NumPy arrays
     """The means of the points that are nearest to each centre: two arrays of length k. One without points stays."""
-    own = compute(_nearest(x, y, centre_x, centre_y))
+    own = _nearest(x, y, centre_x, centre_y)
     is_own = own[None, :] == generate(centre_x.shape, lambda centre: centre)[:, None]
     count = np.sum(is_own, axis=1)
     some = np.maximum(count, 1)

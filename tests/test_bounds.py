@@ -1,4 +1,4 @@
-"""Operators with a bound in ulp: each applied once, on every backend, to special and to random arguments."""
+"""Functions that are not exact: each applied once, on every backend, to special and to random arguments."""
 
 import functools
 import re
@@ -8,11 +8,12 @@ import pytest
 
 import workbench as wb
 from tests.kit.capabilities import backends_here
+from workbench.graph.elementary import SEQUENCES
 from workbench.graph.operators import OPERATORS
 from workbench.graph.types import F32, F64
 from workbench.run.verification import distance
 
-BOUNDED = {name: row for name, row in OPERATORS.items() if row.ulp}
+BOUNDED = {name: row for name, row in OPERATORS.items() if row.ulp or name in SEQUENCES}
 TYPES = {"f32": F32, "f64": F64}
 RANDOM, SIMULATED = 20_000, 100  # random arguments of each kind; a simulated cell takes 0.1 ms
 FURTHER = {"rsqrt": lambda x: 1 / np.sqrt(x)}  # what NumPy has no function for
@@ -20,7 +21,7 @@ NEARLY_EXACT = 1  # ulp: computed in a wider type and rounded
 
 
 def program(dtype):
-    """One kernel that applies every operator with a bound to fields x and y, and stores each result in a field."""
+    """One kernel that applies every such function to fields x and y, and stores each result in a field."""
     names = " ".join(f"of_{name}" for name in BOUNDED)
     lines = [
         f'x, y = fields("x y", dtype="{dtype}")',
@@ -79,7 +80,10 @@ def test_one_application_stays_within_the_bound(backend, dtype):
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_the_reference_is_nearly_exact_itself(dtype):
-    """Else a backend whose own library keeps the bound could be farther away from the reference than the bound."""
+    """Else a backend whose own library keeps the bound could be farther away from the reference than the bound.
+
+    What is a sequence has no other bound than this one.
+    """
     found, (x, y) = applied(dtype, "reference", seed=1)
     for name in BOUNDED:
         function, operands = FURTHER.get(name) or getattr(np, name), (x, y)[: BOUNDED[name].arity]
@@ -113,8 +117,45 @@ def test_one_over_a_root_keeps_the_bits_of_its_two_operations():
         assert distance(simulation.step()["v"], 1 / np.sqrt(x), F64) == 0
 
 
+# The first and the last argument for which the exact result rounds to a number, and what the neighbours beyond have.
+ENDS = {
+    ("exp", "f64"): ("-0x1.74910d52d3051p+9", 0.0, "0x1.62e42fefa39efp+9", np.inf),
+    ("exp", "f32"): ("-0x1.9fe368p+6", 0.0, "0x1.62e42ep+6", np.inf),
+    ("exp2", "f64"): ("-0x1.0cbffffffffffp+10", 0.0, "0x1.fffffffffffffp+9", np.inf),
+    ("exp2", "f32"): ("-0x1.2bfffep+7", 0.0, "0x1.fffffep+6", np.inf),
+}
+
+
+@pytest.mark.parametrize(("name", "dtype"), ENDS)
+def test_an_exponential_leaves_the_numbers_where_the_exact_one_does(name, dtype):
+    first, below, last, above = ENDS[name, dtype]
+    type_ = TYPES[dtype].numpy.type
+    first, last = type_(float.fromhex(first)), type_(float.fromhex(last))
+    meaning = OPERATORS[name].meaning
+    assert meaning(np.array([first]))[0] == np.finfo(type_).smallest_subnormal
+    assert meaning(np.array([np.nextafter(first, type_(-np.inf))]))[0] == below
+    assert np.isfinite(meaning(np.array([last]))[0])
+    assert meaning(np.array([np.nextafter(last, type_(np.inf))]))[0] == above
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_functions_are_exact_where_the_result_is_a_plain_number(dtype):
+    info, type_ = np.finfo(TYPES[dtype].numpy), TYPES[dtype].numpy.type
+    whole = np.arange(info.minexp - info.nmant, info.maxexp).astype(type_)
+    powers = np.ldexp(type_(1), whole.astype(int))
+    meaning = {name: OPERATORS[name].meaning for name in SEQUENCES}
+    assert (meaning["exp2"](whole) == powers).all()
+    assert (meaning["log2"](powers) == whole).all()
+    tens = np.array([10.0**k for k in range(22 if dtype == "f64" else 11)], type_)
+    assert (meaning["log10"](tens) == np.arange(len(tens))).all()
+    assert meaning["exp"](np.array([0, -0.0], type_)).tolist() == [1, 1]
+    assert np.array_equal(np.signbit(meaning["tanh"](np.array([0, -0.0], type_))), [False, True])
+    assert np.array_equal(np.signbit(meaning["log"](np.array([1], type_))), [False])
+
+
 def test_every_operator_with_a_bound_is_in_the_program():
     graph = wb.trace(program("f64"), name="bounded").graph
     stored = set(re.findall(r"= (\w+)", str(graph)))
     assert set(BOUNDED) <= stored
     assert len(BOUNDED) == 24
+    assert not any(OPERATORS[name].ulp for name in SEQUENCES)

@@ -8,6 +8,7 @@ from workbench.backends.compile_pool import Source
 from workbench.backends.openmp import OpenmpBackend
 from workbench.backends.vectorisation import inner_loops
 from workbench.frontend.cell import trace_cell
+from workbench.graph.elementary import SEQUENCES
 from workbench.planning import plan_graph
 
 ROOTS = """
@@ -16,7 +17,13 @@ w, x = fields("w x", dtype="f32")
 v.next = rsqrt(u)
 x.next = rsqrt(w)
 """
-CELLS = {"life": (LIFE, 2), "roots": (ROOTS, 1)}
+ELEMENTARY = "\n".join(
+    f'u_{name}_{dtype}, v_{name}_{dtype} = fields("u_{name}_{dtype} v_{name}_{dtype}", dtype="{dtype}")\n'
+    f"v_{name}_{dtype}.next = {name}(u_{name}_{dtype})"
+    for name in SEQUENCES
+    for dtype in ("f32", "f64")
+)
+CELLS = {"life": (LIFE, 2), "roots": (ROOTS, 1), "elementary": (ELEMENTARY, 1)}
 
 
 @pytest.mark.parametrize("name", ["wave", "hello_delayed", "hello_manifest", "heat", *CELLS])

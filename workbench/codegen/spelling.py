@@ -10,6 +10,7 @@ from typing import Literal
 
 from workbench.errors import GraphError
 from workbench.graph import OPERATORS, StorageType
+from workbench.graph.elementary import SEQUENCES
 from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.types import BOOL, DD, F64
 
@@ -103,6 +104,7 @@ _PRELUDE: dict[str, str] = {
     "isfinite": "is_finite",
     "copysign": "with_sign_of",
     "rsqrt": "reciprocal_sqrt",
+    **{name: f"{name}_of" for name in SEQUENCES},
 }
 # Functions of the mathematics library under another name than the operator's; all others keep theirs.
 _LIBRARY: dict[str, str] = {
@@ -129,7 +131,16 @@ _WRAPPED: dict[str, str] = {
 }
 
 PRELUDE_NAMES: frozenset[str] = frozenset(
-    {*_PRELUDE.values(), *_WRAPPED.values(), "absolute", "saturated", "from_bits", "read_global", "write_global"}
+    {
+        *_PRELUDE.values(),
+        *_WRAPPED.values(),
+        "absolute",
+        "saturated",
+        "from_bits",
+        "bits_of",
+        "read_global",
+        "write_global",
+    }
     | {f"dd_{name}" for name in OPERATORS}
     | {spelled for name in TYPE_NAMES for spelled in (f"dd_from_{name}", f"{name}_from_dd")}
 )
@@ -212,6 +223,11 @@ def spell(
     if operator in _PRELUDE:
         return call(_PRELUDE[operator], operands)
     return call(target.math + _LIBRARY.get(operator, operator), operands)
+
+
+def elementary_name(operator: str) -> str:
+    """What a text calls to apply an operator that is a sequence (stencil_elementary.h)."""
+    return _PRELUDE[operator]
 
 
 def function_name(operator: str) -> str:

@@ -117,7 +117,7 @@ class Verification:
             verdict = f"FAILED: beyond the bounds of the operators: {', '.join(broken)}"
         else:
             free = dict.fromkeys(d.name for d in self.deviations if None in (d.bound_one, d.bound_all))
-            verdict = "within the bounds of functions like exp"
+            verdict = "within the bounds of functions like sin"
             verdict += f"; not judged, because computed from their results: {', '.join(free)}" if free else ""
         return f"{self.machine}, {' x '.join(map(str, self.extents))} cells: {verdict}"
 

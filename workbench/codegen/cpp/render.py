@@ -10,6 +10,7 @@ from workbench.codegen.cpp.kernel import has_steady_ghosts, kernel_code
 from workbench.codegen.loops import KernelCode
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.rendering import marked_origins, render_template, template_text
+from workbench.codegen.runtime import elementary
 from workbench.codegen.runtime.extended import HEADER, SUMS_HEADER, extended_header, extends
 from workbench.codegen.source import Source
 from workbench.codegen.spelling import CPP
@@ -29,6 +30,7 @@ class UnitContext:
     members: int
     keeps_tags: bool
     extended: bool
+    elementary: bool
 
 
 def render_openmp(plan: Plan) -> Source:
@@ -41,7 +43,8 @@ def render_openmp(plan: Plan) -> Source:
     kernels = tuple(kernel_code(plan, kernel, CPP, functions) for kernel in plan.kernels)
     members = max((k.members for k in kernels), default=1)
     steady = has_steady_ghosts(plan)
-    context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, steady, extends(plan))
+    own = elementary.is_elementary(plan.graph)
+    context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, steady, extends(plan), own)
     plain, lines = marked_origins(plan, render_template("openmp.cpp.jinja", context))
     words = tuple(word for kernel in kernels for word in kernel.words)
     name = f"plan_{hashlib.sha256(plain.encode()).hexdigest()[:16]}"
@@ -68,4 +71,5 @@ _OPENMP_HEADERS = (
 @cache
 def openmp_headers() -> tuple[tuple[str, str], ...]:
     """The headers that C++ texts include, as (name, text)."""
-    return (*((name, template_text(name)) for name in _OPENMP_HEADERS), (HEADER, extended_header()))
+    made = ((HEADER, extended_header()), (elementary.HEADER, elementary.elementary_header()))
+    return (*((name, template_text(name)) for name in _OPENMP_HEADERS), *made)

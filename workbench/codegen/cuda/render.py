@@ -11,6 +11,7 @@ from workbench.codegen.cuda.device import DeviceKernel, KernelLaunches, LaunchCo
 from workbench.codegen.cuda.kernel import device_kernel
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.rendering import marked_origins, render_template, template_text
+from workbench.codegen.runtime import elementary
 from workbench.codegen.runtime.extended import HEADER, extended_header, extends
 from workbench.codegen.source import Source
 from workbench.planning.plan import Plan
@@ -27,6 +28,7 @@ class DeviceUnit:
     dim: int
     kernels: tuple[DeviceKernel, ...]
     extended: bool
+    elementary: bool
 
     @property
     def scans(self) -> bool:
@@ -84,7 +86,8 @@ def render_cuda(plan: Plan) -> CudaText:
     """The plan as CUDA text. Same plan, same bytes; sizes, grids and blocks are no part of it."""
     functions = _PlacedNames(RESERVED)
     made = [device_kernel(plan, kernel, functions) for kernel in plan.kernels]
-    unit = DeviceUnit(plan.graph.name, plan.graph.dim, tuple(code for code, _ in made), extends(plan))
+    own = elementary.is_elementary(plan.graph)
+    unit = DeviceUnit(plan.graph.name, plan.graph.dim, tuple(code for code, _ in made), extends(plan), own)
     marked = render_template("cuda.cu.jinja", unit)
     text, lines = marked_origins(plan, marked)
     lines = tuple(replace(o, subkernel=o.subkernel.removeprefix(_PLACE)) for o in lines)
@@ -98,7 +101,8 @@ def cuda_headers() -> tuple[tuple[str, str], ...]:
     """The headers that CUDA texts include, as (name, text)."""
     parts = ("stencil_cuda_folds.h", "stencil_cuda_scans.h", "stencil_cuda_scatters.h", "stencil_torre.h")
     names = ("stencil_prelude.h", "stencil_cuda.h", *parts)
-    return (*((name, template_text(name)) for name in names), (HEADER, extended_header()))
+    generated = ((HEADER, extended_header()), (elementary.HEADER, elementary.elementary_header()))
+    return (*((name, template_text(name)) for name in names), *generated)
 
 
 def inlined(text: str, name: str = "kernels.cu") -> str:

@@ -31,7 +31,7 @@ _ALL_SECONDS = 1.5  # after which nothing is repeated, and caches are left out: 
 _TURNS = 250_000  # of the loop over 64 doubles, about a hundredth of a second
 _LANES = 64  # doubles in registers: enough independent chains to hide the latency of an addition
 
-_LEVEL_BYTES = (32 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)  # a thread, in two arrays
+_LEVEL_BYTES = (16 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)  # a thread, in two arrays
 _MOVED_BYTES = 16 << 20  # in one measurement of a level, a thread
 
 _SOURCE = """
@@ -195,7 +195,7 @@ def _threads_text(threads: int) -> str:
 
 
 def _note_name(threads: int) -> str:
-    return "host-" + hashlib.sha256(f"2 {threads} {processor_text()}".encode()).hexdigest()[:32]
+    return "host-" + hashlib.sha256(f"3 {threads} {processor_text()}".encode()).hexdigest()[:32]
 
 
 def copy_tasks(threads: int) -> tuple[list[Callable[[], object]], int]:

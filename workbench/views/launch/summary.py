@@ -19,6 +19,7 @@ from workbench.planning.axes import loop_extents
 from workbench.planning.plan import Plan
 from workbench.run.calling import Terms, terms_of
 from workbench.run.progress import in_digits
+from workbench.views.launch.tiles import locality_lines
 
 ASSUMED_REGISTERS = 32  # of a thread, until a compiler has said
 MOST_REGISTERS = 255
@@ -75,7 +76,8 @@ class LaunchSummary:
     threads, tile, block and grid as in CpuChoices and DeviceChoices. rows: on a device all launches, on CPU threads the
     loops. shown: number of the row that the curves are of. told: who says how many registers there are, "" if nobody
     has yet and ASSUMED_REGISTERS are taken. traces: recorded by the simulator on `trace_extents` cells. terms: words
-    for what loops count, because a called machine has no cells.
+    for what loops count, because a called machine has no cells. locality: lines on
+    what steps in tiles move, and how fast they should be.
     """
 
     machine: str
@@ -95,6 +97,7 @@ class LaunchSummary:
     trace_extents: tuple[int, ...] = ()
     problem: str = ""
     terms: Terms = field(default=Terms())
+    locality: tuple[str, ...] = ()
 
     @property
     def trace(self) -> LaunchTrace | None:
@@ -123,7 +126,10 @@ def summarise_launch(
     numbers = (threads or cpu.threads, cpu.tile, device_choices.block, device_choices.grid, choices.tiling.schedule)
     if row_of(backend).runs_on != "blocks":
         rows, terms = _cpu_rows(plan, extents), terms_of(plan.graph)
-        return LaunchSummary(plan.graph.name, backend, extents, *numbers, rows, problem=found.problem, terms=terms)
+        moved = locality_lines(plan, extents, threads or cpu.threads)
+        return LaunchSummary(
+            plan.graph.name, backend, extents, *numbers, rows, problem=found.problem, terms=terms, locality=moved
+        )
     device = device_limits(capability)
     known = {each.kernel: each for each in found.resources}
     launches = _device_launches(plan, extents)
@@ -218,6 +224,7 @@ def describe_launch(summary: LaunchSummary) -> str:
         tile = f"{summary.tile} rows" if summary.tile else f"automatic, about 16384 {terms.cells}"
         lines.append(f"  threads {threads}; a task: {tile}")
         lines += [f"  {row.name}: {row.cells} {terms.cells}{_tasks_text(row)}" for row in summary.rows]
+        lines += [f"  {line}" for line in summary.locality]
     else:
         grid = str(summary.grid) if summary.grid else "as many blocks as there is work for"
         lines.append(f"  {summary.block} threads a block; grid {grid}; {device_text(summary.device)}")

@@ -1,0 +1,42 @@
+"""Forecast of rates from bytes and ceilings; `tests/bench/bench_model.py` compares it with what is measured."""
+
+import pytest
+
+from tests.planning.random_tileable import HEAT
+from tests.planning.test_locality import tiled, wave_of_order
+from workbench.planning.choices import TilingChoices
+from workbench.planning.cost import ESTIMATE, CacheLevel, HostFigures
+from workbench.planning.schedules.forecast import forecasts
+from workbench.planning.schedules.locality import tile_sizes
+
+FIGURES = HostFigures(
+    40e9, 350e9, "given", (CacheLevel(1 << 14, 160e9), CacheLevel(1 << 19, 80e9), CacheLevel(1 << 28, 40e9))
+)
+
+
+def test_a_wave_waits_for_memory_in_steps_and_for_its_loads_in_tiles():
+    kernel, extents = tiled(wave_of_order(2), 3), (384,) * 3
+    step, tile = forecasts(kernel, extents, tile_sizes(kernel, extents, TilingChoices(), 2), FIGURES)
+    assert step.near == pytest.approx((8 + 1) * 4 / 160e9)
+    assert step.second == tile.second == pytest.approx(12 / 80e9)
+    assert step.memory == pytest.approx(12 / 40e9)  # in place: before is read and written
+    assert step.rate == pytest.approx(1 / (36 / 160e9 + 12 / 80e9 + 12 / 40e9))
+    assert (step.limit, tile.limit) == ("memory", "loads and stores")
+    assert tile.memory < step.memory / 5
+    assert 1.4 * step.rate < tile.rate < 1.8 * step.rate
+
+
+def test_a_store_to_an_array_that_is_not_read_brings_its_line_in():
+    step, _ = forecasts(
+        tiled(HEAT, 2), (4096, 4096), tile_sizes(tiled(HEAT, 2), (4096, 4096), TilingChoices()), FIGURES
+    )
+    assert step.memory == pytest.approx(3 * 8 / 40e9)
+
+
+def test_slow_arithmetic_and_slow_memory_are_named():
+    kernel, extents = tiled(wave_of_order(2), 3), (384,) * 3
+    slow = HostFigures(40e9, 1e9, "given", FIGURES.levels)
+    assert [each.limit for each in forecasts(kernel, extents, None, slow)] == ["arithmetic"]
+    slow = HostFigures(4e9, 350e9, "given", FIGURES.levels)
+    assert [each.limit for each in forecasts(kernel, extents, None, slow)] == ["memory"]
+    assert forecasts(kernel, extents, None, ESTIMATE) == ()

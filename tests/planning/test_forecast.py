@@ -3,15 +3,11 @@
 import pytest
 
 from tests.planning.random_tileable import HEAT
-from tests.planning.test_locality import tiled, wave_of_order
+from tests.planning.tiled_kernels import FIGURES, tiled, wave_of_order
 from workbench.planning.choices import TilingChoices
-from workbench.planning.cost import ESTIMATE, CacheLevel, HostFigures
+from workbench.planning.cost import ESTIMATE, HostFigures
 from workbench.planning.schedules.forecast import forecasts
 from workbench.planning.schedules.locality import tile_sizes
-
-FIGURES = HostFigures(
-    40e9, 350e9, "given", (CacheLevel(1 << 14, 160e9), CacheLevel(1 << 19, 80e9), CacheLevel(1 << 28, 40e9))
-)
 
 
 def test_a_wave_waits_for_memory_in_steps_and_for_its_loads_in_tiles():

@@ -5,8 +5,9 @@ import random
 import pytest
 
 from tests.planning.random_tileable import HEAT, STAGED, TURNING, WATCHED, WAVE
+from tests.planning.tiled_kernels import tiled, wave_of_order
 from workbench.frontend.cell import trace_cell
-from workbench.planning import Choices, PlanChoices, plan_graph
+from workbench.planning import plan_graph
 from workbench.planning.choices import TilingChoices
 from workbench.planning.schedules.diamond import lattice
 from workbench.planning.schedules.least_traffic import least_bytes
@@ -15,21 +16,6 @@ from workbench.planning.schedules.locality_table import locality_table, locality
 from workbench.planning.schedules.shapes import Shape, crossing, diamond_base, lattice_tile, tower, uses_of
 
 MIB = 1 << 20
-
-
-def tiled(text, dim):
-    choices = Choices(plan=PlanChoices().changed(schedule="diamond"))
-    return plan_graph(trace_cell(text, name="cell", dim=dim).graph, choices).main
-
-
-def wave_of_order(order):
-    """The paper's equation: two arrays, a star of order / 2 cells along each axis."""
-    star = " + ".join(f"(u.at(+{k}, x) + u.at(-{k}, x)) / {k * k}" for k in range(1, order // 2 + 1))
-    return f"""
-u, w = fields("u w", dtype="f32", boundary=constant(0.0))
-u.next = 2 * u - w + 0.1 * sum({star} - 2 * u for x in axes)
-w.next = u
-"""
 
 
 @pytest.mark.parametrize("order", [2, 4, 8])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from bokeh.layouts import column
 from bokeh.models import ColumnDataSource, HoverTool, Range1d
@@ -10,11 +10,10 @@ from bokeh.plotting import figure
 
 from workbench.graph.shown import Bundle
 from workbench.views.drawing.line_plot import colour_of
+from workbench.views.drawing.shapes import Drawing
 from workbench.views.page.bokeh_pane import BokehPane, Tool, ToolState
 from workbench.views.tiles.drawing import tile_edges
-
-if TYPE_CHECKING:
-    from workbench.views.tiles.view import TilesView
+from workbench.views.tiles.summary import TilesSummary
 
 _TOOLS = (
     Tool("play", "Play", "Turns follow each other"),
@@ -25,10 +24,34 @@ _KEYS = ("ArrowLeft", "ArrowRight", "Home", "End", " ")
 _PALE, _EDGE, _BAR = "#8a949f", "#8a949f", "#1a6fb5"
 
 
+class Turned(Protocol):
+    """A view that goes from turn to turn, as far as its figure needs it."""
+
+    summary: TilesSummary
+    turn: int
+
+    @property
+    def playing(self) -> bool:
+        """Whether turns follow each other by themselves."""
+
+    @property
+    def drawing(self) -> Drawing:
+        """The picture of now."""
+
+    def show(self, turn: int) -> None:
+        """Show what is done after so many turns."""
+
+    def play(self) -> None:
+        """Let turns follow each other."""
+
+    def pause(self) -> None:
+        """Stay where it is."""
+
+
 class TilesFigure:
     """The figure of one view."""
 
-    def __init__(self, view: TilesView) -> None:
+    def __init__(self, view: Turned) -> None:
         summary = view.summary
         self._view = view
         self._pieces = ColumnDataSource(

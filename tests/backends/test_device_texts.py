@@ -10,6 +10,8 @@ from workbench import Machine, trace
 from workbench.backends.device_text import flushing
 from workbench.backends.nvrtc import find_nvrtc, nvrtc_version
 from workbench.frontend.words import groups
+from workbench.language import constant
+from workbench.planning.choices import Choices, PlanChoices
 from workbench.run.calling import is_called
 from workbench.solvers import hydro, wave
 from workbench.solvers.catalogue import ALL, machines_of
@@ -105,3 +107,20 @@ def test_all_texts_are_ieee_and_need_the_registers_that_they_needed(capability, 
     if nvrtc_version(find_nvrtc(13)) != TABLE_OF:
         pytest.skip(f"no CUDA compiler as that of the table: NVRTC {TABLE_OF[0]}.{TABLE_OF[1]}")
     golden(f"registers.sm_{capability}.txt", "\n".join(rows) + "\n")
+
+
+@pytest.mark.proof
+def test_towers_keep_their_values_in_registers(path, golden):
+    """The seed configurations of DiamondTorre, f32, one block of 256 threads a tower."""
+    rows = []
+    for order, size in ((2, 1), (2, 2), (2, 3), (4, 1), (4, 2), (8, 1)):
+        machine = wave.machine(3, order=order, time_order=2, dtype="f32", boundary=constant(0.0))
+        plan = PlanChoices().changed(schedule="diamondtorre", diamond_size=size, column_threads=256)
+        resources = compiled(path, machine.with_choices(Choices(plan=plan)), "90").resources()
+        (torre,) = (each for each in resources if each.kernel == "torre_step")
+        assert torre.shared_bytes <= 48 << 10
+        needs = f"{torre.registers} registers, {torre.spill_store_bytes} bytes spilled, {torre.shared_bytes} shared"
+        rows.append(f"order {order}, DTS {size}: {needs}")
+    if nvrtc_version(find_nvrtc(13)) != TABLE_OF:
+        pytest.skip(f"no CUDA compiler as that of the table: NVRTC {TABLE_OF[0]}.{TABLE_OF[1]}")
+    golden("registers.torre.sm_90.txt", "\n".join(rows) + "\n")

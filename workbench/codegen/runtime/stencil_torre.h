@@ -97,7 +97,8 @@ template <int REACH, int SIZE, bool RING_X, bool RING_Y> struct Tower {
 
     // The element of the last axis' cell 0. All cells of a whole cover lie in the domain as they are.
     template <bool WHOLE> STENCIL_FUNCTION Index element(Index level, int a, int b) const {
-        if (WHOLE) return start + x_of(level, a, b) * stride_x + y_of(a, b) * stride_y;
+        const Index corner = start + x_of(level, 0, 0) * stride_x + y * stride_y;  // the same for all cells of a level
+        if (WHOLE) return corner + (a + b) / 2 * stride_x + (a - b) / 2 * stride_y;
         return start + home_x(level, a, b) * stride_x + home_y(a, b) * stride_y;
     }
 
@@ -113,9 +114,9 @@ template <int REACH, int SIZE, bool RING_X, bool RING_Y> struct Tower {
         const bool beside = a < wide_a + 2 * REACH && b < wide_b + 2 * REACH;
         return beside && at >= low_of(level) - below_x && at < high_of(level) + above_x && inside;
     }
-    // Whether others read what the tower computes: it does not write the cell again two levels later.
+    // Whether others read what the tower computes: it does not write the cell again two levels later, top levels apart.
     template <bool WHOLE> STENCIL_FUNCTION bool stores(Index level, int a, int b) const {
-        if (a < 2 * REACH || b < 2 * REACH || level >= levels - 2) return true;
+        if (a < 2 * REACH || b < 2 * REACH) return true;
         if (WHOLE) return false;
         const Index at = x_of(level, a, b);
         return at < low_of(level + 2) || at >= high_of(level + 2);

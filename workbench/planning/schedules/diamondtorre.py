@@ -69,7 +69,7 @@ def torre_of(towers: Towers, extents: tuple[int, ...], choices: TilingChoices) -
             if length <= MOST_THREADS
             else "Let another axis be the last one.",
         )
-    if length < towers.along:
+    if length < 2 * towers.along:
         return None
     rings = towers.rings[0], towers.rings[1]
     return torre((rows, columns), towers.reach, towers.size, choices.depth or DEPTH, rings)

@@ -2,7 +2,8 @@
 
 `dot_product`, `black_scholes` (prices of options), `canny` (edges of a picture), `floyd_warshall` (shortest paths),
 `fluid` (stable fluids in a box), `histogram`, `k_means`, `md5`, `matrix_product`, `sparse_product`, `n_body` (gravity,
-as a function of arrays and as a cell of pairs). Each is imported on first use:
+as a function of arrays and as a cell of pairs). Machines: `hermite` (a star cluster in f64, dd or both),
+`loop_integral` (a Feynman diagram in f64 or dd). Each is imported on first use:
 `workbench.programs.dot_product.dot_product(x, y)`.
 """
 
@@ -15,8 +16,10 @@ NAMES = (
     "dot_product",
     "floyd_warshall",
     "fluid",
+    "hermite",
     "histogram",
     "k_means",
+    "loop_integral",
     "matrix_product",
     "md5",
     "n_body",

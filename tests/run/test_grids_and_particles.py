@@ -8,6 +8,7 @@ from tests.kit.bits import assert_same_bits
 from workbench.errors import ShapeError, TraceError
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import summary
+from workbench.views.graph.summary import describe_graph, summarise_graph
 
 SAMPLED = """
 phi = field("phi", boundary="{rule}")
@@ -115,6 +116,10 @@ def test_words_for_cells_and_particles():
     assert "bytes and" in card
     assert "flops a step" in card
     assert "steps/s" in card
+    seen = summarise_graph(machine.plan(), (64, 64, 1000))
+    assert seen.line.endswith("observed 3 sub-kernels, 24 bytes along x, y, 112 bytes along particles")
+    assert "210304 bytes and" in describe_graph(seen)  # 24 * 64 * 64 + 112 * 1000
+    assert "flops a step" in describe_graph(seen)
     assert sim.to_xarray().phi.dims == ("x", "y")
     assert sim.to_xarray().x0.dims == ("particles",)
 

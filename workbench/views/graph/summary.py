@@ -10,7 +10,8 @@ from workbench.backends.registry import SHOWN
 from workbench.graph import Store, formula, own_name, value_name, value_names
 from workbench.pipeline import memory_of
 from workbench.planning.allocation import wishes_of
-from workbench.planning.cost import step_cost
+from workbench.planning.axes import axes_text
+from workbench.planning.cost import step_cost, whole_cost
 from workbench.planning.emission import emit
 from workbench.planning.plan import KernelPlan, Plan, Step, Storage, Subkernel
 from workbench.planning.reach import no_margins
@@ -84,8 +85,8 @@ class GraphGroup:
 class GraphSummary:
     """One kernel of a plan as it is drawn; `nodes[i].ref.node == i`, operands are numbers of nodes.
 
-    bytes_moved and flops are for one cell and step; `observed`: one with scalars that other steps do not evaluate.
-    Arrays and memory are those of the whole simulation for `extents`.
+    bytes_moved and flops are for what `total` names: one cell and step or, of cells and particles, a step. `observed`:
+    a step with scalars that others do not evaluate. Arrays and memory are those of the whole simulation for `extents`.
     `changed`: nodes that the compared plan stores otherwise. `line`: all in one line. `cell`: one of what
     loops count, because a called machine has no cells.
     """
@@ -104,6 +105,7 @@ class GraphSummary:
     observed: bool = False
     changed: tuple[int, ...] = ()
     cell: str = "a cell"
+    total: str = "a cell"
 
     def count(self, storage: Storage) -> int:
         """How many values live there."""
@@ -121,7 +123,13 @@ def plan_line(plan: Plan, kernel: str = "") -> str:
         return counted(len(step.subkernels), "sub-kernel")
 
     def moved(step: Step) -> str:
-        return f"{step_cost(step).bytes_moved:g} bytes {terms_of(plan.graph).cell}"
+        if not terms_of(plan.graph).whole:
+            return f"{step_cost(step).bytes_moved:g} bytes {terms_of(plan.graph).cell}"
+        over: dict[str, float] = {}
+        for loop in step.subkernels:
+            axes = axes_text(plan.graph.space, loop.axes)
+            over[axes] = over.get(axes, 0.0) + loop.cost.bytes_moved
+        return ", ".join(f"{moved:g} bytes along {axes}" for axes, moved in over.items())
 
     line = f"{title}: {loops(planned.plain)}; {stored}; {moved(planned.plain)}"
     if not planned.has_diagnostics:
@@ -174,7 +182,8 @@ def summarise_graph(
         )
         for index, node in enumerate(nodes)
     )
-    cost = step_cost(planned.observed)
+    terms = terms_of(plan.graph)
+    cost = whole_cost(planned.observed, extents) if terms.whole else step_cost(planned.observed)
     before = None if compared is None else compared.kernel(planned.kernel.name).storage
     return GraphSummary(
         machine=plan.graph.name,
@@ -190,7 +199,8 @@ def summarise_graph(
         extents=extents,
         observed=planned.has_diagnostics,
         changed=tuple(i for i, s in enumerate(planned.storage) if before is not None and before[i] is not s),
-        cell=terms_of(plan.graph).cell,
+        cell=terms.cell,
+        total=terms.each if terms.whole else terms.cell,
     )
 
 
@@ -235,7 +245,7 @@ def describe_graph(summary: GraphSummary) -> str:
     lines = [
         f"graph of {summary.machine}, kernel {summary.kernel}: {len(summary.nodes)} values, "
         f"{counted(len(summary.groups), 'sub-kernel')}, "
-        f"{summary.bytes_moved:g} bytes and {summary.flops:g} flops {summary.cell}"
+        f"{summary.bytes_moved:g} bytes and {summary.flops:g} flops {summary.total}"
         + (", where scalars are observed" if summary.observed else ""),
         f"Manifest: {_listed(stored)}; {summary.count(Storage.DELAYED)} Delayed, "
         f"{summary.count(Storage.EXISTING)} Existing, {summary.count(Storage.GLOBAL)} Global",

@@ -132,6 +132,43 @@ def test_histogram(n, bins, dtype):
     one_loop(program.machine(values, 0.0, 1.0, before), arrays=3)
 
 
+def escaped(x, y, width, limit, shape, dtype):
+    """Point by point, as a person writes it."""
+    rows, columns = shape
+    turns = np.zeros(shape, np.int64)
+    step = dtype(width) / dtype(columns)
+    for row, column in np.ndindex(shape):
+        a = dtype(x) + dtype(column + 0.5 - columns / 2) * step
+        b = dtype(y) + dtype(rows / 2 - 0.5 - row) * step
+        u, v = a, b
+        while turns[row, column] < limit and u * u + v * v <= 4:
+            u, v = u * u - v * v + a, dtype(2) * u * v + b
+            turns[row, column] += 1
+    return turns
+
+
+@pytest.mark.parametrize(("shape", "view"), [((5, 7), (-0.5, 0.0, 3.0)), ((37, 50), (-0.745, 0.11, 0.12))])
+def test_mandelbrot(shape, view):
+    mandelbrot = programs.mandelbrot
+    for program, dtype in ((mandelbrot.escape_times, np.float32), (mandelbrot.escape_times_f64, np.float64)):
+        found = program(*view, 60, shape)
+        assert (found == escaped(*view, 60, shape, dtype)).all()
+        for backend, threads in (("reference", 1), ("openmp", 1), ("openmp", 3), ("cuda-sim", 1)):
+            assert_same_bits(program(*view, 60, shape, backend=backend, threads=threads), found)
+        one_loop(program.machine(*view, 60, shape), arrays=1)
+    assert (mandelbrot.unrolled(20)(*view, shape) == mandelbrot.escape_times(*view, 20, shape)).all()
+
+
+def test_another_part_of_the_plane_compiles_nothing(monkeypatch):
+    program = programs.mandelbrot.escape_times
+    first = program(-0.5, 0.0, 3.0, 20, (6, 8))
+    monkeypatch.setattr("workbench.array_function.compile_graph", None)  # which nobody can call
+    for width, limit in ((1.0, 50), (0.1, 20)):
+        assert (program(-0.745, 0.1, width, limit, (6, 8)) != first).any()
+    with pytest.raises(TypeError):
+        program(-0.5, 0.0, 3.0, 20, (8, 6))  # a shape is known while it is traced
+
+
 def test_programs_are_a_room_of_their_own():
     assert set(programs.NAMES) <= set(dir(wb.programs))
     with pytest.raises(AttributeError, match="it has black_scholes"):

@@ -21,9 +21,14 @@ from workbench.graph.instructions import (
     Arith,
     Extend,
     Gather,
+    Imm,
     Instruction,
     Load,
     LoadIndex,
+    Loop,
+    Node,
+    Parameter,
+    Region,
     Scan,
     Scatter,
     SegmentedReduce,
@@ -35,7 +40,7 @@ from workbench.graph.parse import parse
 from workbench.graph.rewrite import copy, rewrite
 from workbench.graph.spaces import GLOBAL
 from workbench.graph.text import to_text
-from workbench.graph.types import F64, I64
+from workbench.graph.types import BOOL, F64, I64
 from workbench.graph.verify import verify
 from workbench.planning import Choices, PlanChoices, Storage, plan_graph
 from workbench.planning.verify import verify_plan
@@ -71,6 +76,16 @@ def scattered(b):
     return b.scatter("sum", b.imm(0.5, F64, LINE), b.fold("sum", b.load("u"), (1,)), [there], sent)
 
 
+def halved():
+    """The body of a loop that halves its value."""
+    b = KernelBuilder(GLOBAL, [Static("x", "param", F64, GLOBAL)])
+    half = b.arith("multiply", b.load("x"), b.imm(0.5, F64))
+    return Region((Parameter("x", F64),), (*b.finish("").nodes, Node(Imm(True), (), BOOL, GLOBAL)), None, (3, half))
+
+
+HALVED = halved()
+
+
 def program():
     """A program with every kind of instruction; a new one is added here."""
     b = KernelBuilder(PLANE, STATICS)
@@ -84,6 +99,7 @@ def program():
     mirrored = b.gather(b.load("u"), (b.index(0), back))
     mirrored = b.arith("add", mirrored, cut)
     mirrored = b.arith("add", mirrored, b.scan("sum", b.load("u"), 1))
+    mirrored = b.loop(HALVED, 0, (b.imm(3, I64, PLANE), mirrored))
     b.store("u", b.arith("add", b.arith("add", b.shift(again, (-1, 0)), b.imm(0.5, F64, PLANE)), mirrored))
     b.store("total", b.reduce("sum", scaled))
     return Graph("every", PLANE, STATICS, (b.finish("step"),))
@@ -211,7 +227,7 @@ def test_every_match_knows_every_instruction(preset):
 
 
 def test_arithmetic_is_what_is_elementwise():
-    assert [kind for kind in KINDS if TRAITS[kind].is_elementwise] == [Arith]
+    assert [kind for kind in KINDS if TRAITS[kind].is_elementwise] == [Arith, Loop]
     assert traits_of(Arith("add")) is TRAITS[Arith]
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from workbench.programs.black_scholes import prices
 from workbench.programs.dot_product import dot_product
+from workbench.programs.mandelbrot import escape_times
 from workbench.programs.matrix_product import matrix_product
 from workbench.programs.n_body import accelerations
 
@@ -54,6 +55,17 @@ def hand_loop(source, *given):
     return {"Numba": lambda: compiled(*given)}
 
 
+MANDELBROT = """
+def loop(x, y, step, limit, out):
+    for row in numba.prange(out.shape[0]):
+        for column in range(out.shape[1]):
+            a = x + np.float32(column) * step
+            b = y + np.float32(row) * step
+            u, v, k = a, b, 0
+            while k < limit and u * u + v * v <= np.float32(4):
+                u, v, k = u * u - v * v + a, np.float32(2) * u * v + b, k + 1
+            out[row, column] = k
+"""
 DOT = "def loop(x, y):\n    t = 0.0\n    for i in numba.prange(x.size):\n        t += x[i] * y[i]\n    return t"
 
 
@@ -71,6 +83,12 @@ def main():
             median_times({"ours": lambda: prices(*options), "NumPy": lambda: plain(prices)(*options)}),
         )
     )
+    shape, (x, y, width) = (1200, 1600), map(np.float32, (-0.5, 0.0, 3.2))
+    step, turns = width / np.float32(shape[1]), np.zeros(shape, np.int64)
+    corner = x - width / 2 + step / 2, y - step * np.float32(shape[0] / 2 - 0.5)
+    views = {"ours": lambda: escape_times(x, y, width, 255, shape)}
+    by_hand = hand_loop(MANDELBROT, *corner, step, 255, turns)
+    rows.append(("Mandelbrot, 1600 x 1200, f32, 255 turns", median_times({**views, **by_hand})))
     a, b = draw.random((600, 600)), draw.random((600, 600))
     rows.append(
         (

@@ -19,6 +19,7 @@ from workbench.graph import (
     Load,
     LoadIndex,
     LoadSize,
+    Loop,
     Mirror,
     Neumann,
     Node,
@@ -105,7 +106,35 @@ def region(parameters=(LEFT, RIGHT), nodes=SUM, identity=-0.0):
     return changed(7, instruction=Reduce(Region(parameters, nodes, identity), (0,)))
 
 
+def looped(operands=(3, 0), result=0, **changes):
+    """A good loop that halves u three times, with one thing changed."""
+    half = (
+        Node(Load("a"), (), F64, GLOBAL),
+        Node(Arith("add"), (0, 0), F64, GLOBAL),
+        Node(Imm(True), (), BOOL, GLOBAL),
+    )
+    body = replace(Region((LEFT,), half, None, (2, 1)), **changes)
+    numbers = (Node(Imm(3), (), I64, GLOBAL), Node(Imm(3), (), I64, SPACE))
+    nodes = (
+        GOOD[0],
+        GOOD[1],
+        *numbers,
+        Node(Loop(body, result), operands, F64, SPACE),
+        Node(Store("u"), (4,), None, None),
+    )
+    return with_nodes(nodes)
+
+
 FAULTS = [
+    ("loops_are_closed", looped((3, 0), results=(2,)), "results (2,) of 3 nodes and 1 parameters"),
+    ("loops_are_closed", looped(results=(1, 1)), "results ['f64', 'f64'] instead of ['bool', 'f64']"),
+    ("loops_are_closed", looped(results=(2, 7)), "results (2, 7) of 3 nodes"),
+    ("loops_are_closed", looped((0, 0)), "the most turns are f64, not i64"),
+    ("loops_are_closed", looped((3,)), "operands [] for parameters ['f64']"),
+    ("loops_are_closed", looped((2, 0)), "mixes spaces"),
+    ("loops_are_closed", looped(result=1), "result 1 of 1"),
+    ("loops_are_closed", looped(parameters=(LEFT, LEFT)), "operands ['f64'] for parameters"),
+    ("loops_are_closed", looped(nodes=SUM), "no parameter 'b' fits"),
     ("extents_are_closed", axis(ConstantExtent(0)), "extent of axis x"),
     ("extents_are_closed", axis(AffineExtent(NamedExtent(""), 1, 0)), "extent of axis x"),
     ("extents_are_closed", Graph("g", GLOBAL, (), ()), "no axis"),

@@ -12,6 +12,7 @@ from itertools import product
 import numpy as np
 
 from tests.kit.oracle_orders import fold_some, reduce_all, scanned
+from tests.kit.random_loops import turned
 from workbench.graph import (
     Arith,
     Broadcast,
@@ -23,6 +24,7 @@ from workbench.graph import (
     Load,
     LoadIndex,
     LoadSize,
+    Loop,
     Mirror,
     Neumann,
     Outflow,
@@ -213,11 +215,8 @@ class Oracle:
     def compute(self, number, index):
         node = self.nodes[number]
         match node.instruction:
-            case Imm() | LoadIndex() | LoadSize():
-                return self.leaf(node.instruction, index)
-            case Load(name):
-                assert all(0 <= i < n for i, n in zip(index, self.extents_of(node), strict=True)), f"{name} at {index}"
-                return self.state[name][index].item()
+            case Imm() | Load() | LoadIndex() | LoadSize():
+                return self.leaf(node, index)
             case Broadcast():
                 return self.at(node.operands[0], ())
             case Replicate(space):
@@ -231,6 +230,8 @@ class Oracle:
             case Arith(operator):
                 types = [self.nodes[o].type for o in node.operands]
                 return operate(operator, [self.at(o, index) for o in node.operands], types, node.type)
+            case Loop():
+                return self.looped(node, index)
             case Reduce() | Fold():
                 return self.folded(node, index)
             case Scan() | SegmentedReduce():
@@ -241,8 +242,20 @@ class Oracle:
                 return self.extended(node, sides, index)
         raise AssertionError(node)
 
-    def leaf(self, instruction, index):
-        match instruction:
+    def looped(self, node, index):
+        most, *given = (self.at(o, index) for o in node.operands)
+        count = len(node.instruction.body.results) - 1
+
+        def value_of(inside, types, values):
+            return operate(inside.instruction.operator, values, types, inside.type)
+
+        return turned(node.instruction.body, most, given[:count], given[count:], value_of)[node.instruction.result]
+
+    def leaf(self, node, index):
+        match node.instruction:
+            case Load(name):
+                assert all(0 <= i < n for i, n in zip(index, self.extents_of(node), strict=True)), f"{name} at {index}"
+                return self.state[name][index].item()
             case Imm(value):
                 return value
             case LoadIndex(axis):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tests.kit.random_loops import random_body
 from workbench.graph import (
     GLOBAL,
     OPERATORS,
@@ -101,6 +102,7 @@ class Maker:
             (self.indexed, 1),
             (self.sized, 1),
             (self.extended, 1),
+            (self.looped, 1),
         )
         while len(b) < self.size:
             move = rng.choices([m for m, _ in moves], [w for _, w in moves])[0]
@@ -173,6 +175,18 @@ class Maker:
             operands.reverse()
         self.used.update(operands)
         return self.keep(self.builder.arith(row.name, *operands), self.joint(operands))
+
+    def looped(self):
+        rng, b = self.rng, self.builder
+        starts, read = [[self.local() for _ in range(rng.randint(*n))] for n in ((1, 3), (0, 2))]
+        five = self.keep(b.imm(5, I64, self.here), Facts(True, True))
+        turns = self.local() if rng.random() < 0.3 else self.keep(b.imm(8, I64, self.here), Facts(True, True))
+        most = (self.cast_local(turns, I64), five)
+        operands = (self.keep(b.arith("remainder", *most), self.joint(most)), *starts, *read)
+        types = (map(self.type_of, each) for each in (starts, read))
+        body = random_body(rng, *map(tuple, types), lambda type_: constant(rng, type_))
+        self.used.update(operands)
+        return [self.keep(b.loop(body, k, operands), self.joint(operands)) for k in range(len(starts))][-1]
 
     def cast_local(self, index, type_):
         made = self.builder.cast(index, type_)

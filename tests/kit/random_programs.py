@@ -17,6 +17,7 @@ from workbench.graph import (
     Fold,
     Graph,
     Hint,
+    Loop,
     Reduce,
     Scan,
     Scatter,
@@ -124,6 +125,8 @@ def coverage(graph):
                     found[f"operator {operator}"] += 1
                 case Reduce(operator) | Fold(operator) | Scan(operator) | SegmentedReduce(operator) | Scatter(operator):
                     found[f"reduction {operator if isinstance(operator, str) else 'region'}"] += 1
+                case Loop(body):
+                    found[f"loop of {len(body.results) - 1}"] += 1
                 case Extend(sides):
                     for rule in (rule for pair in sides for rule in pair):
                         sign = " negative" if getattr(rule, "sign", 1) == -1 else ""

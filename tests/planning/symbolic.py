@@ -19,6 +19,7 @@ from workbench.graph import (
     Load,
     LoadIndex,
     LoadSize,
+    Loop,
     Mirror,
     Neumann,
     Outflow,
@@ -174,6 +175,8 @@ def leaf_or_arith(terms, node, cell, operands):
             return terms("index", cell[axis])
         case LoadSize(axis):
             return terms("size", axis)
+        case Loop(body, result):
+            return terms("loop", body, result, *operands)
         case Arith(operator):
             return terms(operator, node.type.name, *operands)
     raise AssertionError(node)

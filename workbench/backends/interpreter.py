@@ -28,6 +28,7 @@ from workbench.graph import (
     Load,
     LoadIndex,
     LoadSize,
+    Loop,
     Mirror,
     Neumann,
     Node,
@@ -48,7 +49,7 @@ from workbench.graph import (
     Value,
     Wall,
 )
-from workbench.graph.arithmetic import apply, constant
+from workbench.graph.arithmetic import apply, apply_loop, constant
 from workbench.graph.instructions import VALUE_RULES
 from workbench.graph.operators import Array
 from workbench.graph.reduction import fold_canonically, reduce_canonically
@@ -114,6 +115,7 @@ class Evaluation:
         self._space = kernel.space
         self._locals: dict[tuple[int, Box], Array] = {}
         self._numbers: dict[int, Array] = {}
+        self._loops: dict[tuple[Region, tuple[int, ...], Box | None], tuple[Array, ...]] = {}
 
     def on_domain(self, index: int) -> Array:
         """The Local's values on the whole domain, an array that must not be written to."""
@@ -152,6 +154,8 @@ class Evaluation:
                 return np.asarray(np.int64(self.extents[axis]))
             case Arith(operator):
                 return apply(operator, [self.number(i) for i in node.operands], node.value_type)
+            case Loop(body, result):
+                return self._looped(body, node.operands, None)[result]
             case Reduce(operator):
                 return reduce_canonically(operator, self.on_domain(node.operands[0]), node.value_type)
             case Store() | Broadcast() | Fold() | Replicate() | Shift() | LoadIndex() | Extend() | Gather():
@@ -172,11 +176,8 @@ class Evaluation:
                 found = self.local(node.operands[0], tuple(box[p] for p in positions))
                 spread = np.expand_dims(found, tuple(a for a in range(len(box)) if a not in positions))
                 return np.broadcast_to(spread, _shape(box))
-            case Fold() | Scan() | SegmentedReduce() | Scatter():
-                return self._combined(index, box)
-            case Gather():
-                places = [self.local(i, box) for i in node.operands[1:]]
-                return gathered(self.nodes, index, box, self.on_domain(node.operands[0]), places)
+            case Fold() | Scan() | SegmentedReduce() | Scatter() | Gather():
+                return self._of_others(index, box)
             case Load(name):
                 return self.state[name][self._inside(index, name, box)]
             case LoadIndex(axis):
@@ -186,13 +187,27 @@ class Evaluation:
                 return self.local(node.operands[0], moved)
             case Arith(operator):
                 return apply(operator, [self.local(i, box) for i in node.operands], node.value_type)
+            case Loop(body, result):
+                return self._looped(body, node.operands, box)[result]
             case Extend():
                 return self._extend(index, box)
             case Store() | Reduce() | LoadSize():
                 raise GraphError(f"{node.instruction} as a Local", advice="Verify the graph before running it.")
 
-    def _combined(self, index: int, box: Box) -> Array:
+    def _looped(self, body: Region, operands: tuple[int, ...], box: Box | None) -> tuple[Array, ...]:
+        """All values that a loop ends with, as Globals or in a box; they are asked for one after the other."""
+        key = (body, operands, box)
+        if key not in self._loops:
+            given = [self.number(i) if box is None else self.local(i, box) for i in operands]
+            self._loops[key] = apply_loop(body, given)
+        return self._loops[key]
+
+    def _of_others(self, index: int, box: Box) -> Array:
+        """What is combined of many cells, or read at computed places."""
         node = self.nodes[index]
+        if isinstance(node.instruction, Gather):
+            places = [self.local(i, box) for i in node.operands[1:]]
+            return gathered(self.nodes, index, box, self.on_domain(node.operands[0]), places)
         if isinstance(node.instruction, Fold):
             return self._fold(node, node.instruction.operator, node.instruction.axes, box)
         found = combined(self.nodes, index, [self.on_domain(operand) for operand in node.operands])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from workbench.codegen.statement import Statement
+from workbench.codegen.turns import CutTurns
 from workbench.graph import StorageType
 
 
@@ -55,6 +56,7 @@ class CellCode:
     """What one loop nest needs, in order: `uniform` ahead of everything, `row` in each row, `cell` in each cell.
 
     `arrays` are in order of appearance. gathers: whether some line reads at a computed place, and notes one outside.
+    cuts: loops between the statements of a cell, if cells turn side by side there.
     The cell's index along the last axis is `i`, counted from the domain's first cell; in a loop that folds, along the
     last axis that it keeps. `at` has those along the other axes.
     """
@@ -66,3 +68,4 @@ class CellCode:
     cell: tuple[Statement, ...]
     results: tuple[Result, ...]
     gathers: bool = False
+    cuts: tuple[CutTurns, ...] = ()

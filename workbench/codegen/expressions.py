@@ -10,6 +10,7 @@ from workbench.codegen.names import NameBook, offset_suffix
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import SUM, Text, literal, spell, type_name
 from workbench.codegen.statement import Statement
+from workbench.codegen.turns import CutTurns, Operand, Turns, nodes_of_loop, turns_of
 from workbench.errors import GraphError
 from workbench.graph import (
     Arith,
@@ -21,8 +22,10 @@ from workbench.graph import (
     Load,
     LoadIndex,
     LoadSize,
+    Loop,
     Node,
     Reduce,
+    Region,
     Replicate,
     Scan,
     Scatter,
@@ -109,6 +112,8 @@ class _Writer:
     wishes: dict[int, str] = field(default_factory=dict)
     numbered: dict[int, str] = field(default_factory=dict)
     gathers: bool = False
+    loops: dict[tuple[Region, tuple[Key, ...]], Turns] = field(default_factory=dict)
+    cuts: list[CutTurns] = field(default_factory=list)
     fixed: frozenset[Key] = frozenset()
 
     def write(self, computed: tuple[int, ...], read: tuple[int, ...], *, local: bool) -> CellCode:
@@ -131,6 +136,7 @@ class _Writer:
             tuple(cell),
             results,
             self.gathers,
+            tuple(self.cuts),
         )
 
     def _here(self, index: int) -> Offset:
@@ -241,8 +247,9 @@ class _Writer:
             level = max(level, ROW)
         if isinstance(node.instruction, LoadIndex):
             level = self._index_level(self.scope.axes_of(index)[node.instruction.axis])
-        self.texts[key], self.levels[key], self.inside[key] = text, level, inside
-        if isinstance(node.instruction, Imm | LoadIndex):
+        is_named = isinstance(node.instruction, Loop) and not self._is_word(index)  # by the lines of its loop
+        self.texts[key], self.levels[key], self.inside[key] = text, level, () if is_named else inside
+        if is_named or isinstance(node.instruction, Imm | LoadIndex):
             return
         is_cell = isinstance(node.instruction, Gather) and bool(self.scope.places)  # read into a written type
         if is_cell or node.names or self.uses.get(key, 0) > 1 or len(text.text) > _LONGEST or "? " in text.text:
@@ -272,10 +279,26 @@ class _Writer:
                 type_ = self.scope.nodes[node.operands[-1]].value_type
                 texts = tuple(self.texts[o] for o in operands)
                 return spell(operator, texts, type_, node.value_type, self.scope.target)
+            case Loop(body, result):
+                return Text(self._turns(index, body, operands).names[result])
             case Gather():
                 return self._gathered(index, operands[: len(operands) // 2])
             case Store() | Extend() | Load() | Fold() | Scan() | SegmentedReduce() | Scatter():
                 raise self._unstored(index)
+
+    def _turns(self, index: int, body: Region, operands: tuple[Key, ...]) -> Turns:
+        """The loop that makes a value, written when the first of its values is needed."""
+        if (key := (body, operands)) not in self.loops:
+            level = max(self.levels[o] for o in operands)
+            given = [Operand(self.texts[o].text, self.levels[o] == CELL) for o in operands]
+            made = nodes_of_loop(self.scope.nodes, body, self.scope.nodes[index].operands)
+            inside = tuple(sorted({*made, *(n for o in operands for n in self.inside[o])}))
+            turns = self.loops[key] = turns_of(body, given, self.names, self.scope.target, inside)
+            if level == CELL and self.scope.turns_together:
+                self.cuts.append(CutTurns(len(self.statements[level]), turns))
+            else:
+                self.statements[level].extend(map(turns.statement, turns.lines()))
+        return self.loops[key]
 
     def _gathered(self, index: int, places: tuple[Key, ...]) -> Text:
         """The cell of an array that computed indices number; lines before say whether it lies inside."""

@@ -8,6 +8,7 @@ from workbench.codegen.cell_code import Pointer
 from workbench.codegen.scattering import Scattering
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
+from workbench.codegen.turns import Stage, lane_count
 from workbench.codegen.uniforms import Uniforms, UniformWord
 from workbench.planning.plan import Margins
 
@@ -116,7 +117,7 @@ class Sweep:
     `label` is the first one's name. Equal sweeps have equal text. rank: number of the loop's axes. shapes: of arrays
     with other axes. folding: only of a loop that folds, whose box is of the cells that are kept. outside: the slot that
     notes indices outside; -1 where nothing is read at computed places. extended: whether a cell's values are structs,
-    of type dd.
+    of type dd. stages: `cell`, cut at the loops that cells make for themselves; () without such loops.
     """
 
     name: str = field(compare=False)
@@ -137,6 +138,12 @@ class Sweep:
     segmenting: Segmenting | None = None
     scattering: Scattering | None = None
     extended: bool = False
+    stages: tuple[Stage, ...] = ()
+
+    @property
+    def lanes(self) -> int:
+        """Cells side by side in loops that cells make for themselves."""
+        return lane_count(self.stages)
 
 
 @dataclass(frozen=True, slots=True)

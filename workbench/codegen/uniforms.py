@@ -28,6 +28,7 @@ from workbench.graph import (
     Load,
     LoadIndex,
     LoadSize,
+    Loop,
     Node,
     Reduce,
     Replicate,
@@ -89,13 +90,13 @@ class UniformTable:
             self._after.append(self._needs(index, node))
         self.changing = self._changing()
         same = (index for index, needed in enumerate(self._after) if needed is not None)
-        self.computed = frozenset(index for index in same if isinstance(kernel.nodes[index].instruction, Arith))
+        self.computed = frozenset(index for index in same if isinstance(kernel.nodes[index].instruction, Arith | Loop))
 
     def _needs(self, index: int, node: Node) -> frozenset[int] | None:
         match node.instruction:
             case Reduce():
                 return frozenset({index})
-            case Arith() | Broadcast() | Replicate() | Shift():
+            case Arith() | Loop() | Broadcast() | Replicate() | Shift():
                 needed = [self._after[operand] for operand in node.operands]
                 return frozenset().union(*(n for n in needed if n is not None)) if None not in needed else None
             case Imm():

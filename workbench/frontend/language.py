@@ -16,6 +16,7 @@ from workbench.frontend.declarations import extend, field, fields, kernel, param
 from workbench.frontend.finite_differences import coefficients
 from workbench.frontend.gathers import gather
 from workbench.frontend.hints import compute, delayed, manifest, named, need_local, rolling, sync
+from workbench.frontend.loops import iterate, repeat
 from workbench.frontend.operations import parse_type, whole_number
 from workbench.frontend.pairs import sources, targets, totals
 from workbench.frontend.particles import particles
@@ -293,7 +294,7 @@ __all__ = [
     "index",
     "inf",
     "isfinite",
-    "isnan",
+    "isnan", "iterate",
     "kernel",
     "laplacian",
     "leapfrog",
@@ -324,7 +325,7 @@ __all__ = [
     "reduce_min",
     "reduce_product",
     "reduce_sum",
-    "reflect",
+    "reflect", "repeat",
     "replicate",
     "rolling",
     "rsqrt",

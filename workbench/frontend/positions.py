@@ -120,6 +120,8 @@ class FunctionPositions:
 
     def _load(self, static: str, axes: Mapping[Axis, Target]) -> int:
         """The node that reads an argument along other axes."""
+        if static in self.trace.stand_ins:
+            return self.trace.stand_ins[static]({axis: target.axis for axis, target in axes.items()})
         known = self.readings[static]
         own = dict(zip(known.positions, self.trace.statics[static].space.axes, strict=True))
         along, cuts = [], []

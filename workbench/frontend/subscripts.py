@@ -16,7 +16,7 @@ from workbench.frontend.positions import FunctionPositions, contains, order_of
 from workbench.frontend.promotion import cast_term, constant, meeting_space, spread
 from workbench.frontend.renaming import Target, index_of
 from workbench.frontend.trace import Operand, Term
-from workbench.graph import GLOBAL, OPERATORS, Arith, Axis, Node, Space
+from workbench.graph import GLOBAL, OPERATORS, Arith, Axis, Loop, Node, Space
 from workbench.graph.types import BOOL, I64
 
 
@@ -102,7 +102,9 @@ def sliced(positions: FunctionPositions, term: Term, cuts: Mapping[Axis, Target]
 
 
 def _is_dear(node: Node) -> bool:
-    return isinstance(node.instruction, Arith) and OPERATORS[node.instruction.operator].flops >= DEAR
+    instruction = node.instruction
+    is_dear = isinstance(instruction, Arith) and OPERATORS[instruction.operator].flops >= DEAR
+    return is_dear or isinstance(instruction, Loop)
 
 
 def _gathered(positions: FunctionPositions, text: str, term: Term, indexed: Mapping[int, Term]) -> Term:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -168,6 +168,8 @@ class Trace:
         self.coordinates: list[CoordinateState] = []
         self.totals: dict[str, TotalState] = {}
         self.positions: Positions | None = None  # of a function of arrays: how axes meet
+        # What a loop's body is given for values it carries, by name; the answer is its node along other axes.
+        self.stand_ins: dict[str, Callable[[Mapping[Axis, Axis]], int]] = {}
         self.computed_in: list[tuple[str | Term, str, Span]] = []  # a static or a value, its type, and where
         self.promotions: dict[str, None] = {}
         self.warnings: dict[str, None] = {}

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.errors import GraphError
 from workbench.graph.extended_arrays import apply_to_pairs, pair
 from workbench.graph.extended_numbers import DoubleDouble
-from workbench.graph.instructions import Arith, Imm, Load, Region
+from workbench.graph.instructions import Arith, Imm, Load, Loop, Region
 from workbench.graph.many_digits import apply_to_decimals, decimal, is_many
 from workbench.graph.operators import Array
 from workbench.graph.scalars import apply_row, number
@@ -51,6 +51,38 @@ def python_number(value: Array, type_: StorageType) -> bool | int | float:
 
 def apply_region(region: Region, arguments: Sequence[Array]) -> Array:
     """Return the region's result for arguments of one shape, in the order of its parameters."""
+    return _values(region, arguments)[-1]
+
+
+def apply_loop(body: Region, operands: Sequence[Array]) -> tuple[Array, ...]:
+    """Return what a loop of this body ends with, for operands of one shape: the most turns, starts, what is read.
+
+    Each element turns for itself; those that have ended are not looked at again.
+    """
+    shape = np.shape(operands[0])
+    most, *given = (np.asarray(operand).reshape(-1) for operand in operands)
+    count = len(body.results) - 1
+    results = [start.copy() for start in given[:count]]
+    live, turn = np.flatnonzero(most > 0), 0
+    states, captures, most = [s[live] for s in results], [c[live] for c in given[count:]], most[live]
+    while len(live):
+        values = _values(body, [*states, *captures])
+        goes, *states = (values[number] for number in body.results)
+        kept = np.flatnonzero(goes)
+        live, most = live[kept], most[kept]
+        states, captures = [s[kept] for s in states], [c[kept] for c in captures]
+        for result, state in zip(results, states, strict=True):
+            result[live] = state
+        turn += 1
+        kept = np.flatnonzero(most > turn)
+        if len(kept) < len(live):
+            live, most = live[kept], most[kept]
+            states, captures = [s[kept] for s in states], [c[kept] for c in captures]
+    return tuple(result.reshape(shape) for result in results)
+
+
+def _values(region: Region, arguments: Sequence[Array]) -> list[Array]:
+    """The value of each node of the region."""
     by_name = {p.name: a for p, a in zip(region.parameters, arguments, strict=True)}
     shape = np.shape(arguments[0]) if arguments else ()
     values: list[Array] = []
@@ -62,6 +94,8 @@ def apply_region(region: Region, arguments: Sequence[Array]) -> Array:
                 values.append(by_name[name])
             case Arith(operator):
                 values.append(apply(operator, [values[i] for i in node.operands], node.value_type))
+            case Loop(body, result):
+                values.append(apply_loop(body, [values[i] for i in node.operands])[result])
             case other:
                 raise GraphError(f"{other} inside a region", advice="Use constants, parameters and operators only.")
-    return values[-1]
+    return values

@@ -18,6 +18,7 @@ from workbench.graph.instructions import (
     Load,
     LoadIndex,
     LoadSize,
+    Loop,
     Node,
     Reduce,
     Region,
@@ -31,6 +32,7 @@ from workbench.graph.instructions import (
 )
 from workbench.graph.marks import NO_HINT, Hint, Span
 from workbench.graph.operators import OPERATORS, REDUCTIONS, accepts
+from workbench.graph.region import check_loop, loop_type
 from workbench.graph.spaces import GLOBAL, Space
 from workbench.graph.types import BOOL, I64, StorageType
 
@@ -257,6 +259,16 @@ class KernelBuilder:
         if node.type == type_:
             return value
         return self._add(Arith("cast"), (value,), type_, node.space)
+
+    def loop(self, body: Region, result: int, operands: Sequence[int]) -> int:
+        """One value of a loop: the most turns, what each value begins with, what the body reads besides; see Loop."""
+        loop, nodes = Loop(body, result), [self._nodes[o] for o in operands]
+        trouble = check_loop(loop, [node.type for node in nodes])
+        if trouble:
+            raise GraphError(f"loop: {trouble}", advice="Give the body's types, and a body of scalar arithmetic.")
+        if len({node.space for node in nodes}) != 1:
+            raise GraphError("loop mixes values of several spaces", advice="Broadcast or replicate them first.")
+        return self._add(loop, tuple(operands), loop_type(loop), nodes[0].space)
 
     def extend(self, value: int, sides: Sequence[tuple[SideRule, SideRule]], operands: Sequence[int] = ()) -> int:
         """Give the value an outside; `operands` are what value rules name as operand 1, 2, ..."""

@@ -14,10 +14,10 @@ from workbench.graph.instructions import (
     Gather,
     Instruction,
     Load,
+    Loop,
     Neumann,
     Node,
     Reduce,
-    Region,
     Replicate,
     Scan,
     Scatter,
@@ -26,6 +26,7 @@ from workbench.graph.instructions import (
     Store,
 )
 from workbench.graph.operators import OPERATORS
+from workbench.graph.region import region_in
 
 Bound = int | None
 """Units in the last place; 0 if the bits are equal, None if nothing is promised."""
@@ -82,10 +83,9 @@ def _of_exact_operands(instruction: Instruction) -> Bound:
     match instruction:
         case Arith(operator):
             return OPERATORS[operator].ulp
-        case Reduce() | Fold() | Scan() | SegmentedReduce() | Scatter() if isinstance(
-            region := instruction.operator, Region
-        ):
-            return 0 if _all_exact(region.nodes) else None
+        case Reduce() | Fold() | Scan() | SegmentedReduce() | Scatter() | Loop():
+            region = region_in(instruction)
+            return 0 if region is None or _all_exact(region.nodes) else None
         case _:
             return 0
 
@@ -101,9 +101,8 @@ def _all_exact(nodes: Sequence[Node]) -> bool:
         match node.instruction:
             case Arith(operator) if OPERATORS[operator].ulp:
                 return False
-            case Reduce(operator) | Fold(operator) | Scan(operator) | SegmentedReduce(operator) | Scatter(operator):
-                if isinstance(operator, Region) and not _all_exact(operator.nodes):
+            case other:
+                region = region_in(other)
+                if region is not None and not _all_exact(region.nodes):
                     return False
-            case _:
-                pass
     return True

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from workbench.graph.marks import NO_HINT, Hint, Span
 from workbench.graph.spaces import Space
+from workbench.graph.traits import Traits
 from workbench.graph.types import I64, StorageType
 
 
@@ -109,6 +110,18 @@ class Scatter:
 
     operator: str | Region
     masked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """One of the values that a loop ends with, in each cell for itself: number `result` of those it carries.
+
+    Operands: the most turns, i64; what each value begins with; what the body reads besides. These but for the turns are
+    the parameters of `body`; its results are whether there is another turn, and the values after it.
+    """
+
+    body: Region
+    result: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +276,7 @@ NOTING = Gather | SegmentedReduce | Scatter
 """Instructions that may meet an index outside, which is noted and an error of the run (semantics §2)."""
 Leaf = Imm | Load | LoadIndex | LoadSize
 """Instructions without operands."""
-Instruction = Leaf | Store | Combining | Broadcast | Replicate | Gather | Shift | Arith | Extend
+Instruction = Leaf | Store | Combining | Broadcast | Replicate | Gather | Shift | Arith | Loop | Extend
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,54 +325,13 @@ class Region:
     """A closed scalar graph used as an operator; all nodes are Globals, the last node is the result.
 
     For what combines: two parameters (accumulator, cell; new, old) and `identity`, which leaves the other unchanged.
+    For a Loop `results` numbers the nodes of its several results instead.
     """
 
     parameters: tuple[Parameter, ...]
     nodes: tuple[Node, ...]
     identity: bool | int | float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Traits:
-    """What a kind of instruction is, for all who ask no more than that; what it does they find by `match`.
-
-    word: what the text form calls it; "" for an Arith, which goes by its operator.
-    arity: number of operands; None: an Arith has those of its operator, an Extend at least one, a Gather one more than
-    its first has axes, a Scatter two or three more.
-    reads: which cells of its operands a cell of the result depends on; "none" also where they are numbers,
-    "projection": the one with the same indices along the operand's axes, "all": all along some axes, or along all,
-    "anywhere": of operand 0 the one that the others number, of these the same one.
-    result: whether it is a Local or a Global, either (as the operands, the static or the constant are), or none.
-    evaluated_in: "cells": by formula wherever a loop or a fill needs a cell of it, or ahead of the loop if it is a
-    Global; "fill": by a fill; "launch": it is given to launches or taken from them (statics, sizes, sums).
-    on_domain: operand 0 is looked at on the domain only, never outside.
-    uniform: a Local is the same number in all cells, whatever the operands are.
-    type: the storage type of every result, None where operands, static or node decide it.
-    """
-
-    word: str
-    arity: int | None
-    reads: Literal["cell", "neighbour", "projection", "anywhere", "all", "none"]
-    result: Literal["local", "global", "either", "none"]
-    evaluated_in: Literal["cells", "fill", "launch"]
-    on_domain: bool = False
-    uniform: bool = False
-    type: StorageType | None = None
-
-    @property
-    def is_leaf(self) -> bool:
-        """Whether it has no operands."""
-        return self.arity == 0
-
-    @property
-    def is_elementwise(self) -> bool:
-        """Whether a cell is computed from the same cell of the operands: arithmetic, and worth storing."""
-        return self.reads == "cell" and self.evaluated_in == "cells"
-
-    @property
-    def is_worth_storing(self) -> bool:
-        """Whether storing it may save work: arithmetic, and what is read at computed places."""
-        return self.reads in ("cell", "anywhere") and self.evaluated_in == "cells"
+    results: tuple[int, ...] = ()
 
 
 TRAITS: dict[type, Traits] = {
@@ -378,6 +350,7 @@ TRAITS: dict[type, Traits] = {
     LoadIndex: Traits("index", 0, "none", "local", "cells", type=I64),
     LoadSize: Traits("size", 0, "none", "global", "launch", type=I64),
     Arith: Traits("", None, "cell", "either", "cells"),
+    Loop: Traits("loop", None, "cell", "either", "cells"),
     Extend: Traits("extend", None, "neighbour", "local", "fill", on_domain=True),
 }
 """One row for each member of `Instruction`."""

@@ -23,6 +23,7 @@ from workbench.graph.instructions import (
     Load,
     LoadIndex,
     LoadSize,
+    Loop,
     Node,
     Reduce,
     Replicate,
@@ -205,9 +206,8 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
             return f"{_operand(kernel, node, 0, depth)}[{', '.join(inside)}]"
         case Reduce() | Fold() | Scan() | SegmentedReduce() as combining:
             return _combining(kernel, node, combining, _operand(kernel, node, 0, depth))
-        case Scatter(operator):
-            named, sent = operator if isinstance(operator, str) else "fold", _operand(kernel, node, 1, depth)
-            return f"{_operand(kernel, node, 0, depth)} with {named} of {sent} at computed places"
+        case Scatter() | Loop():
+            return _of_several(kernel, node, depth)
         case Broadcast() | Replicate():
             return _operand(kernel, node, 0, depth)
         case Extend():
@@ -217,6 +217,19 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
             given = [str(getattr(other, field.name)) for field in fields(other)]
             operands = [_operand(kernel, node, i, depth - 1) if depth else "…" for i in range(len(node.operands))]
             return f"{traits_of(other).word}({', '.join([*given, *operands])})"
+
+
+def _of_several(kernel: Kernel, node: Node, depth: int) -> str:
+    """What is sent to places, or turned: of operands that mean different things."""
+    match node.instruction:
+        case Scatter(operator):
+            named, sent = operator if isinstance(operator, str) else "fold", _operand(kernel, node, 1, depth)
+            return f"{_operand(kernel, node, 0, depth)} with {named} of {sent} at computed places"
+        case Loop(body, result):
+            starts = [_operand(kernel, node, 1 + i, depth - 1) if depth else "…" for i in range(len(body.results) - 1)]
+            return f"{body.parameters[result].name} after the turns of a loop from {', '.join(starts)}"
+        case other:
+            raise AssertionError(f"{other} has operands of one meaning")
 
 
 def _combining(kernel: Kernel, node: Node, instruction: Combining, operand: str) -> str:

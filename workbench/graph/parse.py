@@ -19,6 +19,7 @@ from workbench.graph.instructions import (
     Imm,
     Instruction,
     Load,
+    Loop,
     Node,
     Parameter,
     Reduce,
@@ -280,10 +281,10 @@ class _Parser:
             parameters.append(Parameter(name, line.type()))
             if line.peek() != ")":
                 line.take(",")
-        line.take("identity")
-        identity = None if line.accept("none") else line.number_value()
+        results = line.integers() if line.accept("results") else ()
+        identity = None if results or (line.take("identity") and line.accept("none")) else line.number_value()
         line.end()
-        self.regions[key] = Region(tuple(parameters), self._nodes(), identity)
+        self.regions[key] = Region(tuple(parameters), self._nodes(), identity, results)
 
     def _coordinate(self, line: _Line) -> Coordinate:
         axis, name = line.integer(), line.name()
@@ -342,6 +343,8 @@ class _Parser:
                 return Store(line.name())
             case "reduce" | "fold" | "scan" | "segments" | "scatter":
                 return self._combining(word, line)
+            case "loop":
+                return Loop(self._named_region(line.take(), line), line.integer())
             case "broadcast" | "replicate":
                 line.take("to")
                 space = self._space(line)
@@ -363,22 +366,22 @@ class _Parser:
 
     def _combining(self, word: str, line: _Line) -> Instruction:
         """An instruction with an operator, by its name or as a region above."""
-        key = line.take()
-        if key.startswith("@") and key not in self.regions:
-            raise line.error(f"no region {key} stands above")
-        operator = self.regions.get(key, key)
-        if word == "segments":
-            return SegmentedReduce(operator)
-        if word == "scatter":
-            return Scatter(operator, line.accept("masked"))
+        operator = self._named_region(key, line) if (key := line.take()).startswith("@") else key
+        if word in ("segments", "scatter"):
+            return SegmentedReduce(operator) if word == "segments" else Scatter(operator, line.accept("masked"))
         line.take("over")
         if word == "scan":
             return Scan(operator, line.integer(), line.accept("reverse"), line.accept("exclusive"))
         return Reduce(operator, line.integers()) if word == "reduce" else Fold(operator, line.integers())
 
+    def _named_region(self, key: str, line: _Line) -> Region:
+        if key in self.regions:
+            return self.regions[key]
+        raise line.error(f"no region {key} stands above")
+
     def _plain(self, kind: type[Any], line: _Line) -> Instruction:
         """An instruction of numbers; those with defaults may be missing at the end."""
-        numbers: list[int | tuple[int, ...]] = []
+        numbers = list[int | tuple[int, ...]]()
         for field in fields(kind):
             if field.default is not MISSING and not re.match(r"[-\d(]", line.peek()):
                 break

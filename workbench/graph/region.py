@@ -1,18 +1,28 @@
-"""Regions: what makes a closed scalar graph a legal operator of Reduce."""
+"""Regions: what makes a closed scalar graph a legal operator of Reduce, or a legal body of Loop."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from workbench.graph.instructions import (
     Arith,
     Imm,
+    Instruction,
     Load,
+    Loop,
     Region,
 )
 from workbench.graph.operators import OPERATORS, accepts
 from workbench.graph.spaces import GLOBAL
-from workbench.graph.types import BOOL, StorageType
+from workbench.graph.types import BOOL, I64, StorageType
+
+
+def region_in(instruction: Instruction) -> Region | None:
+    """Return the small graph that the instruction has, None if it has none."""
+    region = instruction.body if isinstance(instruction, Loop) else getattr(instruction, "operator", None)
+    return region if isinstance(region, Region) else None
 
 
 def check_region(region: Region, type_: StorageType, *, combines: bool = True) -> str:
@@ -28,12 +38,38 @@ def check_region(region: Region, type_: StorageType, *, combines: bool = True) -
         return "no identity"
     if region.identity is not None and not represents(type_, region.identity):
         return f"identity {region.identity!r} is not a number of type {type_}"
+    trouble = _check_nodes(region)
+    if not trouble and (not region.nodes or region.nodes[-1].type != type_):
+        return f"the last node is not the result of type {type_}"
+    return trouble
+
+
+def check_loop(loop: Loop, operands: Sequence[StorageType | None]) -> str:
+    """Return what is wrong with a Loop on operands of these types, or ""."""
+    body, names = loop.body, [p.name for p in loop.body.parameters]
+    if operands[:1] != [I64]:
+        return f"the most turns are {operands[0] if operands else 'missing'}, not i64"
+    if list(operands[1:]) != [p.type for p in body.parameters]:
+        return f"operands {[str(t) for t in operands[1:]]} for parameters {[str(p.type) for p in body.parameters]}"
+    if len(set(names)) < len(names):
+        return f"two parameters have one name: {', '.join(names)}"
+    trouble = _check_nodes(body)
+    if trouble:
+        return trouble
+    if not 2 <= len(body.results) <= len(names) + 1 or not all(0 <= r < len(body.nodes) for r in body.results):
+        return f"results {body.results} of {len(body.nodes)} nodes and {len(names)} parameters"
+    expected = [BOOL, *(p.type for p in body.parameters[: len(body.results) - 1])]
+    found = [body.nodes[r].type for r in body.results]
+    if found != expected:
+        return f"results {[str(t) for t in found]} instead of {[str(t) for t in expected]}"
+    return "" if 0 <= loop.result < len(body.results) - 1 else f"result {loop.result} of {len(body.results) - 1}"
+
+
+def _check_nodes(region: Region) -> str:
     for index in range(len(region.nodes)):
         trouble = _check_node(region, index)
         if trouble:
             return f"node %{index}: {trouble}"
-    if not region.nodes or region.nodes[-1].type != type_:
-        return f"the last node is not the result of type {type_}"
     return ""
 
 
@@ -59,8 +95,18 @@ def _check_node(region: Region, index: int) -> str:
             result = {"same": types[0], "select": types[0], "bool": BOOL, "cast": node.type}[row.rule]
             fits = len(set(types)) == 1 and accepts(row, types[0]) and node.type == result
             return "" if fits else f"{operator} of {', '.join(map(str, types))} gives no {node.type}"
+        case Loop() as loop:
+            trouble = check_loop(loop, [region.nodes[o].type for o in node.operands])
+            if trouble or node.type == loop_type(loop):
+                return trouble
+            return f"a loop of {loop_type(loop)} gives no {node.type}"
         case _:
             return f"{type(node.instruction).__name__} is not scalar arithmetic"
+
+
+def loop_type(loop: Loop) -> StorageType:
+    """Return the type of what a Loop gives."""
+    return loop.body.parameters[loop.result].type
 
 
 def represents(type_: StorageType, value: bool | int | float) -> bool:

@@ -20,6 +20,7 @@ from workbench.graph.instructions import (
     Load,
     LoadIndex,
     LoadSize,
+    Loop,
     Node,
     Reduce,
     Replicate,
@@ -60,6 +61,8 @@ def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
             return builder.cast(operands[0], node.value_type)
         case Arith(operator):
             return builder.arith(operator, *operands)
+        case Loop(body, result):
+            return builder.loop(body, result, operands)
         case Extend(sides):
             return builder.extend(operands[0], sides, operands[1:])
 

@@ -12,12 +12,12 @@ from workbench.graph.graph import Graph, Static
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
-    Combining,
     Extend,
     Fold,
     Imm,
     Instruction,
     Load,
+    Loop,
     Mirror,
     Node,
     Reduce,
@@ -34,6 +34,7 @@ from workbench.graph.instructions import (
     traits_of,
 )
 from workbench.graph.marks import NO_HINT, Hint, Span
+from workbench.graph.region import region_in
 from workbench.graph.spaces import AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent, Space
 
 HEADER = "graph"
@@ -42,7 +43,7 @@ KEYWORDS = frozenset(
         r"\w+",
         """graph axis static kernel region coordinate at hint line manifest delayed rolling sync_before sync_after
         default unit boundary faces group component above at_least at_most
-        warn_above global local space affine minimum over to identity none true false inf nan""",
+        warn_above global local space affine minimum over to identity results none true false inf nan""",
     )
 )
 """Words that a bare name may not be; a name that is one of them is quoted."""
@@ -92,8 +93,10 @@ def operation_text(node: Node, operands: Sequence[str], local: Space, region_tex
 
 
 def region_head(region: Region) -> str:
-    """Return the region's parameters and identity, as they stand above its nodes."""
+    """Return the region's parameters and its identity or results, as they stand above its nodes."""
     parameters = ", ".join(f"{name_text(p.name)} : {p.type}" for p in region.parameters)
+    if region.results:
+        return f"({parameters}) results {_tuple_text(region.results)}"
     start = "none" if region.identity is None else number_text(region.identity)
     return f"({parameters}) identity {start}"
 
@@ -157,12 +160,18 @@ def _given(record: Instruction | SideRule, least: int = 0) -> list[Any]:
 def _regions(graph: Graph) -> dict[Region, int]:
     """Every region of the graph, numbered in order of first use."""
     found: dict[Region, int] = {}
-    blocks = [k.nodes for k in graph.kernels] + [c.nodes for c in graph.coordinates]
-    for nodes in blocks:
-        for node in nodes:
-            if isinstance(node.instruction, Combining) and isinstance(node.instruction.operator, Region):
-                found.setdefault(node.instruction.operator, len(found))
+    for nodes in [k.nodes for k in graph.kernels] + [c.nodes for c in graph.coordinates]:
+        _note_regions(nodes, found)
     return found
+
+
+def _note_regions(nodes: Iterable[Node], found: dict[Region, int]) -> None:
+    """Number the regions that are used, those inside of another one before it."""
+    for node in nodes:
+        region = region_in(node.instruction)
+        if region is not None and region not in found:
+            _note_regions(region.nodes, found)
+            found[region] = len(found)
 
 
 def _static_text(static: Static, local: Space) -> str:
@@ -210,6 +219,8 @@ def _instruction_words(instruction: Instruction, local: Space, region_text: Call
             return ["scatter", spelled, *(["masked"] if masked else [])]
         case Broadcast(space) | Replicate(space):
             return [traits_of(instruction).word, "to", space_text(space, local)]
+        case Loop(body, result):
+            return ["loop", region_text(body), str(result)]
         case Arith(operator):
             return [operator]
         case Extend(sides):

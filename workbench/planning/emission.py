@@ -12,6 +12,7 @@ from workbench.graph import (
     Gather,
     Kernel,
     Load,
+    Loop,
     Reduce,
     Replicate,
     Shift,
@@ -23,6 +24,9 @@ from workbench.planning.reach import Offset, projection, rank_of
 
 EMISSION_LIMIT = 50_000
 """Operations that one sub-kernel may hold: beyond it compilers take minutes (Paraiso's 2-D hydro had 13,058 lines)."""
+
+EXPECTED_TURNS = 16.0
+"""Turns of a loop as the cost model counts them: many enough that computing a loop again is never the cheaper way."""
 
 STORED = (Storage.EXISTING, Storage.MANIFEST)
 
@@ -48,9 +52,20 @@ class Emission:
 def operator_weight(kernel: Kernel, index: int) -> float:
     """Return the cost-model weight of one node: its operator's, 0 for all that is no arithmetic."""
     instruction = kernel.nodes[index].instruction
+    if isinstance(instruction, Loop):
+        return loop_weight(instruction)
     if not isinstance(instruction, Arith):
         return 0.0
     return weight_of(instruction.operator) if _has_pairs(kernel, index) else OPERATORS[instruction.operator].flops
+
+
+def loop_weight(loop: Loop) -> float:
+    """Return the weight of one of the values that a loop ends with; all of them together are the turns' arithmetic."""
+    body = loop.body
+    operators = [node.instruction for node in body.nodes]
+    turn = sum(OPERATORS[each.operator].flops for each in operators if isinstance(each, Arith))
+    turn += sum(loop_weight(each) for each in operators if isinstance(each, Loop))
+    return EXPECTED_TURNS * max(turn, 1.0) / (len(body.results) - 1)
 
 
 def doubles_weight(kernel: Kernel, index: int) -> float:

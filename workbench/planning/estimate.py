@@ -20,6 +20,7 @@ from workbench.graph import (
     Extend,
     Fold,
     Kernel,
+    Loop,
     Reduce,
     Replicate,
     Shift,
@@ -28,7 +29,7 @@ from workbench.graph.extended_arrays import weight_of
 from workbench.graph.instructions import Collective, traits_of
 from workbench.planning.axes import axes_of, in_frame, listed
 from workbench.planning.cost import default_extents
-from workbench.planning.emission import STORED, Emission
+from workbench.planning.emission import STORED, Emission, loop_weight
 from workbench.planning.grouping import Group, loop_of, reductions_below_locals
 from workbench.planning.plan import Axes, Chain, Launch, Margins, Storage
 from workbench.planning.reach import Offset, no_margins
@@ -134,7 +135,7 @@ class Estimate:
         self.strides, self.places = tuple(strides), stride
         self.below = [self._below(i) for i in range(len(kernel.nodes))]
         self.numbers = [n.operands if isinstance(n.instruction, Broadcast) else () for n in kernel.nodes]
-        self.is_work = [isinstance(n.instruction, Arith) for n in kernel.nodes]
+        self.is_work = [isinstance(n.instruction, Arith | Loop) for n in kernel.nodes]
         self.deciding = self._deciding()
         self.weights = [self._weight(i) for i in range(len(kernel.nodes))]
         sizes = [0 if n.type is None else n.type.itemsize for n in kernel.nodes]
@@ -175,6 +176,8 @@ class Estimate:
 
     def _weight(self, index: int) -> float:
         node = self.kernel.nodes[index]
+        if isinstance(node.instruction, Loop):
+            return loop_weight(node.instruction)
         if not isinstance(node.instruction, Arith):
             return 0.0
         name = node.instruction.operator

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from workbench.graph import Kernel
+from workbench.graph.instructions import traits_of
 from workbench.planning.emission import Emission, emit
 from workbench.planning.grouping import Group
 from workbench.planning.plan import Chain, Step, Storage, Subkernel
@@ -49,7 +50,7 @@ def reroll(
     if not reducing:
         return now
     emissions, wanted = now.emissions, set[int]()
-    while more := _arrays(storage, [emissions[g] for g in reducing]) - wanted:
+    while more := _arrays(kernel, storage, [emissions[g] for g in reducing]) - wanted:
         wanted |= more
         emissions = _reduced_anew(kernel, _without(storage, wanted), groups, now.emissions, reducing)
         if any(len(emissions[g].operations) > _MOST for g in reducing):
@@ -90,9 +91,10 @@ def _reduced_anew(
     return tuple(anew(groups[g]) if g in reducing else emission for g, emission in enumerate(emissions))
 
 
-def _arrays(storage: Sequence[Storage], emissions: Sequence[Emission]) -> set[int]:
-    """The Manifest values that these loops read."""
-    return {node for e in emissions for node, _ in e.reads if storage[node] is Storage.MANIFEST}
+def _arrays(kernel: Kernel, storage: Sequence[Storage], emissions: Sequence[Emission]) -> set[int]:
+    """The Manifest values that these loops read and that a formula makes; folds and scans have loops of their own."""
+    read = {node for e in emissions for node, _ in e.reads if storage[node] is Storage.MANIFEST}
+    return {node for node in read if traits_of(kernel.nodes[node].instruction).evaluated_in == "cells"}
 
 
 def _rolling(chains: Sequence[Chain]) -> set[int]:

@@ -18,6 +18,7 @@ from workbench.graph import (
     Graph,
     Imm,
     Load,
+    Loop,
     Node,
     Reduce,
     Region,
@@ -35,7 +36,7 @@ from workbench.graph.instructions import Combining, traits_of
 from workbench.graph.operators import accepts
 from workbench.graph.rewrite import copy, rewrite
 from workbench.graph.spaces import GLOBAL
-from workbench.graph.types import DD, F64
+from workbench.graph.types import DD, F64, I64
 from workbench.planning.choices import EVERY, Meaning
 
 SOURCE = ".source"  # ends the names of the sources' arrays in a program of pairs
@@ -176,6 +177,12 @@ def _retyped(
             return _combined(builder, node, combining, operands, every)
         case Scatter():
             return _scattered(builder, node, operands, every)
+        case Loop(body, result):
+            if every is not None:
+                body = _region(body, every)
+            types = (I64, *(parameter.type for parameter in body.parameters))
+            given = tuple(_round(builder, o, type_) for o, type_ in zip(operands, types, strict=True))
+            return builder.loop(body, result, given)
         case Arith("cast"):
             return builder.cast(operands[0], wanted if wanted and node.value_type.is_float else node.value_type)
         case Arith(operator):
@@ -239,7 +246,7 @@ def _region(region: Region, type_: StorageType) -> Region:
         nodes.append(node)
     parameters = tuple(replace(p, type=type_) if p.type.is_float else p for p in region.parameters)
     identity = region.identity if region.identity is None else _number(region.identity, type_)
-    return Region(parameters, tuple(nodes), identity)
+    return replace(region, parameters=parameters, nodes=tuple(nodes), identity=identity)
 
 
 def _coordinate(coordinate: Coordinate, graph: Graph, statics: tuple[Static, ...]) -> Coordinate:

@@ -1,9 +1,9 @@
 """Programs: functions of arrays that are ready to run, each a module; most are programs of McDonell's thesis (2015).
 
 `dot_product`, `black_scholes` (prices of options), `canny` (edges of a picture), `floyd_warshall` (shortest paths),
-`fluid` (stable fluids in a box), `histogram`, `k_means`, `md5`, `matrix_product`, `sparse_product`, `n_body` (gravity,
-as a function of arrays and as a cell of pairs). Machines: `hermite` (a star cluster in f64, dd or both),
-`loop_integral` (a Feynman diagram in f64 or dd), `plasma` (particles in cells). Each is imported on first use:
+`fluid` (stable fluids in a box), `histogram`, `k_means`, `mandelbrot`, `md5`, `matrix_product`, `sparse_product`,
+`n_body` (gravity, as a function of arrays and as a cell of pairs). Machines: `hermite` (a star cluster in f64, dd or
+both), `loop_integral` (a Feynman diagram in f64 or dd), `plasma` (particles in cells). Each is imported on first use:
 `workbench.programs.dot_product.dot_product(x, y)`.
 """
 
@@ -20,6 +20,7 @@ NAMES = (
     "histogram",
     "k_means",
     "loop_integral",
+    "mandelbrot",
     "matrix_product",
     "md5",
     "n_body",

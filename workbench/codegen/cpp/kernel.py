@@ -35,6 +35,7 @@ from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import Target, type_name
 from workbench.codegen.statement import Statement
+from workbench.codegen.turns import stages_of
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
 from workbench.planning.plan import Chain, Fill, KernelPlan, Plan, Step, Subkernel
@@ -279,7 +280,8 @@ class _HostWriter(KernelWriter):
         roots = dict.fromkeys((*outputs, *reduced))
         read = tuple(r for r in roots if r in slots and (r not in outputs or self._exists(r)))
         computed = tuple(r for r in roots if r not in read)
-        code = emit_cell(self.scope(frozenset(slots), subkernel.axes), computed, read, names, numbered)
+        scope = replace(self.scope(frozenset(slots), subkernel.axes), turns_together=True)
+        code = emit_cell(scope, computed, read, names, numbered)
         values = {r.node: (r.text, r.nodes) for r in code.results}
         statements = list(code.cell)
         reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in code.arrays]
@@ -310,12 +312,13 @@ class _HostWriter(KernelWriter):
             code.uniform,
             (*self._row_pointers(code, planes), *out_rows),
             code.row,
-            tuple(statements),
+            () if code.cuts else tuple(statements),
             planes is not None,
             rank,
             self.shapes_in((a.node for a in code.arrays), subkernel.axes),
             outside=self.outside(code),
             extended=self.extends(statements),
+            stages=stages_of(code.cuts, tuple(statements)) if code.cuts else (),
         )
         own = {name: f"out {k}" for k, out in enumerate(targets) for name in (out, f"{out}_array")}
         return sweep, (*(a.node for a in code.arrays), *outputs), own

@@ -168,6 +168,29 @@ scatter
     error line 2: scatter(add, 0, xs, 1): the defaults are one number
     advice Give an array: one element for each place of the result.
 
+iterate
+    xs = array("xs", "n", dtype="i64")
+    odd = lambda x: where(x % 2 == 0, x // 2, 3 * x + 1)
+    more = lambda x, turns: x > 1
+    _, turns = iterate(lambda x, turns: (odd(x), turns + 1), while_=more, start=(xs, 0), at_most=1000)
+    output("turns", turns)
+    given xs = [1, 6, 27]
+    gives turns = [0, 8, 111]
+    wrong xs = array("xs", "n")
+    wrong output("y", iterate(lambda x: x / 2, while_=lambda x: x - 1, start=xs, at_most=9))
+    error line 2: while_ of iterate gives f64
+    advice Compare: lambda x: x > 1e-6.
+
+repeat
+    xs = array("xs", "n")
+    output("y", repeat(3, lambda x: x * x, xs))
+    given xs = [0.5, 1, 2]
+    gives y = [0.00390625, 1, 256]
+    wrong xs = array("xs", "n")
+    wrong output("y", repeat(xs, lambda x: x * x, xs))
+    error line 2: repeat makes f64 turns
+    advice Give whole numbers: astype(n, "i64").
+
 add
     xs = array("xs", "n")
     output("total", fold(add, xs))

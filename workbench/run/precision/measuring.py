@@ -12,7 +12,21 @@ import numpy as np
 from workbench.amounts import counted
 from workbench.backends.base import Array
 from workbench.errors import RunError
-from workbench.graph import Arith, Extend, Fold, Graph, Imm, Kernel, Load, Reduce, Scan, Scatter, SegmentedReduce, Store
+from workbench.graph import (
+    Arith,
+    Extend,
+    Fold,
+    Graph,
+    Imm,
+    Kernel,
+    Load,
+    Loop,
+    Reduce,
+    Scan,
+    Scatter,
+    SegmentedReduce,
+    Store,
+)
 from workbench.graph.many_digits import digits_type
 from workbench.graph.types import DD, StorageType
 from workbench.planning.choices import Choices
@@ -202,6 +216,8 @@ def _operation(kernel: Kernel, index: int) -> str:
             return f"{operator if isinstance(operator, str) else 'fold'} over segments"
         case Scatter(operator):
             return f"{operator if isinstance(operator, str) else 'fold'} at computed places"
+        case Loop():
+            return "a loop"
         case Load():
             return "rounding of what is given"
         case Imm():

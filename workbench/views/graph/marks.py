@@ -60,6 +60,7 @@ MARKS: dict[str, Mark] = {
     "Gather": Mark("triangle", _regular(3, -_UP)),
     "Broadcast": Mark("inverted_triangle", _regular(3, _UP)),
     "Replicate": Mark("inverted_triangle", _regular(3, _UP)),
+    "Loop": Mark("circle", ()),
     "Imm": Mark("plus", _PLUS),
     "LoadIndex": Mark(
         "star",
@@ -101,6 +102,7 @@ INSTRUCTIONS: dict[str, str] = {
     "Imm": "constant",
     "LoadIndex": "cell index",
     "LoadSize": "extent",
+    "Loop": "turns of a loop",
 }
 STORAGES: dict[str, str] = {
     "Manifest": MANIFEST,

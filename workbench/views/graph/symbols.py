@@ -11,6 +11,7 @@ from workbench.graph import (
     Load,
     LoadIndex,
     LoadSize,
+    Loop,
     Reduce,
     Scan,
     Scatter,
@@ -41,6 +42,8 @@ def symbol(kernel: Kernel, index: int) -> str:
             text = offset_text(offset) if len(offset) == 1 else offset_text(offset)[1:-1].replace(" ", "")
         case Reduce(operator) | Fold(operator) | Scan(operator) | SegmentedReduce(operator) | Scatter(operator):
             text = _SYMBOLS.get(operator, operator) if isinstance(operator, str) else "fold"
+        case Loop(body, result):
+            text = f"↻ {body.parameters[result].name}"
         case LoadIndex(axis):
             text = f"i {node.space.axes[axis].name}" if node.space is not None else "i"
         case LoadSize(axis):

@@ -1,0 +1,284 @@
+"""Loops of each cell or element for itself: a body and a condition in Python, traced once into a region of the graph.
+
+The body is traced on placeholders, which are Loads of statics that no graph has, in the space where all that meets in
+the loop meets. What depends on a placeholder is inside the loop; what does not is computed once, before it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.errors import TraceError
+from workbench.frontend.operations import check_storable
+from workbench.frontend.promotion import cast_term, common_type, convert, meet, meeting_space, number_type
+from workbench.frontend.trace import Operand, Term, Trace, current_trace
+from workbench.frontend.value import operand, wrap
+from workbench.graph import (
+    GLOBAL,
+    Arith,
+    Axis,
+    Broadcast,
+    Imm,
+    KernelBuilder,
+    Load,
+    Loop,
+    Node,
+    Region,
+    Replicate,
+    Space,
+    Static,
+    StorageType,
+)
+from workbench.graph.instructions import Parameter, traits_of
+from workbench.graph.types import BOOL, I64
+
+_MOST_ROUNDS = 4
+"""Times that a body is traced until the space in which it meets what it reads is known; two are the most so far."""
+
+
+def iterate(
+    body: Callable[..., object], *, while_: Callable[..., object] | None = None, start: object, at_most: object
+) -> Any:  # noqa: ANN401  # as the start: one value or a tuple
+    """Turn as long as a condition holds, in each cell or element for itself; returns what the last turn made.
+
+    body: a function of the values to the next ones, as many as `start` has. while_: a function of the same values to a
+    condition, asked before each turn; without it all turns are made. at_most: the most turns, a whole number or an
+    integer of the program; where they are used up the values are what they are. start: one value, or a tuple of them.
+    """
+    return _looped("iterate", body, while_, start, at_most)
+
+
+def repeat(n: object, body: Callable[..., object], start: object) -> Any:  # noqa: ANN401  # as the start
+    """Apply a function n times, in each cell or element for itself: repeat(3, lambda x: x * x, u) is u**8.
+
+    n: a whole number, or an integer of the program, which may differ from cell to cell. start: one value, or a tuple
+    of them, which the function takes one by one and returns as many.
+    """
+    return _looped("repeat", body, None, start, n)
+
+
+def _looped(
+    what: str, body: Callable[..., object], while_: Callable[..., object] | None, start: object, most: object
+) -> Any:  # noqa: ANN401  # as the start
+    trace = current_trace(what)
+    starts = [operand(each) for each in (start if isinstance(start, tuple | list) else (start,))]
+    limit = _turns(what, operand(most))
+    if not starts:
+        raise TraceError(f"{what} carries no value", advice="Give start=, a value or a tuple of values.")
+    makers = [each for each in (body, while_) if each is not None]
+    if not all(map(callable, makers)):
+        raise TraceError(f"{what} is given {body!r} as its body", advice="Give a function: lambda x: 0.5 * x.")
+    draft = _Draft(trace, what, _types(trace, starts), _names(body, len(starts)), len(trace.pool))
+    met: Sequence[Operand] = [*starts, limit]
+    for _ in range(_MOST_ROUNDS):
+        draft.moved = False
+        met, order = meet(met)
+        space = meeting_space(trace, met)
+        holders = [draft.placeholder(number, space).in_order(order) for number in range(len(starts))]
+        made = draft.results(body, while_, holders)
+        found, found_order = meet([*holders, *made])
+        if meeting_space(trace, found) == space and found_order == order and not draft.moved:
+            break
+        met = [*starts, limit, *found]
+    else:
+        raise _reads_others(what, "")
+    given = [convert(trace, o, t, space) for o, t in zip(met[: len(starts)], draft.types, strict=True)]
+    bound = convert(trace, met[len(starts)], I64, space)
+    inside = [convert(trace, o, t, space) for o, t in zip(found[len(starts) :], (BOOL, *draft.types), strict=True)]
+    region, captured = draft.region([term.index for term in inside])
+    operands = [bound.index, *(term.index for term in given), *captured]
+    values = [
+        wrap(trace.emit(lambda pool, k=k: pool.loop(region, k, operands)).in_order(order))  # type: ignore[misc]  # bound now
+        for k in range(len(starts))
+    ]
+    return tuple(values) if isinstance(start, tuple | list) else values[0]
+
+
+def _turns(what: str, most: Operand) -> Operand:
+    """The most turns. Raises TraceError for what is no whole number."""
+    if isinstance(most, Term):
+        if not most.type.is_integer or most.type == BOOL:
+            raise TraceError(f"{what} makes {most.type} turns", advice='Give whole numbers: astype(n, "i64").')
+        return cast_term(most, I64)
+    if isinstance(most, bool) or not isinstance(most, int):
+        raise TraceError(f"{what} makes {most!r} turns", advice="Give a whole number, such as 100.")
+    return most
+
+
+def _types(trace: Trace, starts: Sequence[Operand]) -> tuple[StorageType, ...]:
+    """The type of each value that is carried: its own; of a Python float that of the other floats."""
+    floats = [each for each in starts if isinstance(each, Term) and each.type.is_float]
+    float_type = common_type(trace, floats) if floats else trace.float_type
+    return tuple(
+        each.type if isinstance(each, Term) else float_type if isinstance(each, float) else number_type(trace, each)
+        for each in starts
+    )
+
+
+def _names(body: Callable[..., object], count: int) -> tuple[str, ...]:
+    """What the body calls its arguments, where each is one value."""
+    try:
+        parameters = inspect.signature(body).parameters.values()
+    except (TypeError, ValueError):
+        parameters = {}.values()  # a function of C
+    names = [each.name for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    return tuple(names) if len(names) == count else tuple(f"x{number}" for number in range(count))
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A loop while its body is traced; placeholders: for each node of one which value it stands for.
+
+    number: tells loops apart. moved: whether a placeholder was read along other axes than those it was given.
+    """
+
+    trace: Trace
+    what: str
+    types: tuple[StorageType, ...]
+    names: tuple[str, ...]
+    number: int
+    placeholders: dict[int, int] = field(default_factory=dict)
+    moved: bool = False
+
+    def placeholder(self, number: int, space: Space) -> Term:
+        """A value that the body is given, of the loop that is traced now."""
+        name = f"loop.{self.number}.{number}.{space.axis_names}"
+        self.trace.pool.declare(Static(name, "param" if space.is_global else "field", self.types[number], space))
+        self.trace.stand_ins[name] = lambda axes: self._moved(number, space, axes)
+        made = self.trace.emit(lambda pool: pool.load(name))
+        self.trace.pool.annotate(made.index, name=self.names[number])
+        self.placeholders[made.index] = number
+        return made
+
+    def _moved(self, number: int, space: Space, axes: Mapping[Axis, Axis]) -> int:
+        """The placeholder along other axes: those of what it meets, which are its own when the body is traced again."""
+        self.moved = True
+        wanted = {axes.get(axis, axis) for axis in space.axes}
+        return self.placeholder(number, Space(tuple(a for a in self.trace.space.axes if a in wanted))).index
+
+    def results(
+        self, body: Callable[..., object], while_: Callable[..., object] | None, holders: Sequence[Term]
+    ) -> list[Operand]:
+        """Whether there is another turn, and the next values, as the functions make them of placeholders."""
+        values = [wrap(holder) for holder in holders]
+        goes: Operand = True if while_ is None else operand(while_(*values))
+        if (goes.type if isinstance(goes, Term) else type(goes)) not in (BOOL, bool):
+            shown = goes.type if isinstance(goes, Term) else repr(goes)
+            raise TraceError(f"while_ of {self.what} gives {shown}", advice="Compare: lambda x: x > 1e-6.")
+        made = body(*values)
+        parts = tuple(made) if isinstance(made, tuple | list) else (made,)
+        if len(parts) != len(values):
+            raise TraceError(
+                f"the body of {self.what} gives {len(parts)} value{'s' * (len(parts) != 1)} of {len(values)}",
+                advice="Return the next value of each argument, in their order.",
+            )
+        found = [operand(part) for part in parts]
+        for name, type_, each in zip(self.names, self.types, found, strict=True):
+            self._check(name, type_, each)
+        return [goes, *found]
+
+    def _check(self, name: str, type_: StorageType, made: Operand) -> None:
+        """The next value must have the kind of the first one."""
+        written = f"the body of {self.what}"
+        if isinstance(made, Term):
+            check_storable(self.trace, name, type_, made.type, written=written)
+        elif (isinstance(made, float) and not type_.is_float) or (type_ == BOOL) != isinstance(made, bool):
+            raise TraceError(f"{name} is {type_}, but {written} gives {made!r}", advice="Write a number of that type.")
+
+    def region(self, results: Sequence[int]) -> tuple[Region, list[int]]:
+        """What the results need of placeholders as a region; and the values that it reads besides."""
+        pool = self.trace.pool
+        needed, waiting = set(results), list(results)
+        while waiting:
+            for each in pool.node(waiting.pop()).operands:
+                if each not in needed:
+                    needed.add(each)
+                    waiting.append(each)
+        turning: set[int] = set()
+        for index in sorted(needed):
+            if index in self.placeholders or turning.intersection(pool.node(index).operands):
+                turning.add(index)
+        order = [index for index in sorted(needed) if index in turning or index in results]
+        read = dict.fromkeys(o for index in order if index in turning for o in pool.node(index).operands)
+        captured = [o for o in [*read, *results] if o not in turning and not isinstance(pool.node(o).instruction, Imm)]
+        return _Inside(self, order, list(dict.fromkeys(captured))).region(results)
+
+
+class _Inside:
+    """The body of a loop, copied out of the trace; `captured` are the values from before the loop that it reads."""
+
+    def __init__(self, draft: _Draft, order: list[int], captured: list[int]) -> None:
+        self.draft, self.pool, self.order, self.captured = draft, draft.trace.pool, order, captured
+        taken: set[str] = set()
+        wishes = [*draft.names, *(_wish(draft.trace, index) for index in captured)]
+        self.parameters = []
+        types = [*draft.types, *(self.pool.node(index).value_type for index in captured)]
+        for wish, type_ in zip(wishes, types, strict=True):
+            name, number = wish, 1
+            while name in taken:
+                number += 1
+                name = f"{wish}_{number}"
+            taken.add(name)
+            self.parameters.append(Parameter(name, type_))
+        statics = [Static(p.name, "param", p.type, GLOBAL) for p in self.parameters]
+        self.builder = KernelBuilder(GLOBAL, statics)
+        self.places: dict[int, int] = {}
+
+    def region(self, results: Sequence[int]) -> tuple[Region, list[int]]:
+        """The region with these results, and what it reads besides; what it does not need is left out."""
+        for index in self.order:
+            self._place(index)
+        numbers = tuple(self._place(index) for index in results)
+        return Region(tuple(self.parameters), self.builder.finish("").nodes, None, numbers), self.captured
+
+    def _place(self, index: int) -> int:
+        """The node inside that is one of the trace."""
+        if index not in self.places:
+            self.places[index] = self._made(index, self.pool.node(index))
+        return self.places[index]
+
+    def _made(self, index: int, node: Node) -> int:
+        if index in self.draft.placeholders:
+            return self.builder.load(self.parameters[self.draft.placeholders[index]].name)
+        if isinstance(node.instruction, Imm):
+            return self.builder.imm(node.instruction.value, node.value_type)
+        if index in self.captured:
+            return self.builder.load(self.parameters[len(self.draft.types) + self.captured.index(index)].name)
+        operands = [self._place(o) for o in node.operands]
+        match node.instruction:
+            case Broadcast() | Replicate():
+                return operands[0]
+            case Arith("cast"):
+                made = self.builder.cast(operands[0], node.value_type)
+            case Arith(operator):
+                made = self.builder.arith(operator, *operands)
+            case Loop(body, result):
+                made = self.builder.loop(body, result, operands)
+            case _:
+                raise self._outside(node)
+        for name in node.names:
+            self.builder.annotate(made, name=name)
+        return made
+
+    def _outside(self, node: Node) -> TraceError:
+        return _reads_others(self.draft.what, f" ({traits_of(node.instruction).word})")
+
+
+def _reads_others(what: str, how: str) -> TraceError:
+    return TraceError(
+        f"the body of {what} reads other cells or elements of what it carries{how}",
+        advice="Let each cell turn for itself; what it reads of others must be known before the loop.",
+    )
+
+
+def _wish(trace: Trace, index: int) -> str:
+    """What to call a value from before the loop."""
+    node = trace.pool.node(index)
+    if node.names:
+        return node.names[0]
+    if isinstance(node.instruction, Broadcast | Replicate):
+        return _wish(trace, node.operands[0])
+    return node.instruction.name if isinstance(node.instruction, Load) else "c"

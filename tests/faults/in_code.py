@@ -71,7 +71,7 @@ OF_CODE = (
     Fault("an odd last one is lost in the tree", "reductions", "templates",
           "if (count % 2) values[pairs] = values[count - 1];", "", SMALL, HOST),
     Fault("[P] every reduction starts from an integer 0", "reductions", "codegen.writer",
-          "self.combine(node), literal(start, type_).text)", 'self._combine(node), "0")', SMALL, HOST),
+          "self.combine(node), literal(start, type_).text)", 'self.combine(node), "0")', SMALL, HOST),
     # -- folds over some axes
     Fault("chunks of a fold are not cut by global index", "folds", "templates",
           "high = at_most(((origin + low) / CHUNK + 1) * CHUNK - origin, n);", "high = n;", FOLDS),

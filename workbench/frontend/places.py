@@ -7,7 +7,20 @@ from dataclasses import replace
 
 from workbench.frontend.renaming import is_stored
 from workbench.frontend.trace import Term, Trace
-from workbench.graph import OPERATORS, Arith, Axis, Broadcast, Gather, Imm, Load, LoadIndex, Node, Replicate, Space
+from workbench.graph import (
+    OPERATORS,
+    Arith,
+    Axis,
+    Broadcast,
+    Gather,
+    Imm,
+    KernelBuilder,
+    Load,
+    LoadIndex,
+    Node,
+    Replicate,
+    Space,
+)
 from workbench.graph.rewrite import copy
 from workbench.graph.types import I64
 
@@ -23,15 +36,18 @@ def read_at(trace: Trace, term: Term, indices: Mapping[Axis, int], space: Space,
 
     An index outside is an error of the call, as an array is read by it; is_inside: none can be outside.
     """
-    pool = trace.pool
     checked = {axis for axis in term.space.axes if not is_inside and not _counts(trace, indices[axis], axis)}
     if not _is_cheap(trace, term, checked):
         return trace.emit(lambda pool: pool.gather(term.index, [indices[axis] for axis in term.space.axes]))
-    made: dict[int, int] = {}
-    for index in _needed(trace, term):
-        node = pool.node(index)
-        made[index] = index if not node.is_local else _at(trace, index, node, indices, space, made)
-    return Term(trace, made[term.index])
+
+    def build(pool: KernelBuilder) -> int:
+        made: dict[int, int] = {}
+        for index in _needed(trace, term):
+            node = pool.node(index)
+            made[index] = index if not node.is_local else _at(trace, index, node, indices, space, made)
+        return made[term.index]
+
+    return trace.emit(build)
 
 
 def along_own(trace: Trace, term: Term) -> Term:

@@ -1,7 +1,19 @@
 """Wrong edits of the analysis of dependences and of the lattice of tiles, noticed by the proof on symbols."""
 
 from tests.faults.fault import Fault
-from tests.planning.random_tileable import BENT, HEAT, RINGED, SHARED, STAGED, TIMED, TURNING, WATCHED, WAVE
+from tests.planning.random_tileable import (
+    BENT,
+    HEAT,
+    LATE,
+    RINGED,
+    SHARED,
+    STAGED,
+    TIMED,
+    TURNING,
+    UNLIKE,
+    WATCHED,
+    WAVE,
+)
 
 STEPS = "planning.test_tiling:test_tiles_give_what_steps_give"
 RANDOM = "planning.test_tiling:test_tiles_of_random_machines_give_what_steps_give"
@@ -15,11 +27,35 @@ BITS = "run.test_diamond:test_tiles_have_the_bits_of_steps"
 DEPENDENCE, DIAMOND, TILING = "planning.dependence", "planning.schedules.diamond", "planning.schedules.tiling"
 GHOSTS = "planning.schedules.ghosts"
 
-OUTSIDE = "run.test_outside_of_tiles:test_the_wave_of_the_course_keeps_its_energy_on_a_large_grid"
+WAIT = "run.test_outside_of_tiles:test_symbols_of_tiles_are_those_of_steps"
+OUTSIDE = "run.test_outside_of_tiles:test_tiles_have_the_bits_of_steps"
+OWN = "planning.test_tiling:test_ghost_cells_that_change_while_their_array_stays_have_a_level_of_their_own"
 
 OF_TILES = (
-    Fault("what is computed outside lies where ghost cells change", "tiles", TILING,
-          "if home.slot in turned:", "if home.slot in turned and not turned:", OUTSIDE),
+    # -- values computed outside the domain
+    Fault("ghost cells do not wait for readers of what is computed there (symbols)", "tiles", GHOSTS,
+          "or self._is_computed(n)}", "}", WAIT, ("mirror()",)),
+    Fault("ghost cells do not wait for readers of what is computed there (bits)", "tiles", GHOSTS,
+          "or self._is_computed(n)}", "}", OUTSIDE, ("mirror()",)),
+    Fault("fills wait in the same level as the loops behind them", "tiles", GHOSTS,
+          "loops += [-1, level] if own else [level]", "loops += [level, -1] if own else [level]",
+          WAIT, ("mirror()",)),
+    Fault("a level of ghost cells is not counted", "tiles", DEPENDENCE,
+          "self.levels += member in apart and", "self.levels += member not in apart and member in apart and",
+          "planning.test_dependence:test_fills_may_have_a_level_of_their_own"),
+    Fault("what depends on the index has images too", "tiles", GHOSTS,
+          "if fill is None or not self._shifts(home.node):", "if fill is None:", WAIT, ('"periodic"',)),
+    Fault("periodic images keep their sign", "tiles", GHOSTS,
+          "isinstance(rule, Periodic) and rule.sign == 1", "isinstance(rule, Periodic)",
+          WAIT, ("periodic(sign=-1)",)),
+    Fault("nothing is computed outside, and no images are written", "tiles", GHOSTS,
+          "updates += [image for images in self.images.values() for image in images]", "", WAIT, ('"periodic"',)),
+    Fault("what is computed outside is written over images", "tiles", "codegen.cpp.tiles",
+          "grown=no_margins(len(call.grown)) if bare else call.grown", "grown=call.grown", OUTSIDE, ('"periodic"',)),
+    Fault("unlike ghost cells share a level", "tiles", GHOSTS,
+          "(not self._alike(one, other) or self._changes(one))", "self._changes(one)", OWN, (UNLIKE,)),
+    Fault("values outside change while those inside stay", "tiles", GHOSTS,
+          "(self.lives[n].stays and self._changes(n)) or", "False or", OWN, (LATE,)),
     # -- dependences
     Fault("no slope", "tiles", DEPENDENCE, "max(s, -(-r // each.gap))", "s", RANDOM, (0,)),
     Fault("slopes are a cell too small", "tiles", DEPENDENCE,
@@ -70,7 +106,7 @@ OF_TILES = (
     Fault("ghost cells are as they were a step before", "tiles", GHOSTS,
           "GhostUpdate(number, last, slot, 1)", "GhostUpdate(number, last, slot, 0)", STAGES, (0,)),
     Fault("ghost cells are written where an array was written first", "tiles", GHOSTS,
-          "for last in reversed(range(len(self.levels))):", "for last in range(len(self.levels)):", STAGES, (0,)),
+          "for last in reversed(range(len(self.levels))):", "for last in range(len(self.levels)):", STAGES, (4,)),
     Fault("ghost cells of stages are those of the step before", "tiles", GHOSTS,
           "for earlier in reversed(range(level)):", "for earlier in ():", BITS, (STAGED, 2)),
     Fault("arrays stay in their slots while ghost cells are looked for", "tiles", GHOSTS,
@@ -137,13 +173,6 @@ OF_TILES = (
           "for (int64_t level = 0; level < run.levels; ++level) {", "for (int64_t level = 0; level < 1; ++level) {",
           BITS, (HEAT, 1)),
     # -- refusals
-    Fault("different ghost cells may change places", "tiles", GHOSTS,
-          "if not self._alike(one, other):", "if False:",
-          "planning.test_tiling:test_ghost_cells_that_would_have_to_change_are_refused"),
-    Fault("values outside may change while those inside stay", "tiles", GHOSTS,
-          "if self.lives[number].stays and self._changes(number):", "if False:", REFUSED,
-          ('t = scalar("t")\nt.next = t + 1\nu, k = fields("u k", boundary=constant(t))\nu.next = u[+1] + k[-1]\n',
-           "k has values outside that change in time while k does not")),
     Fault("a sum that a step needs is no obstacle", "tiles", TILING,
           "for finisher in step.finishers:", "for finisher in ():",
           "planning.test_tiling:test_a_refusal_names_the_line_of_the_cell"),

@@ -12,8 +12,10 @@ RULES = (
 RINGS = ('"periodic"', "periodic(sign=-1)")
 
 
-def random_rules(rng, dim):
+def random_rules(rng, dim, periodic=False):
     """(text, rules): the rules of a field, one for each side, periodic ones for both of an axis."""
+    if periodic:
+        return RINGS[0], [RINGS[0]] * dim
     sides, used = [], []
     for axis in range(dim):
         name = "xyz"[axis]
@@ -36,17 +38,18 @@ def random_steps(seed, dim):
     rng = random.Random(f"steps {seed}")
     names = list("abc"[: rng.randint(1, 3)])
     lines, rules = ['p = param("p", 0.3)', 'time = scalar("time")'], []
-    reach = rng.choice((1, 1, 2, 3))
+    reach, periodic = rng.choice((1, 1, 2, 3)), rng.random() < 0.15  # or all fields are, along all axes
     for name in names:
-        text, used = random_rules(rng, dim)
+        text, used = random_rules(rng, dim, periodic)
         rules += used
         faces = f', location=("face", {rng.randrange(dim)})' if rng.random() < 0.2 else ""
         kind = rng.choice(("", "", ', dtype="f32"'))
         lines.append(f'{name} = field("{name}", boundary={text}{kind}{faces})')
+    lines.append(f"fields = time + {' + '.join(names)}")
     known = list(names)
     for number in range(rng.choice((0, 0, 1, 1, 2))):
         stage = f"s{number}"
-        value = formula(rng, known, dim, reach)
+        value = f"{formula(rng, known, dim, reach)} + 0.001 * fields"
         match rng.choice(("extended", "stored", "plain")):
             case "extended":
                 text, used = random_rules(rng, dim)
@@ -60,8 +63,12 @@ def random_steps(seed, dim):
     changing = rng.sample(names, rng.randint(1, len(names)))
     lines.append(f"used = time + {' + '.join(known)}")  # every value
     for name in changing:
-        others = [n for n in names if n != name]
-        if others and name != changing[0] and rng.random() < 0.3:
+        others, stages = [n for n in names if n != name], [n for n in known if n[0] == "s"]
+        if (
+            stages and rng.random() < 0.4
+        ):  # an array that is a stage first, computed outside the domain too, then a field
+            lines.append(f"{name}.next = {rng.choice(stages)}")
+        elif others and name != changing[0] and rng.random() < 0.3:
             lines.append(f"{name}.next = {rng.choice(others)}")
         else:
             lines.append(f"{name}.next = {formula(rng, known[-3:], dim, reach)} + 0.001 * used")

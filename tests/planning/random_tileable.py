@@ -87,6 +87,19 @@ bend = manifest(sum(u.at(+1, x) + u.at(-1, x) for x in axes) - 2 * len(axes) * u
 u.next = u - 0.01 * (sum(bend.at(+1, x) + bend.at(-1, x) for x in axes) - 2 * len(axes) * bend)
 """
 
+# Ghost cells that change while the values beside them stay.
+UNLIKE = """
+a, b = field("a", boundary=constant(0.5)), field("b", boundary=constant(1.0))
+a.next = a[+1] + b[+1]
+b.next = a
+"""
+LATE = """
+t = scalar("t")
+t.next = t + 1
+u, k = fields("u k", boundary=constant(t))
+u.next = u[+1] + k[-1]
+"""
+
 
 def random_cell(seed, dim):
     """The text of a cell over one to four fields; some take another field's value, some never change."""

@@ -79,6 +79,15 @@ def test_fills_belong_to_the_level_that_they_prepare():
     assert any(d.source.kind == "fill" and d.sink.kind == "loop" and d.gap == 0 for d in found.found)
 
 
+def test_fills_may_have_a_level_of_their_own():
+    """One before the loops that follow them; what their values come from is no further away than they reach."""
+    step = planned(STAGES, 1).main.plain
+    found = dependences_of(step, 1, apart=(1,))
+    assert [(p.kind, p.level) for p in found.phases] == [("fill", 0), ("loop", 0), ("fill", 1), ("loop", 2)]
+    assert (found.levels, found.slopes(1)) == (3, (1,))
+    assert dependences_of(step, 1, apart=(0, 1)).levels == 4
+
+
 def test_an_array_comes_back_to_its_slot():
     assert orbit((1, 2, 0, 3), 0) == (0, 2, 1)
     assert orbit((1, 2, 0, 3), 3) == (3,)

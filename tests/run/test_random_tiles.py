@@ -14,6 +14,7 @@ import pytest
 import workbench as wb
 from tests.kit.optimised import optimised
 from tests.planning.random_steps import RINGS, RULES, random_steps
+from tests.run.tiled import state_of, with_tiles
 from workbench.backends.base import Condition, MarchRequest
 from workbench.errors import PlanError, ShapeError
 from workbench.pipeline import plan_for
@@ -48,17 +49,6 @@ def machines(first, count):
         if len(found) == count:
             return found
     raise AssertionError(f"{len(found)} of {4 * count} machines can be tiled")
-
-
-def state_of(instance):
-    graph = instance.plan.graph
-    cells = [instance.read_field(s.name).view(f"u{s.type.itemsize}") for s in graph.fields]
-    return [*cells, *(np.float64(instance.read_global(s.name)).view("u8") for s in graph.scalars)]
-
-
-def with_tiles(instance, sizes):
-    instance.tiles = tuple(sizes if k is instance.plan.main else None for k in instance.plan.kernels)
-    instance._paces = [1e-9] * len(instance._paces)  # as if steps were known to be short
 
 
 def instances(program, rng):

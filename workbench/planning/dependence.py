@@ -10,7 +10,7 @@ write (output), from a read to the next write (anti). All others follow from the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,7 +22,10 @@ DependenceKind = Literal["flow", "anti", "output"]
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A fill or a loop: number `member` of the step's fills or sub-kernels; `margins` are where a loop computes."""
+    """A fill or a loop: number `member` of the step's fills or sub-kernels.
+
+    margins: where a loop computes, how far outside a fill with a level of its own writes; of other fills none.
+    """
 
     kind: Literal["fill", "loop"]
     member: int
@@ -59,9 +62,12 @@ class Dependences:
         """Cells per level and axis by which the border of a tile must lean so that nothing outside is needed too early.
 
         The largest of ceil(reach / gap), over all dependences between levels (both directions of an axis alike). What
-        is computed outside the domain counts with the cell of the domain next to it, and so reaches further inside.
+        is computed outside the domain counts with the cell of the domain next to it, and so reaches further inside. A
+        fill with a level of its own counts with the cells that its values come from: none is further from who reads or
+        computes a ghost cell than it reaches outside.
         """
-        slopes = [0] * dim
+        fills = [phase.margins for phase in self.phases if phase.kind == "fill"]
+        slopes = [max((max(margins[k]) for margins in fills), default=0) for k in range(dim)]
         for each in self.found:
             if each.box is not None and each.gap > 0:
                 outside = [max(map(max, pairs)) for pairs in zip(each.source.margins, each.sink.margins, strict=True)]
@@ -70,9 +76,13 @@ class Dependences:
         return tuple(slopes)
 
 
-def dependences_of(step: Step, dim: int) -> Dependences:
-    """Return the dependences of a step that is repeated; loops run apart, not as chains."""
-    return _Search(step, dim).run()
+def dependences_of(step: Step, dim: int, apart: Collection[int] = (), bare: Collection[int] = ()) -> Dependences:
+    """Return the dependences of a step that is repeated; loops run apart, not as chains.
+
+    apart: fills that have a level of their own, before the loops that follow them. bare: loops that compute nothing
+    outside the domain.
+    """
+    return _Search(step, dim, apart, bare).run()
 
 
 def orbit(rotation: Sequence[int], slot: int) -> tuple[int, ...]:
@@ -100,17 +110,21 @@ class _Use:
 class _Search:
     """The phases of a step, their uses of slots, and the walk from each use to those that must follow it."""
 
-    def __init__(self, step: Step, dim: int) -> None:
+    def __init__(self, step: Step, dim: int, apart: Collection[int], bare: Collection[int]) -> None:
         self.step, self.cell = step, ((0, 0),) * dim
         self.phases: list[Phase] = []
         self.uses: list[tuple[_Use, ...]] = []  # of each phase, reads first
         self.levels = 0
         for launch in step.launches:
-            for member in launch.members:
+            members = sorted(launch.members, key=lambda member: member not in apart)
+            for number, member in enumerate(members):
                 if launch.kind == "fill":
-                    self._add(Phase("fill", member, self.levels, no_margins(dim)), self._fill_uses(member))
+                    margins = step.fills[member].margins if member in apart else no_margins(dim)
+                    self._add(Phase("fill", member, self.levels, margins), self._fill_uses(member))
+                    # One level for all of a launch that have one.
+                    self.levels += member in apart and (number + 1 == len(members) or members[number + 1] not in apart)
                 elif launch.kind == "subkernel":
-                    margins = step.subkernels[member].margins
+                    margins = no_margins(dim) if member in bare else step.subkernels[member].margins
                     self._add(Phase("loop", member, self.levels, margins), self._loop_uses(member))
             self.levels += launch.kind == "subkernel"
 

@@ -12,8 +12,8 @@ Role = Literal["diamond", "wave", "whole"]
 class GhostUpdate:
     """Ghost cells that tiles write beside the cells that they come from (`workbench.planning.schedules.ghosts`).
 
-    They are those of a fill, after a level of a step, of the array in `slot` as numbered at that step's start, with the
-    Globals of this step (ahead = 0) or of the next one.
+    They are those of a fill, after the loops of a level, of the array in `slot` as numbered at that step's start, with
+    the Globals of this step (ahead = 0) or of the next one.
     """
 
     fill: int
@@ -26,15 +26,23 @@ class GhostUpdate:
 class Tiling:
     """How several plain steps run together in tiles, for any extents (`workbench.planning.schedules.tiling`).
 
-    levels: launches of loops in a step. slopes: cells for each level by which tiles lean along each axis. roles: what
-    is done along each axis: cut into diamonds, swept in chunks that lag with the level, or taken whole. rings: axes
-    whose ends are neighbours. before: (fill, slot) whose ghost cells are written before tiles begin; updates: in them.
+    loops: for each level of a step its launch of loops, -1 where a level writes ghost cells only. slopes: cells for
+    each level by which tiles lean along each axis. roles: what is done along each axis: cut into diamonds, swept in
+    chunks that lag with the level, or taken whole. rings: axes whose ends are neighbours. before: (fill, slot) whose
+    ghost cells are written before tiles begin; updates: in them. bare: sub-kernels that compute nothing outside the
+    domain in tiles, because images of what they compute inside are the same.
     """
 
     schedule: str
-    levels: int
+    loops: tuple[int, ...]
     slopes: tuple[int, ...]
     roles: tuple[Role, ...]
     rings: tuple[bool, ...]
     before: tuple[tuple[int, int], ...]
     updates: tuple[GhostUpdate, ...]
+    bare: tuple[int, ...] = ()
+
+    @property
+    def levels(self) -> int:
+        """Levels of a step."""
+        return len(self.loops)

@@ -156,15 +156,16 @@ class _HostWriter(KernelWriter):
         if tiling is None:
             return ()
         fills = [self._fill(fill) for fill in step.fills]
-        stages = [self._stage(step, n) for n, launch in enumerate(step.launches) if launch.kind == "subkernel"]
+        loops = [n for n, launch in enumerate(step.launches) if launch.kind == "subkernel"]
+        stages = [self._stage(step, n, tiling.bare) for n in loops]
         fill_lap = next((self._lap(step, n) for n, launch in enumerate(step.launches) if launch.kind == "fill"), -1)
         name = self.functions.claim(f"tile_{code.name}")
         return (tile_code(tiling, step, code, fills, stages, name, fill_lap),)
 
-    def _stage(self, step: Step, number: int) -> StageCode:
+    def _stage(self, step: Step, number: int, bare: Sequence[int]) -> StageCode:
         """The loops of one launch, as one level of tiles."""
         members = step.launches[number].members
-        sweeps = tuple(of_level(self._sweep(step.subkernels[m], {})) for m in members)
+        sweeps = tuple(of_level(self._sweep(step.subkernels[m], {}), m in bare) for m in members)
         laps = tuple(self._lap(step, number, m) for m in members) if len(members) > 1 else ()
         return StageCode(sweeps, (), self._lap(step, number), laps)
 

@@ -9,6 +9,7 @@ from workbench.codegen.loops import FillCall, ImageCall, StageCode, StepCode, Sw
 from workbench.codegen.rows import beyond_domain
 from workbench.planning.dependence import orbit
 from workbench.planning.plan import Step
+from workbench.planning.reach import no_margins
 from workbench.planning.tiled import Tiling
 
 
@@ -21,7 +22,7 @@ def tile_code(
     name: str,
     fill_lap: int,
 ) -> TileCode:
-    """The record of the template for tiles of a step, from its fills and the loops of each of its levels."""
+    """The record of the template for tiles of a step, from its fills and the stages of its launches of loops."""
     diamond = tiling.roles.index("diamond")
     wave = tiling.roles.index("wave") if "wave" in tiling.roles else -1
     lost = _lost(tiling, step)
@@ -30,11 +31,12 @@ def tile_code(
         for fill, slot in tiling.before
     )
     calls = [(u.level, ImageCall(fills[u.fill].rules, fills[u.fill].type, u.slot, u.ahead)) for u in tiling.updates]
+    levels = [stages[number] if number >= 0 else StageCode((), (), -1, ()) for number in tiling.loops]
     return TileCode(
         name,
         before,
         tuple(dict.fromkeys((*lost, *(fill.target for fill in before if not fill.tag)))),
-        tuple(replace(s, updates=tuple(c for level, c in calls if level == n)) for n, s in enumerate(stages)),
+        tuple(replace(s, updates=tuple(c for level, c in calls if level == n)) for n, s in enumerate(levels)),
         _turns(code.rotation),
         diamond,
         wave,
@@ -49,9 +51,10 @@ def tile_code(
     )
 
 
-def of_level(call: SweepCall) -> SweepCall:
-    """A call on the arrays of the step that a level is in, not of the first one."""
-    return replace(call, arguments=tuple(a.replace("run.array<", "level.array<", 1) for a in call.arguments))
+def of_level(call: SweepCall, bare: bool) -> SweepCall:
+    """A call on the arrays of the step that a level is in, not of the first one. bare: on the domain alone."""
+    arguments = tuple(a.replace("run.array<", "level.array<", 1) for a in call.arguments)
+    return replace(call, arguments=arguments, grown=no_margins(len(call.grown)) if bare else call.grown)
 
 
 def _lost(tiling: Tiling, step: Step) -> tuple[int, ...]:

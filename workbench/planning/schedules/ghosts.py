@@ -6,16 +6,24 @@ with the cell of the domain next to it. So ghost cells belong to the tile of the
 
 What is in an array when tiles begin has its ghost cells written before. Values that no scalar changes last: they are
 written before tiles only, if nothing else writes the ghost cells of the arrays that take turns.
+
+Three things stand in the way of writing them right after their cells: what a loop computes outside the domain, in the
+same array, may be read later (or its own ghost cells in place); two fills may have unlike ghost cells in one array; and
+values outside may change while those inside stay. Such fills get a level of their own, where a step has them: after the
+last reader of what was there before, and before the first one of what they write.
+
+What is computed outside the domain of formulas that are periodic along all axes is the image of what is computed
+inside. There tiles compute nothing outside (such loops are bare): they write images.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
-from workbench.graph import Extend, Kernel, Load, SideRule, Undefined, Value
+from workbench.graph import Extend, Gather, Kernel, Load, LoadIndex, Periodic, SideRule, Undefined, Value
 from workbench.planning.dependence import orbit
-from workbench.planning.plan import Step
+from workbench.planning.plan import Home, Margins, Step
 from workbench.planning.reach import union
 from workbench.planning.tiled import GhostUpdate
 
@@ -24,14 +32,15 @@ from workbench.planning.tiled import GhostUpdate
 class GhostPlan:
     """Which (fill, slot) are written before tiles begin, and which after levels.
 
-    unlike: two fills whose ghost cells would be needed in one array at one time. late: a fill whose values change in
-    time while those of its array stay. Tiles can do neither.
+    loops: for each level of a step the number of its launch of loops, -1 for a level of ghost cells alone. apart: the
+    fills that have such a level. bare: sub-kernels that compute nothing outside the domain in tiles.
     """
 
-    before: tuple[tuple[int, int], ...] = ()
-    updates: tuple[GhostUpdate, ...] = ()
-    unlike: tuple[int, int] | None = None
-    late: int | None = None
+    before: tuple[tuple[int, int], ...]
+    updates: tuple[GhostUpdate, ...]
+    loops: tuple[int, ...]
+    apart: tuple[int, ...]
+    bare: tuple[int, ...]
 
 
 def ghost_plan(kernel: Kernel, step: Step) -> GhostPlan:
@@ -44,6 +53,10 @@ def sides_of(kernel: Kernel, node: int) -> tuple[tuple[SideRule, SideRule], ...]
     instruction = kernel.nodes[node].instruction
     assert isinstance(instruction, Extend)
     return instruction.sides
+
+
+def _repeats(sides: tuple[tuple[SideRule, SideRule], ...]) -> bool:
+    return all(isinstance(rule, Periodic) and rule.sign == 1 for pair in sides for rule in pair)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +78,88 @@ class _Search:
         self.kernel, self.step = kernel, step
         self.levels = [launch.members for launch in step.launches if launch.kind == "subkernel"]
         self.lives = [self._life(number) for number in range(len(step.fills))]
+        self.images: dict[int, tuple[GhostUpdate, ...]] = {}  # of bare loops
+        for level, members in enumerate(self.levels):
+            for member in members:
+                images = self._images(level, member)
+                if images:
+                    self.images[member] = images
 
     def run(self) -> GhostPlan:
-        fills = range(len(self.lives))
-        for number in fills:
-            if self.lives[number].stays and self._changes(number):
-                return GhostPlan(late=number)
-        for one, other in combinations(fills, 2):
-            if not self._meet(self.lives[one], self.lives[other]):
-                continue
-            if not self._alike(one, other):
-                return GhostPlan(unlike=(one, other))
-            if self._changes(one):  # and is needed as it was in one step and in another
-                return GhostPlan(late=one)
+        apart = self._apart()
+        fills = [number for number in range(len(self.lives)) if number not in apart]
         lasting = [number for number in fills if self._lasts(number)]
         before: dict[tuple[int, int], None] = {}
         for number in fills:
             slots = self._orbit(number) if number in lasting else self.lives[number].before
             before |= {(number, slot): None for slot in slots}
-        updates = [life.made for n, life in enumerate(self.lives) if n not in lasting and life.made is not None]
-        return GhostPlan(tuple(before), tuple(u for n, u in enumerate(updates) if not self._covered(u, updates[:n])))
+        updates = [life.made for n in fills if n not in lasting and (life := self.lives[n]).made is not None]
+        updates += [image for images in self.images.values() for image in images]
+        updates = [u for n, u in enumerate(updates) if not self._covered(u, updates[:n])]
+        loops: list[int] = []
+        waiting: list[GhostUpdate] = []
+        for level in range(len(self.levels)):
+            own = [number for number in apart if self._level_of(number) == level]
+            waiting += [GhostUpdate(number, len(loops), self.step.fills[number].target, 0) for number in own]
+            loops += [-1, level] if own else [level]
+        numbered = (replace(update, level=loops.index(update.level)) for update in updates)
+        return GhostPlan(tuple(before), (*numbered, *waiting), tuple(loops), apart, tuple(self.images))
+
+    def _apart(self) -> tuple[int, ...]:
+        """The fills that must have a level of their own, with all that share arrays with them."""
+        fills = range(len(self.lives))
+        found = {n for n in fills if (self.lives[n].stays and self._changes(n)) or self._is_computed(n)}
+        for one, other in combinations(fills, 2):
+            if self._meet(self.lives[one], self.lives[other]) and (not self._alike(one, other) or self._changes(one)):
+                found |= {one, other}
+        turned = {slot for number in found for slot in self._orbit(number)}
+        return tuple(number for number in fills if self.step.fills[number].target in turned)
+
+    def _is_computed(self, number: int) -> bool:
+        """Whether the array's ghost cells would be written by this fill where a loop computes them."""
+        made = self.lives[number].made
+        if made is None:
+            return False
+        outside = [m for m in self.levels[made.level] if any(map(any, self.step.subkernels[m].margins))]
+        outside = [m for m in outside if any(home.slot == made.slot for home in self.step.subkernels[m].outputs)]
+        return any(m not in self.images for m in outside) or (bool(outside) and not self._is_periodic(number))
+
+    def _images(self, level: int, member: int) -> tuple[GhostUpdate, ...]:
+        """The ghost cells that a loop computes, as images of the cells that it computes inside; () if they are none."""
+        loop = self.step.subkernels[member]
+        if not any(map(any, loop.margins)):
+            return ()
+        found = []
+        for home in loop.outputs:
+            fill = self._filling(home, loop.margins)
+            if fill is None or not self._shifts(home.node):
+                return ()
+            found.append(GhostUpdate(fill, level, home.slot, 0))
+        return tuple(found)
+
+    def _filling(self, home: Home, margins: Margins) -> int | None:
+        """A periodic fill of the same type that reaches as far at least."""
+        nodes, fills = self.kernel.nodes, self.step.fills
+        for number, fill in enumerate(fills):
+            wide = len(fill.margins) == len(margins) and union(fill.margins, margins) == fill.margins
+            if wide and nodes[fill.node].value_type == nodes[home.node].value_type and self._is_periodic(number):
+                return number
+        return None
+
+    def _is_periodic(self, number: int) -> bool:
+        return _repeats(sides_of(self.kernel, self.step.fills[number].node))
+
+    def _shifts(self, node: int) -> bool:
+        """Whether a value is the same formula of the same numbers a whole domain further on, along each axis."""
+        waiting = [node]
+        for index in waiting:
+            instruction = self.kernel.nodes[index].instruction
+            if isinstance(instruction, LoadIndex | Gather):
+                return False
+            if isinstance(instruction, Extend) and not _repeats(instruction.sides):
+                return False
+            waiting.extend(o for o in self.kernel.nodes[index].operands if o not in waiting)
+        return True
 
     def _covered(self, update: GhostUpdate, others: list[GhostUpdate]) -> bool:
         """Whether another one of the same array, which is alike then, writes as many ghost cells at least."""

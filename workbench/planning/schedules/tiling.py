@@ -35,9 +35,10 @@ def tile(kernel: Kernel, step: Step, dim: int, schedule: str) -> Tiling:
     """Return how plain steps of a kernel run together in diamonds. PlanError says why they cannot."""
     found = refusal(kernel, step, dim)
     if found is None:
-        dependences, ghosts = dependences_of(step, dim), ghost_plan(kernel, step)
-        slopes, rings = dependences.slopes(dim), rings_of(kernel, step, dim)
-        return Tiling(schedule, dependences.levels, slopes, roles_of(dim), rings, ghosts.before, ghosts.updates)
+        ghosts = ghost_plan(kernel, step)
+        slopes = dependences_of(step, dim, ghosts.apart, ghosts.bare).slopes(dim)
+        rings = rings_of(kernel, step, dim)
+        return Tiling(schedule, ghosts.loops, slopes, roles_of(dim), rings, ghosts.before, ghosts.updates, ghosts.bare)
     error = refused(schedule, found.why)
     raise error if found.line is None else error.located(found.line)
 
@@ -98,10 +99,8 @@ def _not_built(kernel: Kernel, step: Step, dim: int) -> Iterator[Refusal]:
         yield _later(what, _line(kernel, _reader(kernel, read)))
     for fill in step.fills:
         yield from _unbuilt_fill(kernel, fill)
-    found = dependences_of(step, dim)
-    if not found.levels:
+    if not step.subkernels:
         yield _later("a step has no loop", None)
-    yield from _ghosts_in_the_way(kernel, step)
     if any(len(orbit(step.rotation, slot)) > _MOST_TURNS for slot in range(len(step.rotation))):
         yield _later("arrays change places in too many ways", None)
 
@@ -129,28 +128,6 @@ def _other_axes(kernel: Kernel, step: Step) -> Iterator[Refusal]:
 def _unbuilt_fill(kernel: Kernel, fill: Fill) -> Iterator[Refusal]:
     if fill.source != fill.target:
         yield _later(f"{value_name(kernel, fill.node)} is extended in two ways", _line(kernel, fill.node))
-
-
-def _ghosts_in_the_way(kernel: Kernel, step: Step) -> Iterator[Refusal]:
-    """Ghost cells that would have to change while the values beside them stay."""
-    found = ghost_plan(kernel, step)
-    if found.late is not None:
-        node = step.fills[found.late].node
-        name = value_name(kernel, node)
-        yield _later(f"{name} has values outside that change in time while {name} does not", _line(kernel, node))
-    if found.unlike is not None:
-        one, other = (step.fills[number].node for number in found.unlike)
-        names = f"{value_name(kernel, one)} and {value_name(kernel, other)}"
-        yield _later(f"{names} have different ghost cells in arrays that change places", _line(kernel, other))
-    # The ghost cells of the next step would be written before the last reader of what was computed there, or this be
-    # computed from them.
-    turned = {slot for update in found.updates for slot in orbit(step.rotation, update.slot)}
-    for loop in step.subkernels:
-        for home in loop.outputs if any(map(any, loop.margins)) else ():
-            if home.slot in turned:
-                name = value_name(kernel, home.node)
-                what = f"{name} is computed outside of the domain, in an array whose ghost cells change"
-                yield _later(what, _line(kernel, home.node))
 
 
 def _later(why: str, line: int | None) -> Refusal:

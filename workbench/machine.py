@@ -197,13 +197,13 @@ class Machine:
 
         Arrays are copied. A field that is not given must be set by the kernel `init`, which runs first. choices: "best"
         for what `tune` found here before at about this size (the simulation's text says), else the machine's own.
-        schedule: short for `choices.plan.tiling.schedule`: "stepwise" (the default), "diamond" (several steps in tiles,
-        with the same bits), "diamondtorre" (so on GPUs) or "auto" (what should be fast at this size). Raises FieldError
+        schedule: short for `choices.plan.tiling.schedule`: "stepwise", "diamond" (several steps in tiles, with the same
+        bits), "diamondtorre" (so on GPUs) or "auto" (the default: what should be fast at this size). Raises FieldError
         or ShapeError naming the field, BackendError, and PlanError with the line that stands in a schedule's way.
         """
         check_steps(self.graph)
         need_only("arithmetic", arithmetic, "ieee")
-        chosen, auto = choose(self.choices, choices, schedule), schedule == "auto"
+        chosen, auto = choose(self.choices, choices, schedule), schedule in (None, "auto")
         warn_of_changed_names(self.name, self.traced, self.namespace)
         simulation = create_simulation(
             self.graph, chosen, values, shape, backend=backend or self.backend, threads=threads, automatic=auto

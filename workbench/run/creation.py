@@ -44,17 +44,19 @@ def create_simulation(
     *,
     backend: str = "auto",
     threads: int = 0,
-    automatic: bool = False,
+    automatic: bool = True,
 ) -> Simulation:
     """Check the values, compile, allocate, run `init`, write the values, in this order: cheap refusals come first.
 
-    automatic: the size decides whether several steps run together in tiles, now and after each `replan`.
+    automatic: where the choices leave the schedule open, the size decides whether several steps run together in tiles,
+    now and after each `replan`.
     """
     opening = read_opening(retype(graph, choices.meaning), values, shape)
     check_threads(threads)
     origin, name = "", select_backend(backend).name
     if not isinstance(choices, Choices):
         choices, origin = choices(graph, name, opening.extents, threads)
+    asked = choices
     choices, schedule = resolved(graph, choices, name, opening.extents, threads) if automatic else (choices, "")
     choices = sized(choices, opening.extents)
     compiled = compile_graph(graph, choices, backend)
@@ -65,8 +67,8 @@ def create_simulation(
         instance.close()
         raise
     state = State(compiled, instance, threads=threads)
-    schedule = schedule or about(compiled.plan, opening.extents)
-    state.chosen, state.schedule, state.automatic = (choices, origin), schedule, automatic
+    state.asked, state.chosen = asked, (choices, origin)
+    state.schedule, state.automatic = schedule or about(compiled.plan, opening.extents), automatic
     return Simulation(state)
 
 
@@ -80,6 +82,8 @@ def restore_simulation(
     check_threads(threads)
     name = select_backend(backend).name
     checkpoint = load_checkpoint(path, plan_for(graph, choices, name).graph)
+    asked = choices
+    choices, schedule = resolved(graph, choices, name, checkpoint.extents, threads)
     choices = sized(choices, checkpoint.extents)
     compiled = compile_graph(graph, choices, backend)
     instance = allocate(compiled, checkpoint.extents, threads)
@@ -88,7 +92,8 @@ def restore_simulation(
         write(instance, static, value if static.role == "field" else python_number(value, static.type))
     state = State(compiled, instance, checkpoint.steps, threads)
     state.observed_step = checkpoint.observed_step
-    state.chosen = choices, ""
+    state.asked, state.chosen = asked, (choices, "")
+    state.schedule, state.automatic = schedule, True
     return Simulation(state)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from workbench.backends.base import Number
+from workbench.planning.choices import Choices
 from workbench.run.simulation import Simulation
 from workbench.run.values import unwise_text
 from workbench.run.watching import Watch
@@ -43,6 +44,11 @@ def failure_of(simulation: Simulation) -> BaseException | None:
     """What has ended its background run, if nobody has waited for that run yet."""
     background = simulation._background
     return None if background is None else background.failure
+
+
+def asked_choices(simulation: Simulation) -> Choices:
+    """The choices that the simulation was made or planned by, before its size decided what they leave open."""
+    return simulation._state.asked
 
 
 def is_closed(simulation: Simulation) -> bool:

@@ -261,6 +261,7 @@ class Replanner:
         begun = time.perf_counter()
         self._check(wish)
         self._state.take_over(compiled, instance, wish.threads)
+        self._state.asked = wish.report.choices
         return self._state.steps, begun
 
     def _measure(self, wish: Replan) -> None:

@@ -42,6 +42,7 @@ class State:
         self.step_seconds = 0.0  # of the last march; 0: unknown
         self.timing = False
         self.outdated = ""  # why this is no longer the program that its cell describes, and what to do
+        self.asked = compiled.plan.choices  # what was asked for, where its size has decided the rest
         self.chosen: tuple[Choices | None, str] = (None, "")  # the choices at the start, and where they come from
         self.schedule = ""  # how steps follow each other and why, where that was decided
         self.automatic = False  # its size decides that, after each replan too

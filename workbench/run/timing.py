@@ -27,8 +27,9 @@ AGAIN = 4  # times as long a program has run at the next figure
 class StepTime:
     """Seconds by the clock of a step of the program that runs now, on average over the `steps` it has done.
 
-    `launches` as Instance.launch_times has them, of all kernels. `spread`: half of what the middle half of several
-    measurements lies apart, where `seconds` is their median.
+    `choices`: those that were asked for; the simulation's size may have decided the schedule. `launches` as
+    Instance.launch_times has them, of all kernels. `spread`: half of what the middle half of several measurements lies
+    apart, where `seconds` is their median.
     """
 
     choices: Choices
@@ -80,7 +81,7 @@ def time_of(state: State) -> StepTime | None:
         return None
     compiled = state.compiled
     return StepTime(
-        compiled.plan.choices,
+        state.asked,
         compiled.selection.name,
         state.extents,
         state.march_steps,

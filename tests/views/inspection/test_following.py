@@ -59,6 +59,26 @@ def test_flip_runs_in_the_running_simulation(followed):
         assert np.array_equal(other.u, simulation.u)
 
 
+def test_a_simulation_stays_in_tiles_while_it_is_looked_at():
+    """What was asked for counts, not what its size made of it: so it is measured, and a flip ends in tiles again."""
+    extent = 1 << 20
+    with MACHINE.simulate(u=np.sin(np.arange(float(extent))), backend="openmp", threads=1) as simulation:
+        assert simulation.choices.plan.tiling.schedule == "diamond"
+        plan, inspection = simulation.compiled.plan, Inspection(MACHINE, simulation=simulation)
+        following = Following(inspection)
+        simulation.start()
+        wait_for(lambda: inspection.measured() is not None)
+        assert simulation.compiled.plan is plan
+        assert inspection.measured().schedule == "diamond"
+        assert inspection.choices == MACHINE.choices
+        inspection.flip("slope")
+        wait_for(lambda: simulation.compiled.plan is not plan)
+        wait_for(lambda: inspection.measured() is not None)
+        assert simulation.choices.plan.tiling.schedule == "diamond"
+        simulation.stop(PATIENCE)
+        following.close()
+
+
 def test_sub_kernels_are_measured(followed):
     simulation, inspection, _ = followed
     if simulation.backend == "reference":

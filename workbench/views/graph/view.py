@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from workbench.errors import StencilError
 from workbench.frontend.cell import Traced
 from workbench.planning.plan import Plan
-from workbench.run.hooks import is_closed
+from workbench.run.hooks import asked_choices, is_closed
 from workbench.run.simulation import Simulation
 from workbench.views.drawing.shapes import to_png, to_svg
 from workbench.views.graph.comparisons import COMPARISONS, compared
@@ -310,11 +310,14 @@ class GraphView:
         measured = self.inspection.measured(plan)
         line = plan_line(plan, self.kernel)
         if measured is not None:
-            return f"{line}; measured {spread_text(measured.seconds, measured.spread)} a step on {measured.backend}"
+            how = "" if measured.schedule == "stepwise" else f", {measured.schedule} tiles"
+            return (
+                f"{line}; measured {spread_text(measured.seconds, measured.spread)} a step on {measured.backend}{how}"
+            )
         simulation = self.inspection.simulation
         if simulation is None or is_closed(simulation) or not simulation.running:
             return line
-        return f"{line}; measuring ..." if simulation.compiled.plan.choices == plan.choices else line
+        return f"{line}; measuring ..." if asked_choices(simulation) == plan.choices else line
 
     def _selected_words(self) -> str:
         selection = self.inspection.selection

@@ -12,7 +12,7 @@ from workbench.amounts import seconds_text
 from workbench.errors import RunError, StencilError
 from workbench.events import Measured, Planned, ReplanEvent, Swapped, WishDropped
 from workbench.planning.choices import Choices
-from workbench.run.hooks import is_closed, time_launches
+from workbench.run.hooks import asked_choices, is_closed, time_launches
 from workbench.run.simulation import Simulation
 from workbench.run.timing import StepTime, timed
 from workbench.views.inspection.inspection import Inspection, Measurement, Program, Status
@@ -60,7 +60,7 @@ class Following:
         if simulation is None or is_closed(simulation):
             return
         self._time_launches(True)
-        if simulation.compiled.plan.choices == inspection.choices:
+        if asked_choices(simulation) == inspection.choices:
             self._wanted = inspection.choices
             self._time(simulation)
         else:
@@ -79,7 +79,7 @@ class Following:
         if is_closed(simulation):
             self._say(Status("the simulation was closed; make a new one by simulate()", problem=True))
             return
-        wanted, running = inspection.choices, simulation.compiled.plan.choices
+        wanted, running = inspection.choices, asked_choices(simulation)
         if wanted == self._wanted:
             return
         self._wanted = wanted
@@ -132,7 +132,8 @@ class Following:
     def _timed(self, time: StepTime, simulation: Simulation) -> None:
         if not self._closed:
             parts = time.subkernels(simulation.compiled)
-            measured = Measurement(time.choices, time.backend, time.extents, time.seconds, parts, time.spread)
+            schedule = simulation.compiled.plan.schedule
+            measured = Measurement(time.choices, time.backend, time.extents, time.seconds, parts, time.spread, schedule)
             with contextlib.suppress(Exception):  # the inspection has told it; the run goes on
                 self.inspection.report_measured(measured)
 

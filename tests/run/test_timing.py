@@ -38,7 +38,7 @@ class Run:
     instance = SimpleNamespace(launch_times=tuple)
 
     def __init__(self):
-        self.compiled = self.program()
+        self.compiled, self.asked = self.program(), Choices()
         self.watches = Watches()
         self.march_steps, self.march_seconds, self.now = 0, 0.0, 100.0
 

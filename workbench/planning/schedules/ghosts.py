@@ -21,11 +21,27 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from workbench.graph import Extend, Gather, Kernel, Load, LoadIndex, Periodic, SideRule, Undefined, Value
+from workbench.graph import (
+    Arith,
+    Broadcast,
+    Extend,
+    Imm,
+    Kernel,
+    Load,
+    LoadSize,
+    Periodic,
+    Shift,
+    SideRule,
+    Undefined,
+    Value,
+)
 from workbench.planning.dependence import orbit
 from workbench.planning.plan import Home, Margins, Step
 from workbench.planning.reach import union
 from workbench.planning.tiled import GhostUpdate
+
+# What does not know in which cell it is, but for what it reads.
+_ALIKE = (Arith, Broadcast, Imm, Load, LoadSize, Shift)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,9 +170,10 @@ class _Search:
         waiting = [node]
         for index in waiting:
             instruction = self.kernel.nodes[index].instruction
-            if isinstance(instruction, LoadIndex | Gather):
-                return False
-            if isinstance(instruction, Extend) and not _repeats(instruction.sides):
+            if isinstance(instruction, Extend):
+                if not _repeats(instruction.sides):
+                    return False
+            elif not isinstance(instruction, _ALIKE):
                 return False
             waiting.extend(o for o in self.kernel.nodes[index].operands if o not in waiting)
         return True

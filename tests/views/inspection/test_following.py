@@ -69,7 +69,7 @@ def test_a_simulation_stays_in_tiles_while_it_is_looked_at():
         simulation.start()
         wait_for(lambda: inspection.measured() is not None)
         assert simulation.compiled.plan is plan
-        assert inspection.measured().schedule == "diamond"
+        assert inspection.measured().where == "openmp, diamond tiles"
         assert inspection.choices == MACHINE.choices
         inspection.flip("slope")
         wait_for(lambda: simulation.compiled.plan is not plan)

@@ -310,10 +310,8 @@ class GraphView:
         measured = self.inspection.measured(plan)
         line = plan_line(plan, self.kernel)
         if measured is not None:
-            how = "" if measured.schedule == "stepwise" else f", {measured.schedule} tiles"
-            return (
-                f"{line}; measured {spread_text(measured.seconds, measured.spread)} a step on {measured.backend}{how}"
-            )
+            where = measured.where or measured.backend
+            return f"{line}; measured {spread_text(measured.seconds, measured.spread)} a step on {where}"
         simulation = self.inspection.simulation
         if simulation is None or is_closed(simulation) or not simulation.running:
             return line

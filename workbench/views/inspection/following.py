@@ -133,7 +133,8 @@ class Following:
         if not self._closed:
             parts = time.subkernels(simulation.compiled)
             schedule = simulation.compiled.plan.schedule
-            measured = Measurement(time.choices, time.backend, time.extents, time.seconds, parts, time.spread, schedule)
+            where = time.backend if schedule == "stepwise" else f"{time.backend}, {schedule} tiles"
+            measured = Measurement(time.choices, time.backend, time.extents, time.seconds, parts, time.spread, where)
             with contextlib.suppress(Exception):  # the inspection has told it; the run goes on
                 self.inspection.report_measured(measured)
 

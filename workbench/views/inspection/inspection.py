@@ -56,7 +56,7 @@ class Measurement:
     """Seconds a step took, by the clock, for a plan on a backend with these extents.
 
     `subkernels`: (name in the source, seconds a step), where they were timed one by one. `spread` as in StepTime.
-    `schedule`: how its steps followed each other, which choices leave open.
+    `where`: the backend, and the schedule if it was not one step after the other, in words.
     """
 
     choices: Choices
@@ -65,7 +65,7 @@ class Measurement:
     seconds: float
     subkernels: tuple[tuple[str, float], ...] = ()
     spread: float = 0.0
-    schedule: str = "stepwise"
+    where: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import workbench as wb
 from tests.kit.random_kernels import larger
 from tests.kit.random_programs import random_program
 from tests.planning.numbers import Numbers
@@ -149,3 +150,12 @@ def test_random_programs_under_random_precision_stay_legal_and_change_only_what_
             assert retype(found, precise((name, type_.name))).fingerprint() == found.fingerprint()
     print(f"{changed} fields changed, {casts} casts afterwards")
     assert changed > 100
+
+
+def test_a_loop_inside_a_loop_changes_its_type_too():
+    cell = 'x = array("x", "n")\noutput("y", repeat(3, lambda v: repeat(2, lambda w: 0.5 * w, v), x))'
+    graph = retype(wb.trace(cell, name="halves").graph, precise((EVERY, "f32")))
+    verify(graph)
+    found = wb.trace(cell, name="halves").with_precision("f32")(x=np.array([64.0, 3.0]))["y"]
+    assert found.dtype == np.float32
+    assert found.tolist() == [1.0, 3 / 64]

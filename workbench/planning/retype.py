@@ -232,13 +232,12 @@ def _scattered(builder: KernelBuilder, node: Node, operands: tuple[int, ...], ev
 
 def _region(region: Region, type_: StorageType) -> Region:
     """The region in another float type; the same one if it has an operator that the type has not."""
-    for node in region.nodes:
-        computes = any(region.nodes[o].value_type.is_float for o in node.operands)
-        operator = node.instruction.operator if isinstance(node.instruction, Arith) else ""
-        if computes and not accepts(OPERATORS[operator], type_):
-            return region
+    if not _takes(region, type_):
+        return region
     nodes = []
     for node in region.nodes:
+        if isinstance(node.instruction, Loop):
+            node = replace(node, instruction=replace(node.instruction, body=_region(node.instruction.body, type_)))
         if node.value_type.is_float:
             node = replace(node, type=type_)
             if isinstance(node.instruction, Imm):
@@ -247,6 +246,22 @@ def _region(region: Region, type_: StorageType) -> Region:
     parameters = tuple(replace(p, type=type_) if p.type.is_float else p for p in region.parameters)
     identity = region.identity if region.identity is None else _number(region.identity, type_)
     return replace(region, parameters=parameters, nodes=tuple(nodes), identity=identity)
+
+
+def _takes(region: Region, type_: StorageType) -> bool:
+    """Whether a type has every operator that a region applies to floats, in loops inside it too."""
+    for node in region.nodes:
+        computes = any(region.nodes[o].value_type.is_float for o in node.operands)
+        match node.instruction:
+            case Loop(body, _):
+                if not _takes(body, type_):
+                    return False
+            case Arith(operator):
+                if computes and not accepts(OPERATORS[operator], type_):
+                    return False
+            case _:
+                pass
+    return True
 
 
 def _coordinate(coordinate: Coordinate, graph: Graph, statics: tuple[Static, ...]) -> Coordinate:

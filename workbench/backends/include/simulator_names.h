@@ -94,7 +94,7 @@ STENCIL_SIM_SHUFFLE(double)
 #define STENCIL_SIM_ATOMIC(name, T, result)                                                     \
   inline T name(stencil::sim::Pointer<T> p, T value) {                                          \
     return stencil::sim::atomic_update(p.data, *p.buffer, p.index, p.line,                      \
-                                       [value](T old) { return static_cast<T>(result); });      \
+                                       [value]([[maybe_unused]] T old) { return static_cast<T>(result); });      \
   }
 STENCIL_SIM_ATOMIC(atomicAdd, int, static_cast<unsigned>(old) + static_cast<unsigned>(value))
 STENCIL_SIM_ATOMIC(atomicAdd, unsigned, old + value)

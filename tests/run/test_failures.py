@@ -68,7 +68,7 @@ CREATION = {
         "wave",
         {"u": U, "v": U, "schedule": "spiral"},
         "schedule is 'spiral'",
-        "Use one of auto, stepwise, diamond.",
+        "Use one of auto, stepwise, diamond, diamondtorre.",
     ),
     "tiles": ("twice", {"u": U, "schedule": "diamond"}, "u is extended in two ways", "stepwise"),
 }

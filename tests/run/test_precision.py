@@ -111,7 +111,7 @@ def test_the_program_key_changes_with_the_precision():
 def test_other_types_have_equal_bits_on_every_backend():
     found = line().with_precision(v="f32", c="f32", slope="f32").verify(steps=2)
     assert found.passed
-    assert {d.name for d in found.deviations if d.bound_all == 0} == {"u", "total"}
+    assert {d.name for d in found.deviations if d.bound_all == 0} == {"u", "v", "total"}
 
 
 def test_a_checkpoint_has_the_chosen_types(tmp_path):

@@ -7,6 +7,8 @@ import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench.errors import RunError, TraceError
 from workbench.graph import Scatter
+from workbench.graph.scatters import scatter_in_order
+from workbench.graph.types import F64
 from workbench.language import add, generate, maximum, minimum, multiply, scatter
 
 SIZES = (0, 1, 31, 32, 33, 1023, 1024, 1025, 6000)
@@ -134,3 +136,10 @@ def test_what_cannot_be_sent_is_said(value, message):
         wb.trace(f'{ARRAYS}output("y", {value})', name="wrong")
     assert message in str(caught.value)
     assert "line 5" in str(caught.value)
+
+
+def test_defaults_that_are_an_index_take_what_is_sent():
+    defaults = np.broadcast_to(np.arange(3.0), (4, 3))  # strides of 0 along the first axis
+    places = (np.array([1, 1, 3]), np.array([0, 0, 2]))
+    found = scatter_in_order("sum", defaults, places, np.array([5.0, 6.0, 7.0]), F64)
+    assert found.tolist() == [[0, 1, 2], [11, 1, 2], [0, 1, 2], [0, 1, 9]]

@@ -22,7 +22,7 @@ def scatter_in_order(
     places: for each axis of `defaults` the indices, all inside; one line of them each, as of values (dtype of `type_`).
     Rounds of values that go to different destinations change no order.
     """
-    result = np.array(defaults)
+    result = np.array(defaults, order="C")  # a broadcast keeps its strides else, and flattened it would be a copy
     flat = result.reshape(-1)
     there = np.ravel_multi_index(tuple(places), defaults.shape) if len(values) else np.zeros(0, np.int64)
     if isinstance(operator, str) and operator in _UFUNCS and result.dtype.kind in "iuf":

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from workbench.codegen.spelling import COMPARED, UNARY, Target, Text, call, elementary_name, literal, spell, type_name
-from workbench.graph import Arith, Fold, Graph, Node, Reduce, Scan, Scatter, SegmentedReduce, StorageType
+from workbench.graph import Arith, Graph, Node, StorageType
 from workbench.graph.elementary import SEQUENCES
-from workbench.graph.instructions import Region
+from workbench.graph.region import region_in
 from workbench.graph.types import BOOL, F32, F64, U32, U64
 
 HEADER = "stencil_elementary.h"
@@ -50,14 +50,11 @@ def is_elementary(graph: Graph) -> bool:
 
 def _calls(nodes: tuple[Node, ...]) -> bool:
     for node in nodes:
-        match node.instruction:
-            case Arith(operator) if operator in SEQUENCES:
-                return True
-            case Reduce(operator) | Fold(operator) | Scan(operator) | SegmentedReduce(operator) | Scatter(operator):
-                if isinstance(operator, Region) and _calls(operator.nodes):
-                    return True
-            case _:
-                pass
+        if isinstance(node.instruction, Arith) and node.instruction.operator in SEQUENCES:
+            return True
+        region = region_in(node.instruction)
+        if region is not None and _calls(region.nodes):
+            return True
     return False
 
 

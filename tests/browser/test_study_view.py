@@ -28,7 +28,7 @@ def tried(page):
     return int(status(page).partition(" tried")[0].rpartition(" ")[2])
 
 
-def test_points_arrive_pause_and_stop(lab, page):
+def test_points_arrive_pause_reload_resume_and_the_winner_is_taken(lab, page):
     notebook = open_notebook(lab, page, "study.ipynb", MACHINE, STUDY)
     page.wait_for_selector('.swb-pane[data-opened="true"]', timeout=60_000)
     notebook.wait_text(STATUS, "Gcells/s")
@@ -36,14 +36,26 @@ def test_points_arrive_pause_and_stop(lab, page):
     notebook.picture("study-light")
     page.get_by_role("button", name="Pause").click()
     notebook.wait_text(STATUS, "paused")
+    page.evaluate("void window.jupyterapp.commands.execute('docmanager:save')")
+    page.wait_for_timeout(1500)
+    page.reload()
+    notebook.wait_loaded()
+    page.wait_for_selector('.swb-pane[data-opened="true"]', timeout=60_000)
+    notebook.wait_text(STATUS, "paused")
+    before = tried(page)
+    assert before > 4
     page.get_by_role("button", name="Resume").click()
     notebook.wait_text(STATUS, "1 worker, about")
+    page.wait_for_function(
+        f"() => parseInt(/(\\d+) tried/.exec(document.querySelector('{STATUS}').innerText)[1]) > {before}"
+    )
+    notebook.wait_text(STATUS, "launches: best with")
     notebook.wait_text(STATUS, "share of the scores' variance")
     page.get_by_role("button", name="Use the best now").click()
     notebook.wait_text(STATUS, "1 simulation now goes on with number")
     page.get_by_role("button", name="Stop").click()
     notebook.wait_text(STATUS, "stopped")
-    assert tried(page) > 4
+    assert tried(page) > before
     page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
     page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
     notebook.picture("study-dark")

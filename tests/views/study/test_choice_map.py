@@ -15,6 +15,7 @@ from workbench.views.drawing.shapes import Label, Polygon, to_svg
 from workbench.views.study.choice_map import MOST_ROWS, Births, map_of_study
 from workbench.views.study.drawing import draw_study
 from workbench.views.study.general_summary import summarise_general
+from workbench.views.study.launch_map import LaunchMap
 from workbench.views.study.summary import span_text, summarise_study
 
 ABOUT = {"program": "p", "backend": "openmp", "extents": [100], "tunables": ["tile", "threads", "fixed"]}
@@ -108,7 +109,7 @@ def test_shares_alone_where_there_are_more_terms_than_half_the_tests():
 
 
 def test_picture_has_a_bar_for_each_cell(study):
-    summary = summarise_study(study)
+    summary = replace(summarise_study(study), launches=LaunchMap())
     drawing = draw_study(summary)
     assert (
         drawing.height > draw_study(replace(summary, chosen=map_of_study(Study(Path("s"), study.about), None))).height

@@ -9,7 +9,8 @@ from bokeh.models import ColumnDataSource, FactorRange, HoverTool
 from bokeh.plotting import figure
 
 from workbench.views.study.choice_map import ChoiceMap
-from workbench.views.study.drawing import BEST, FAILED, MEASURED
+from workbench.views.study.drawing import MEASURED
+from workbench.views.study.frame import BEST, FAILED
 
 _ROW_PIXELS = 22
 _FRAME_PIXELS = 84  # title and axis

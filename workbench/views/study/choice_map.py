@@ -49,8 +49,7 @@ class Chosen:
     @property
     def colour(self) -> str:
         """Pale for the first value, deep for the last."""
-        mixed = (round(low + self.place * (high - low)) for low, high in zip(_PALE, _DEEP, strict=True))
-        return "#" + "".join(f"{part:02x}" for part in mixed)
+        return shade(self.place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +89,18 @@ class ChoiceMap:
         return "\n".join(lines)
 
 
+def shade(place: float) -> str:
+    """A colour from pale at 0 to deep at 1."""
+    mixed = (round(low + place * (high - low)) for low, high in zip(_PALE, _DEEP, strict=True))
+    return "#" + "".join(f"{part:02x}" for part in mixed)
+
+
 def map_of_study(study: Study, best: int | None) -> ChoiceMap:
     """The map of a study's individuals; best: the number of the best one."""
     individuals = study.individuals
     names = tuple(study.about["tunables"])
     points = [(one.number, one.point, one.final_score) for one in individuals]
-    values = tuple(tuple(map(str, row)) for row in study.about.get("values", ())) or _numbered(points)
+    values = values_of_study(study)
     rows, cells, hidden = _rows(names, values, points, logarithm=True)
     return ChoiceMap(rows, cells, hidden, _births(individuals), _family(individuals, best))
 
@@ -113,11 +118,11 @@ def map_of_tests(tuned: Tuned) -> ChoiceMap:
     return ChoiceMap(rows, cells, hidden)
 
 
-def _numbered(points: Sequence[_Tried]) -> tuple[tuple[str, ...], ...]:
-    """Values of a study whose file names none: their numbers, from 0."""
-    return tuple(
-        tuple(map(str, range(1 + max(column)))) for column in zip(*(point for _, point, _ in points), strict=True)
-    )
+def values_of_study(study: Study) -> tuple[tuple[str, ...], ...]:
+    """Values of each choice as text; their numbers, from 0, where the study's file names none."""
+    named = tuple(tuple(map(str, row)) for row in study.about.get("values", ()))
+    points = [one.point for one in study.individuals]
+    return named or tuple(tuple(map(str, range(1 + max(column)))) for column in zip(*points, strict=True))
 
 
 _Tried = tuple[int, tuple[int, ...], float | None]

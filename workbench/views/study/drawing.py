@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from workbench.views.drawing.shapes import Disc, Drawing, Label, Line, Shape, rectangle
-from workbench.views.study.frame import GRID, SOFT, Frame
+from workbench.views.study.frame import BEST, FAILED, GRID, SOFT, Frame
+from workbench.views.study.launch_drawing import launch_shapes, launches_height
 from workbench.views.study.summary import Scores
 
 WIDTH, HEIGHT = 720, 300
 _FAMILY = "#f8dfb3"
 _MAP_TOP, _PITCH, _BAR = 16, 26, 9  # pixels: above the first bar, from row to row, of a bar
-MEASURED, COPIED, BEST, FAILED, LINE = "#1a6fb5", "#a9cbe8", "#f0a830", "#c0392b", "#5b6675"
+MEASURED, COPIED, LINE = "#1a6fb5", "#a9cbe8", "#5b6675"
 
 
 def draw_study(summary: Scores) -> Drawing:
     """The picture that stands where no page draws the study live."""
     low, high = score_range(summary)
     rows = summary.chosen.rows
-    height = HEIGHT + (_MAP_TOP + _PITCH * len(rows) if rows else 0)
+    below = HEIGHT + (_MAP_TOP + _PITCH * len(rows) if rows else 0)
+    launches = launch_shapes(summary.launches, WIDTH, below)
+    height = below + launches_height(summary.launches)
     frame = Frame(WIDTH, HEIGHT, 1, max(len(summary.marks), 1), high, low)
     shapes = frame.shapes(f"{summary.program}: {len(summary.marks)} tried", summary.noun, summary.unit)
     shapes += [Line((frame.at(*parent), frame.at(*child)), _FAMILY) for parent, child in family_lines(summary)]
@@ -31,7 +34,7 @@ def draw_study(summary: Scores) -> Drawing:
             shapes.append(Line((frame.at(mark.number, mark.low), frame.at(mark.number, mark.high)), COPIED))
             colour = BEST if mark == summary.best else COPIED if mark.copied else MEASURED
             shapes.append(Disc(frame.at(mark.number, mark.score), 5.0 if mark == summary.best else 3.0, colour))
-    return Drawing(WIDTH, height, (*shapes, *_map_shapes(summary, frame)), summary.text())
+    return Drawing(WIDTH, height, (*shapes, *_map_shapes(summary, frame), *launches), summary.text())
 
 
 def _map_shapes(summary: Scores, frame: Frame) -> list[Shape]:

@@ -13,7 +13,9 @@ from workbench.graph.shown import Bundle
 from workbench.views.drawing.shapes import Drawing
 from workbench.views.page.bokeh_pane import BokehPane, Tool, ToolState
 from workbench.views.study.choice_figure import ChoiceFigure
-from workbench.views.study.drawing import BEST, COPIED, FAILED, LINE, MEASURED, best_steps, family_lines, score_range
+from workbench.views.study.drawing import COPIED, LINE, MEASURED, best_steps, family_lines, score_range
+from workbench.views.study.frame import BEST, FAILED
+from workbench.views.study.launch_figure import LaunchFigure
 from workbench.views.study.summary import Mark, Scores
 
 _ROOM = 0.04  # of the axis, below its lower end, where failures stand
@@ -39,9 +41,10 @@ class StudyFigure:
         self._family = ColumnDataSource()
         self._plot = self._figure(summary.noun, summary.unit, usable)
         self._choices = ChoiceFigure(summary.noun, self._plot.x_range, summary.chosen, usable)
+        self._launches = LaunchFigure(summary.launches)
         self._show(summary)
         label = f"study of {summary.program}: scores and choices of all individuals"
-        layout = column(self._plot, self._choices.layout, sizing_mode="stretch_width")
+        layout = column(self._plot, self._choices.layout, self._launches.plot, sizing_mode="stretch_width")
         tools = (*_TOOLS, _USE) if usable else _TOOLS
         self._pane = BokehPane(layout, label=label, picture=picture, text=text, tools=tools)
         self._tell(summary)
@@ -109,6 +112,7 @@ class StudyFigure:
         }
         self._plot.x_range.end = max(len(summary.marks), 10) + 0.5
         self._choices.show(summary.chosen)
+        self._launches.show(summary.launches)
 
     def _figure(self, noun: str, unit: str, bred: bool) -> Any:  # noqa: ANN401  # bokeh carries no annotations
         plot = figure(

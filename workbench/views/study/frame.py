@@ -9,6 +9,7 @@ from workbench.views.drawing.numbers import short, ticks
 from workbench.views.drawing.shapes import Label, Line, Point, Shape, text_width
 
 INK, SOFT, GRID = "#1c2430", "#5b6675", "#e3e8ee"
+BEST, FAILED = "#f0a830", "#c0392b"
 _LEFT, _RIGHT, _TOP, _BOTTOM = 72, 16, 40, 46
 _LEGEND = 20  # more above the scores where there is a legend
 

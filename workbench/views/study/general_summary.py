@@ -9,6 +9,7 @@ from workbench.amounts import counted
 from workbench.tuning.general import Trial
 from workbench.tuning.general_study import GeneralStudy
 from workbench.views.study.choice_map import ChoiceMap, map_of_tests
+from workbench.views.study.launch_map import NO_LAUNCHES, LaunchMap
 from workbench.views.study.summary import Mark
 
 
@@ -24,6 +25,7 @@ class GeneralSummary:
     best: Mark | None
     combinations: int
     chosen: ChoiceMap
+    launches: LaunchMap = NO_LAUNCHES
 
     @property
     def noun(self) -> str:

@@ -10,6 +10,7 @@ from workbench.amounts import counted
 from workbench.tuning.study import Study
 from workbench.tuning.trials import Individual, Race
 from workbench.views.study.choice_map import ChoiceMap, map_of_study
+from workbench.views.study.launch_map import NO_LAUNCHES, LaunchMap, launches_of_study
 
 _GIGA = 1e9
 _MOST_CHANGES = 6  # in words; an evolution may have changed hundreds
@@ -68,6 +69,10 @@ class Scores(Protocol):
     def chosen(self) -> ChoiceMap:
         """What each of them chose."""
 
+    @property
+    def launches(self) -> LaunchMap:
+        """The best scores by two numbers of the launches; empty where there are none."""
+
     def text(self) -> str:
         """The study in a few lines."""
 
@@ -91,6 +96,7 @@ class StudySummary:
     gain: float
     race: tuple[int, int] | None
     chosen: ChoiceMap
+    launches: LaunchMap = NO_LAUNCHES
     workers: int = 0
     seconds_left: float | None = None
 
@@ -123,7 +129,7 @@ class StudySummary:
             lines.append(f"best: number {self.best.number}, {found}: {self.best.changes or 'the start itself'}")
         if self.race is not None:
             lines.append(f"race: the fastest {self.race[0]} in turn, {self.race[1]} measurements each")
-        return "\n".join(filter(None, (*lines, self.chosen.text())))
+        return "\n".join(filter(None, (*lines, self.chosen.text(), self.launches.text())))
 
 
 def summarise_study(study: Study) -> StudySummary:
@@ -151,6 +157,7 @@ def summarise_study(study: Study) -> StudySummary:
         1.0 if best is None else best.gain,
         next((_size(race) for race in reversed(study.races) if race.samples), None),
         map_of_study(study, None if best is None else best.individual.number),
+        launches_of_study(study),
         study.workers,
         study.seconds_left,
     )

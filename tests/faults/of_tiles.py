@@ -100,8 +100,8 @@ OF_TILES = (
     Fault("a ring is swept like a line", "tiles", DIAMOND, "left = lag if ring else 0", "left = 0", CHUNKS, (5,)),
     Fault("a wedge is a level too short", "tiles", DIAMOND,
           "range(first + 1, last) if ring", "range(first + 2, last) if ring", CHUNKS, (5,)),
-    Fault("a wedge goes over the other end", "tiles", DIAMOND, "if ring and 2 * most > planes:",
-          "if ring and most > planes:", CHUNKS, (9,)),
+    Fault("a wedge goes over the other end", "tiles", DIAMOND, "(ring and 2 * most > planes):",
+          "(ring and most > planes):", CHUNKS, (9,)),
     # -- ghost cells
     Fault("ghost cells are as they were a step before", "tiles", GHOSTS,
           "GhostUpdate(number, last, slot, 1)", "GhostUpdate(number, last, slot, 0)", STAGES, (0,)),

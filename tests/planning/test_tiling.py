@@ -169,6 +169,7 @@ def test_a_wave_cuts_a_ring():
         (1, (5, 6)), (1, (0, 1)), (2, (4, 6)), (2, (0, 2)),
     ]  # fmt: skip
     assert list(wave(3, 1, 1, (0, 3), ring=True)) == [(0, (0, 3)), (1, (0, 3)), (2, (0, 3))]  # no room for a wedge
+    assert list(wave(6, 1, 6, (0, 2), ring=True)) == [(0, (0, 6)), (1, (0, 6))]  # no reason to cut
 
 
 def test_roles():

@@ -40,7 +40,7 @@ struct Lattice {
 template <class Body>
 inline void wave(int64_t planes, int64_t skew, int64_t chunk, const Span& levels, bool ring, const Body& body) {
     const int64_t most = (levels.high - levels.low - 1) * skew;
-    if (ring && 2 * most > planes) {  // no room for a wedge
+    if (chunk >= planes || (ring && 2 * most > planes)) {  // no reason to cut, no room for a wedge
         for (int64_t level = levels.low; level < levels.high; ++level) body(level, Span{0, planes});
         return;
     }

@@ -91,7 +91,7 @@ def wave(planes: int, skew: int, chunk: int, levels: Range, ring: bool = False) 
     """The levels of a tile in the order in which they run, with their planes along the wave axis; no empty ones."""
     first, last = levels
     most = (last - first - 1) * skew
-    if ring and 2 * most > planes:  # no room for a wedge
+    if chunk >= planes or (ring and 2 * most > planes):  # no reason to cut, no room for a wedge
         yield from ((level, (0, planes)) for level in range(first, last))
         return
     for start in range(0, planes + most, chunk):

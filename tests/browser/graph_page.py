@@ -1,5 +1,6 @@
 """The graph of hello on a page, and where its nodes are."""
 
+from tests.browser.lab import wait_still
 from tests.views.cells import HELLO
 from workbench.machine import trace
 from workbench.views.graph.layout import lay_out_graph
@@ -11,7 +12,7 @@ SETUP = f'import workbench as wb\nhello = wb.trace("""{HELLO}""", name="hello")\
 def wait_graph(page):
     page.wait_for_selector('.swb-pane[data-opened="true"]')
     page.locator(".swb-pane canvas").first.wait_for()
-    page.wait_for_timeout(300)
+    wait_still(page, ".swb-drawing")
 
 
 def place_on_page(page, node):

@@ -24,7 +24,48 @@ PIXELS = """canvas => {
     context.drawImage(canvas, 0, 0);
     return context.getImageData(0, 0, canvas.width, canvas.height).data;
 }"""
+STILL = """([selector, frames, patience]) => new Promise((done, fail) => {
+    const look = () => {
+        const parts = [];
+        const walk = root => {
+            for (const node of root.querySelectorAll('*')) {
+                const box = node.getBoundingClientRect();
+                parts.push(box.x, box.y, box.width, box.height);
+                if (node instanceof HTMLCanvasElement && node.width * node.height) {
+                    const context = new OffscreenCanvas(node.width, node.height).getContext('2d');
+                    context.drawImage(node, 0, 0);
+                    const words = new Uint32Array(context.getImageData(0, 0, node.width, node.height).data.buffer);
+                    parts.push(words.reduce((hash, word) => Math.imul(hash ^ word, 16777619), 0));
+                }
+                if (node.shadowRoot) {
+                    walk(node.shadowRoot);
+                }
+            }
+        };
+        document.querySelectorAll(selector).forEach(walk);
+        return parts.join();
+    };
+    const end = performance.now() + patience;
+    let before = '', same = 0;
+    const compare = () => {
+        const now = look();
+        same = now !== '' && now === before ? same + 1 : 0;
+        before = now;
+        if (same >= frames) {
+            done();
+        } else if (performance.now() > end) {
+            fail(new Error(`${selector} does not come to rest`));
+        } else {
+            requestAnimationFrame(compare);
+        }
+    };
+    requestAnimationFrame(compare);
+})"""
+STILL_FRAMES = 8
 COLOURS = f"() => new Set(new Uint32Array(({PIXELS})(document.querySelector('.swb-canvas')).buffer)).size"
+PATCHES = """[...document.querySelectorAll('.swb-pane[data-opened="true"]')].map(
+    pane => Number(pane.dataset.patches ?? 0))"""
+RECOLOURED = f"before => {{ const now = {PATCHES}; return before.every((patches, pane) => now[pane] > patches); }}"
 _running: list[str] = []
 
 
@@ -38,6 +79,22 @@ def before_drawing(text):
             }}
         }};
     }})()"""
+
+
+def wait_until(page, condition):
+    """Wait until `condition()` is true; it is asked after each animation frame of the page."""
+    end = time.monotonic() + PATIENCE / 1000
+    while not condition():
+        assert time.monotonic() < end, "the condition stays false"
+        page.evaluate("new Promise(requestAnimationFrame)")
+
+
+def wait_still(page, selector=".jp-Notebook"):
+    """Wait until all below `selector` keeps its place, size and, on canvases, its pixels for some animation frames.
+
+    `page` may be a frame of one. A view of a simulation that runs never comes to rest: name a part that does.
+    """
+    page.evaluate(STILL, [selector, STILL_FRAMES, PATIENCE])
 
 
 def chromium():
@@ -179,9 +236,14 @@ class NotebookPage:
             if asked.is_visible():
                 asked.click()
             self.page.locator(".jp-CodeCell .jp-InputArea-editor").nth(cell).click()
-            self.page.wait_for_timeout(100)
-            self.page.keyboard.press("Shift+Enter")
             try:
+                self.page.wait_for_function(
+                    "n => document.querySelectorAll('.jp-CodeCell .jp-InputArea-editor')[n]"
+                    ".contains(document.activeElement)",
+                    arg=cell,
+                    timeout=3000,
+                )
+                self.page.keyboard.press("Shift+Enter")
                 self.page.wait_for_function(
                     """([n, before]) => {
                         const text = document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[n].innerText;
@@ -228,12 +290,24 @@ class NotebookPage:
         return self.page.evaluate(COLOURS)
 
     def theme(self, name):
-        """Light or Dark; the page keeps it for all later pages of this server."""
+        """Light or Dark; the page keeps it for all later pages of this server. All panes have their new colours."""
+        patches = self.page.evaluate(PATCHES)
+        light = "true" if name == "Light" else "false"
+        if self.page.locator("body").get_attribute("data-jp-theme-light") == light:
+            return
         self.page.evaluate(
             f"window.jupyterapp.commands.execute('apputils:change-theme', {{theme: 'JupyterLab {name}'}})"
         )
-        light = "true" if name == "Light" else "false"
         self.page.wait_for_selector(f'body[data-jp-theme-light="{light}"]', state="attached")
+        self.page.wait_for_function(RECOLOURED, arg=patches)
+
+    def save(self):
+        """Write the notebook, with the state of its widgets, and wait until the server has it."""
+        with self.page.expect_response(
+            lambda answer: answer.request.method == "PUT" and "/api/contents/" in answer.url
+        ):
+            self.page.evaluate("void window.jupyterapp.commands.execute('docmanager:save')")
+        self.page.wait_for_function("!document.querySelector('.jp-mod-current.jp-mod-dirty')")
 
     def picture(self, name):
         ARTEFACTS.mkdir(parents=True, exist_ok=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.lab import open_notebook
+from tests.browser.lab import open_notebook, wait_still
 
 pytestmark = pytest.mark.browser
 
@@ -57,7 +57,6 @@ def test_pane_works_while_a_cell_runs_and_follows_the_theme(lab, page):
     page.get_by_role("button", name="Wave").click()
     notebook.wait_text(".swb-pane-status", "waving")
     assert "*" in page.locator(".jp-CodeCell .jp-InputPrompt").nth(1).inner_text()
-    page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
-    page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
-    page.wait_for_timeout(1000)
+    notebook.theme("Dark")  # waits for the colours, which come while the cell runs
+    wait_still(page, ".swb-pane")
     notebook.picture("pane-dark")

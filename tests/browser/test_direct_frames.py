@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.lab import end_kernels, open_notebook, running_lab
+from tests.browser.lab import end_kernels, open_notebook, running_lab, wait_until
 from tests.browser.programs import WAVE
 
 pytestmark = pytest.mark.browser
@@ -58,8 +58,7 @@ def test_cleared_output_ends_the_worker(direct_lab, page):
     assert notebook.drawers() == 1
     page.evaluate("window.jupyterapp.commands.execute('notebook:clear-all-cell-outputs')")
     page.wait_for_function("document.querySelectorAll('.swb-field').length === 0")
-    page.wait_for_timeout(500)
-    assert notebook.drawers() == 0
+    wait_until(page, lambda: notebook.drawers() == 0)
 
 
 def test_notebook_7_draws_in_a_worker_as_well(tmp_path, page):

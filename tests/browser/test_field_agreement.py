@@ -1,10 +1,11 @@
 """Whatever is done to a field view, and by whichever way its pictures come: the page shows what was seen last."""
 
 import json
+import time
 
 import pytest
 
-from tests.browser.lab import PIXELS, before_drawing, open_notebook
+from tests.browser.lab import PIXELS, before_drawing, open_notebook, wait_still
 
 pytestmark = pytest.mark.browser
 
@@ -99,12 +100,11 @@ def test_the_page_shows_what_was_seen_last(page, request, way):
 
 def agree(page, patience=5000):
     """Wait until nothing changes any more, at most so many milliseconds; then both ends have the same pictures."""
-    before = None
-    for _ in range(patience // 100):
-        page.wait_for_timeout(100)
+    end = time.monotonic() + patience / 1000
+    while True:
+        wait_still(page, ".swb-field")
         seen = json.loads(page.evaluate(ASK, "seen()"))
         shown = page.evaluate(SHOWN)
-        if seen == shown and (seen, shown) == before:
-            return
-        before = (seen, shown)
+        if seen == shown or time.monotonic() > end:
+            break
     assert shown == seen

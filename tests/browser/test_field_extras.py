@@ -5,7 +5,7 @@ import io
 import numpy as np
 import pytest
 
-from tests.browser.lab import open_notebook
+from tests.browser.lab import open_notebook, wait_still
 from tests.browser.programs import ENERGY, VOLUME
 
 pytestmark = pytest.mark.browser
@@ -77,7 +77,7 @@ def test_probes_dark_and_narrow(lab, page):
     page.wait_for_function("document.querySelectorAll('.swb-chart').length === 3")
     notebook.theme("Dark")
     page.set_viewport_size({"width": 1400, "height": 1600})
-    page.wait_for_timeout(500)
+    wait_still(page)
     notebook.picture("field-probes-wide-dark")
     page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     page.set_viewport_size({"width": 480, "height": 1900})
@@ -102,12 +102,12 @@ def test_volume_shows_three_planes_that_move_together(lab, page):
     second.click(position={"x": box["width"] * 0.25, "y": box["height"] * 0.25})
     page.locator(".swb-chart").wait_for()
     page.set_viewport_size({"width": 1400, "height": 1300})
-    page.wait_for_timeout(300)
-    assert page.evaluate("document.querySelectorAll('.swb-probe').length") == 3  # all planes go through it
+    page.wait_for_function("document.querySelectorAll('.swb-probe').length === 3")  # all planes go through it
+    wait_still(page)
     notebook.picture("field-volume-wide-light")
     page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     page.set_viewport_size({"width": 480, "height": 1900})
-    page.wait_for_timeout(500)
+    wait_still(page)
     notebook.picture("field-volume-narrow-light")
     assert page.locator(".swb-field").evaluate("node => node.scrollWidth <= node.clientWidth")
 
@@ -176,5 +176,5 @@ def test_cells_that_are_not_drawn_are_told(lab, page, width):
     page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
     page.set_viewport_size({"width": width, "height": 1000})
     notebook.wait_text(".swb-values", "; drawn: one cell of 2 along each axis; min and max are of all cells")
-    page.wait_for_timeout(500)
+    wait_still(page)
     notebook.picture(f"field-thinned-{width}")

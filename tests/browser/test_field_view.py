@@ -138,7 +138,9 @@ def test_saved_notebook_shows_the_picture_without_its_kernel_process(lab, page, 
     selector = ".swb-fallback" if trusted else '.jp-OutputArea-output img[src^="data:image/png"]'
     image = page.locator(selector)
     image.wait_for()
-    page.wait_for_timeout(1000)
+    if trusted:
+        page.locator(".swb-still-note").wait_for()  # it has looked for its model again
+    wait_still(page)
     assert image.bounding_box()["height"] > 100
     assert not page.get_by_text("model not found").is_visible()
     opened.picture(f"field-reopened-{trusted}")
@@ -164,7 +166,7 @@ def test_dark_and_narrow(lab, page):
     notebook.theme("Dark")
     notebook.picture("field-wide-dark")
     page.set_viewport_size({"width": 700, "height": 1000})
-    page.wait_for_timeout(300)
+    wait_still(page)
     notebook.picture("field-narrow-dark")
     view = page.locator(".swb-field")
     assert view.evaluate("node => node.scrollWidth <= node.clientWidth")

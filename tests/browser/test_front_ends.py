@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.browser.lab import ARTEFACTS, ROOT, NotebookPage, open_notebook, running_lab, write_notebook
+from tests.browser.lab import ARTEFACTS, ROOT, NotebookPage, open_notebook, running_lab, wait_still, write_notebook
 from tests.browser.programs import WAVE
 
 pytestmark = pytest.mark.browser
@@ -55,8 +55,7 @@ def test_reloaded_page_is_live_again(lab, page):
     notebook.wait_idle()
     page.get_by_role("button", name="Step").click()
     notebook.wait_text(".swb-title", "step 8")
-    page.evaluate("window.jupyterapp.commands.execute('docmanager:save')")
-    page.wait_for_timeout(1000)
+    notebook.save()
     page.reload()
     notebook.wait_loaded()
     notebook.wait_text(".swb-title", "step 8")
@@ -198,7 +197,7 @@ def test_saved_notebook_in_notebook_7_shows_the_picture(notebook_7, executed, pa
     NotebookPage(page, address, "saved.ipynb", "notebooks")
     image = page.locator('.jp-OutputArea-output img[src^="data:image/png"]')
     image.wait_for()
-    page.wait_for_timeout(1000)
+    wait_still(page)
     assert image.bounding_box()["height"] > 100
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.browser.graph_page import SETUP, wait_graph
-from tests.browser.lab import AXE, open_notebook
+from tests.browser.lab import AXE, open_notebook, wait_still
 
 pytestmark = pytest.mark.browser
 
@@ -27,11 +27,9 @@ def test_axe_finds_nothing_and_the_keyboard_reaches_all(lab, page):
         names.append(page.evaluate("document.activeElement.dataset.tool ?? document.activeElement.className"))
     assert names[:8] == ["numbers", "closer", "farther", "fit", "find", "compare", "hints", "save-svg"]
     assert "swb-drawing" in names
-    page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
-    page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
-    page.wait_for_timeout(800)
+    notebook.theme("Dark")
+    wait_still(page, ".swb-pane")
     try:
         assert not complaints(page)
     finally:
-        page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
-        notebook.wait_idle()
+        notebook.theme("Light")

@@ -5,7 +5,7 @@ import pytest
 from nbclient import NotebookClient
 
 from tests.browser.graph_page import SETUP, place_on_page, wait_graph
-from tests.browser.lab import PATIENCE, NotebookPage, open_notebook, trust, write_notebook
+from tests.browser.lab import PATIENCE, NotebookPage, open_notebook, trust, wait_still, write_notebook
 from tests.browser.programs import WAVE_1D
 from workbench.views.graph.layout import LETTER
 
@@ -19,13 +19,13 @@ def test_node_is_flipped_by_mouse_and_by_keyboard(lab, page):
     notebook.picture("graph-light")
     x, y = place_on_page(page, 1)
     page.mouse.move(x, y)
-    page.wait_for_timeout(500)
+    wait_still(page)
     notebook.picture("graph-hover")
     page.mouse.click(x, y)
     notebook.wait_text(".swb-pane-status", "y = density * density: Delayed")
     page.mouse.dblclick(x, y)
     notebook.wait_text(".swb-pane-status", "now: hello: 2 sub-kernels")
-    page.wait_for_timeout(500)
+    wait_still(page)
     notebook.picture("graph-flipped")
 
     page.locator(".swb-drawing").focus()
@@ -63,9 +63,8 @@ def test_graph_is_readable(lab, page, theme, width):
     if width < 600:
         page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
     if theme == "dark":
-        page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
-        page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
-    page.wait_for_timeout(1500)
+        notebook.theme("Dark")
+    wait_still(page)
     box = page.locator(".swb-pane canvas").first.bounding_box()
     assert box["width"] > 0.4 * width
     letter = page.evaluate(
@@ -77,8 +76,7 @@ def test_graph_is_readable(lab, page, theme, width):
     )
     assert 4 < letter <= LETTER  # the places of names count on it
     notebook.picture(f"graph-{theme}-{width}")
-    page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
-    page.wait_for_selector('body[data-jp-theme-light="true"]', state="attached")
+    notebook.theme("Light")
 
 
 def test_graph_survives_a_reload_and_says_what_to_do_after_a_restart(lab, page):
@@ -88,8 +86,7 @@ def test_graph_survives_a_reload_and_says_what_to_do_after_a_restart(lab, page):
     for key in ("ArrowRight", "ArrowRight", "f"):
         page.keyboard.press(key)
     notebook.wait_text(".swb-pane-status", "now: hello: 2 sub-kernels")
-    page.evaluate("void window.jupyterapp.commands.execute('docmanager:save')")
-    page.wait_for_timeout(1500)
+    notebook.save()
     page.reload()
     wait_graph(page)
     notebook.wait_text(".swb-pane-status", "now: hello: 2 sub-kernels")
@@ -114,7 +111,7 @@ def test_saved_graph_is_a_picture_without_its_kernel_process(lab, page):
     opened = NotebookPage(page, address, path.name)
     image = page.locator(".swb-fallback")
     image.wait_for()
-    page.wait_for_timeout(1000)
+    page.locator(".swb-still-note").wait_for()  # it has looked for its model again
     assert image.bounding_box()["height"] > 60
     opened.picture("graph-reopened")
 
@@ -127,7 +124,7 @@ def test_a_cell_that_ends_with_a_graph_draws_it_without_the_extension(lab, page,
     wait_graph(page)
     notebook.wait_text(".swb-pane-status", "hello: 1 sub-kernel;")
     notebook.theme(theme)
-    page.wait_for_timeout(500)
+    wait_still(page)
     notebook.picture(f"graph-plain-{theme.lower()}")
     notebook.theme("Light")
 
@@ -149,10 +146,10 @@ def test_a_large_graph_says_at_once_that_it_is_laid_out(lab, page, theme):
     line.wait_for()
     assert "laying out" not in page.locator(".jp-Notebook").inner_text()
     notebook.wait_text(".swb-pane-status", "10 sub-kernels")
-    page.wait_for_timeout(500)
+    wait_still(page)
     notebook.picture(f"graph-large-{theme}")
     page.get_by_role("button", name="Fold", exact=True).click()
     notebook.wait_text(".swb-pane-status", "laying out the graph of hydro")
     notebook.wait_text(".swb-pane-status", "10 sub-kernels")
-    page.wait_for_timeout(500)
+    wait_still(page)
     notebook.picture(f"graph-large-unfolded-{theme}")

@@ -9,7 +9,7 @@ from nbclient import NotebookClient
 
 from tests.browser.graph_page import HELLO_MACHINE as MACHINE
 from tests.browser.graph_page import place_on_page, wait_graph
-from tests.browser.lab import ARTEFACTS, open_notebook, write_notebook
+from tests.browser.lab import ARTEFACTS, open_notebook, wait_still, write_notebook
 from tests.views.cells import HELLO
 
 pytestmark = pytest.mark.browser
@@ -28,14 +28,14 @@ def test_one_double_click_changes_sub_kernels_bytes_code_and_time(lab, page):
     page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
     wait_graph(page)
     notebook.wait_text(".swb-pane-status", "hello: 1 sub-kernel; 1 Manifest, 1 Delayed; 16 bytes a cell; measured")
-    page.wait_for_timeout(1000)
+    wait_still(page, ".swb-drawing")
     notebook.picture("lesson-1-before")
     page.mouse.dblclick(*place_on_page(page, 1))
     notebook.wait_text(
         ".swb-pane-status", "now: hello: 2 sub-kernels; 2 Manifest, 0 Delayed; 32 bytes a cell; measured"
     )
     page.locator(".swb-listing").get_by_text("sweep_step_1_z(").first.wait_for()
-    page.wait_for_timeout(1000)
+    wait_still(page, ".swb-drawing")
     notebook.picture("lesson-2-after")
     page.get_by_role("tab", name="Field").click()
     notebook.wait_drawn(2)
@@ -51,18 +51,16 @@ def test_inspector_is_readable(lab, page, theme, width):
     page.set_viewport_size({"width": width, "height": 1150})
     page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
     if theme == "dark":
-        page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
-        page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
-    page.wait_for_timeout(1500)
+        notebook.theme("Dark")
+    wait_still(page)
     page.locator(".swb-pane").first.scroll_into_view_if_needed()
     notebook.picture(f"inspect-{theme}-{width}")
     for tab in page.get_by_role("tab").all():
         if tab.is_visible() and tab.inner_text() in ("Plan", "Launch", "Field"):
             tab.click()
-            page.wait_for_timeout(700)
+            wait_still(page)
             notebook.picture(f"inspect-{tab.inner_text().lower()}-{theme}-{width}")
-    page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
-    page.wait_for_selector('body[data-jp-theme-light="true"]', state="attached")
+    notebook.theme("Light")
 
 
 @pytest.fixture(scope="module")
@@ -116,5 +114,5 @@ def test_views_say_that_their_cell_was_changed(lab, page, theme):
     for title in ("Plan", "Launch"):
         page.get_by_role("tab", name=title).click()
         page.get_by_text(why).locator("visible=true").nth(1).wait_for()  # beside the source
-        page.wait_for_timeout(500)
+        wait_still(page)
         notebook.picture(f"changed-{title.lower()}-{theme}")

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.browser.lab import open_notebook
+from tests.browser.lab import open_notebook, wait_still
 
 pytestmark = pytest.mark.browser
 
@@ -51,7 +51,7 @@ def test_blocks_occupancy_and_recorded_cells_are_drawn(lab, page):
         notebook.theme(theme)
         for width, name in ((1400, "wide"), (480, "narrow")):
             page.set_viewport_size({"width": width, "height": 1300})
-            page.wait_for_timeout(800)
+            wait_still(page)
             page.locator(".swb-pane").scroll_into_view_if_needed()
             notebook.picture(f"launch-{name}-{theme.lower()}")
     notebook.theme("Light")

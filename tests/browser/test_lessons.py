@@ -7,7 +7,7 @@ import nbformat
 import pytest
 
 from tests.browser.graph_page import place_on_page
-from tests.browser.lab import PATIENCE, ROOT, NotebookPage, open_notebook
+from tests.browser.lab import PATIENCE, ROOT, NotebookPage, open_notebook, wait_still, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -45,11 +45,12 @@ def test_after_run_all_the_lesson_is_there_to_be_double_clicked(whole_lab, page)
     notebook = run_all(whole_lab, page, "02-manifest-or-delayed.ipynb")
     lesson = page.locator(".swb-view").last
     lesson.locator(".swb-pane[data-opened]").first.wait_for()
-    page.wait_for_timeout(2000)
+    notebook.wait_idle()
+    wait_still(page, ".swb-drawing")
     assert page.locator(".swb-still-note:visible").count() == 0
     assert page.locator(".swb-fallback:visible").count() == 0
     lesson.locator(".swb-pane").first.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)
+    wait_still(page, ".swb-drawing, .swb-tools, .swb-card")
     notebook.picture("lesson-after-run-all")
     page.mouse.dblclick(*place_on_page(lesson, 1))
     status = lesson.locator(".swb-pane-status").first
@@ -106,8 +107,14 @@ def test_each_key_does_what_the_course_says(lab, page, theme, width):
         notebook.wait_text(".swb-pane-status", text)
 
     def drawn():
-        page.wait_for_timeout(600)
+        wait_still(page, ".swb-drawing")
         return page.locator(".swb-pane canvas").first.screenshot()
+
+    def becomes(whole):
+        wait_until(page, lambda: drawn() == whole)
+
+    def becomes_other_than(whole):
+        wait_until(page, lambda: drawn() != whole)
 
     page.get_by_label("Find").fill("force")
     page.get_by_label("Find").press("Enter")
@@ -136,19 +143,19 @@ def test_each_key_does_what_the_course_says(lab, page, theme, width):
 
     whole = drawn()
     press("+")
-    assert drawn() != whole
+    becomes_other_than(whole)
     press("0")
-    assert drawn() == whole
+    becomes(whole)
     press("-")
-    assert drawn() != whole
+    becomes_other_than(whole)
     press("0")
-    assert drawn() == whole
+    becomes(whole)
     for key in "cn":
         press(key)
-        assert drawn() != whole
+        becomes_other_than(whole)
         press(key)
         press("0")
-        assert drawn() == whole
+        becomes(whole)
     notebook.picture(f"keys-{theme.lower()}-{width}")
     notebook.theme("Light")
 
@@ -163,9 +170,8 @@ def test_choices_are_copied_as_hints(lab, page, theme, width):
     page.set_viewport_size({"width": width, "height": 1000})
     page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
     if theme == "dark":
-        page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Dark'})")
-        page.wait_for_selector('body[data-jp-theme-light="false"]', state="attached")
-    page.wait_for_timeout(1000)
+        notebook.theme("Dark")
+    wait_still(page)
     button = page.get_by_role("button", name="Copy hints")
     if not button.is_visible():
         page.locator(".swb-more").first.click()
@@ -177,7 +183,6 @@ def test_choices_are_copied_as_hints(lab, page, theme, width):
     copied.scroll_into_view_if_needed()
     notebook.picture(f"hints-{theme}-{width}")
     page.locator(".swb-card").first.scroll_into_view_if_needed()
-    page.wait_for_timeout(500)
+    wait_still(page, ".swb-drawing, .swb-tools, .swb-card")
     notebook.picture(f"card-{theme}-{width}")
-    page.evaluate("void window.jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})")
-    page.wait_for_selector('body[data-jp-theme-light="true"]', state="attached")
+    notebook.theme("Light")

@@ -4,7 +4,7 @@ import pytest
 
 from tests.browser.graph_page import HELLO_MACHINE as MACHINE
 from tests.browser.graph_page import wait_graph
-from tests.browser.lab import open_notebook
+from tests.browser.lab import open_notebook, wait_still
 from workbench.planning.cost import ESTIMATE
 from workbench.solvers import hydro
 from workbench.views.plan.drawing import draw_plan
@@ -28,7 +28,7 @@ WIDER = """() => ['.jp-Notebook', '.jp-OutputArea-output', '.swb-pane', '.swb-li
 def narrow(page):
     page.evaluate("void window.jupyterapp.commands.execute('application:toggle-left-area')")
     page.set_viewport_size({"width": 480, "height": 1150})
-    page.wait_for_timeout(800)
+    wait_still(page)
 
 
 def test_the_graph_has_two_rows_of_tools(lab, page):
@@ -62,13 +62,13 @@ def test_no_view_of_a_large_machine_scrolls_sideways(lab, page, theme):
     narrow(page)
     for tab in ("Graph", "Plan", "Launch", "Code"):
         page.get_by_role("tab", name=tab, exact=True).click()
-        page.wait_for_timeout(700)
+        wait_still(page)
         assert page.evaluate(WIDER) == [], tab
         assert page.evaluate(NAMELESS) == []
         notebook.picture(f"narrow-hydro-{tab.lower()}-{theme.lower()}")
     page.set_viewport_size({"width": 1200, "height": 1150})
     page.get_by_role("tab", name="Plan", exact=True).click()
-    page.wait_for_timeout(700)
+    wait_still(page)
     assert page.evaluate(WIDER) == []
     notebook.picture(f"wide-hydro-plan-{theme.lower()}")
     notebook.theme("Light")

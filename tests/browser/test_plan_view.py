@@ -4,10 +4,18 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.browser.lab import NotebookPage, open_notebook, trust, write_notebook
+from tests.browser.lab import NotebookPage, open_notebook, trust, wait_still, write_notebook
 from tests.browser.listing_page import CHARTS, PLAN, wait_heard
 
 pytestmark = pytest.mark.browser
+
+# All that the line about the selection says from now on, because a later click may take back what one selected.
+HEARD = """() => {
+    const line = document.querySelector('.swb-selection');
+    window.heard = [];
+    new MutationObserver(() => window.heard.push(line.textContent))
+        .observe(line, {characterData: true, childList: true, subtree: true});
+}"""
 
 
 def test_table_charts_and_questions(lab, page):
@@ -33,7 +41,7 @@ def test_rows_are_chosen_by_keys_and_reasons_told(lab, page):
     wait_heard(page, "a and b are both in sub-kernel step_0_b", ".swb-answer")
     page.get_by_label("why are", exact=True).select_option(index=2)
     wait_heard(page, "because it needs b", ".swb-answer")
-    page.wait_for_timeout(500)
+    wait_still(page)
     notebook.picture("plan-wide-light")
     with page.expect_download() as download:
         page.get_by_role("button", name="SVG").click()
@@ -47,14 +55,13 @@ def test_a_click_in_the_roofline_selects_its_sub_kernel(lab, page):
     page.wait_for_selector(CHARTS)
     wait_heard(page, "2 sub-kernels")
     page.locator(".swb-pane .bk-Figure").nth(1).wait_for()
+    wait_still(page)
+    page.evaluate(HEARD)
     box = page.locator(".swb-pane .bk-Figure").nth(1).bounding_box()
     clicks = [(0.30 + 0.02 * i, 0.35 + 0.05 * j) for i in range(12) for j in range(6)]
     for x, y in clicks:
         page.mouse.click(box["x"] + x * box["width"], box["y"] + y * box["height"])
-        page.wait_for_timeout(60)
-        if "sub-kernel step_" in page.locator(".swb-selection").inner_text():
-            return
-    raise AssertionError("no click selected anything")
+    page.wait_for_function("window.heard.some(text => text.includes('sub-kernel step_'))")
 
 
 def test_dark_and_narrow(lab, page):
@@ -62,14 +69,14 @@ def test_dark_and_narrow(lab, page):
     page.wait_for_selector(CHARTS)
     notebook.theme("Dark")
     page.set_viewport_size({"width": 1400, "height": 1400})
-    page.wait_for_timeout(1000)
+    wait_still(page)
     notebook.picture("plan-wide-dark")
     page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     page.set_viewport_size({"width": 480, "height": 1400})
-    page.wait_for_timeout(1000)
+    wait_still(page)
     notebook.picture("plan-narrow-dark")
     notebook.theme("Light")
-    page.wait_for_timeout(500)
+    wait_still(page)
     notebook.picture("plan-narrow-light")
     assert page.locator(".swb-listing").evaluate("node => node.scrollWidth <= node.clientWidth")
 

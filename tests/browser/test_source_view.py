@@ -4,7 +4,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.browser.lab import NotebookPage, open_notebook, write_notebook
+from tests.browser.lab import NotebookPage, open_notebook, wait_still, write_notebook
 from tests.browser.listing_page import MACHINE, line_with, wait_heard
 
 pytestmark = pytest.mark.browser
@@ -73,14 +73,14 @@ def test_dark_and_narrow(lab, page):
     wait_heard(page, "step_0_b: inner loop vectorised")
     notebook.theme("Dark")
     page.set_viewport_size({"width": 1400, "height": 1000})
-    page.wait_for_timeout(500)
+    wait_still(page)
     notebook.picture("source-wide-dark")
     page.evaluate("window.jupyterapp.commands.execute('application:toggle-left-area')")
     page.set_viewport_size({"width": 480, "height": 1000})
-    page.wait_for_timeout(500)
+    wait_still(page)
     notebook.picture("source-narrow-dark")
     notebook.theme("Light")
-    page.wait_for_timeout(500)
+    wait_still(page)
     notebook.picture("source-narrow-light")
     view = page.locator(".swb-listing")
     assert view.evaluate("node => node.scrollWidth <= node.clientWidth")

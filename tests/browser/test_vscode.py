@@ -3,6 +3,7 @@
 import pytest
 
 from tests.browser.graph_page import place_on_page
+from tests.browser.lab import wait_still
 from tests.browser.programs import WAVE
 from tests.browser.vscode import VsCodePage, build_halves, install_shared
 from tests.views.cells import HELLO
@@ -29,7 +30,7 @@ def vscode(lab, page, halves, tmp_path):
 
 def wait_graph(vscode):
     vscode.wait("document.querySelector('.swb-pane[data-opened=true] canvas, .swb-pane[data-opened=true] .bk-Figure')")
-    vscode.page.wait_for_timeout(500)
+    wait_still(vscode.frame, ".swb-drawing")
 
 
 def test_field_streams_and_obeys_its_slider(vscode, page):
@@ -87,7 +88,7 @@ def test_all_views_in_one_widget_with_new_code_after_a_flip(vscode, page):
     vscode.run("sim = hello.simulate(density=np.linspace(0, 0.4, 1 << 20)); sim.start(); hello.inspect(sim)")
     wait_graph(vscode)
     vscode.wait_text(".swb-pane-status", "hello: 1 sub-kernel;")
-    page.wait_for_timeout(1000)
+    wait_still(vscode.frame, ".swb-drawing")
     page.mouse.dblclick(*place_on_page(vscode.output, 1))
     vscode.wait_text(".swb-pane-status", "now: hello: 2 sub-kernels; 2 Manifest, 0 Delayed; 32 bytes a cell; measured")
     vscode.wait_text(".swb-listing", "sweep_step_1_z(")
@@ -97,10 +98,10 @@ def test_all_views_in_one_widget_with_new_code_after_a_flip(vscode, page):
     vscode.picture("vscode-inspect-field")
     vscode.theme("vscode-dark")
     vscode.output.get_by_role("tab", name="Code").click()
-    page.wait_for_timeout(500)
+    wait_still(vscode.frame, ".swb-listing")
     vscode.picture("vscode-inspect-dark")
     page.set_viewport_size({"width": 480, "height": 1150})
-    page.wait_for_timeout(500)
+    wait_still(vscode.frame, ".swb-listing")
     vscode.picture("vscode-inspect-narrow")
 
 

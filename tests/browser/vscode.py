@@ -14,7 +14,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from tests.browser.lab import ARTEFACTS, PATIENCE, ROOT, TOKEN
+from tests.browser.lab import ARTEFACTS, PATCHES, PATIENCE, RECOLOURED, ROOT, TOKEN
 from tests.kit.vscode_rules import widget_scripts
 
 PACKAGES = ROOT / "labextension" / "node_modules"
@@ -99,8 +99,9 @@ class VsCodePage:
         self.wait("least => Number(document.querySelector('.swb-field')?.dataset.drawn ?? 0) >= least", before + more)
 
     def theme(self, kind):
+        patches = self.frame.evaluate(PATCHES)
         self.page.evaluate("kind => theme(kind)", kind)
-        self.page.wait_for_timeout(500)
+        self.wait(RECOLOURED, patches)
 
     def picture(self, name):
         ARTEFACTS.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
-from tests.browser.lab import NotebookPage, open_notebook, trust, write_notebook
+from tests.browser.lab import NotebookPage, open_notebook, trust, wait_still, write_notebook
 from tests.browser.programs import WAVE, WAVE_1D
 
 pytestmark = pytest.mark.browser

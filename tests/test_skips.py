@@ -59,7 +59,7 @@ def test_unexpected_skip_fails_in_ci_only(tmp_path, name):
 
 def test_no_test_hides_behind_a_library_that_make_test_installs():
     extras = tomllib.loads((HERE.parent / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    installed = {re.match(r"[\w-]+", line)[0] for line in extras["test"]} | {"IPython", "PIL"}  # of ipykernel, pillow
+    installed = {re.match(r"[\w-]+", line)[0] for line in extras["test"]} | {"IPython", "PIL"}  # of ipykernel, bokeh
     called = re.compile(r"importorskip\(.(\w+)")
     hidden = {path.relative_to(HERE).as_posix(): called.findall(path.read_text()) for path in HERE.rglob("test_*.py")}
     assert {name: found for name, found in hidden.items() if installed & set(found)} == {}

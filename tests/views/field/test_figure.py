@@ -211,14 +211,6 @@ def test_long_recordings_are_thinned_and_one_step_counts_once():
         Recorder().gif()
 
 
-def test_gif_without_pillow_names_the_extra(monkeypatch):
-    recorder = Recorder()
-    recorder.append(summary_of(np.zeros((2, 2))))
-    monkeypatch.setattr("workbench.views.field.animation.find_spec", lambda name: None)
-    with pytest.raises(RunError, match=r"pip install 'stencil-workbench\[lab\]'"):
-        recorder.gif()
-
-
 @pytest.fixture
 def view():
     text = (

@@ -1,4 +1,4 @@
-"""Pictures: the PNG is read back with another program's rules."""
+"""Pictures: what a PNG file holds, and lines."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from workbench.views.field.picture import line_pixels
 
 def test_indexed_png_keeps_codes_and_table():
     codes = np.arange(12, dtype=np.uint8).reshape(3, 4)
-    chunks, pixels = decode(encode_png(codes, colour_table("cividis")))
-    assert chunks[b"PLTE"] == colour_table("cividis")
+    palette, pixels = decode(encode_png(codes, colour_table("cividis")))
+    assert palette == colour_table("cividis")
     assert np.array_equal(pixels[:, :, 0], codes)
 
 

@@ -129,7 +129,11 @@ def _paint(fill: str, outline: str, width: float) -> str:
 
 
 def to_png(drawing: Drawing) -> bytes:
-    """The drawing as a PNG file, drawn by NumPy alone: fonts and graphics libraries are not needed."""
+    """The drawing as a PNG file.
+
+    Shapes become pixels here, because a polygon of pillow also has the pixels of its right and lower edge: neighbours
+    would overlap. Letters come from a table, because no font is on every machine.
+    """
     canvas = np.empty((drawing.height * _FINE, drawing.width * _FINE, 3), np.uint8)
     canvas[:] = _rgb(drawing.background)
     for shape in drawing.shapes:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import io
-from importlib.util import find_spec
-
-import numpy as np
 
 from workbench.errors import RunError
+from workbench.views.drawing.png import indexed_image
 from workbench.views.field.picture import side_by_side
 from workbench.views.field.summary import Codes, FieldSummary
 
 MOST_FRAMES = 300
 MOST_BYTES = 64 * 2**20
 FRAME_MILLISECONDS = 50
-PILLOW_ADVICE = "Type: pip install 'stencil-workbench[lab]'"
 
 
 class Recorder:
@@ -49,17 +46,10 @@ class Recorder:
         return len(self._frames)
 
     def gif(self) -> bytes:
-        """The file. Raises RunError without frames and without pillow, which writes it."""
+        """The file. Raises RunError without frames."""
         if not self._frames:
             raise RunError("nothing was recorded", advice="Run the simulation while recording.")
-        check_pillow()
-        from PIL import Image
-
-        images = []
-        for codes, table in self._frames:
-            image = Image.frombytes("P", (codes.shape[1], codes.shape[0]), np.ascontiguousarray(codes).tobytes())
-            image.putpalette(table)
-            images.append(image)
+        images = [indexed_image(codes, table) for codes, table in self._frames]
         file = io.BytesIO()
         images[0].save(
             file,
@@ -71,9 +61,3 @@ class Recorder:
             optimize=False,
         )
         return file.getvalue()
-
-
-def check_pillow() -> None:
-    """Raise RunError if the library that writes GIF files is missing."""
-    if find_spec("PIL") is None:
-        raise RunError("a GIF file needs the library pillow, which is not installed", advice=PILLOW_ADVICE)

@@ -20,7 +20,7 @@ from workbench.run.simulation import Simulation
 from workbench.run.snapshots import needs_compiler, prepare_snapshot
 from workbench.run.watching import Watch
 from workbench.views.faults import fault_text
-from workbench.views.field.animation import Recorder, check_pillow
+from workbench.views.field.animation import Recorder
 from workbench.views.field.controls import (
     ChooseCharts,
     ChooseLimits,
@@ -174,8 +174,7 @@ class FieldView:
         return self
 
     def record(self, path: str | os.PathLike[str], frames: int, every: int = 1) -> Self:
-        """Run `frames` times `every` steps and write the pictures between them as a GIF file; needs pillow."""
-        check_pillow()
+        """Run `frames` times `every` steps and write the pictures between them as a GIF file."""
         recorder = Recorder()
         recorder.append(self._looking.again())
         for _ in range(frames):
@@ -301,7 +300,6 @@ class FieldView:
 
     def _record(self, on: bool) -> None:
         if on:
-            check_pillow()
             self._looking.record()
             return
         recorder = self._looking.recording()

@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from tests.kit.tracked import ROOT, tracked_texts
 from workbench import pipeline
 from workbench.graph.operators import OPERATORS
@@ -72,12 +70,30 @@ def test_every_test_that_contributing_tells_to_run_is_there():
     assert not [path for paths, _ in told for path in paths.split() if not (ROOT / path).exists()]
 
 
-@pytest.mark.parametrize(("file", "paths"), [("CONTRIBUTING.md", 60), ("workbench/DECISIONS.md", 30)])
-def test_every_path_that_is_named_for_contributors_is_there(file, paths):
-    named = named_paths((ROOT / file).read_text(encoding="utf-8"))
-    print(f"{len(named)} paths named")
-    assert len(named) > paths
-    assert not sorted(path for path in named if path not in MADE_LATER and not is_there(path))
+DECISIONS = [ROOT / "labextension" / "DECISIONS.md", *sorted((ROOT / "workbench").rglob("DECISIONS.md"))]
+
+
+def test_every_path_that_is_named_for_contributors_is_there():
+    named = {file: named_paths(file.read_text(encoding="utf-8")) for file in (ROOT / "CONTRIBUTING.md", *DECISIONS)}
+    print(f"{sum(map(len, named.values()))} paths named")
+    assert len(named[ROOT / "CONTRIBUTING.md"]) > 60
+    assert sum(map(len, named.values())) > 120
+    gone = {path for paths in named.values() for path in paths if path not in MADE_LATER and not is_there(path)}
+    assert not sorted(gone)
+
+
+def test_decisions_have_a_day_and_a_title_and_are_in_one_file():
+    titles = []
+    for file in DECISIONS:
+        text = file.read_text(encoding="utf-8")
+        entries = re.findall(r"^- (.*?)(?=^- |^#|\Z)", text, re.MULTILINE | re.DOTALL)
+        assert entries, file
+        found = [re.match(r"20\d\d-\d\d-\d\d \*\*(.+?)\*\*", " ".join(each.split())) for each in entries]
+        assert all(found), [each for each, matched in zip(entries, found, strict=True) if not matched]
+        titles += [matched[1] for matched in found]
+    print(f"{len(titles)} decisions in {len(DECISIONS)} files")
+    assert len(DECISIONS) > 10
+    assert len(set(titles)) == len(titles)
 
 
 def test_paths_that_are_gone_are_noticed():

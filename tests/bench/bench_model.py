@@ -33,7 +33,7 @@ CASES = (
     ("maxwell3d", (128, 128, 128)),
 )
 REASONS = {
-    "wave3d-4": "loads that are not aligned, and more instructions than two ports take (DECISIONS, codegen)",
+    "wave3d-4": "loads that are not aligned, and more instructions than two ports take (planning/DECISIONS.md)",
     "wave3d-8": "as of order 4",
 }
 SOURCE = """

@@ -1,6 +1,7 @@
 """The union of instructions: each has a row of traits that is true, and everything that asks for kinds knows it."""
 
 import math
+from dataclasses import replace
 from typing import get_args
 
 import numpy as np
@@ -40,9 +41,11 @@ from workbench.graph.parse import parse
 from workbench.graph.rewrite import copy, rewrite
 from workbench.graph.spaces import GLOBAL
 from workbench.graph.text import to_text
-from workbench.graph.types import BOOL, F64, I64
+from workbench.graph.types import BOOL, DD, F64, I64
 from workbench.graph.verify import verify
 from workbench.planning import Choices, PlanChoices, Storage, plan_graph
+from workbench.planning.precision import without_dd
+from workbench.planning.retype import Precision, retype_as
 from workbench.planning.verify import verify_plan
 from workbench.views.graph.symbols import numbers, symbol
 
@@ -235,3 +238,42 @@ def test_a_global_that_differs_from_cell_to_cell_is_refused():
     index = next(i for i, node in enumerate(NODES) if isinstance(node.instruction, LoadIndex))
     with pytest.raises(GraphError, match=r"to be Globals, but differ from cell to cell: const int64_t index_x"):
         emit_globals(Scope(1, NODES, frozenset(), {}, {}, CPP), (index,), NameBook(RESERVED))
+
+
+def with_sine(region):
+    """The same parameters and results, of a body in which the sine of the first parameter is computed too."""
+    first = next(i for i, n in enumerate(region.nodes) if isinstance(n.instruction, Load) and n.value_type.is_float)
+    sine = Node(Arith("sin"), (first,), F64, GLOBAL)
+    nodes = (*region.nodes[: first + 1], sine, *(moved(node, first) for node in region.nodes[first + 1 :]))
+    results = tuple(result + (result > first) for result in region.results)
+    return replace(region, nodes=nodes, results=results)
+
+
+def moved(node, after):
+    return replace(node, operands=tuple(o + (o > after) for o in node.operands))
+
+
+def added():
+    """A sum as a function of two parameters."""
+    names = ("x", "y")
+    b = KernelBuilder(GLOBAL, [Static(name, "param", F64, GLOBAL) for name in names])
+    b.arith("add", b.load("x"), b.load("y"))
+    return Region(tuple(Parameter(name, F64) for name in names), b.finish("").nodes, 0.0)
+
+
+WITH_REGIONS = [kind for kind in KINDS if {"operator", "body"} & set(kind.__dataclass_fields__) and kind is not Arith]
+
+
+@pytest.mark.parametrize("kind", WITH_REGIONS, ids=lambda kind: kind.__name__)
+def test_a_region_that_dd_cannot_compute_is_told_with_its_operator(kind):
+    """The program with a sine in each loop body, or in the function by which this kind combines floats."""
+    nodes = []
+    for node in NODES:
+        if type(node.instruction) is kind and node.type is F64:
+            name, region = ("body", HALVED) if kind is Loop else ("operator", added())
+            node = replace(node, instruction=replace(node.instruction, **{name: with_sine(region)}))
+        nodes.append(node)
+    graph = replace(GRAPH, kernels=(replace(GRAPH.kernels[0], nodes=tuple(nodes)),))
+    verify(graph)
+    told = without_dd(retype_as(graph, Precision({}, every=DD)))
+    assert told == (f"{TRAITS[kind].word} with sin computes in f64, because dd has no such operator",)

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 from workbench.errors import PlanError
 from workbench.graph import OPERATORS, Arith, Graph, Kernel
-from workbench.graph.operators import accepts
+from workbench.graph.instructions import Instruction, traits_of
+from workbench.graph.operators import REDUCTIONS, accepts
+from workbench.graph.region import region_in
 from workbench.graph.types import DD, storage_type
 from workbench.planning.choices import EVERY, Meaning
 from workbench.planning.retype import precision_of, retype_as
@@ -59,15 +61,30 @@ def change_lines(graph: Graph, meaning: Meaning) -> tuple[str, ...]:
 
 
 def without_dd(graph: Graph) -> tuple[str, ...]:
-    """The operators of a retyped graph that compute in f64 on what was dd, because dd has them not, with lines."""
+    """The operators of a retyped graph that compute in f64 on what was dd, because dd has them not, with lines.
+
+    A loop, and cells combined by a function, compute in f64 as a whole.
+    """
     found: dict[str, None] = {}
     for kernel in graph.kernels:
         for index, node in enumerate(kernel.nodes):
-            operator = node.instruction.operator if isinstance(node.instruction, Arith) else ""
-            if operator and not accepts(OPERATORS[operator], DD) and any(_was_dd(kernel, o) for o in node.operands):
+            for operator in _lacking(node.instruction) if any(_was_dd(kernel, o) for o in node.operands) else ():
+                word = "" if isinstance(node.instruction, Arith) else f"{traits_of(node.instruction).word} with "
                 line = _line(kernel, index)
-                found[f"{line}{operator} computes in f64, because dd has no such operator"] = None
+                found[f"{line}{word}{operator} computes in f64, because dd has no such operator"] = None
     return tuple(found)
+
+
+def _lacking(instruction: Instruction) -> tuple[str, ...]:
+    """The operators that dd has not: the instruction's own, or those on floats of its region, however deep."""
+    region = region_in(instruction)
+    if region is not None:
+        on_floats = (n for n in region.nodes if any(region.nodes[o].value_type.is_float for o in n.operands))
+        return tuple(dict.fromkeys(operator for node in on_floats for operator in _lacking(node.instruction)))
+    own = getattr(instruction, "operator", "")
+    if own and not isinstance(instruction, Arith):
+        own = REDUCTIONS[own].operator
+    return (own,) if own and not accepts(OPERATORS[own], DD) else ()
 
 
 def _line(kernel: Kernel, index: int) -> str:

@@ -2,10 +2,11 @@
 
 import pytest
 
+from workbench.errors import TuningError
 from workbench.tuning.history import Member, history_of
 from workbench.tuning.history_births import MixRuns
 from workbench.views.drawing.shapes import Disc, Label, Line, to_png, to_svg
-from workbench.views.study.history_drawing import draw_history, draw_mixes
+from workbench.views.study.history_drawing import draw_high_scores, draw_history, draw_mixes
 
 MEMBERS = [
     Member(1, "start", (), 1e6, 1e5),
@@ -66,3 +67,17 @@ def test_each_mix_has_its_seeds_and_their_mean():
     assert sum(line.width == 0.7 for line in lines) == 4
     inside = [point for line in lines for point in line.points]
     assert all(0 <= x <= drawing.width and 0 <= y <= drawing.height for x, y in inside)
+
+
+def test_high_scores_of_studies_are_beside_that_of_their_first():
+    slow = history_of([Member(1, "random", (), 0.0, 0.0), Member(2, "random", (), 5e5, 0.0)], "slow")
+    failed = history_of([Member(1, "random", (), 0.0, 0.0)], "failed")
+    drawing = draw_high_scores({"hand": FOUND, "slow": slow, "failed": failed})
+    first, second = (s.points for s in drawing.shapes if isinstance(s, Line) and s.width == 2.0)
+    assert [y for _, y in first] == sorted((y for _, y in first), reverse=True)
+    assert len(first) == 1 + 2 * 3  # 1, 3, 4 and the end
+    assert second[0][1] == first[0][1]  # both begin with 1
+    assert {"hand", "slow", "failed"} <= {s.text for s in drawing.shapes if isinstance(s, Label)}
+    assert "nan" not in to_svg(drawing)
+    with pytest.raises(TuningError, match="no history"):
+        draw_high_scores({})

@@ -1,9 +1,11 @@
-"""History drawing: all scores with the family tree of the best (Muranushi 2012, Fig. 11 to 13), and mixes (Fig. 14)."""
+"""History drawing: all scores with the family tree of the best (Muranushi 2012, Fig. 11 to 14)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import cycle, pairwise
 
+from workbench.errors import TuningError
 from workbench.tuning.history import BIRTHS, UNBRED, History, Member
 from workbench.tuning.history_births import MixRuns
 from workbench.views.drawing.shapes import Disc, Drawing, Line, Shape
@@ -45,6 +47,33 @@ def draw_history(history: History, first: int = 1, last: int | None = None, *, e
     if first <= history.top.number <= end:
         shapes.append(Disc(_place(frame, history.top), 5.0, _BEST))
     return Drawing(_WIDTH, _HEIGHT, tuple(shapes), words)
+
+
+def draw_high_scores(histories: Mapping[str, History]) -> Drawing:
+    """The best score so far over the number of the individual, a line for each study; beside that of its first to pass.
+
+    histories: by the name in the legend. Raises TuningError if there is none.
+    """
+    if not histories:
+        raise TuningError("there is no history to draw", advice="Pass {name: study.history()}.")
+    lines = {}
+    for name, history in histories.items():
+        rising = history.high_scores()
+        last = (history.members[-1].number, rising[-1][1]) if rising else (0, 0.0)
+        lines[name] = [(number, mean / rising[0][1]) for number, mean in [*rising, last] if rising]
+    colours = {name: colour for name, colour in zip(histories, cycle(_MIXES), strict=False)}
+    high = max((gain for line in lines.values() for _, gain in line), default=1.0)
+    last_number = max(history.members[-1].number for history in histories.values())
+    frame = Frame(_WIDTH, _HEIGHT, 1, last_number, 1.05 * high, 0.0, colours)
+    title = "High scores: " + ", ".join(histories)
+    shapes = frame.shapes(title, "individual", "best so far, times the first")
+    for name, line in lines.items():
+        corners = [frame.at(*line[0])] if line else []
+        for (_, before), (number, gain) in pairwise(line):
+            corners += [frame.at(number, before), frame.at(number, gain)]
+        if corners:
+            shapes.append(Line(tuple(corners), colours[name], 2.0))
+    return Drawing(_WIDTH, _HEIGHT, tuple(shapes), title)
 
 
 def draw_mixes(found: Sequence[MixRuns]) -> Drawing:

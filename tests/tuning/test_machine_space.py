@@ -1,10 +1,11 @@
 """The space of a program: what may be chosen, what is left out, and what is believed to be independent."""
 
+import numpy as np
 import pytest
 
 import workbench as wb
 from workbench.errors import TuningError
-from workbench.solvers import hydro
+from workbench.solvers import hydro, wave
 from workbench.tuning.machine_space import machine_space
 from workbench.tuning.strategies.independence import Independence
 
@@ -130,6 +131,40 @@ def test_schedules_go_with_any_storage():
     for schedule in (0, 1):
         points = [point for point in found.space if point[0] == schedule]
         assert {found.values[y][point[y]] for point in points} == {"delayed", "manifest"}
+
+
+@pytest.fixture(scope="module")
+def waves():
+    return wave.machine(3, order=2, time_order=2, dtype="f32")
+
+
+def test_towers_are_tried_on_devices(waves):
+    """Size of a diamond, threads of a column, steps of a move; never a tower without room for the last axis."""
+    found = space_of(waves, "cuda-sim", only=["tiling"], longest=100)
+    assert values_of(found.space, "schedule") == ("stepwise", "diamondtorre")
+    assert values_of(found.space, "diamond_size") == ("0", "1", "2", "3", "4", "6", "8")
+    assert values_of(found.space, "column_threads") == ("128", "256", "512", "1024")
+    names = [parameter.name for parameter in found.space.parameters]
+    assert names == ["schedule", "depth", "diamond_size", "column_threads"]
+    tiling = found.choices((1, 2, 3, 1)).plan.tiling
+    assert (tiling.schedule, tiling.depth) == ("diamondtorre", 8)
+    assert (tiling.diamond_size, tiling.column_threads) == (3, 256)
+    assert found.choices(found.start).plan.tiling.column_threads == 128
+    towers = waves.with_choices(found.choices((1, 2, 3, 1))).plan("cuda-sim").main.towers
+    assert (towers.size, towers.threads) == (3, 256)
+    assert len([point for point in found.space if point[0] == 0]) == 1
+    assert values_of(space_of(waves, "cuda-sim").space, "column_threads")[0] == "0"
+    assert "diamond_size" not in [p.name for p in space_of(waves, "openmp").space.parameters]
+
+
+@pytest.mark.proof
+def test_a_study_on_a_device_tries_towers(waves, tmp_path):
+    draw = np.random.default_rng(1)
+    fields = {name: draw.random((26, 12, 8), np.float32) for name in ("u", "before")}
+    study = waves.tune(**fields, backend="cuda-sim", budget=8, only=["tiling"], path=tmp_path / "s.sqlite").wait()
+    towers = [one for one in study.individuals if "diamondtorre" in one.changes]
+    assert len(towers) >= 3
+    assert {one.outcome.status for one in towers} == {"success"}
 
 
 def test_where_there_are_no_tiles_nothing_of_them_is_tuned(heat):

@@ -166,3 +166,16 @@ def test_best_is_the_winner_of_the_race_until_a_later_one_is_faster():
     assert study.best.individual.number == 3
     study._take(individual(6, 0.9))
     assert study.best.individual.number == 6
+
+
+def test_gain_is_of_measurements_of_the_same_minutes():
+    """A start that does not race was measured when the machine had more, or less, to do."""
+    study = Study(Path("none"), {})
+    for number, seconds in enumerate([1.0, 0.1, 0.2], start=1):
+        study._take(individual(number, seconds))
+    study._take(Race(1, 3, ((2, (2.0,)), (3, (1.5,)))))
+    assert study.best.individual.number == 3
+    assert study.best.score == pytest.approx(1 / 1.5)
+    assert study.best.gain == pytest.approx(1.0 / 0.2)
+    study._take(Race(2, 3, ((1, (6.0,)), (2, (2.0,)), (3, (1.5,)))))
+    assert study.best.gain == pytest.approx(6.0 / 1.5)

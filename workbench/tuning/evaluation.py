@@ -262,7 +262,9 @@ def _opened(compiled: Compiled, setup: Setup) -> Instance:
 
 def _least_steps(compiled: Compiled) -> int:
     """Steps of a sample, so that tiles of several steps have their height."""
-    return 1 if compiled.plan.main.tiling is None else compiled.plan.choices.plan.tiling.depth or DEPTH
+    main = compiled.plan.main
+    together = main.tiling is not None or main.towers is not None
+    return compiled.plan.choices.plan.tiling.depth or DEPTH if together else 1
 
 
 def _steps_of_a_sample(instance: Instance, least: int) -> int:

@@ -17,7 +17,7 @@ from workbench.planning.tunables import TUNABLES, Section, Setting, Tunable, tun
 from workbench.tuning.machine_trees import machine_tree
 from workbench.tuning.space import Parameter, Point, Space
 from workbench.tuning.ties import ties_of
-from workbench.tuning.tile_space import STEPWISE, tile_tunables
+from workbench.tuning.tile_space import STEPWISE, column_threads, tile_tunables
 
 SECTIONS: Mapping[str, Section] = {
     "cpu": "C",
@@ -31,6 +31,11 @@ SECTIONS: Mapping[str, Section] = {
 """Names of the genome's sections, for `only`."""
 
 _KEPT = 4096  # answers to whether something can be planned
+_SHAPING = (
+    "schedule",
+    "diamond_size",
+    "column_threads",
+)  # and storage and barriers: they decide whether there is a plan
 _RANKS: Mapping[Section, int] = {"C": 0, "G": 0, "T": 0, "B": 1, "L": 1, "M": 2, "S": 3, "": 4}
 
 
@@ -77,6 +82,7 @@ def machine_space(
     fixed: Collection[str] = (),
     most_threads: int = 0,
     tree: str | None = None,
+    longest: int = 0,
 ) -> MachineSpace:
     """All tunables that count on a backend and have more than one sensible value.
 
@@ -84,14 +90,17 @@ def machine_space(
 
     only: names of tunables, or of sections ("cpu", "device", "storage", "barriers", "loops", "tiling", "build");
     fixed: the same, left as they are. most_threads: values of `threads` above it are not tried (0: no bound).
-    tree: what depends on what, as `machine_tree` reads it. Raises TuningError for a name that means nothing, PlanError
-    if the choices cannot be met.
+    tree: what depends on what, as `machine_tree` reads it. longest: as in `tile_tunables`. Raises TuningError for a
+    name that means nothing, PlanError if the choices cannot be met.
     """
     plan = plan_for(graph, choices, backend)
     base = replace(choices, plan=replace(decided(plan), values=replace(decided(plan).values, hints=False)))
     base = replace(base, plan=base.plan.changed(schedule=plan.schedule))
     general = [row for row in tunables_of(plan, row_of(backend).runs_on) if row.section not in ("", "T")]
-    rows = [*tile_tunables(plan.graph, base, backend), *general]
+    tiles = tile_tunables(plan.graph, base, backend, longest)
+    if longest and any(row.name == "column_threads" for row in tiles):  # a tower of fewer threads has no place for it
+        base = replace(base, plan=base.plan.changed(column_threads=column_threads(longest)[0]))
+    rows = [*tiles, *general]
     wanted = _named(rows, only if only is not None else [row.name for row in rows]) - _named(rows, fixed)
     tunables: list[Tunable] = []
     values: list[tuple[Setting, ...]] = []
@@ -130,7 +139,7 @@ def _legal(found: MachineSpace) -> Callable[[Point], bool] | None:
     if at is None and found.base.plan.tiling.schedule == STEPWISE:
         return None
     sizes = [number for number, row in enumerate(found.tunables) if row.section == "T" and number != at]
-    shaping = [number for number, row in enumerate(found.tunables) if row.section in ("M", "S") or number == at]
+    shaping = [number for number, row in enumerate(found.tunables) if row.section in ("M", "S") or row.name in _SHAPING]
 
     @lru_cache(maxsize=_KEPT)
     def plannable(values: Point) -> bool:

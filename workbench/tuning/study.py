@@ -143,9 +143,9 @@ class Study(BackgroundRun):
             passed if race is None else [one for one in passed if one.number in (race.winner, *_later(race, passed))]
         )
         one = max(racing, key=lambda individual: individual.final_score or 0.0)
-        first = next((i.final_score for i in passed if i.birth == AT_START), None) or passed[0].final_score or 1.0
+        first = next((i for i in passed if i.birth == AT_START), passed[0])
         score = one.final_score or 0.0
-        return Best(one, score, score / first, self.about)
+        return Best(one, score, _gain(first, one), self.about)
 
     @property
     def watching(self) -> bool:
@@ -330,6 +330,13 @@ def begin_study(
         raise
     study._begin(plan, ledger)
     return study
+
+
+def _gain(first: Individual, one: Individual) -> float:
+    """Of scores of the same minutes: of a race, if both were in one, else of the first measurements."""
+    if bool(first.finals) == bool(one.finals):
+        return (one.final_score or 0.0) / (first.final_score or 1.0)
+    return (one.score or 0.0) / (first.score or 1.0)
 
 
 def _later(race: Race, individuals: Sequence[Individual]) -> list[int]:

@@ -13,11 +13,14 @@ from workbench.graph.spaces import axis_name
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices, PlanChoices, Schedule
 from workbench.planning.plan import Plan
+from workbench.planning.schedules import diamondtorre
 from workbench.planning.tiled import Role
 from workbench.planning.tunables import MOST, Numbers, Setting, Tunable, tunable
 
 STEPWISE: Schedule = "stepwise"
 _DEPTHS = (0, 4, 8, 16, 32, 64, 128)
+_DIAMOND_SIZES = (0, 1, 2, 3, 4, 6, 8)  # 0: as many values as registers have room for
+_COLUMNS = (32, 64, 128, 256, 512, 1024)
 _WIDTHS: dict[tuple[Role, bool], tuple[int, ...]] = {
     ("diamond", True): (0, 256, 1024, 4096, 16384),  # cells of the only axis
     ("diamond", False): (0, 4, 8, 16, 32, 64, 128),  # rows
@@ -27,24 +30,39 @@ _WIDTHS: dict[tuple[Role, bool], tuple[int, ...]] = {
 """By the role of an axis, and whether it is the last one; 0 is chosen from extents and caches."""
 
 
-def tile_tunables(graph: Graph, base: Choices, backend: str) -> tuple[Tunable, ...]:
-    """Schedule, depth, and the width along each axis that tiles are cut along; none where steps cannot run together.
+def tile_tunables(graph: Graph, base: Choices, backend: str, longest: int = 0) -> tuple[Tunable, ...]:
+    """Schedule, depth, and the sizes of tiles; none where steps cannot run together.
 
-    base: with these choices. PlanError if they cannot be met.
+    Tiles have a width along each axis that they are cut along; towers the size of their diamonds, and threads along the
+    last axis. base: with these choices. longest: the most cells that the last axis of a run has, 0 where that is not
+    known. PlanError if the choices cannot be met.
     """
     for schedule in row_of(backend).tilings:
         tiled = scheduled_plan(graph, base, backend, schedule)
         if tiled is not None and tiled.main.tiling is not None:
+            roles = enumerate(tiled.main.tiling.roles)
+            sizes = [_width_row(axis, role, axis == graph.dim - 1) for axis, role in roles]
+            break
+        if tiled is not None and tiled.main.towers is not None:
+            sizes = [
+                replace(tunable("diamond_size"), sensible=_DIAMOND_SIZES),
+                replace(tunable("column_threads"), sensible=column_threads(longest)),
+            ]
             break
     else:
         return ()
     schedules = (STEPWISE, *row_of(backend).tilings)
-    widths = [_width_row(axis, role, axis == graph.dim - 1) for axis, role in enumerate(tiled.main.tiling.roles)]
     return (
         replace(tunable("schedule"), sensible=schedules),
         replace(tunable("depth"), sensible=_DEPTHS),
-        *(row for row in widths if row is not None),
+        *(row for row in sizes if row is not None),
     )
+
+
+def column_threads(longest: int) -> tuple[int, ...]:
+    """Threads of a tower along the last axis that are worth trying: those that it needs first; 0 if that is unknown."""
+    least = diamondtorre.threads_for(longest) if longest else 0
+    return tuple(sorted({least, *(threads for threads in _COLUMNS if threads > least)}))
 
 
 def scheduled_plan(graph: Graph, base: Choices, backend: str, schedule: Schedule) -> Plan | None:

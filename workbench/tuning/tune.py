@@ -68,8 +68,11 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     opening = read_opening(graph, values, shape)
     backend = select_backend(wish.backend).name
     threads = available_threads()
+    sizes = _CHECKED_SIMULATED if backend == "cuda-sim" else _CHECKED
+    checked = graph.space.agreeing(sizes.get(graph.dim, (5,) * graph.dim))
+    longest = max(opening.extents[-1], checked[-1])
     space = machine_space(
-        graph, choices, backend, only=wish.only, fixed=wish.fixed, most_threads=threads, tree=wish.tree
+        graph, choices, backend, only=wish.only, fixed=wish.fixed, most_threads=threads, tree=wish.tree, longest=longest
     )
     start = tuple(_point_of(space, one) for one in wish.start)
     make_strategy(wish.strategy, space.space, start, wish.seed)  # an unknown name is refused before anything runs
@@ -80,8 +83,6 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     key = space.graph.fingerprint()
     path = Path(wish.path) if wish.path is not None else default_folder() / f"{key}.sqlite"
     folder = tempfile.mkdtemp(prefix="stencil-workbench-study-")
-    sizes = _CHECKED_SIMULATED if backend == "cuda-sim" else _CHECKED
-    checked = graph.space.agreeing(sizes.get(graph.dim, (5,) * graph.dim))
     stepwise = space.base.plan.tiling.schedule == STEPWISE and not is_tiling(space.tunables)
     steps = _CHECK_STEPS if stepwise else _CHECK_STEPS_OF_TILES
     setup = Setup(folder, backend, opening.extents, checked, steps, wish.threads)

@@ -283,11 +283,11 @@ class Machine:
         candidates that are built beside each other; they are measured one by one, while all that builds stands still.
         In the end the fastest take turns in one process, and `best` is who wins. tree: what depends on what, which
         "independence" and "portfolio" test: names or sections in braces, such as "{{threads, tile}, {storage}}", or
-        "derived" from the plan. Raises TuningError for what makes no sense, FieldError and ShapeError as `simulate`.
+        "derived" from the plan. Raises TuningError for what makes no sense and for a machine that is called and has no
+        steps, FieldError and ShapeError as `simulate`.
         """
         from workbench.tuning.tune import Wish, tune  # loads sqlite3
 
-        check_steps(self.graph)
         begin = tuple(one.choices if isinstance(one, Machine) else one for one in start)
         file = None if path is None else os.fspath(path)
         wish = Wish(budget, backend or self.backend, strategy, seed, file, begin, only, fixed, threads, workers, tree)

@@ -138,7 +138,7 @@ def test_bad_input_is_refused_by_name(given, error, what):
         gravity()(backend="reference", **given)
 
 
-@pytest.mark.parametrize("use", ["simulate", "verify", "tune"])
+@pytest.mark.parametrize("use", ["simulate", "verify"])
 def test_a_machine_of_pairs_has_no_steps(use):
     with pytest.raises(RunError, match=r"gravity has no steps.*\n.*gravity\(x=, y=, z=, e2=, m=\)"):
         getattr(gravity(), use)()

@@ -21,6 +21,7 @@ from workbench.errors import TuningError
 from workbench.graph import Graph
 from workbench.graph.text import to_text
 from workbench.planning.choices import Choices
+from workbench.run.calling import is_called
 from workbench.run.memory import bytes_available
 from workbench.run.opening import Opening, extents_of, read_opening, whole
 from workbench.tuning.budget import read_budget
@@ -62,6 +63,7 @@ class Wish:
 
 def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: object, wish: Wish) -> Study:
     """Check everything that can be wrong, then begin; returns at once."""
+    _check_steps(graph)
     budget = read_budget(wish.budget)
     check_threads(wish.threads)
     check_workers(wish.workers)
@@ -110,6 +112,15 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     study.setup = setup
     weakref.finalize(study, rmtree, folder, ignore_errors=True)
     return study
+
+
+def _check_steps(graph: Graph) -> None:
+    """TuningError for a program that runs once: candidates are timed over many steps."""
+    if is_called(graph):
+        raise TuningError(
+            f"{graph.name} has no steps to be timed over: it runs once, when it is called",
+            advice="Time calls of its plans: machine.with_choices(tile=64) is called as the machine is.",
+        )
 
 
 def check_workers(workers: object) -> None:

@@ -31,6 +31,7 @@ from workbench.codegen.cuda.device import StepLaunches
 from workbench.codegen.cuda.render import CudaText, cuda_headers, render_cuda
 from workbench.codegen.source import Source
 from workbench.errors import BackendError
+from workbench.graph import StorageType
 from workbench.planning.choices import BuildChoices
 from workbench.planning.plan import Plan
 
@@ -205,6 +206,9 @@ class CudaSimInstance(DeviceInstance):
 
     def _batch(self, request: MarchRequest, left: int, seconds: float) -> int:
         return self.steps_together(request.kernel)
+
+    def _as_pairs(self, cells: Any, type_: StorageType) -> Any:  # noqa: ANN401  # as above
+        return cells.view(type_.numpy)  # the device counts cells, not bytes
 
     def _run(self, step: StepLaunches, count: int) -> None:
         for _ in range(count):

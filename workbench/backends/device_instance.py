@@ -309,8 +309,19 @@ class DeviceInstance(ABC):
         return found
 
     def _typed(self, cells: Cells, type_: StorageType, count: int) -> Cells:
-        """Cells of a launch: a complex number stands for a dd, for CuPy has no records and this has as many bytes."""
-        return cells[: count * type_.itemsize].view(np.complex128 if type_.is_record else type_.numpy)
+        """Cells of a launch: a complex number stands for a dd, for CuPy has no records and this has as many bytes.
+
+        Pairs are passed as bytes, which the library may tell apart as cells.
+        """
+        given = cells[: count * type_.itemsize]
+        return self._as_pairs(given, type_) if type_.is_pair else given.view(
+            np.complex128 if type_.is_record else type_.numpy
+        )
+
+    def _as_pairs(self, cells: Cells, type_: StorageType) -> Cells:
+        """The bytes of pairs as a launch takes them."""
+        del type_
+        return cells
 
     def _domain(self, name: str) -> Cells:
         """The field's domain in the array that its slot holds now; of a dd the last axis has hi and lo."""

@@ -12,6 +12,8 @@ from workbench.errors import GraphError
 from workbench.graph import OPERATORS, StorageType
 from workbench.graph.elementary import SEQUENCES
 from workbench.graph.extended_numbers import DoubleDouble
+from workbench.graph.instructions import Constant
+from workbench.graph.operators import PAIR_RULES
 from workbench.graph.types import BOOL, DD, F64
 
 Number = bool | int | float
@@ -138,6 +140,7 @@ PRELUDE_NAMES: frozenset[str] = frozenset(
         "saturated",
         "from_bits",
         "bits_of",
+        "pair_of",
         "read_global",
         "write_global",
     }
@@ -153,11 +156,16 @@ LIBRARY_NAMES: frozenset[str] = frozenset(_LIBRARY.get(name, name) for name, row
 
 def type_name(type_: StorageType) -> str:
     """The type in C++ and CUDA, always of a fixed width."""
+    if type_.is_pair:
+        return f"pair_of<{', '.join(map(type_name, type_.members))}>"
     return TYPE_NAMES[type_.name]
 
 
-def literal(value: Number, type_: StorageType) -> Text:
+def literal(value: Constant, type_: StorageType) -> Text:
     """A constant of exactly these bits: short decimals where they are exact, else hexadecimal with a remark."""
+    if isinstance(value, tuple):
+        parts = (literal(part, each).text for part, each in zip(value, type_.members, strict=True))
+        return Text(f"{type_name(type_)}{{{', '.join(parts)}}}")
     if type_.kind == "bool":
         return Text("true" if value else "false")
     if type_ == DD:
@@ -208,6 +216,8 @@ def spell(
     """The operator applied to operands. `operand_type` is the type of the last operand (of the values, for select)."""
     if operator not in OPERATORS:
         raise GraphError(f"operator {operator!r} has no spelling", advice="Use a name from the operator table.")
+    if OPERATORS[operator].rule in PAIR_RULES:
+        return _spell_pair(operator, operands, operand_type, result_type)
     if not (operator in _RING and target.wraps):
         kinds = (BOOL, operand_type, operand_type) if operator == "select" else (operand_type,) * len(operands)
         operands = tuple(o.strict(t) for o, t in zip(operands, kinds, strict=True))
@@ -251,6 +261,16 @@ def _spell_extended(operator: str, operands: tuple[Text, ...], operand: StorageT
     if operand == result:
         return operands[0]
     return call(cast_to_dd(operand) if result == DD else cast_from_dd(result), operands)
+
+
+def _spell_pair(operator: str, operands: tuple[Text, ...], operand: StorageType, result: StorageType) -> Text:
+    if operator != "pair":
+        return Text(f"{operands[0].within(ATOM)}.{operator}")
+    parts = [
+        f"{type_name(type_)}({part.text})" if type_.bits < 32 and not type_.is_pair else part.text
+        for part, type_ in zip(operands, result.members, strict=True)
+    ]  # a choice between narrow integers is an int, which no list of parts takes
+    return Text(f"{type_name(result)}{{{', '.join(parts)}}}")
 
 
 def _infix(operator: str, left: Text, right: Text, result_type: StorageType) -> Text:

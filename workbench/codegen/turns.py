@@ -18,7 +18,7 @@ from workbench.codegen.statement import Statement
 from workbench.errors import GraphError
 from workbench.graph import Arith, Imm, Load, Loop, Node, Region, StorageType
 
-_DECLARED = re.compile(r"(?:const )?([\w:]+) (\w+) = ")
+_DECLARED = re.compile(r"(?:const )?([\w:]+(?:<[\w:<>, ]+>)?) (\w+) = ")
 _WORD = re.compile(r"\w+")
 _LANE_BYTES = 128
 """Of a value in all lanes: two to four vectors, which stay in registers and hide what an operation waits for."""

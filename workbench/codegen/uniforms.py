@@ -90,7 +90,7 @@ class UniformTable:
             self._after.append(self._needs(index, node))
         self.changing = self._changing()
         same = (index for index, needed in enumerate(self._after) if needed is not None)
-        self.computed = frozenset(index for index in same if isinstance(kernel.nodes[index].instruction, Arith | Loop))
+        self.computed = frozenset(index for index in same if _takes_arithmetic(kernel.nodes[index]))
 
     def _needs(self, index: int, node: Node) -> frozenset[int] | None:
         match node.instruction:
@@ -145,6 +145,11 @@ class UniformTable:
     def in_order(self, wanted: Iterable[int]) -> tuple[int, ...]:
         """Values that have words, as these follow each other."""
         return tuple(sorted(wanted, key=lambda node: self.words[node].index))
+
+
+def _takes_arithmetic(node: Node) -> bool:
+    """Whether a value is worth a word; a pair has none, its parts have theirs."""
+    return isinstance(node.instruction, Arith | Loop) and not node.value_type.is_pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,14 +19,14 @@ from workbench.codegen.rules import most_steps, region_body, rule_row
 from workbench.codegen.scope import Scope
 from workbench.codegen.shapes import ArrayShape, array_shapes, whole_shape
 from workbench.codegen.sharing import Shared
-from workbench.codegen.spelling import Number, Target, literal, type_name
+from workbench.codegen.spelling import Target, literal, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import LoopWords, Uniforms, UniformTable, later_uniforms, march_uniforms, step_uniforms
 from workbench.errors import GraphError
 from workbench.graph import OPERATORS, REDUCTIONS, Extend, Load, Node, Reduce, Region, StorageType
 from workbench.graph.extended_arrays import identity_of
 from workbench.graph.extended_numbers import DoubleDouble
-from workbench.graph.instructions import Combining
+from workbench.graph.instructions import Combining, Constant
 from workbench.graph.operators import identity
 from workbench.planning.axes import axes_of
 from workbench.planning.plan import Axes, Fill, Home, KernelPlan, Plan, Step
@@ -227,7 +227,7 @@ class KernelWriter:
         return Operand(number, type_name(node.value_type), code.uniform, body)
 
 
-def _identity(operator: str | Region, type_: StorageType) -> Number:
+def _identity(operator: str | Region, type_: StorageType) -> Constant:
     """What a lane of a reduction begins with."""
     if isinstance(operator, str):
         pair = identity_of(operator).item() if type_.is_record else None

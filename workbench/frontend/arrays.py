@@ -7,7 +7,9 @@ A[rows, columns] is x along each column. A cell of arrays has one kernel, `main`
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from types import FunctionType
+from typing import Any, cast
 
 from workbench.errors import TraceError
 from workbench.frontend.called import begin_called, names_of
@@ -15,10 +17,11 @@ from workbench.frontend.field_tuple import FieldTuple
 from workbench.frontend.operations import apply, parse_type
 from workbench.frontend.pairs import PAIRS
 from workbench.frontend.promotion import constant, meeting_space, number_type, spread
+from workbench.frontend.records import Record, is_record, record_of
 from workbench.frontend.regions import region_of
 from workbench.frontend.trace import Operand, Term, Trace, current_trace
 from workbench.frontend.value import Value, operand, wrap
-from workbench.graph import GLOBAL, OPERATORS, REDUCTIONS, Axis, Region, Space, Static
+from workbench.graph import GLOBAL, OPERATORS, REDUCTIONS, Axis, Region, Space, Static, StorageType
 from workbench.graph.operators import accepts
 from workbench.graph.spaces import NamedExtent
 
@@ -68,60 +71,85 @@ def fold(
     *,
     identity: object = None,
     commutative: bool = False,
-) -> Value:
+) -> Any:  # noqa: ANN401  # one value, or a record of them
     """Combine an array over an axis, its last one if not given, in the canonical order; over several with a tuple.
 
     op: add, multiply, minimum, maximum, logical_or or logical_and, also NumPy's functions of these names, or a Python
-    function of two elements, which must be associative; identity, for a function: the number that leaves the other
-    element unchanged; commutative=True lets a fold over all axes be faster. axis: a name, or a number among the array's
-    own axes. start: combined once, at the left. The element type is kept.
+    function of two elements, which must be associative; identity, for a function: the element that leaves the other
+    one unchanged; commutative=True lets a fold over all axes be faster. axis: a name, or a number among the array's
+    own axes. start: combined once, at the left. The element type is kept. xs may be a tuple, a named tuple or a data
+    class of arrays: its elements are such records, which the function takes and returns.
     """
     trace = current_trace("fold")
-    given = operand(xs)
-    operator = combining(op, given, identity, "fold")
-    assert isinstance(given, Term)
-    in_any_order = isinstance(operator, str) or commutative
+    combined = combining(op, xs, identity, "fold")
+    given, operator = combined.given, combined.operator
+    in_any_order = isinstance(operator, str) or (commutative and combined.record is None)
     if trace.positions is not None:
         result: Operand = trace.positions.fold_axes(operator, given, axis, in_any_order)
     else:
         inner, over = given.index, own_axes(given, axis, "fold")
         if len(over) == given.space.rank and not in_any_order:
+            advice = "Write commutative=True if the function may swap its arguments, or keep an axis."
+            if combined.record is not None:
+                advice = "Keep an axis, or write the fold in a function of arrays: @wb.collective."
             raise TraceError(
-                f"{trace.text_here('fold')} combines all elements in an order of 16 interleaved lanes",
-                advice="Write commutative=True if the function may swap its arguments, or keep an axis.",
+                f"{trace.text_here('fold')} combines all elements in an order of 16 interleaved lanes", advice=advice
             )
         result = trace.emit(lambda pool: pool.fold(operator, inner, over))
-    return started(op, operator, start, result)
+    return combined.started(start, result)
 
 
-def combining(op: object, given: Operand, identity: object, what: str) -> str | Region:
-    """How `what` combines the elements of an array: a reduction's name or a region. TraceError where one does not fit.
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """Elements, how they are combined, and as what: a record of several values, or one value."""
+
+    op: object
+    operator: str | Region
+    given: Term
+    record: Record | None
+
+    def wrapped(self, result: Operand) -> Any:  # noqa: ANN401  # one value, or a record of them
+        """The result as the user holds it."""
+        return wrap(result) if self.record is None else self.record.wrapped(cast(Term, result))
+
+    def started(self, start: object, result: Operand) -> Any:  # noqa: ANN401  # one value, or a record of them
+        """The result, combined once with the start, at the left, if there is one."""
+        if start is None:
+            return self.wrapped(result)
+        if isinstance(self.operator, str):
+            return wrap(apply(REDUCTIONS[self.operator].operator, operand(start), result))
+        assert callable(self.op)
+        made = self.op(start, self.wrapped(result))
+        return made if self.record is not None else wrap(operand(made))
+
+
+def combining(op: object, xs: object, identity: object, what: str) -> Combination:
+    """How `what` combines the elements of an array or of a record of arrays. TraceError where one does not fit.
 
     identity: of a function of the user.
     """
     trace = current_trace(what)
     name = _reduction(op, what)
+    if is_record(xs):
+        if name is not None:
+            raise TraceError(
+                f"{trace.text_here(what)} by {REDUCTIONS[name].operator} of a record",
+                advice="Give a function of two records, and their identity.",
+            )
+        packed, record = record_of(trace, xs, what)
+        return Combination(op, _operator(trace, op, record, identity, what), packed, record)
+    given = operand(xs)
     if not isinstance(given, Term) or not (given.order if trace.positions is not None else given.is_local):
         raise TraceError(
             f"{trace.text_here(what)} needs an array, but this is one number",
             advice=f"Leave {what} out, or give it an array.",
         )
     if name is None:
-        return _operator(trace, op, given, identity, what)
+        return Combination(op, _operator(trace, op, given.type, identity, what), given, None)
     named = REDUCTIONS[name].operator
     if not accepts(OPERATORS[named], given.type):
         raise TraceError(f"{what} by {named} does not take {given.type}", advice='Cast the array: astype(xs, "i64").')
-    return name
-
-
-def started(op: object, operator: str | Region, start: object, result: Operand) -> Value:
-    """The result, combined once with the start, at the left, if there is one."""
-    if start is None:
-        return wrap(result)
-    if isinstance(operator, str):
-        return wrap(apply(REDUCTIONS[operator].operator, operand(start), result))
-    assert callable(op)
-    return wrap(operand(op(start, wrap(result))))
+    return Combination(op, name, given, None)
 
 
 def generate(shape: object, f: Callable[..., object]) -> Value:
@@ -144,7 +172,7 @@ def generate(shape: object, f: Callable[..., object]) -> Value:
     return Value(spread(result, meeting_space(trace, [result, *indices])))
 
 
-def _operator(trace: Trace, op: object, given: Term, identity: object, what: str) -> Region:
+def _operator(trace: Trace, op: object, kind: StorageType | Record, identity: object, what: str) -> Region:
     """A Python function as an operator."""
     assert callable(op)
     if identity is None:
@@ -152,7 +180,7 @@ def _operator(trace: Trace, op: object, given: Term, identity: object, what: str
             f"{trace.text_here(what)}: no identity is given for {getattr(op, '__name__', op)}",
             advice="Write identity=..., the number that leaves the other unchanged: 0 of a sum, 1 of a product.",
         )
-    return region_of(trace, op, given.type, operand(identity))
+    return region_of(trace, op, kind, identity)
 
 
 def _reduction(op: object, what: str) -> str | None:

@@ -9,7 +9,7 @@ from workbench.frontend import operations
 from workbench.frontend.arrays import array, arrays, fold, generate, output
 from workbench.frontend.boundaries import analytic, constant, fixed, mirror, neumann, periodic, reflect
 from workbench.frontend.calculus import curl, derivative, div, grad, laplacian
-from workbench.frontend.collectives import fold_segments, scan
+from workbench.frontend.collectives import scan
 from workbench.frontend.componentwise import componentwise
 from workbench.frontend.coordinates import cell_centre, coordinate
 from workbench.frontend.declarations import extend, field, fields, kernel, param, scalar, tensor, vector
@@ -31,6 +31,7 @@ from workbench.frontend.reductions import (
     reduce_sum,
 )
 from workbench.frontend.scatters import scatter
+from workbench.frontend.segments import fold_segments, scan_segments
 from workbench.frontend.shapes import replicate, zip_with
 from workbench.frontend.tensor_algebra import compose, contract, delta, dot, einsum, outer
 from workbench.frontend.tensors import components
@@ -329,7 +330,7 @@ __all__ = [
     "replicate",
     "rolling",
     "rsqrt",
-    "scalar", "scan", "scatter",
+    "scalar", "scan", "scan_segments", "scatter",
     "shift",
     "sign",
     "sin",

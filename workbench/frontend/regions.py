@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from workbench.errors import TraceError
-from workbench.frontend.operations import check_storable
-from workbench.frontend.promotion import cast_term, constant
-from workbench.frontend.trace import Operand, Term, Trace, enter_trace
-from workbench.frontend.value import Value, operand
+from workbench.frontend.records import Record
+from workbench.frontend.trace import Trace, enter_trace
+from workbench.frontend.value import Value
 from workbench.graph import GLOBAL, KernelBuilder, Node, Region, Static, StorageType
 from workbench.graph.instructions import Parameter
 from workbench.graph.rewrite import copy
@@ -17,18 +15,18 @@ from workbench.graph.rewrite import copy
 def region_of(
     trace: Trace,
     function: Callable[..., object],
-    type_: StorageType,
-    identity: Operand | None,
+    kind: StorageType | Record,
+    identity: object | None,
     names: tuple[str, str] = ("left", "right"),
 ) -> Region:
-    """The function of two numbers of this type as a region. Raises TraceError if it gives something else.
+    """The function of two elements, numbers of a type or records, as a region. TraceError if it gives something else.
 
     It sees its two arguments and Python's numbers; the type of what it gives is that of the elements. `identity` is
-    the number that leaves the other argument unchanged, None where none is needed; names: of the arguments.
+    the element that leaves the other argument unchanged, None where none is needed; names: of the arguments.
     """
     text = trace.text_here("fold" if identity is not None else "scatter")
-    if isinstance(identity, Term):
-        raise TraceError(f"{text}: identity is computed in the program", advice="Write the number: identity=0.0.")
+    record = kind if isinstance(kind, Record) else Record((kind,), lambda parts: parts[0])
+    type_ = record.type
     inner = Trace(trace.name, 1, True, trace.float_type, trace.source)
     inner.tree = trace.tree
     inner.begin_called(GLOBAL)
@@ -36,15 +34,14 @@ def region_of(
         inner.declare(Static(name, "param", type_, GLOBAL, default=0))
     leave = enter_trace(inner)
     try:
-        made = operand(function(*(Value(inner.emit(lambda pool, name=name: pool.load(name)), name) for name in names)))  # type: ignore[misc]  # bound now
-        if isinstance(made, Term):
-            check_storable(inner, "the result", type_, made.type, written=text)
-        result = cast_term(made, type_) if isinstance(made, Term) else constant(inner, made, type_, GLOBAL)
+        given = [inner.emit(lambda pool, name=name: pool.load(name)) for name in names]  # type: ignore[misc]  # bound now
+        if len(record.types) == 1:
+            result = record.result(inner, function(*map(Value, given, names)), text)
+        else:
+            result = record.result(inner, function(*map(record.wrapped, given)), text)
     finally:
         leave()
-    exact = None
-    if identity is not None:
-        exact = getattr(constant(trace, identity, type_, GLOBAL).node.instruction, "value")  # noqa: B009  # an Imm
+    exact = None if identity is None else record.numbers(trace, identity, text)
     return Region(tuple(Parameter(name, type_) for name in names), _nodes(inner, result.index), exact)
 
 

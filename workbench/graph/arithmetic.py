@@ -10,9 +10,9 @@ import numpy as np
 from workbench.errors import GraphError
 from workbench.graph.extended_arrays import apply_to_pairs, pair
 from workbench.graph.extended_numbers import DoubleDouble
-from workbench.graph.instructions import Arith, Imm, Load, Loop, Region
+from workbench.graph.instructions import Arith, Constant, Imm, Load, Loop, Region
 from workbench.graph.many_digits import apply_to_decimals, decimal, is_many
-from workbench.graph.operators import Array
+from workbench.graph.operators import OPERATORS, PAIR_RULES, Array
 from workbench.graph.scalars import apply_row, number
 from workbench.graph.types import StorageType
 
@@ -22,6 +22,8 @@ Combine = Callable[[Any, Any], Array]
 
 def apply(operator: str, operands: Sequence[Array], result: StorageType) -> Array:
     """Return the operator's value, an array of the operands' shape (0-d for Globals) and exactly `result`'s dtype."""
+    if OPERATORS[operator].rule in PAIR_RULES:
+        return apply_row(operator, operands, result)
     if is_many(result) or any(operand.dtype == object for operand in operands):
         return apply_to_decimals(operator, operands, result)
     if result.is_record or any(operand.dtype.names for operand in operands):
@@ -29,8 +31,13 @@ def apply(operator: str, operands: Sequence[Array], result: StorageType) -> Arra
     return apply_row(operator, operands, result)
 
 
-def constant(value: bool | int | float, type_: StorageType) -> Array:
-    """Return the number as a 0-d array of the type."""
+def constant(value: Constant, type_: StorageType) -> Array:
+    """Return the number, or the tuple that a pair is, as a 0-d array of the type."""
+    if type_.is_pair:
+        assert isinstance(value, tuple)
+        parts = [constant(part, each) for part, each in zip(value, type_.members, strict=True)]
+        return apply_row("pair", parts, type_)
+    assert not isinstance(value, tuple)
     if is_many(type_):
         return decimal(value, type_)
     if type_.is_record:

@@ -31,7 +31,7 @@ from workbench.graph.instructions import (
     Store,
 )
 from workbench.graph.marks import NO_HINT, Hint, Span
-from workbench.graph.operators import OPERATORS, REDUCTIONS, accepts
+from workbench.graph.operators import OPERATORS, PAIR_RULES, REDUCTIONS, Operator, accepts, result_type
 from workbench.graph.region import check_loop, loop_type
 from workbench.graph.spaces import GLOBAL, Space
 from workbench.graph.types import BOOL, I64, StorageType
@@ -235,6 +235,8 @@ class KernelBuilder:
         if len(nodes) != row.arity:
             raise GraphError(f"{operator} takes {row.arity} operands, not {len(nodes)}", advice="Pass as many.")
         types = [n.type for n in nodes]
+        if row.rule in PAIR_RULES:
+            return self._paired(row, nodes, operands)
         if row.rule == "select":
             if types[0] != BOOL:
                 raise GraphError(f"select needs a bool condition, not {types[0]}", advice="Compare first.")
@@ -252,6 +254,18 @@ class KernelBuilder:
             )
         result = BOOL if row.rule == "bool" else types[0]
         return self._add(Arith(operator), operands, result, nodes[0].space)
+
+    def _paired(self, row: Operator, nodes: Sequence[Node], operands: Sequence[int]) -> int:
+        """What makes a pair, or takes one apart; of a pair that is made here its operand."""
+        result = result_type(row, [node.value_type for node in nodes], None)
+        if result is None or len({node.space for node in nodes}) != 1:
+            raise GraphError(
+                f"{row.name} of {', '.join(str(node.type) for node in nodes)}",
+                advice="Give a pair two values of one space, and take a pair apart.",
+            )
+        if row.rule != "pair" and nodes[0].instruction == Arith("pair"):
+            return nodes[0].operands[row.rule == "second"]
+        return self._add(Arith(row.name), tuple(operands), result, nodes[0].space)
 
     def cast(self, value: int, type_: StorageType) -> int:
         """Convert to `type_`; the same type gives the value itself."""

@@ -14,6 +14,9 @@ from workbench.graph.spaces import Space
 from workbench.graph.traits import Traits
 from workbench.graph.types import I64, StorageType
 
+Constant = bool | int | float | tuple[Any, ...]
+"""A number, or of a pair a tuple of two constants."""
+
 
 @dataclass(frozen=True, slots=True)
 class Imm:
@@ -330,7 +333,7 @@ class Region:
 
     parameters: tuple[Parameter, ...]
     nodes: tuple[Node, ...]
-    identity: bool | int | float | None = None
+    identity: Constant | None = None
     results: tuple[int, ...] = ()
 
 

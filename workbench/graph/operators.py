@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from workbench.graph import elementary_arrays
-from workbench.graph.types import StorageType
+from workbench.graph.types import BOOL, StorageType, pair_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Meaning = Callable[..., Any]
-Rule = Literal["same", "bool", "select", "cast"]
+Rule = Literal["same", "bool", "select", "cast", "pair", "first", "second"]
 Kinds = Literal["number", "integer", "float", "bool", "any", "bits"]
 
 
@@ -21,7 +21,8 @@ Kinds = Literal["number", "integer", "float", "bool", "any", "bits"]
 class Operator:
     """One operator. All operands have one type (select: the last two), except as `rule` says.
 
-    rule: "same" result as operands; "bool" result bool; "select" (bool, T, T) -> T; "cast" any -> the node's type.
+    rule: "same" result as operands; "bool" result bool; "select" (bool, T, T) -> T; "cast" any -> the node's type;
+    "pair" (S, T) -> a pair of both, "first" and "second" a pair -> what it has there.
     kinds: which operand types are legal; "number" = integers and floats, "bits" = integers and bool.
     ulp: 0 if every backend gives the same bits: the operation is exact, or one sequence of such (`elementary`); else
     how far one application may be from `meaning` on a backend, in units in the last place of the result's type
@@ -140,6 +141,13 @@ def cast(a: Array, target: StorageType) -> Array:
         return a.astype(dtype)
 
 
+def _pair(a: Array, b: Array) -> Array:
+    a, b = np.asarray(a), np.asarray(b)
+    made = np.empty(a.shape, np.dtype([("first", a.dtype), ("second", b.dtype)], align=True))
+    made["first"], made["second"] = a, b
+    return made
+
+
 def _row(
     name: str,
     arity: int,
@@ -216,6 +224,9 @@ _ROWS: tuple[Operator, ...] = (
     _row("arctanh", 1, "same", "float", _bounded(np.arctanh), ulp=4, flops=25),
     _row("power", 2, "same", "float", _bounded(np.power), ulp=8, flops=40),
     _row("hypot", 2, "same", "float", _bounded(np.hypot), ulp=4, flops=20),
+    _row("pair", 2, "pair", "any", _pair, flops=0),
+    _row("first", 1, "first", "any", lambda a: np.asarray(a["first"]), flops=0),
+    _row("second", 1, "second", "any", lambda a: np.asarray(a["second"]), flops=0),
 )
 OPERATORS: dict[str, Operator] = {row.name: row for row in _ROWS}
 
@@ -278,8 +289,35 @@ _OF_RECORDS = frozenset(
 """Operators that a type of several components has: those with a sequence in graph/extended."""
 
 
+PAIR_RULES = ("pair", "first", "second")
+"""Rules of what makes pairs and takes them apart; all other operators take no pair."""
+
+
+def result_type(operator: Operator, types: Sequence[StorageType], stated: StorageType | None) -> StorageType | None:
+    """The type that the operator gives for operands of these types, None if it does not take them.
+
+    stated: the type of a cast, which nothing else tells.
+    """
+    if len(types) != operator.arity:
+        return None
+    match operator.rule:
+        case "pair":
+            return pair_of(types[0], types[1])
+        case "first" | "second":
+            return types[0].members[operator.rule == "second"] if types[0].is_pair else None
+        case "select" if types[0] != BOOL:
+            return None
+        case _:
+            values = types[operator.rule == "select" :]
+            if len(set(values)) != 1 or not accepts(operator, values[0]):
+                return None
+            return BOOL if operator.rule == "bool" else stated if operator.rule == "cast" else values[0]
+
+
 def accepts(operator: Operator, type_: StorageType) -> bool:
     """Whether an operand of this type is legal."""
+    if type_.is_pair or operator.rule in PAIR_RULES:
+        return type_.is_pair and operator.rule in ("first", "second")
     if type_.is_record and operator.name not in _OF_RECORDS:
         return False
     match operator.kinds:

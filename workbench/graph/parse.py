@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import MISSING, fields
 from typing import Any, Literal, cast, get_args
@@ -32,6 +31,7 @@ from workbench.graph.instructions import (
     Store,
 )
 from workbench.graph.limits import Limits
+from workbench.graph.line import Line
 from workbench.graph.marks import NO_HINT, Hint, Span, Wish
 from workbench.graph.operators import OPERATORS
 from workbench.graph.spaces import (
@@ -44,10 +44,8 @@ from workbench.graph.spaces import (
     NamedExtent,
     Space,
 )
-from workbench.graph.text import HEADER, KEYWORDS
-from workbench.graph.types import BY_NAME, StorageType
+from workbench.graph.text import HEADER
 
-_TOKEN = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[(),:=]|[^\s(),:="]+)')
 BOUNDS = tuple(field.name for field in fields(Limits))
 
 
@@ -56,109 +54,11 @@ def parse(text: str) -> Graph:
     return _Parser(text).graph()
 
 
-class _Line:
-    """The tokens of one line, read from left to right."""
-
-    def __init__(self, number: int, text: str) -> None:
-        self.number = number
-        self.text = text
-        self.tokens = _TOKEN.findall(text)
-        self.position = 0
-
-    def peek(self) -> str:
-        return self.tokens[self.position] if self.position < len(self.tokens) else ""
-
-    def take(self, expected: str = "") -> str:
-        word = self.peek()
-        if not word or (expected and word != expected):
-            raise self.error(f"{expected or 'more'} expected, found {word or 'the end of the line'}")
-        self.position += 1
-        return word
-
-    def accept(self, expected: str) -> bool:
-        if self.peek() != expected:
-            return False
-        self.position += 1
-        return True
-
-    def name(self) -> str:
-        word = self.take()
-        if word.startswith('"'):
-            return self.string(word)
-        if word in KEYWORDS or word in "(),:=":
-            raise self.error(f"a name expected, found {word}")
-        return word
-
-    def names(self) -> tuple[str, ...]:
-        found = [self.name()]
-        while self.accept(","):
-            found.append(self.name())
-        return tuple(found)
-
-    def string(self, word: str = "") -> str:
-        try:
-            value = json.loads(word or self.take())
-        except json.JSONDecodeError:
-            value = None
-        if not isinstance(value, str):
-            raise self.error("a quoted string expected")
-        return value
-
-    def integer(self) -> int:
-        word = self.take()
-        try:
-            return int(word)
-        except ValueError:
-            raise self.error(f"an integer expected, found {word}") from None
-
-    def number_value(self) -> bool | int | float:
-        word = self.take()
-        if word in ("true", "false"):
-            return word == "true"
-        try:
-            return int(word) if re.fullmatch(r"-?\d+", word) else float(word)
-        except ValueError:
-            raise self.error(f"a number expected, found {word}") from None
-
-    def integers(self) -> tuple[int, ...]:
-        self.take("(")
-        found: list[int] = []
-        while not self.accept(")"):
-            found.append(self.integer())
-            if self.peek() != ")":
-                self.take(",")
-        return tuple(found)
-
-    def type(self) -> StorageType:
-        word = self.take()
-        if word not in BY_NAME:
-            raise self.error(f"a storage type expected, found {word}")
-        return BY_NAME[word]
-
-    def span(self) -> Span:
-        line = self.integer()
-        self.take(":")
-        word = self.take()
-        place = re.fullmatch(r"(\d+)-(\d+)", word)
-        if place is None:
-            raise self.error(f"column-end expected, found {word}")
-        return Span(line, int(place[1]), int(place[2]))
-
-    def end(self) -> None:
-        if self.peek():
-            raise self.error(f"the end of the line expected, found {self.peek()}")
-
-    def error(self, what: str) -> GraphError:
-        return GraphError(
-            what, advice="Correct the text, or print the graph again.", line=self.number, source=self.text
-        )
-
-
 class _Parser:
     """Collects the parts of a graph, top down; axes and regions stand before their first use."""
 
     def __init__(self, text: str) -> None:
-        lines = (_Line(number, line) for number, line in enumerate(text.splitlines(), 1))
+        lines = (Line(number, line) for number, line in enumerate(text.splitlines(), 1))
         self.lines = [line for line in lines if line.tokens]
         self.at = 0
         self.local = GLOBAL
@@ -190,19 +90,19 @@ class _Parser:
     def _is(self, word: str) -> bool:
         return self.at < len(self.lines) and self.lines[self.at].peek() == word
 
-    def _begin(self, word: str) -> _Line:
+    def _begin(self, word: str) -> Line:
         line = self.lines[self.at]
         line.take(word)
         self.at += 1
         return line
 
-    def _axis(self, line: _Line) -> Axis:
+    def _axis(self, line: Line) -> Axis:
         name, kind = line.name(), line.take()
         if kind not in ("grid", "array"):
             raise line.error(f"grid or array expected, found {kind}")
         return Axis(name, self._extent(line), cast(Literal["grid", "array"], kind))
 
-    def _extent(self, line: _Line) -> Extent:
+    def _extent(self, line: Line) -> Extent:
         word = line.peek()
         if word == "affine" and line.take():
             line.take("(")
@@ -222,7 +122,7 @@ class _Parser:
             return MinimumExtent(left, right)
         return ConstantExtent(line.integer()) if re.fullmatch(r"-?\d+", word) else NamedExtent(line.name())
 
-    def _space(self, line: _Line) -> Space:
+    def _space(self, line: Line) -> Space:
         if line.accept("global"):
             return GLOBAL
         if line.accept("local"):
@@ -235,7 +135,7 @@ class _Parser:
         line.take(")")
         return Space(tuple(axes))
 
-    def _some_axes(self, line: _Line) -> Space:
+    def _some_axes(self, line: Line) -> Space:
         """The space of some of the graph's axes, by name."""
         known = {axis.name: axis for axis in self.local.axes}
         line.take("(")
@@ -248,7 +148,7 @@ class _Parser:
         line.take(")")
         return Space(tuple(found))
 
-    def _static(self, line: _Line) -> Static:
+    def _static(self, line: Line) -> Static:
         name, role = line.name(), line.take()
         if role not in ("field", "scalar", "param"):
             raise line.error(f"field, scalar or param expected, found {role}")
@@ -271,7 +171,7 @@ class _Parser:
         line.end()
         return static
 
-    def _region(self, line: _Line) -> None:
+    def _region(self, line: Line) -> None:
         key = line.take()
         line.take("(")
         parameters: list[Parameter] = []
@@ -282,11 +182,11 @@ class _Parser:
             if line.peek() != ")":
                 line.take(",")
         results = line.integers() if line.accept("results") else ()
-        identity = None if results or (line.take("identity") and line.accept("none")) else line.number_value()
+        identity = None if results or (line.take("identity") and line.accept("none")) else line.constant()
         line.end()
         self.regions[key] = Region(tuple(parameters), self._nodes(), identity, results)
 
-    def _coordinate(self, line: _Line) -> Coordinate:
+    def _coordinate(self, line: Line) -> Coordinate:
         axis, name = line.integer(), line.name()
         line.take("unit")
         unit = line.string()
@@ -302,7 +202,7 @@ class _Parser:
             self.at += 1
         return tuple(nodes)
 
-    def _node(self, line: _Line) -> Node:
+    def _node(self, line: Line) -> Node:
         instruction = self._instruction(line)
         operands: list[int] = []
         while line.peek().startswith("%"):
@@ -325,13 +225,13 @@ class _Parser:
         line.end()
         return Node(instruction, tuple(operands), type_, space, tuple(names), tuple(spans), hint)
 
-    def _hint(self, line: _Line) -> Hint:
+    def _hint(self, line: Line) -> Hint:
         allocation = next((wish for wish in get_args(Wish) if line.accept(wish)), None)
         before, after = line.accept("sync_before"), line.accept("sync_after")
         line.take("line")
         return Hint(allocation, before, after, line.integer())
 
-    def _instruction(self, line: _Line) -> Instruction:  # one case for each instruction
+    def _instruction(self, line: Line) -> Instruction:  # one case for each instruction
         word = line.take()
         match word:
             case "imm":
@@ -364,7 +264,7 @@ class _Parser:
             case _:
                 raise line.error(f"unknown instruction {word}")
 
-    def _combining(self, word: str, line: _Line) -> Instruction:
+    def _combining(self, word: str, line: Line) -> Instruction:
         """An instruction with an operator, by its name or as a region above."""
         operator = self._named_region(key, line) if (key := line.take()).startswith("@") else key
         if word in ("segments", "scatter"):
@@ -374,12 +274,12 @@ class _Parser:
             return Scan(operator, line.integer(), line.accept("reverse"), line.accept("exclusive"))
         return Reduce(operator, line.integers()) if word == "reduce" else Fold(operator, line.integers())
 
-    def _named_region(self, key: str, line: _Line) -> Region:
+    def _named_region(self, key: str, line: Line) -> Region:
         if key in self.regions:
             return self.regions[key]
         raise line.error(f"no region {key} stands above")
 
-    def _plain(self, kind: type[Any], line: _Line) -> Instruction:
+    def _plain(self, kind: type[Any], line: Line) -> Instruction:
         """An instruction of numbers; those with defaults may be missing at the end."""
         numbers = list[int | tuple[int, ...]]()
         for field in fields(kind):
@@ -389,7 +289,7 @@ class _Parser:
         made: Instruction = kind(*numbers)
         return made
 
-    def _rule(self, line: _Line) -> SideRule:
+    def _rule(self, line: Line) -> SideRule:
         word = line.take()
         if word not in RULES:
             raise line.error(f"unknown boundary rule {word}")

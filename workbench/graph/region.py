@@ -8,13 +8,14 @@ import numpy as np
 
 from workbench.graph.instructions import (
     Arith,
+    Constant,
     Imm,
     Instruction,
     Load,
     Loop,
     Region,
 )
-from workbench.graph.operators import OPERATORS, accepts
+from workbench.graph.operators import OPERATORS, result_type
 from workbench.graph.spaces import GLOBAL
 from workbench.graph.types import BOOL, I64, StorageType
 
@@ -90,10 +91,9 @@ def _check_node(region: Region, index: int) -> str:
             types = [region.nodes[o].value_type for o in node.operands]
             if row is None or len(types) != row.arity:
                 return f"operator {operator!r} of {len(types)} operands"
-            if row.rule == "select" and types.pop(0) != BOOL:
+            if row.rule == "select" and types[0] != BOOL:
                 return "select by another type than bool"
-            result = {"same": types[0], "select": types[0], "bool": BOOL, "cast": node.type}[row.rule]
-            fits = len(set(types)) == 1 and accepts(row, types[0]) and node.type == result
+            fits = node.type == result_type(row, types, node.type)
             return "" if fits else f"{operator} of {', '.join(map(str, types))} gives no {node.type}"
         case Loop() as loop:
             trouble = check_loop(loop, [region.nodes[o].type for o in node.operands])
@@ -109,8 +109,15 @@ def loop_type(loop: Loop) -> StorageType:
     return loop.body.parameters[loop.result].type
 
 
-def represents(type_: StorageType, value: bool | int | float) -> bool:
-    """Whether the type holds the number exactly, spelled as Python's number of its kind; any NaN counts."""
+def represents(type_: StorageType, value: Constant) -> bool:
+    """Whether the type holds the number exactly, spelled as Python's number of its kind; any NaN counts.
+
+    Of a pair it is a tuple of two.
+    """
+    if type_.is_pair or isinstance(value, tuple):
+        if not type_.is_pair or not isinstance(value, tuple) or len(value) != len(type_.members):
+            return False
+        return all(represents(each, part) for each, part in zip(type_.members, value, strict=True))
     if type(value) is not {"bool": bool, "int": int, "uint": int, "float": float}[type_.kind]:
         return False
     if type_.is_record:  # of one component: what has more is a sum of constants

@@ -12,6 +12,7 @@ from workbench.graph.graph import Graph, Static
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
+    Constant,
     Extend,
     Fold,
     Imm,
@@ -106,8 +107,10 @@ def name_text(name: str) -> str:
     return name if _BARE.fullmatch(name) and name not in KEYWORDS else json.dumps(name)
 
 
-def number_text(value: bool | int | float) -> str:
-    """Return a constant such that reading it gives the same type and bits."""
+def number_text(value: Constant) -> str:
+    """Return a constant such that reading it gives the same type and bits; that of a pair in brackets."""
+    if isinstance(value, tuple):
+        return f"({', '.join(map(number_text, value))})"
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 

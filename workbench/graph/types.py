@@ -10,13 +10,18 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class StorageType:
-    """One storage type. `components` lists the NumPy dtype of each stored part; `parts` names several."""
+    """One storage type. `components` lists the NumPy dtype of each stored part; `parts` names several.
+
+    members: of a pair, its two types. Values of a pair are what folds, scans and segments of records combine; no static
+    has its type.
+    """
 
     name: str
-    kind: str  # "bool", "int", "uint" or "float"
+    kind: str  # "bool", "int", "uint", "float" or "pair"
     bits: int
     components: tuple[str, ...]
     parts: tuple[str, ...] = ()
+    members: tuple[StorageType, ...] = ()
 
     @property
     def itemsize(self) -> int:
@@ -30,20 +35,28 @@ class StorageType:
 
     @property
     def numpy(self) -> np.dtype[Any]:
-        """NumPy dtype: of the component, or of a record with the parts as its fields."""
+        """NumPy dtype: of the component, or of a record with the parts as its fields, laid out as a struct of C is."""
+        if self.members:
+            fields = [(name, each.numpy) for name, each in zip(PAIR_PARTS, self.members, strict=True)]
+            return np.dtype(fields, align=True)
         if self.is_record:
             return np.dtype(list(zip(self.parts, self.components, strict=True)))
         return np.dtype(self.components[0])
 
     @property
     def is_record(self) -> bool:
-        """Whether a value has several components."""
-        return len(self.components) > 1
+        """Whether a value is one number of several components."""
+        return len(self.parts) > 1
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether a value is two, each of a type of its own."""
+        return bool(self.members)
 
     @property
     def is_native(self) -> bool:
         """Whether NumPy has numbers of the type; the constants of any other float type are f64."""
-        return not self.is_record and self.components != ("object",)
+        return not self.is_record and not self.is_pair and self.components != ("object",)
 
     @property
     def is_float(self) -> bool:
@@ -57,6 +70,16 @@ class StorageType:
 
     def __str__(self) -> str:
         return self.name
+
+
+PAIR_PARTS = ("first", "second")
+"""The fields of a pair, in NumPy and in generated text."""
+
+
+def pair_of(first: StorageType, second: StorageType) -> StorageType:
+    """Return the type of pairs; a record of more components is a pair of its first one and a pair of the others."""
+    components = (*first.components, *second.components)
+    return StorageType(f"pair({first}, {second})", "pair", 0, components, members=(first, second))
 
 
 BOOL = StorageType("bool", "bool", 1, ("bool",))

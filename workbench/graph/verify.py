@@ -28,7 +28,7 @@ from workbench.graph.instructions import (
     Store,
     traits_of,
 )
-from workbench.graph.operators import OPERATORS, REDUCTIONS, accepts
+from workbench.graph.operators import OPERATORS, REDUCTIONS, accepts, result_type
 from workbench.graph.place import Place, places
 from workbench.graph.region import check_region, represents
 from workbench.graph.spaces import AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent, Space
@@ -171,13 +171,12 @@ def arithmetic_follows_the_table(graph: Graph) -> None:
         types = [n.value_type for n in operands]
         if any(n.space != node.space for n in operands):
             place.fail(f"{row.name} mixes spaces", "Broadcast a Global and replicate a Local of fewer axes first.")
-        if row.rule == "select":
-            if types[0] != BOOL:
-                place.fail(f"select by {types[0]}", "Select by a bool.")
-            types = types[1:]
-        if len(set(types)) != 1 or not accepts(row, types[0]):
-            place.fail(f"{row.name} of {', '.join(map(str, types))}", "Cast the operands to one legal type.")
-        result = {"same": types[0], "select": types[0], "bool": BOOL, "cast": node.type}[row.rule]
+        if row.rule == "select" and types[0] != BOOL:
+            place.fail(f"select by {types[0]}", "Select by a bool.")
+        result = result_type(row, types, node.type)
+        if result is None:
+            values = types[row.rule == "select" :]
+            place.fail(f"{row.name} of {', '.join(map(str, values))}", "Cast the operands to one legal type.")
         if node.type != result:
             place.fail(f"{row.name} gives {result}, the node says {node.type}", "Correct the node's type.")
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from workbench.graph import OPERATORS, Arith, Imm, Node
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.operators import cast
+from workbench.graph.operators import PAIR_RULES, cast
 from workbench.graph.types import BOOL
 
 
@@ -25,7 +25,7 @@ def fold(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int |
     assert isinstance(node.instruction, Arith)
     row = OPERATORS[node.instruction.operator]
     makers = [builder.node(o) for o in operands]
-    if row.ulp or not all(isinstance(m.instruction, Imm) for m in makers):
+    if row.ulp or row.rule in PAIR_RULES or not all(isinstance(m.instruction, Imm) for m in makers):
         return None
     if node.value_type.is_record or any(m.value_type.is_record for m in makers):
         return None

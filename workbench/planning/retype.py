@@ -183,6 +183,9 @@ def _retyped(
             types = (I64, *(parameter.type for parameter in body.parameters))
             given = tuple(_round(builder, o, type_) for o, type_ in zip(operands, types, strict=True))
             return builder.loop(body, result, given)
+        case Arith("pair"):  # which keeps the types of its members, as what combines it does
+            members = node.value_type.members
+            return copy(builder, node, tuple(_round(builder, o, t) for o, t in zip(operands, members, strict=True)))
         case Arith("cast"):
             return builder.cast(operands[0], wanted if wanted and node.value_type.is_float else node.value_type)
         case Arith(operator):
@@ -244,7 +247,10 @@ def _region(region: Region, type_: StorageType) -> Region:
                 node = replace(node, instruction=Imm(_number(node.instruction.value, type_)))
         nodes.append(node)
     parameters = tuple(replace(p, type=type_) if p.type.is_float else p for p in region.parameters)
-    identity = region.identity if region.identity is None else _number(region.identity, type_)
+    identity = region.identity
+    if identity is not None:
+        assert not isinstance(identity, tuple)  # of a pair, whose types stay
+        identity = _number(identity, type_)
     return replace(region, parameters=parameters, nodes=tuple(nodes), identity=identity)
 
 

@@ -40,6 +40,12 @@ template <> struct unsigned_of<int8_t> { typedef uint8_t type; };
 template <> struct unsigned_of<int16_t> { typedef uint16_t type; };
 template <> struct unsigned_of<int32_t> { typedef uint32_t type; };
 template <> struct unsigned_of<int64_t> { typedef uint64_t type; };
+// What a record of two parts is; one of more parts has a pair as its second part.
+template <class A, class B> struct pair_of {
+    A first;
+    B second;
+};
+
 template <class T> struct is_float { static constexpr bool value = false; };
 template <> struct is_float<float> { static constexpr bool value = true; };
 template <> struct is_float<double> { static constexpr bool value = true; };

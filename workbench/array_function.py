@@ -26,6 +26,7 @@ from workbench.frontend.collective import (
     TupleKind,
     trace_collective,
 )
+from workbench.frontend.structures import Structure, structure_of
 from workbench.frontend.trace import is_tracing
 from workbench.graph import StorageType, storage_type
 from workbench.graph.types import F64, I64
@@ -81,7 +82,8 @@ class Collective:
     def __call__(self, *arguments: object, **options: object) -> Any:  # noqa: ANN401  # what the function returns
         """Run the function on these arguments; backend=, threads= and choices= as in `Machine.simulate`.
 
-        Arrays and lists are arrays, Python and NumPy numbers are params (no rebuild); bool, str, None and tuples
+        Arrays and lists are arrays; named tuples, data classes and structured arrays are records of arrays, which the
+        function sees and returns as such. Python and NumPy numbers are params (no rebuild); bool, str, None and tuples
         without arrays are known while the function is traced. Raises TraceError with the line of the function,
         ShapeError where lengths of arrays that meet differ, FieldError for a type that no program holds.
         """
@@ -210,6 +212,8 @@ def _key(value: object) -> object:
         return tuple(map(_key, parts)) if _holds_array(parts) else _exact(parts)
     if value is None or kind is bool or kind is str:
         return _exact(value)
+    if isinstance(value, Structure):
+        return value.kind, tuple(map(_key, value))
     return object()  # equal to nothing: it is made an array first
 
 
@@ -226,6 +230,11 @@ def _holds_array(value: object) -> bool:
 
 def _readable(value: object) -> object:
     """The argument as the program takes it: lists and arrays of others as NumPy arrays in the host's byte order."""
+    found = structure_of(value)
+    if found is not None:
+        made = Structure(map(_readable, found))
+        made.kind = found.kind
+        return made
     if isinstance(value, tuple):
         return tuple(map(_readable, value))
     if value is None or isinstance(value, bool | int | float | str | np.generic):
@@ -240,9 +249,10 @@ def _kind(name: str, value: object) -> Kind:
     """What an argument is while the function is traced."""
     match value:
         case tuple():
+            made = value.kind if isinstance(value, Structure) else None
             if not _holds_array(value):
-                return StaticKind(value, _exact(value))
-            return TupleKind(tuple(_kind(f"{name}{place}", item) for place, item in enumerate(value)))
+                return StaticKind(value if made is None else made(*value), (made, _exact(value)))
+            return TupleKind(tuple(_kind(f"{name}{place}", item) for place, item in enumerate(value)), made)
         case None | bool() | str():
             return StaticKind(value, _exact(value))
         case np.ndarray():

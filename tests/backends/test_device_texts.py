@@ -29,6 +29,11 @@ A, columns = array("A", "rows", "entries"), array("columns", "rows", "entries", 
 x = array("x", "n")
 output("y", fold(add, A * x[columns], axis="entries"))
 output("z", scan(add, x))
+more = lambda a, b: where(b[0] > a[0], b[0], a[0])
+further = lambda a, b: (more(a, b), where(b[0] > a[0], b[1], a[1]))
+largest, place = fold(further, (A, columns), axis="entries", identity=(-inf, -1))
+output("largest", largest)
+output("place", place)
 """
 
 

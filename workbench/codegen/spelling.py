@@ -141,6 +141,7 @@ PRELUDE_NAMES: frozenset[str] = frozenset(
         "from_bits",
         "bits_of",
         "pair_of",
+        "alone",
         "read_global",
         "write_global",
     }
@@ -270,7 +271,13 @@ def _spell_pair(operator: str, operands: tuple[Text, ...], operand: StorageType,
         f"{type_name(type_)}({part.text})" if type_.bits < 32 and not type_.is_pair else part.text
         for part, type_ in zip(operands, result.members, strict=True)
     ]  # a choice between narrow integers is an int, which no list of parts takes
+    if result.members[0].is_float and _has_floats(result.members[1]):
+        parts[0] = f"alone({parts[0]})"
     return Text(f"{type_name(result)}{{{', '.join(parts)}}}")
+
+
+def _has_floats(type_: StorageType) -> bool:
+    return any(map(_has_floats, type_.members)) if type_.is_pair else type_.is_float
 
 
 def _infix(operator: str, left: Text, right: Text, result_type: StorageType) -> Text:

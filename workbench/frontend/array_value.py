@@ -8,7 +8,8 @@ from typing import NoReturn
 import numpy as np
 
 from workbench.errors import TraceError
-from workbench.frontend.compression import compressed
+from workbench.frontend.compression import compress, compressed
+from workbench.frontend.concatenation import concatenate
 from workbench.frontend.elements import parts_of
 from workbench.frontend.operations import apply
 from workbench.frontend.positions import FunctionPositions, order_of, own_positions
@@ -330,6 +331,8 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "dot": _product,
     "outer": _outer,
     "einsum": _einsum,
+    "compress": lambda condition, a: compress(a, condition),
+    "concatenate": concatenate,
     "cumsum": _cumulative("sum"),
     "cumprod": _cumulative("product"),
 }

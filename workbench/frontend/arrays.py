@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from workbench.errors import TraceError
 from workbench.frontend.called import begin_called, names_of
+from workbench.frontend.compression import Compressed
 from workbench.frontend.field_tuple import FieldTuple
 from workbench.frontend.operations import apply, parse_type
 from workbench.frontend.pairs import PAIRS
@@ -52,6 +53,9 @@ def output(name: str, value: object) -> Value:
     """Declare a result and what it is: output("total", fold(add, xs)). It has the type and the axes of the value."""
     trace = _arrays("output")
     names_of("output", name, 'output("total", value)')
+    if isinstance(value, Compressed):
+        output(f"{name}_length", value.count)
+        value = value.elements
     given = operand(value)
     if not isinstance(given, Term):
         given = constant(trace, given, number_type(trace, given), GLOBAL)

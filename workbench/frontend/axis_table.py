@@ -58,6 +58,16 @@ class LeastOrigin:
 
 
 @dataclass(frozen=True, slots=True)
+class SumOrigin:
+    """The length of arrays one after another."""
+
+    of: tuple[AnyOrigin, ...]
+
+    def __str__(self) -> str:
+        return " with ".join(map(str, self.of))
+
+
+@dataclass(frozen=True, slots=True)
 class ProductOrigin:
     """The number of elements of an array of these lengths, which is no axis of the program."""
 
@@ -75,7 +85,7 @@ class QuotientOrigin:
         return "an axis of a reshaped array"
 
 
-AnyOrigin = Origin | CutOrigin | LeastOrigin | ProductOrigin | QuotientOrigin
+AnyOrigin = Origin | CutOrigin | LeastOrigin | SumOrigin | ProductOrigin | QuotientOrigin
 View = Cut | LeastOrigin
 """What is taken of an axis: a slice, or as many elements as there are in the shortest of several axes."""
 
@@ -89,6 +99,8 @@ def extent_of(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> int:
             return len(range(*slice(*cut).indices(extent_of(of, shapes))))
         case LeastOrigin(of_all):
             return min(extent_of(each, shapes) for each in of_all)
+        case SumOrigin(of_all):
+            return sum(extent_of(each, shapes) for each in of_all)
         case ProductOrigin(of_all):
             return prod(extent_of(each, shapes) for each in of_all)
         case QuotientOrigin(whole, rest):

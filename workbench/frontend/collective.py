@@ -7,7 +7,7 @@ what else it is given is known while it is traced.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from types import FunctionType
 
 from workbench.errors import TraceError
@@ -18,6 +18,7 @@ from workbench.frontend.cell import Traced, trace_called
 from workbench.frontend.compression import Compressed
 from workbench.frontend.positions import FunctionPositions, Reading, order_of
 from workbench.frontend.promotion import constant, number_type
+from workbench.frontend.structures import stands_for_fields, structured
 from workbench.frontend.trace import Term, Trace
 from workbench.frontend.value import Value, operand
 from workbench.graph import GLOBAL, Load, LoadSize, Space, Static, StorageType
@@ -52,9 +53,10 @@ class StaticKind:
 
 @dataclass(frozen=True, slots=True)
 class TupleKind:
-    """A tuple of arguments, arrays among them."""
+    """A tuple of arguments, arrays among them; kind: what the function sees, a tuple or another structure."""
 
     items: tuple[Kind, ...]
+    kind: Callable[..., object] | None = None
 
 
 Kind = ArrayKind | NumberKind | StaticKind | TupleKind
@@ -135,10 +137,11 @@ def _argument(
     match kind:
         case StaticKind(value, _):
             return value
-        case TupleKind(items):
-            return tuple(
+        case TupleKind(items, made):
+            parts = [
                 _argument(positions, f"{name}{place}", item, (*path, place), leaves) for place, item in enumerate(items)
-            )
+            ]
+            return tuple(parts) if made is None else made(*parts)
         case NumberKind(type_):
             leaves[name] = path
             default = False if type_ == BOOL else 0.0 if type_.is_float else 0
@@ -158,9 +161,19 @@ def _store(positions: FunctionPositions, value: object, name: str, results: list
     if isinstance(value, tuple | list):
         kind: Callable[..., object] = type(value)
         items = [_store(positions, part, f"{name}{place}", results) for place, part in enumerate(value)]
+        if stands_for_fields(value):
+            return lambda found: structured(value, [rebuild(found) for rebuild in items])
         if hasattr(value, "_fields"):
             return lambda found: kind(*(rebuild(found) for rebuild in items))
         return lambda found: kind(rebuild(found) for rebuild in items)
+    if is_dataclass(value) and not isinstance(value, type | Value | Compressed):
+        members = {
+            each.name: _store(positions, getattr(value, each.name), f"{name}_{each.name}", results)
+            for each in fields(value)
+            if each.init
+        }
+        kind = type(value)
+        return lambda found: kind(**{key: rebuild(found) for key, rebuild in members.items()})
     if isinstance(value, Compressed):
         elements = _store(positions, value.elements, name, results)
         count = _store(positions, value.count, f"{name}_length", results)

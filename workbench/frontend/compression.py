@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from workbench.errors import TraceError
-from workbench.frontend.promotion import cast_term, constant, meeting_space, spread
+from workbench.frontend.promotion import cast_term, constant, meet, meeting_space, spread
 from workbench.frontend.regions import last_sent
 from workbench.frontend.trace import Term, current_trace
-from workbench.frontend.value import Value, wrap
+from workbench.frontend.value import Value, operand, wrap
 from workbench.graph.types import BOOL, I64
 
 
@@ -36,26 +36,42 @@ class Compressed:
     __array_ufunc__ = __array_function__ = __getattr__ = _refuse
 
 
+def compress(xs: object, condition: object) -> Any:  # noqa: ANN401  # no Value: nothing can be computed with it
+    """The elements of an array for which a condition holds, in their order.
+
+    A function of arrays returns them, as many as there are; nothing else can be done with them. In a cell the output
+    has the elements first and zeros behind, and an output NAME_length says how many there are.
+    """
+    trace = current_trace("compress")
+    given, kept = operand(xs), operand(condition)
+    text = trace.text_here("compress")
+    if not isinstance(given, Term) or not isinstance(kept, Term) or kept.type != BOOL:
+        shown = kept.type if isinstance(kept, Term) else repr(kept)
+        what = f"the condition is {shown}" if isinstance(given, Term) else f"{given!r} is one number"
+        raise TraceError(f"{text}: {what}", advice="Give an array and a condition on it: compress(xs, xs > 0).")
+    return compressed(given, kept)
+
+
 def compressed(given: Term, condition: Term) -> Any:  # noqa: ANN401  # no Value: nothing can be computed with it
     """Return the elements for which the condition holds, in their order, as a Compressed: x[x > 0].
 
     Both have one axis, of one length. Each element is sent to the number of those before it that are kept (an exclusive
     Scan of the condition, and a Scatter).
     """
-    trace, positions = given.trace, given.trace.positions
-    assert positions is not None
-    met, order = positions.meet([given, condition])
-    if len(order) != 1:
+    trace = given.trace
+    met, order = meet([given, condition])
+    space = meeting_space(trace, met)
+    rank = space.rank if order is None else len(order)
+    if rank != 1 or space.rank != 1:
         raise TraceError(
-            f"{trace.text_here('this subscript')}: a condition of {len(order)} axes",
+            f"{trace.text_here('this subscript')}: a condition of {rank} axes",
             advice="Select by a condition on arrays of one axis, or write np.where(condition, x, 0).",
         )
-    space = meeting_space(trace, met)
     sent, kept = (spread(term, space) for term in met if isinstance(term, Term))
     ones = cast_term(kept, I64)
     places = trace.emit(lambda pool: pool.scan("sum", ones.index, 0, exclusive=True))
     none = constant(trace, False if sent.type == BOOL else 0, sent.type, space)
     last = last_sent(trace, sent.type)
     made = trace.emit(lambda pool: pool.scatter(last, none.index, sent.index, [places.index], kept.index))
-    count = positions.reduce("sum", kept.in_order(order), None)
+    count = trace.emit(lambda pool: pool.fold("sum", ones.index, [0])).in_order(None if order is None else ())
     return Compressed(wrap(made.in_order(order)), wrap(count))

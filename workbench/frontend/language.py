@@ -11,6 +11,7 @@ from workbench.frontend.boundaries import analytic, constant, fixed, mirror, neu
 from workbench.frontend.calculus import curl, derivative, div, grad, laplacian
 from workbench.frontend.collectives import scan
 from workbench.frontend.componentwise import componentwise
+from workbench.frontend.compression import compress
 from workbench.frontend.coordinates import cell_centre, coordinate
 from workbench.frontend.declarations import extend, field, fields, kernel, param, scalar, tensor, vector
 from workbench.frontend.finite_differences import coefficients
@@ -261,7 +262,7 @@ __all__ = [
     "cell_centre",
     "coefficients",
     "components",
-    "compose", "compute", "compute_in",
+    "compose", "compress", "compute", "compute_in",
     "constant",
     "contract",
     "coordinate",

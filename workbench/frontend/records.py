@@ -53,7 +53,8 @@ class Record:
                 advice=f"Give as many numbers: identity=({', '.join('0' * len(self.types))}).",
             )
         exact = [_exact(trace, number, type_) for number, type_ in zip(parts, self.types, strict=True)]
-        *others, made = exact
+        made: Constant = exact[-1]
+        others = exact[:-1]
         for each in reversed(others):
             made = (each, made)
         return made
@@ -90,11 +91,18 @@ def leaves_of(value: object) -> tuple[list[object], Rebuild]:
     if isinstance(value, tuple | list):
         kind: Callable[..., object] = type(value)
         inner = list(value)
-        make = (lambda parts: kind(*parts)) if hasattr(value, "_fields") else (lambda parts: kind(parts))
+        is_named = hasattr(value, "_fields")
+
+        def make(parts: list[object]) -> object:
+            return kind(*parts) if is_named else kind(parts)
+
     else:
-        names = [field.name for field in fields(value)]  # type: ignore[arg-type]  # a data class
+        names = [field.name for field in fields(value) if field.init]  # type: ignore[arg-type]  # a data class
         inner = [getattr(value, name) for name in names]
-        make = lambda parts: type(value)(**dict(zip(names, parts, strict=True)))  # noqa: E731  # as the two above
+
+        def make(parts: list[object]) -> object:
+            return type(value)(**dict(zip(names, parts, strict=True)))
+
     found = [leaves_of(each) for each in inner]
     counts = [len(leaves) for leaves, _ in found]
 

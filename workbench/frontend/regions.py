@@ -45,9 +45,9 @@ def region_of(
     return Region(tuple(Parameter(name, type_) for name in names), _nodes(inner, result.index), exact)
 
 
-def last_sent(trace: Trace, type_: StorageType) -> Region:
+def last_sent(trace: Trace, kind: StorageType | Record) -> Region:
     """The operator of a Scatter that keeps what comes last."""
-    return region_of(trace, lambda new, _: new, type_, None, ("new", "old"))
+    return region_of(trace, lambda new, _: new, kind, None, ("new", "old"))
 
 
 def _nodes(trace: Trace, root: int) -> tuple[Node, ...]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from workbench.errors import TraceError
 from workbench.frontend.arrays import reduction_of
 from workbench.frontend.operations import check_storable
 from workbench.frontend.promotion import cast_term, constant, meet, meeting_space, spread
+from workbench.frontend.records import Record, is_record, leaves_of, packed, record_of
 from workbench.frontend.regions import last_sent, region_of
 from workbench.frontend.trace import Operand, Term, Trace, current_trace
-from workbench.frontend.value import Value, operand, wrap
+from workbench.frontend.value import operand, wrap
 from workbench.graph import OPERATORS, REDUCTIONS, Region
 from workbench.graph.operators import accepts
 from workbench.graph.types import BOOL, I64
@@ -16,7 +19,7 @@ from workbench.graph.types import BOOL, I64
 _NAMES = ("new", "old")
 
 
-def scatter(op: object, defaults: object, indices: object, values: object, where: object = None) -> Value:
+def scatter(op: object, defaults: object, indices: object, values: object, where: object = None) -> Any:  # noqa: ANN401  # one array, or a record of them
     """Send values to the elements of `defaults` that the indices number: scatter(add, zeros, bins, 1) is a histogram.
 
     op: as of fold, or any function of a new and an old element; None keeps what is sent last. indices: whole numbers,
@@ -25,13 +28,18 @@ def scatter(op: object, defaults: object, indices: object, values: object, where
     the call.
     """
     trace = current_trace("scatter")
-    given = operand(defaults)
     text = trace.text_here("scatter")
+    record: Record | None = None
+    if is_record(defaults):
+        given: Operand
+        given, record = record_of(trace, defaults, "scatter")
+    else:
+        given = operand(defaults)
     if not isinstance(given, Term) or not (given.order if trace.positions is not None else given.is_local):
         raise TraceError(
             f"{text}: the defaults are one number", advice="Give an array: one element for each place of the result."
         )
-    operator = _operator(trace, op, given)
+    operator = _operator(trace, op, given, record)
     parts = [operand(part) for part in (indices if isinstance(indices, tuple | list) else (indices,))]
     axes = given.space.axes if given.order is None else given.order
     if len(parts) != len(axes) or None in axes:
@@ -39,11 +47,11 @@ def scatter(op: object, defaults: object, indices: object, values: object, where
             f"{text} has {len(parts)} ind{'ices' if len(parts) != 1 else 'ex'} for {len(axes)} axes of the defaults",
             advice="Give one for each axis: scatter(add, image, (rows, columns), 1).",
         )
-    sent = operand(values)
+    sent = operand(values) if record is None else _like(trace, values, record, text)
     mask: Operand = True if where is None else operand(where)
     numbers = [_index(trace, part, number, text) for number, part in enumerate(parts)]
     _check_mask(mask, text)
-    if isinstance(sent, Term):
+    if isinstance(sent, Term) and record is None:
         check_storable(trace, "the result", given.type, sent.type, written=text)
         sent = cast_term(sent, given.type)
     met, _ = meet([*numbers, sent, mask])
@@ -58,14 +66,40 @@ def scatter(op: object, defaults: object, indices: object, values: object, where
     places = [made[axes.index(axis)].index for axis in given.space.axes]
     value, condition = made[-2].index, None if mask is True else made[-1].index
     inner = given.index
-    return wrap(trace.emit(lambda pool: pool.scatter(operator, inner, value, places, condition)).in_order(given.order))
+    result = trace.emit(lambda pool: pool.scatter(operator, inner, value, places, condition)).in_order(given.order)
+    return wrap(result) if record is None else record.wrapped(result)
 
 
-def _operator(trace: Trace, op: object, given: Term) -> str | Region:
+def _like(trace: Trace, values: object, record: Record, text: str) -> Term:
+    """What is sent, as a record of the defaults' types."""
+    found, _ = leaves_of(values)
+    if len(found) != len(record.types):
+        raise TraceError(
+            f"{text} sends {len(found)} value{'s' * (len(found) != 1)} to a record of {len(record.types)}",
+            advice="Send as many as the defaults have, in their order.",
+        )
+    met, order = meet([operand(each) for each in found])
+    space = meeting_space(trace, met)
+    parts = []
+    for each, type_ in zip(met, record.types, strict=True):
+        if isinstance(each, Term):
+            check_storable(trace, "the result", type_, each.type, written=text)
+            parts.append(spread(cast_term(each, type_), space) if not space.is_global else cast_term(each, type_))
+        else:
+            parts.append(constant(trace, each, type_, space))
+    return packed(trace, parts).in_order(order)
+
+
+def _operator(trace: Trace, op: object, given: Term, record: Record | None) -> str | Region:
     """How a new element is combined with the one that is there."""
     if op is None:
-        return last_sent(trace, given.type)
+        return last_sent(trace, given.type if record is None else record)
     name = reduction_of(op)
+    if name is not None and record is not None:
+        raise TraceError(
+            f"scatter by {REDUCTIONS[name].operator} of a record",
+            advice="Give a function of two records, or None to keep the last.",
+        )
     if name is not None:
         named = REDUCTIONS[name].operator
         if not accepts(OPERATORS[named], given.type):
@@ -78,7 +112,7 @@ def _operator(trace: Trace, op: object, given: Term) -> str | Region:
         raise TraceError(
             f"scatter by {op!r}", advice=f"Use one of {known}, a function of two elements, or None to keep the last."
         )
-    return region_of(trace, op, given.type, None, _NAMES)
+    return region_of(trace, op, given.type if record is None else record, None, _NAMES)
 
 
 def _index(trace: Trace, given: Operand, number: int, text: str) -> Operand:

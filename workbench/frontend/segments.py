@@ -21,9 +21,7 @@ from workbench.graph import REDUCTIONS, Axis
 from workbench.graph.types import BOOL, I64
 
 
-def fold_segments(
-    op: object, xs: object, lengths: object, start: object = None, *, identity: object = None
-) -> Any:  # noqa: ANN401  # one value, or a record of them
+def fold_segments(op: object, xs: object, lengths: object, start: object = None, *, identity: object = None) -> Any:  # noqa: ANN401  # one value, or a record of them
     """Combine the elements of each segment of an array; lengths has the number of elements of each, one after another.
 
     op, xs, start, identity: as of fold. xs has one axis, lengths another one, which the result has too; in a function
@@ -62,7 +60,9 @@ def scan_segments(
     def restarting(left: tuple[object, ...], right: tuple[object, ...]) -> tuple[object, ...]:
         """(f, x) with (g, y): y where a segment begins there, else what x and y combine to (Blelloch 1990)."""
         together = _combine(combined, inner, left[1:], right[1:])
-        kept = (wrap(where(operand(right[0]), operand(y), operand(z))) for y, z in zip(right[1:], together, strict=True))
+        kept = (
+            wrap(where(operand(right[0]), operand(y), operand(z))) for y, z in zip(right[1:], together, strict=True)
+        )
         return wrap(apply("logical_or", operand(left[0]), operand(right[0]))), *kept
 
     region = region_of(trace, restarting, record, identities)
@@ -149,9 +149,7 @@ def _heads(cut: _Cut, *, reverse: bool) -> Term:
     return trace.emit(lambda pool: pool.scatter(keeps, none.index, sent.index, [places.index], filled.index))
 
 
-def _combine(
-    combined: Combination, inner: Record, left: tuple[object, ...], right: tuple[object, ...]
-) -> list[object]:
+def _combine(combined: Combination, inner: Record, left: tuple[object, ...], right: tuple[object, ...]) -> list[object]:
     """What the user's operator makes of two elements, component by component."""
     if isinstance(combined.operator, str):
         name = REDUCTIONS[combined.operator].operator

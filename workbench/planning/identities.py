@@ -25,9 +25,9 @@ def fold(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int |
     assert isinstance(node.instruction, Arith)
     row = OPERATORS[node.instruction.operator]
     makers = [builder.node(o) for o in operands]
-    if row.ulp or row.rule in PAIR_RULES or not all(isinstance(m.instruction, Imm) for m in makers):
+    if row.ulp or not all(isinstance(m.instruction, Imm) for m in makers):
         return None
-    if node.value_type.is_record or any(m.value_type.is_record for m in makers):
+    if row.rule in PAIR_RULES or node.value_type.is_record or any(m.value_type.is_record for m in makers):
         return None
     values = [np.asarray(m.instruction.value, m.value_type.numpy) for m in makers if isinstance(m.instruction, Imm)]
     with np.errstate(all="ignore"), warnings.catch_warnings():

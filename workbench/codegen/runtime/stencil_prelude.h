@@ -46,6 +46,18 @@ template <class A, class B> struct pair_of {
     B second;
 };
 
+// A float that the compiler computes by itself. Where one part of a pair is a difference of products and the next one a
+// sum of them, gcc 12 takes both as one vector and makes vfmaddsub of it, which rounds once, also with
+// -ffp-contract=off.
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__CUDACC__)
+template <class T> STENCIL_FUNCTION T alone(T a) {
+    asm("" : "+x"(a));
+    return a;
+}
+#else
+template <class T> STENCIL_FUNCTION T alone(T a) { return a; }
+#endif
+
 template <class T> struct is_float { static constexpr bool value = false; };
 template <> struct is_float<float> { static constexpr bool value = true; };
 template <> struct is_float<double> { static constexpr bool value = true; };

@@ -102,6 +102,28 @@ fold_segments
     error line 2: fold_segments(add, xs, 4): the lengths are 4
     advice Give an array of whole numbers: lengths = array("lengths", "rows", dtype="i32").
 
+scan_segments
+    lengths = array("lengths", "rows", dtype="i32")
+    xs = array("xs", "n")
+    output("up_to", scan_segments(add, xs, lengths))
+    output("before", scan_segments(add, xs, lengths, exclusive=True, start=100))
+    given lengths = [2, 0, 3], xs = [1, 2, 3, 4, 5]
+    gives up_to = [1, 3, 3, 7, 12], before = [100, 101, 100, 103, 107]
+    wrong xs = array("xs", "n")
+    wrong output("y", scan_segments(add, xs, xs))
+    error line 2: scan_segments(add, xs, xs): the lengths are f64
+    advice Give an array of whole numbers: lengths = array("lengths", "rows", dtype="i32").
+
+compress
+    xs = array("xs", "n")
+    output("kept", compress(xs, xs > 2))
+    given xs = [3, 1, 4, 1, 5]
+    gives kept_length = 3, kept = [3, 4, 5, 0, 0]
+    wrong xs = array("xs", "n")
+    wrong output("y", compress(xs, 3))
+    error line 2: compress(xs, 3): the condition is 3
+    advice Give an array and a condition on it: compress(xs, xs > 0).
+
 compute
     xs = array("xs", "n")
     squares = compute(xs * xs)
@@ -148,9 +170,11 @@ zip_with
 scan
     xs = array("xs", "n")
     output("up_to", scan(add, xs))
-    output("before", scan(add, xs, exclusive=True, start=100))
+    before, all_of_them = scan(add, xs, exclusive=True, start=100, total=True)
+    output("before", before)
+    output("all_of_them", all_of_them)
     given xs = [1, 2, 4]
-    gives up_to = [1, 3, 7], before = [100, 101, 103]
+    gives up_to = [1, 3, 7], before = [100, 101, 103], all_of_them = 107
     wrong A = array("A", "rows", "columns")
     wrong output("y", scan(add, A, axis=("rows", "columns")))
     error line 2: scan over the axes ('rows', 'columns')

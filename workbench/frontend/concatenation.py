@@ -1,0 +1,100 @@
+"""Concatenation: arrays one after another along one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+
+from workbench.errors import TraceError
+from workbench.frontend.axis_table import Meeting, Origin, SumOrigin
+from workbench.frontend.neighbours import size_of
+from workbench.frontend.positions import FunctionPositions, order_of
+from workbench.frontend.promotion import cast_term, constant, join, spread
+from workbench.frontend.regions import last_sent
+from workbench.frontend.renaming import Target
+from workbench.frontend.trace import Term, Trace, current_trace
+from workbench.frontend.value import Value, operand, wrap
+from workbench.graph import Axis, KernelBuilder
+from workbench.graph.types import BOOL, I64
+
+
+def concatenate(arrays: Sequence[object], axis: object = 0) -> Value:
+    """The elements of several arrays one after another along an axis, as NumPy has them; in functions of arrays.
+
+    All arrays have the same number of axes, and equal lengths along the others. The type is that in which they meet.
+    Each array is sent to its place (a Scatter), because one of them may have no element.
+    """
+    trace = current_trace("concatenate")
+    positions, text = trace.positions, trace.text_here("concatenate")
+    if not isinstance(positions, FunctionPositions):
+        raise TraceError(
+            f"{text}: axes of a cell go by name", advice="Write it in a function of arrays: @wb.collective."
+        )
+    if not isinstance(arrays, tuple | list) or not arrays:
+        raise TraceError(f"{text} takes a tuple of arrays", advice="Write np.concatenate((x, y)).")
+    terms = [each for each in map(operand, arrays) if isinstance(each, Term)]
+    ranks = [len(order_of(term)) for term in terms]
+    if len(terms) < len(arrays) or not min(ranks) or min(ranks) != max(ranks):
+        raise TraceError(
+            f"{text}: arrays of {' and '.join(map(str, ranks + [0] * (len(arrays) - len(terms))))} axes",
+            advice="Give arrays with as many axes; x[None] has one more.",
+        )
+    if isinstance(axis, bool) or not isinstance(axis, int) or not -ranks[0] <= axis < ranks[0]:
+        raise TraceError(f"{text}: axis {axis!r} of {ranks[0]}", advice=f"Give a number from 0 to {ranks[0] - 1}.")
+    place = axis % ranks[0]
+    whole = [_without_none(positions, term) for term in terms]
+    type_ = reduce(join, [term.type for term in whole])
+    return wrap(_joined(trace, positions, [cast_term(term, type_) for term in whole], place))
+
+
+def _joined(trace: Trace, positions: FunctionPositions, terms: Sequence[Term], place: int) -> Term:
+    table, type_ = positions.table, terms[0].type
+    first = terms[0].order or ()
+    for term in terms[1:]:
+        for number, (a, b) in enumerate(zip(first, order_of(term), strict=True)):
+            if number != place and a is not None and b is not None and not table.same_length(a, b):
+                raise table.join(a, b, Meeting(trace.here().line, trace.text_here()))
+    lengths = tuple(table.origin(axis) for term in terms if (axis := order_of(term)[place]) is not None)
+    taken = [*first, *(axis for term in terms for axis in order_of(term))]
+    new = positions.free(table.axis(table.length(SumOrigin(lengths))), taken)
+    order = tuple(new if number == place else axis for number, axis in enumerate(first))
+    space = positions.space(order)
+    made = constant(trace, False if type_ == BOOL else 0, type_, space)
+    begins = trace.emit(lambda pool: pool.imm(0, I64))
+    for term in terms:
+        own = order_of(term)[place]
+        assert own is not None
+        pairs = enumerate(zip(order_of(term), first, strict=True))
+        along = {a: Target(b) for k, (a, b) in pairs if k != place and a is not None and b is not None and a != b}
+        moved = positions.rename(term, along)
+        senders = positions.space([own if k == place else axis for k, axis in enumerate(first)])
+        made = _sent(trace, made, spread(moved, senders), {new: own}, begins)
+        size = size_of(trace, own)
+        begins = trace.emit(lambda pool, size=size, begins=begins: pool.arith("add", begins.index, size.index))  # type: ignore[misc]  # bound now
+    return made.in_order(order)
+
+
+def _sent(trace: Trace, made: Term, sent: Term, own: dict[Axis, Axis], begins: Term) -> Term:
+    """The array with one more in its place: from `begins` on along the axis that is another one of what is sent."""
+    keeps = last_sent(trace, made.type)
+
+    def build(pool: KernelBuilder) -> int:
+        indices = []
+        for axis in made.space.axes:
+            index = pool.index(sent.space.axes.index(own.get(axis, axis)), sent.space)
+            if axis in own:
+                index = pool.arith("add", index, pool.broadcast(begins.index, sent.space))
+            indices.append(index)
+        return pool.scatter(keeps, made.index, sent.index, indices, None)
+
+    return trace.emit(build)
+
+
+def _without_none(positions: FunctionPositions, term: Term) -> Term:
+    """The array with an axis of one element in place of each that None made."""
+    order = list(order_of(term))
+    one = positions.table.axis(positions.table.length(Origin("", 1)))
+    for number, axis in enumerate(order):
+        if axis is None:
+            order[number] = positions.free(one, [*order, *term.space.axes])
+    return spread(term, positions.space([*dict.fromkeys([*order, *term.space.axes])])).in_order(tuple(order))

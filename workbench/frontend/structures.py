@@ -1,0 +1,64 @@
+"""Structures: named tuples, data classes and structured arrays as arguments and results of functions of arrays.
+
+While a function is traced, and in its memory, a structure is a tuple of arrays, one a component.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+
+class Structure(tuple[object, ...]):
+    """The components of an argument, and `kind`, what makes it of them: a class of named tuples or a data class."""
+
+    kind: Callable[..., object]
+
+
+class _Fields:
+    """What tells named tuples that stand for elements of a structured array from those of users."""
+
+    __slots__ = ()
+
+
+@cache
+def _class_of(names: tuple[str, ...]) -> type:
+    """The named tuple that a function sees for a structured array of these fields."""
+    made = namedtuple("Record", names)  # type: ignore[misc]  # the fields are known when an array comes
+    return type("Record", (made, _Fields), {"__slots__": ()})
+
+
+def structure_of(value: object) -> Structure | None:
+    """The components of a named tuple, a data class or a structured array; None for all else."""
+    kind: Callable[..., object]
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        kind, parts = type(value), tuple(value)
+    elif is_dataclass(value) and not isinstance(value, type):
+        kind, parts = type(value), tuple(getattr(value, each.name) for each in fields(value) if each.init)
+    elif isinstance(value, np.ndarray) and value.dtype.names and all(map(str.isidentifier, value.dtype.names)):
+        kind, parts = _class_of(value.dtype.names), tuple(value[name] for name in value.dtype.names)
+    else:
+        return None
+    made = Structure(parts)
+    made.kind = kind
+    return made
+
+
+def stands_for_fields(value: object) -> bool:
+    """Whether a result was made as an element of a structured array is."""
+    return isinstance(value, _Fields)
+
+
+def structured(kind: Any, parts: list[object]) -> np.ndarray[Any, np.dtype[Any]]:  # noqa: ANN401  # a named tuple
+    """A fresh structured array of these components, of one shape or that of the others."""
+    arrays = [np.asarray(part) for part in parts]
+    shape = np.broadcast_shapes(*(each.shape for each in arrays))
+    made = np.empty(shape, [(name, each.dtype) for name, each in zip(kind._fields, arrays, strict=True)])
+    for name, each in zip(kind._fields, arrays, strict=True):
+        made[name] = each
+    return made

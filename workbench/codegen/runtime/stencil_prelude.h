@@ -33,6 +33,8 @@
 #define STENCIL_MATH std::
 #endif
 
+#include "stencil_pairs.h"
+
 namespace stencil {
 
 template <class T> struct unsigned_of { typedef T type; };
@@ -40,24 +42,6 @@ template <> struct unsigned_of<int8_t> { typedef uint8_t type; };
 template <> struct unsigned_of<int16_t> { typedef uint16_t type; };
 template <> struct unsigned_of<int32_t> { typedef uint32_t type; };
 template <> struct unsigned_of<int64_t> { typedef uint64_t type; };
-// What a record of two parts is; one of more parts has a pair as its second part.
-template <class A, class B> struct pair_of {
-    A first;
-    B second;
-};
-
-// A float that the compiler computes by itself. Where one part of a pair is a difference of products and the next one a
-// sum of them, gcc 12 takes both as one vector and makes vfmaddsub of it, which rounds once, also with
-// -ffp-contract=off.
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__CUDACC__)
-template <class T> STENCIL_FUNCTION T alone(T a) {
-    asm("" : "+x"(a));
-    return a;
-}
-#else
-template <class T> STENCIL_FUNCTION T alone(T a) { return a; }
-#endif
-
 template <class T> struct is_float { static constexpr bool value = false; };
 template <> struct is_float<float> { static constexpr bool value = true; };
 template <> struct is_float<double> { static constexpr bool value = true; };

@@ -77,9 +77,7 @@ coursework:
 # Executed, with the picture of every view; the pages need neither a kernel process nor this checkout.
 pages: $(TEST_INSTALLED)
 	rm -rf artefacts/pages
-	MPLBACKEND=module://matplotlib_inline.backend_inline $(BIN)/python -m nbconvert --log-level=WARN --to notebook --execute \
-	    --ExecutePreprocessor.timeout=600 --output-dir artefacts/pages notebooks/*.ipynb
-	$(BIN)/python -m nbconvert --log-level=WARN --to html artefacts/pages/*.ipynb
+	$(BIN)/python -m pytest -n $(PROCESSES) -m pages tests/test_notebooks.py
 	@ls -sh artefacts/pages
 
 # Hours; goes on where it was stopped while no source has changed (5: nothing is left to do).

@@ -1,7 +1,11 @@
-"""The course notebooks run top to bottom without a GPU, as `make pages` runs them, and are kept without outputs."""
+"""The course notebooks run top to bottom without a GPU and are kept without outputs.
+
+`make pages` runs all of them (mark `pages`) and keeps what they give; `make test` runs the quickstart.
+"""
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +17,7 @@ from workbench.views.page.live import MIME
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+PAGES = ROOT / "artefacts" / "pages"
 LARGEST = 300_000  # bytes of a picture
 
 
@@ -40,9 +45,21 @@ def execute(path, folder):
     return nbformat.read(folder / path.name, as_version=4), page
 
 
+@pytest.mark.pages
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs_and_its_page_shows_every_view(path, tmp_path):
-    notebook, page = execute(path, tmp_path)
+    shows_every_view(path, tmp_path)
+    PAGES.mkdir(parents=True, exist_ok=True)
+    for file in (tmp_path / path.name, tmp_path / path.with_suffix(".html").name):
+        shutil.copy(file, PAGES / file.name)
+
+
+def test_the_quickstart_runs_and_its_page_shows_every_view(tmp_path):
+    shows_every_view(NOTEBOOKS[0], tmp_path)
+
+
+def shows_every_view(path, folder):
+    notebook, page = execute(path, folder)
     outputs = [output for cell in notebook.cells if cell.cell_type == "code" for output in cell.outputs]
     assert len(outputs) > 3
     for cell in notebook.cells:  # those that show an error must, the others must not

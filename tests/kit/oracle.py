@@ -268,7 +268,8 @@ class Oracle:
         if isinstance(node.instruction, SegmentedReduce):
             values, *places = node.operands
             begin, length = (self.at(place, index) for place in places)
-            cells = [self.at(values, (i,)) for i in range(begin, begin + length)]
+            own = tuple(index) if len(self.extents_of(self.nodes[values])) > 1 else ()
+            cells = [self.at(values, (*own, i)) for i in range(begin, begin + length)]
             return fold_some(combine, start, lambda i: cells[i[0]], (length,), (0,))(()) if cells else start
         scan = node.instruction
         n = self.extents_of(node)[scan.axis]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from workbench.graph.operators import Array
 from workbench.graph.scans import fold_segments_canonically, scan_canonically
 from workbench.graph.scatters import scatter_in_order
 from workbench.planning.plan import Plan
+
+_SLAB = 1 << 22
+"""Cells of lines that are evaluated at a time."""
 
 
 def gathered(
@@ -59,6 +62,34 @@ def combined(nodes: tuple[Node, ...], index: int, operands: Sequence[Array]) -> 
         segment = int(np.argmax(wrong)) if wrong.any() else len(ends) - 1
         raise _ill_cut(nodes, index, segment, lengths, count)
     return fold_segments_canonically(instruction.operator, values, starts, lengths, type_)
+
+
+def folded_parts(
+    nodes: tuple[Node, ...], index: int, lines: Callable[[int, int], Array], starts: Array, lengths: Array, count: int
+) -> Array:
+    """Return the values of a SegmentedReduce whose segments are parts of lines of their own, of `count` cells each.
+
+    lines: gives those of the segments [low, high), (high - low, count); few at a time, because all may be very many.
+    RunError at the first segment that does not lie in its line.
+    """
+    node = nodes[index]
+    assert isinstance(node.instruction, SegmentedReduce)
+    wrong = np.flatnonzero((lengths < 0) | (starts < 0) | (starts + lengths > count))
+    if len(wrong):
+        raise RunError(
+            f"segment {wrong[0]} has {lengths[wrong[0]]} cells from cell {starts[wrong[0]]}, but its line has {count}",
+            advice="Let each segment lie inside of its line.",
+            line=node.spans[0].line if node.spans else None,
+        )
+    thick = max(1, _SLAB // max(count, 1))
+    slabs = [
+        fold_segments_canonically(
+            node.instruction.operator, lines(low, high), starts[low:high], lengths[low:high], node.value_type
+        )
+        for low in range(0, max(len(starts), 1), thick)  # one of no segments where there are none
+        for high in (min(low + thick, len(starts)),)
+    ]
+    return np.concatenate(slabs)
 
 
 def _scattered(nodes: tuple[Node, ...], index: int, operands: Sequence[Array]) -> Array:

@@ -12,7 +12,7 @@ from math import prod
 
 import numpy as np
 
-from workbench.backends.gathering import combined, gathered
+from workbench.backends.gathering import combined, folded_parts, gathered
 from workbench.backends.images import Interval, beyond, cut_at_borders, image, nearer, reflects, source_cell
 from workbench.errors import FieldError, GraphError
 from workbench.graph import (
@@ -210,8 +210,20 @@ class Evaluation:
             return gathered(self.nodes, index, box, self.on_domain(node.operands[0]), places)
         if isinstance(node.instruction, Fold):
             return self._fold(node, node.instruction.operator, node.instruction.axes, box)
+        if isinstance(node.instruction, SegmentedReduce) and len(self.extents_of(node.operands[0])) > 1:
+            return self._parts(index)[slice(*box[0])]
         found = combined(self.nodes, index, [self.on_domain(operand) for operand in node.operands])
         return found[self._inside(index, type(node.instruction).__name__, box)]
+
+    def _parts(self, index: int) -> Array:
+        """The folds of parts of lines, on the whole domain."""
+        values, *places = self.nodes[index].operands
+        segments, count = self.extents_of(values)
+        nothing = np.zeros(segments, np.int64)  # a line without cells has parts without cells, which nobody tells
+        starts, lengths = (self.on_domain(place) if count else nothing for place in places)
+        return folded_parts(
+            self.nodes, index, lambda low, high: self.local(values, ((low, high), (0, count))), starts, lengths, count
+        )
 
     def _fold(self, node: Node, operator: str | Region, axes: tuple[int, ...], box: Box) -> Array:
         """In slabs along the first axis that is kept, which change no bit."""

@@ -84,6 +84,7 @@ def collective_code(
     cells = within.shapes[listed(axes, writer.dim)]
     segmenting = Segmenting(
         cells,
+        len(axes) or writer.dim,
         start.text,
         length.text,
         note_bit(writer.nodes, subkernel.alone),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from workbench.codegen.names import NameBook
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import Text
-from workbench.graph import Node
+from workbench.graph import Gather, Node
 from workbench.graph.instructions import NOTING
 
 OUTSIDE = "outside"
@@ -43,8 +43,17 @@ def gather_code(
 
 
 def note_bit(nodes: tuple[Node, ...], gather: int) -> int:
-    """Return the bit that notes what lies outside for a node; the last one is for all that have none of their own."""
-    return min(sum(isinstance(node.instruction, NOTING) for node in nodes[:gather]), _MOST - 1)
+    """Return the bit that notes what lies outside for a node; the last one is for all that have none of their own.
+
+    Nodes of which an error would say the same, from one place of the cell, have one bit: so loops may have one text.
+    """
+    places = dict.fromkeys(_said(node) for node in nodes[: gather + 1] if isinstance(node.instruction, NOTING))
+    return min(list(places).index(_said(nodes[gather])), _MOST - 1)
+
+
+def _said(node: Node) -> tuple[object, ...]:
+    """What an error says of a node: what it does, where, and what it reads."""
+    return (type(node.instruction), node.spans, node.operands[0] if isinstance(node.instruction, Gather) else None)
 
 
 def noted(nodes: tuple[Node, ...], bits: int) -> int:

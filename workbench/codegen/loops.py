@@ -93,10 +93,11 @@ class Scanning:
 class Segmenting:
     """A fold of segments: their cells, which lie in the shape `cells`, and where each begins and how many it has.
 
-    bit: which notes that segments do not fit the cells.
+    rank: axes of the cells; 2 where each segment has a line of its own. bit: which notes that segments do not fit.
     """
 
     cells: str
+    rank: int
     start: str
     length: str
     bit: int

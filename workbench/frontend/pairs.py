@@ -13,6 +13,7 @@ from workbench.frontend.called import begin_called, names_of
 from workbench.frontend.field_tuple import FieldTuple
 from workbench.frontend.operations import apply, check_storable, parse_type
 from workbench.frontend.promotion import cast_term, spread
+from workbench.frontend.short_range import fold_near, one_length
 from workbench.frontend.trace import Operand, Term, TotalState, Trace, current_trace
 from workbench.frontend.value import Value, operand
 from workbench.graph import OPERATORS, REDUCTIONS, Axis, Space, Static
@@ -40,11 +41,16 @@ def sources(names: str, dtype: object = None) -> tuple[Value, ...]:
     return _declare("sources", names, dtype, SOURCES, SOURCE)
 
 
-def totals(names: str, dtype: object = None, reduce: str = "sum") -> tuple[Total, ...]:
+def totals(
+    names: str, dtype: object = None, reduce: str = "sum", cutoff: object = None, positions: str = ""
+) -> tuple[Total, ...]:
     """Declare results, one number for each target: ax, ay = totals("ax ay"). Always a tuple.
 
     `ax += value` adds what each pair contributes, i = j included. reduce: "sum", or "max", "min", "product", "any" or
     "all", whose totals take t.include(value). dtype: default the machine's float type, bool for "any" and "all".
+    cutoff: a length; pairs that are farther apart contribute nothing, and the time grows as the number of near pairs.
+    positions: the names, declared on both sides, of what the distance is of: totals("rho", cutoff=2 * h,
+    positions="x y").
     """
     trace = _pairs("totals")
     if not isinstance(reduce, str) or reduce not in REDUCTIONS:
@@ -53,12 +59,34 @@ def totals(names: str, dtype: object = None, reduce: str = "sum") -> tuple[Total
     type_ = (BOOL if row.kinds == "bool" else trace.float_type) if dtype is None else parse_type(dtype)
     if not accepts(row, type_):
         raise TraceError(f"totals: {reduce} does not take {type_}", advice="Leave dtype out, or choose another one.")
-    made = []
+    made, near = [], _near(trace, cutoff, positions)
     for name in names_of("totals", names, 'ax, ay = totals("ax ay")'):
         trace.declare(Static(name, "field", type_, TARGETS, span=trace.here()), "a total")
-        trace.totals[name] = TotalState(reduce, trace.here())
+        trace.totals[name] = TotalState(reduce, trace.here(), near)
         made.append(Total(name))
     return tuple(made)
+
+
+def _near(trace: Trace, cutoff: object, positions: object) -> tuple[Operand, tuple[tuple[Term, Term], ...]] | None:
+    """The cutoff and the positions of both sides. Raises TraceError where only one is given, or one is unknown."""
+    if cutoff is None and not positions:
+        return None
+    if cutoff is None or not positions:
+        missing = "cutoff" if cutoff is None else "positions"
+        raise TraceError(
+            f"totals: {missing}= is missing", advice='Give both: totals("rho", cutoff=2 * h, positions="x y").'
+        )
+    length, pairs = one_length("totals", cutoff), []
+    for name in names_of("totals", positions, 'totals("rho", cutoff=2 * h, positions="x y")'):
+        sides = [trace.statics.get(each) for each in (name, f"{name}{SOURCE}")]
+        if any(side is None or not side.type.is_float for side in sides) or sides[0].space != TARGETS:  # type: ignore[union-attr]
+            raise TraceError(
+                f"totals: the position {name} is not declared on both sides, as a float",
+                advice=f'Declare targets("{name}") and sources("{name}") above the totals.',
+            )
+        own, other = (trace.emit(lambda pool, n=n: pool.load(n)) for n in (name, f"{name}{SOURCE}"))  # type: ignore[misc]  # bound now
+        pairs.append((own, other))
+    return length, tuple(pairs)
 
 
 class Total:
@@ -135,7 +163,10 @@ def finish_totals(trace: Trace) -> None:
             value = apply(REDUCTIONS[state.reduce].operator, value, further)
         assert isinstance(value, Term)
         pair = value.index
-        folded = trace.pool.fold(state.reduce, pair, (1,))
+        if state.near is None:
+            folded = trace.pool.fold(state.reduce, pair, (1,))
+        else:
+            folded = fold_near(trace, state.reduce, value, state.near[1], state.near[0]).index
         for span in trace.pool.node(pair).spans[:1]:
             trace.pool.annotate(folded, span=span)
         trace.kernel.stores[name] = (Term(trace, folded), state.span)

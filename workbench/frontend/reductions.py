@@ -2,54 +2,89 @@
 
 from __future__ import annotations
 
+from workbench.errors import TraceError
 from workbench.frontend.componentwise import componentwise
 from workbench.frontend.operations import reduce_value
-from workbench.frontend.populations import axes_over
-from workbench.frontend.trace import current_trace
-from workbench.frontend.value import Value, operand, wrap
+from workbench.frontend.populations import as_source, axes_over
+from workbench.frontend.short_range import fold_near, one_length, vector_of
+from workbench.frontend.trace import Term, current_trace
+from workbench.frontend.value import Value, operand, term_of, wrap
 
 
 @componentwise
-def reduce_sum(value: object, axis: object = None, over: object = None) -> Value:
+def reduce_sum(
+    value: object, axis: object = None, over: object = None, *, cutoff: object = None, positions: object = None
+) -> Value:
     """Sum over all cells, in the canonical order; of floats it is f64.
 
     With `axis`, a number or several, over these axes alone: one value for each cell along the others, of the same type.
     It meets values of more axes as it is: u - reduce_sum(u, axis=1) / size(1). Of particles over="source" sums what all
-    sources contribute, one value a particle; over="stars" goes over the population of that name.
+    sources contribute, one value a particle; over="stars" goes over the population of that name. With a cutoff, a
+    length, only sources that are not farther from the particle contribute, in a time that grows as their number:
+    reduce_sum(m.source * w, over="source", cutoff=2 * h, positions=x); positions: a vector, or a tuple of components.
     """
-    return _reduce("sum", value, axis, over)
+    return _reduce("sum", value, axis, over, cutoff, positions)
 
 
 @componentwise
-def reduce_product(value: object, axis: object = None, over: object = None) -> Value:
-    """Product over all cells, in the canonical order; of floats it is f64. `axis` and `over` as in reduce_sum."""
-    return _reduce("product", value, axis, over)
+def reduce_product(
+    value: object, axis: object = None, over: object = None, *, cutoff: object = None, positions: object = None
+) -> Value:
+    """Product over all cells, in the canonical order; of floats it is f64. The rest as in reduce_sum."""
+    return _reduce("product", value, axis, over, cutoff, positions)
 
 
 @componentwise
-def reduce_min(value: object, axis: object = None, over: object = None) -> Value:
-    """Smallest cell; NaN if any cell is NaN. `axis` and `over` as in reduce_sum."""
-    return _reduce("min", value, axis, over)
+def reduce_min(
+    value: object, axis: object = None, over: object = None, *, cutoff: object = None, positions: object = None
+) -> Value:
+    """Smallest cell; NaN if any cell is NaN. The rest as in reduce_sum."""
+    return _reduce("min", value, axis, over, cutoff, positions)
 
 
 @componentwise
-def reduce_max(value: object, axis: object = None, over: object = None) -> Value:
-    """Largest cell; NaN if any cell is NaN. `axis` and `over` as in reduce_sum."""
-    return _reduce("max", value, axis, over)
+def reduce_max(
+    value: object, axis: object = None, over: object = None, *, cutoff: object = None, positions: object = None
+) -> Value:
+    """Largest cell; NaN if any cell is NaN. The rest as in reduce_sum."""
+    return _reduce("max", value, axis, over, cutoff, positions)
 
 
 @componentwise
-def reduce_any(value: object, axis: object = None, over: object = None) -> Value:
-    """Whether the condition holds in some cell. `axis` and `over` as in reduce_sum."""
-    return _reduce("any", value, axis, over)
+def reduce_any(
+    value: object, axis: object = None, over: object = None, *, cutoff: object = None, positions: object = None
+) -> Value:
+    """Whether the condition holds in some cell. The rest as in reduce_sum."""
+    return _reduce("any", value, axis, over, cutoff, positions)
 
 
 @componentwise
-def reduce_all(value: object, axis: object = None, over: object = None) -> Value:
-    """Whether the condition holds in every cell. `axis` and `over` as in reduce_sum."""
-    return _reduce("all", value, axis, over)
+def reduce_all(
+    value: object, axis: object = None, over: object = None, *, cutoff: object = None, positions: object = None
+) -> Value:
+    """Whether the condition holds in every cell. The rest as in reduce_sum."""
+    return _reduce("all", value, axis, over, cutoff, positions)
 
 
-def _reduce(name: str, value: object, axis: object, over: object) -> Value:
+def _reduce(name: str, value: object, axis: object, over: object, cutoff: object, positions: object) -> Value:
     trace, given = current_trace(f"reduce_{name}"), operand(value)
-    return wrap(reduce_value(name, given, axis if over is None else axes_over(trace, given, axis, over)))
+    if cutoff is None and positions is None:
+        return wrap(reduce_value(name, given, axis if over is None else axes_over(trace, given, axis, over)))
+    what = trace.text_here(f"reduce_{name}")
+    if over is None or cutoff is None or positions is None:
+        raise TraceError(
+            f"{what}: a cutoff is a length between particles and their sources",
+            advice='Give over="source", cutoff= and positions=.',
+        )
+    axes = axes_over(trace, given, axis, over)
+    assert isinstance(given, Term)
+    own_axis, source = given.space.axes[0].name, given.space.axes[-1].name
+    if given.space.rank != 2 or list(axes) != [source] or trace.populations.get(own_axis) != source:
+        raise TraceError(
+            f"{what}: the value has the axes {given.space.axis_names}, not those of a particle and the same as source",
+            advice="Contribute a formula of x and x.source of one population.",
+        )
+    own = [term_of(each) for each in vector_of(what, positions)]
+    if any(term.space.axes != given.space.axes[:1] for term in own):
+        raise TraceError(f"{what}: the positions are not those of the particles", advice="Give positions=x.")
+    return wrap(fold_near(trace, name, given, [(x, as_source(x)) for x in own], one_length(what, cutoff)))

@@ -97,10 +97,14 @@ class KernelState:
 
 @dataclass(slots=True)
 class TotalState:
-    """A total of pairs: how contributions are reduced, where it was declared, and what one pair contributes."""
+    """A total of pairs: how contributions are reduced, where it was declared, and what one pair contributes.
+
+    near: the cutoff, and the positions of target and source, one pair a dimension; None for all pairs.
+    """
 
     reduce: str
     span: Span
+    near: tuple[Operand, tuple[tuple[Term, Term], ...]] | None = None
     contributions: list[Term] = field(default_factory=list)
 
 
@@ -173,6 +177,7 @@ class Trace:
         self.computed_in: list[tuple[str | Term, str, Span]] = []  # a static or a value, its type, and where
         self.promotions: dict[str, None] = {}
         self.warnings: dict[str, None] = {}
+        self.cell_lists: dict[tuple[object, ...], object] = {}
         self._turns = 0
         self._operations = 0
 

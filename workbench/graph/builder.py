@@ -128,10 +128,11 @@ class KernelBuilder:
             self._local(values, "SegmentedReduce"),
             [self._local(n, "SegmentedReduce") for n in (starts, lengths)],
         )
-        if _space(node).rank != 1 or any((n.type, n.space) != (I64, places[0].space) for n in places):
+        owned = _space(node).axes[:-1] in ((), _space(places[0]).axes)
+        if not owned or any((n.type, n.space) != (I64, places[0].space) for n in places):
             raise GraphError(
                 f"segments of {_space(node).rank} axes by {places[0].type} and {places[1].type}",
-                advice="Give cells of one axis, and beginnings and lengths as i64 of another one.",
+                advice="Give cells of one axis, behind that of the segments or not, and i64 beginnings and lengths.",
             )
         self._check_reduction(operator, node)
         return self._add(SegmentedReduce(operator), (values, starts, lengths), node.type, places[0].space)

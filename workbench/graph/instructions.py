@@ -97,6 +97,9 @@ class SegmentedReduce:
 
     Operands: the cells, along one axis; for each segment where it begins and how many cells it has, i64 along another
     one. A segment that leaves the cells, or a last one that does not end with them, is an error of the run.
+
+    Cells may have the axis of the segments before their own: each segment then has a line of cells for itself, of which
+    it takes a part, anywhere inside.
     """
 
     operator: str | Region

@@ -94,8 +94,14 @@ def _prefix(combine: Combine, subtrees: list[Array]) -> Array | None:
 def fold_segments_canonically(
     operator: str | Region, values: Array, starts: Array, lengths: Array, type_: StorageType
 ) -> Array:
-    """Fold each segment of `values` (one axis, dtype of `type_`), which all lie inside; as many results as segments."""
+    """Fold each segment of `values` (dtype of `type_`), which all lie inside; as many results as segments.
+
+    values: cells along one axis, or (segments, cells), where each segment is a part of its own line.
+    """
     combine, start = combination(operator, type_)
+    if values.ndim > 1:
+        starts = starts + np.arange(len(starts)) * values.shape[1]
+        values = values.reshape(-1)
     counts = np.maximum(-(-lengths // CHUNK), 1)
     first = np.cumsum(counts) - counts
     segment = np.repeat(np.arange(len(lengths)), counts)

@@ -335,10 +335,11 @@ def _reduces_axes(place: Place, space: Space, axes: tuple[int, ...]) -> None:
 
 
 def _segments(place: Place) -> None:
-    """Cells of one axis; beginnings and lengths in the cells of the result."""
-    node = place.node
-    if _rank(place.operand(0)) != 1 or _rank(node) != 1:
-        place.fail("segments of or in more than one axis", "Give cells of one axis.")
+    """Cells of one axis, behind that of the segments or not; beginnings and lengths in the cells of the result."""
+    node, cells = place.node, place.operand(0).space
+    owned = cells is not None and node.space is not None and cells.axes[:-1] in ((), node.space.axes)
+    if not owned or _rank(node) != 1:
+        place.fail("segments of or in more than one axis", "Give cells of one axis, or that of the segments before it.")
     if any((place.operand(k).type, place.operand(k).space) != (I64, node.space) for k in (1, 2)):
         place.fail("beginnings or lengths that are no i64 in the result's cells", "Cast or replicate them.")
 

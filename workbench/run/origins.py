@@ -121,7 +121,9 @@ class _Place:
                 return [(node.operands[0], self._bad_in(node.operands[0], places))]
             case SegmentedReduce():
                 first, count = (int(self.value(i, cell)) for i in node.operands[1:])
-                return [(node.operands[0], self._bad_in(node.operands[0], ((first, first + count),)))] if count else []
+                own = tuple((i, i + 1) for i in cell) if len(self.evaluation.extents_of(node.operands[0])) > 1 else ()
+                box = (*own, (first, first + count))
+                return [(node.operands[0], self._bad_in(node.operands[0], box))] if count else []
             case Scatter(_, masked):
                 return self._sent(index, cell, masked)
             case Gather():

@@ -86,6 +86,13 @@ template <int D> STENCIL_FUNCTION Row<D> row_at(const Shape<D>& shape, const Mar
     return row;
 }
 
+// The element of a cell, in the type that threads count with.
+template <int D> STENCIL_FUNCTION Index element_at(const Shape<D>& shape, const Index (&at)[D]) {
+    Index element = Index(shape.start);
+    for (int k = 0; k < D; ++k) element += at[k] * Index(shape.strides[k]);
+    return element;
+}
+
 // The domain grown by some margins, cut into tiles of blockDim.x cells of blockDim.y rows; a block does one at a time.
 template <int D> struct Tiles {
     Index rows, low, high;

@@ -89,11 +89,6 @@ STENCIL_FUNCTION void line_at(const Shape<D>& shape, int axis, int64_t number, I
         number /= n;
     }
 }
-template <int D> STENCIL_FUNCTION Index cell_at(const Shape<D>& shape, const Index (&at)[D]) {
-    Index cell = Index(shape.start);
-    for (int k = 0; k < D; ++k) cell += at[k] * Index(shape.strides[k]);
-    return cell;
-}
 
 }  // namespace stencil
 

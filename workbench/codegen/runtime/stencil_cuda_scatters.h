@@ -72,11 +72,6 @@ template <int D> STENCIL_FUNCTION void cell_of_number(const Shape<D>& shape, int
         number /= shape.extents[k];
     }
 }
-template <int D> STENCIL_FUNCTION Index element_at(const Shape<D>& shape, const Index (&at)[D]) {
-    Index element = Index(shape.start);
-    for (int k = 0; k < D; ++k) element += at[k] * Index(shape.strides[k]);
-    return element;
-}
 
 }  // namespace stencil
 

@@ -29,9 +29,11 @@ totals
     xi, = targets("x")
     xj, = sources("x")
     far, = totals("far", reduce="max")
+    near, = totals("near", dtype="i64", cutoff=1.5, positions="x")
     far.include(abs(xj - xi))
+    near += where(xj != xi, 1, 0)
     given x = [0, 1, 3]
-    gives far = [3, 2, 3]
+    gives far = [3, 2, 3], near = [1, 1, 0]
     wrong xj, = sources("x")
     wrong far, = totals("far", reduce="max")
     wrong far += xj

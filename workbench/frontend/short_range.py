@@ -1,0 +1,144 @@
+"""Short range: what sources within a cutoff contribute to each target, in a time that grows as their number does.
+
+A contribution is the formula of a pair. It is made again with sources in the order of their cells, and folded over the
+parts of this list that lie near a target: first along each part, then part by part (semantics §3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from workbench.errors import TraceError
+from workbench.frontend.cell_lists import CellLists, cell_lists
+from workbench.frontend.operations import apply, where
+from workbench.frontend.promotion import constant
+from workbench.frontend.tensors import Tensor
+from workbench.frontend.trace import Operand, Term, Trace
+from workbench.frontend.value import Value, operand, term_of
+from workbench.graph import (
+    GLOBAL,
+    REDUCTIONS,
+    Arith,
+    Axis,
+    Broadcast,
+    Gather,
+    Hint,
+    Imm,
+    KernelBuilder,
+    LoadIndex,
+    Loop,
+    Replicate,
+    Space,
+)
+from workbench.graph.operators import identity
+from workbench.graph.rewrite import copy
+
+
+def fold_near(trace: Trace, name: str, pair: Term, positions: Sequence[tuple[Term, Term]], cutoff: Operand) -> Term:
+    """Return the reduction of a pair's value over the sources not farther than the cutoff from each target.
+
+    pair: along the targets' axis and that of the sources behind it. positions: of target and source, one a dimension.
+    """
+    target, source = pair.space.axes
+    lists = _lists(trace, positions, cutoff)
+    square: Operand = 0
+    for own, other in positions:
+        apart = apply("subtract", other, own)
+        square = apply("add", square, apply("multiply", apart, apart))
+    nothing = constant(trace, identity(name, pair.type), pair.type, GLOBAL)
+    near = where(apply("less_equal", square, apply("multiply", cutoff, cutoff)), pair, nothing)
+    assert isinstance(near, Term)
+    value = _in_order(trace, near, source, lists.order)
+    result: Operand = None  # type: ignore[assignment]  # there is one part at least
+    for part in lists.parts:
+        folded = trace.emit(
+            lambda pool, part=part: pool.segments(name, value, part.begin.index, part.length.index)  # type: ignore[misc]
+        )
+        result = folded if result is None else apply(REDUCTIONS[name].operator, result, folded)
+    assert isinstance(result, Term)
+    assert result.space.axes == (target,)
+    return result
+
+
+def _lists(trace: Trace, positions: Sequence[tuple[Term, Term]], cutoff: Operand) -> CellLists:
+    """The lists for these positions, which all sums within one cutoff share."""
+    key = (*(term.index for pair in positions for term in pair), cutoff.index if isinstance(cutoff, Term) else cutoff)
+    if key not in trace.cell_lists:
+        trace.cell_lists[key] = cell_lists(trace, [a for a, _ in positions], [b for _, b in positions], cutoff)
+    found = trace.cell_lists[key]
+    assert isinstance(found, CellLists)
+    return found
+
+
+def one_length(what: str, cutoff: object) -> Operand:
+    """The cutoff as an operand. Raises TraceError for what is not one number."""
+    if isinstance(cutoff, int | float) and not isinstance(cutoff, bool) and cutoff > 0:
+        return float(cutoff)
+    given = operand(cutoff) if isinstance(cutoff, Value) else None
+    if isinstance(given, Term) and not given.is_local and given.type.is_float:
+        return given
+    shown = f"a value along {given.space.axis_names}" if isinstance(given, Term) and given.is_local else repr(cutoff)
+    raise TraceError(
+        f"{what}: the cutoff is {shown}, not one length",
+        advice="Give a positive number, a param, or the largest length: reduce_max(2 * h).",
+    )
+
+
+def vector_of(what: str, positions: object) -> list[Value]:
+    """The components of positions that are given as values. Raises TraceError for what is none."""
+    given: Sequence[object]
+    if isinstance(positions, Tensor) and positions.rank == 1:
+        given = [positions[k] for k in range(positions.dim)]
+    else:
+        given = list(positions) if isinstance(positions, tuple | list) else [positions]
+    found = [part for part in given if isinstance(part, Value) and term_of(part).type.is_float]
+    if not found or len(found) < len(given):
+        raise TraceError(f"{what}: positions={positions!r}", advice="Give the targets' positions: positions=(x, y).")
+    return found
+
+
+def _in_order(trace: Trace, pair: Term, source: Axis, order: Term) -> int:
+    """The node of the formula with sources in another order; `order` numbers them."""
+    needed, waiting = {pair.index}, [pair.index]
+    while waiting:
+        new = set(trace.pool.node(waiting.pop()).operands) - needed
+        needed |= new
+        waiting += new
+    made: dict[int, int] = {}
+    for index in sorted(needed):
+        node = trace.pool.node(index)
+        of_sources = node.space is not None and source in node.space.axes
+        made[index] = _moved(trace, index, made, source, order) if of_sources else index
+        for name in node.names if of_sources else ():
+            trace.pool.annotate(made[index], name=name)
+    return made[pair.index]
+
+
+def _moved(trace: Trace, index: int, made: dict[int, int], source: Axis, order: Term) -> int:
+    """A value of sources, or of pairs, with the sources in their new order."""
+    node, space = trace.pool.node(index), Space((source,))
+    operands = tuple(made[operand] for operand in node.operands)
+
+    def build(pool: KernelBuilder) -> int:
+        match node.instruction:
+            case Imm() | Broadcast():
+                return index
+            case LoadIndex(axis) if node.space is not None:
+                moves = node.space.axes[axis] == source
+                return pool.replicate(order.index, node.space) if moves else index
+            case Arith() | Loop() | Replicate():
+                return copy(pool, node, operands)
+            case Gather():
+                return pool.gather(node.operands[0], operands[1:])
+            case _ if node.space == space:
+                found = pool.gather(index, [order.index])
+                pool.annotate(found, hint=Hint("manifest"))
+                return found
+            case _:
+                called = node.names[0] if node.names else "a value"
+                raise TraceError(
+                    f"{trace.text_here()}: {called} of each pair is stored, which a cutoff is to avoid",
+                    advice="Contribute a formula of targets and sources.",
+                )
+
+    return trace.emit(build).index

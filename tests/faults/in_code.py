@@ -104,7 +104,7 @@ OF_CODE = (
     Fault("a long segment is one lane", "collectives", "templates",
           "if (length <= CHUNK) return chunk(0, length);", "return chunk(0, length);", COLLECTIVES, HOST),
     Fault("each segment begins with the first cell", "collectives", "templates",
-          "return chunk(begin + low, begin + high);", "return chunk(low, high);", COLLECTIVES, HOST),
+          "begin + low, begin + high);", "low, high);", COLLECTIVES, HOST),
     Fault("what is read at computed places is overwritten in place", "collectives", "planning.memory",
           " and not any(offset) and node not in anywhere", " and not any(offset)", COLLECTIVES, HOST),
     Fault("an index outside is noted nowhere", "collectives", "codegen.gathers",

@@ -16,6 +16,7 @@ from importlib import import_module
 
 from workbench.backends.base import Program
 from workbench.backends.build_cache import Counters, counters
+from workbench.backends.looping import LoopingProgram
 from workbench.backends.registry import (
     REFERENCE,
     SHOWN,
@@ -130,6 +131,8 @@ def build(plan: Plan, selection: Selection, cancel: threading.Event | None = Non
     if known is not None:
         return known
     program = selection.backend.compile(plan, cancel)
+    if plan.graph.loops:
+        program = LoopingProgram(program)
     with _lock:
         _programs[(plan, selection.name)] = program
         while len(_programs) > _KEPT_PROGRAMS:

@@ -42,7 +42,7 @@ def test_the_example_computes_what_it_says(word):
         assert ", ".join(f"{name} = {shown(value)}" for name, value in totals.items()) == word.example.gives
         return
     sim = machine.simulate(backend="reference", **given(word.example)).run(1)
-    kept = dict.fromkeys(s.group or s.name for s in machine.graph.statics if s.role != "param")
+    kept = dict.fromkeys(s.group or s.name for s in machine.graph.declared if s.role != "param")
     assert ", ".join(f"{name} = {shown(sim[name])}" for name in kept) == word.example.gives
 
 

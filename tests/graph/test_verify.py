@@ -35,6 +35,7 @@ from workbench.graph import (
     Value,
     grid_space,
 )
+from workbench.graph.parse import parse
 from workbench.graph.region import check_region, represents
 from workbench.graph.spaces import AffineExtent, ConstantExtent, NamedExtent
 from workbench.graph.types import BOOL, F32, F64, I8, I64, U8, U64
@@ -125,6 +126,29 @@ def looped(operands=(3, 0), result=0, **changes):
     return with_nodes(nodes)
 
 
+WHILED = parse("""
+graph g
+axis x grid n0
+static u field : f64 local
+static going scalar : bool global inner
+kernel step
+  %0 = load u : f64 local
+  %1 = store u %0
+kernel begin
+  %0 = imm true : bool global
+  %1 = store going %0
+kernel turn
+  %0 = imm false : bool global
+  %1 = store going %0
+while step begin turn going 3
+""")
+
+
+def whiled(**change):
+    """A graph with a loop over whole arrays, of which something is changed."""
+    return replace(WHILED, loops=(replace(WHILED.loops[0], **change),))
+
+
 FAULTS = [
     ("loops_are_closed", looped((3, 0), results=(2,)), "results (2,) of 3 nodes and 1 parameters"),
     ("loops_are_closed", looped(results=(1, 1)), "results ['f64', 'f64'] instead of ['bool', 'f64']"),
@@ -135,6 +159,12 @@ FAULTS = [
     ("loops_are_closed", looped(result=1), "result 1 of 1"),
     ("loops_are_closed", looped(parameters=(LEFT, LEFT)), "operands ['f64'] for parameters"),
     ("loops_are_closed", looped(nodes=SUM), "no parameter 'b' fits"),
+    ("whiles_are_whole", whiled(turn="none"), "runs a kernel 'none' that there is not"),
+    ("whiles_are_whole", whiled(turn="begin"), "runs begin, which has another part already"),
+    ("whiles_are_whole", whiled(begin="step"), "runs step, which has another part already"),
+    ("whiles_are_whole", whiled(going="u"), "asks 'u', which is no inner bool scalar"),
+    ("whiles_are_whole", whiled(at_most=0), "makes at most 0 turns"),
+    ("whiles_are_whole", replace(WHILED, loops=()), "stores going, which is inner"),
     ("extents_are_closed", axis(ConstantExtent(0)), "extent of axis x"),
     ("extents_are_closed", axis(AffineExtent(NamedExtent(""), 1, 0)), "extent of axis x"),
     ("extents_are_closed", Graph("g", GLOBAL, (), ()), "no axis"),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbench.backends.base import Array
-from workbench.errors import FieldError, ShapeError
-from workbench.graph import Static
+from workbench.errors import FieldError, RunError, ShapeError
+from workbench.graph import Static, While
 from workbench.graph.graph import Graph
 
 
@@ -47,3 +47,13 @@ def _named(graph: Graph, name: str, roles: tuple[str, ...], what: str) -> Static
     if name not in known:
         raise FieldError(f"{graph.name} has no {what} {name!r}", advice=f"Use one of: {', '.join(known) or 'none'}.")
     return graph.static(name)
+
+
+def too_long(graph: Graph, loop: While) -> RunError:
+    """The error of a loop over whole arrays that goes on after the most turns that it may make."""
+    error = RunError(
+        f"the while_loop of {graph.name} still goes on after {loop.at_most} turns, which are the most it may make",
+        advice="Loosen its condition, raise at_most, or pass at_most_ok=True to take what the last turn made.",
+        line=loop.span.line or None,
+    )
+    return error.belonging(graph.origin)

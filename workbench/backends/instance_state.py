@@ -10,7 +10,7 @@ from workbench.graph import Graph
 
 def take_state(mine: Instance, graph: Graph, other: Instance, take_field: Callable[[str, Instance], None]) -> None:
     """Let `mine` have the fields, scalars and params of `other`; `take_field` copies one field where it lies."""
-    for static in graph.statics:
+    for static in graph.declared:
         if static.role == "field":
             take_field(static.name, other)
         else:

@@ -12,6 +12,7 @@ from math import prod
 
 import numpy as np
 
+from workbench.backends.checks import too_long
 from workbench.backends.gathering import combined, folded_parts, gathered
 from workbench.backends.images import Interval, beyond, cut_at_borders, image, nearer, reflects, source_cell
 from workbench.errors import FieldError, GraphError
@@ -91,6 +92,24 @@ class KernelInterpreter:
                 stored[name] = np.array(result, order="C")
         self._requests[without] = evaluation.requests
         return stored
+
+
+def run_once(graph: Graph, kernel: str, extents: tuple[int, ...], state: State) -> dict[str, Array]:
+    """What a kernel stores, after the loops before it have run. RunError if one goes on too long."""
+    known = dict(state)
+
+    def step(name: str) -> dict[str, Array]:
+        return KernelInterpreter(graph, graph.kernel(name), extents).step(known)
+
+    for loop in graph.loops_before(kernel):
+        known |= step(loop.begin)
+        turns = 0
+        while known[loop.going] and (turns < loop.at_most or not loop.at_most_ok):
+            if turns == loop.at_most:
+                raise too_long(graph, loop)
+            known |= step(loop.turn)
+            turns += 1
+    return step(kernel)
 
 
 class Evaluation:

@@ -111,7 +111,7 @@ class ReferenceInstance:
     @property
     def memory_bytes(self) -> int:
         """Bytes of all fields."""
-        return sum(self._state[s.name].nbytes for s in self.graph.fields)
+        return sum(self._state[s.name].nbytes for s in self.graph.arrays)
 
     def read_field(self, name: str) -> Array:
         """A fresh C-ordered copy of the field."""

@@ -39,6 +39,7 @@ from workbench.frontend.tensors import components
 from workbench.frontend.time_integration import courant_step, leapfrog, midpoint, ssp_rk2, ssp_rk3
 from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, operand, wrap
+from workbench.frontend.while_loops import while_loop
 from workbench.frontend.windows import windows
 from workbench.frontend.words import document
 from workbench.graph import OPERATORS, Operator, Space
@@ -350,6 +351,7 @@ __all__ = [
     "trunc",
     "vector",
     "where",
+    "while_loop",
     "windows",
     "zip_with",
 ]  # fmt: skip

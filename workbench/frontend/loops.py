@@ -71,7 +71,7 @@ def _looped(
     makers = [each for each in (body, while_) if each is not None]
     if not all(map(callable, makers)):
         raise TraceError(f"{what} is given {body!r} as its body", advice="Give a function: lambda x: 0.5 * x.")
-    draft = _Draft(trace, what, _types(trace, starts), _names(body, len(starts)), len(trace.pool))
+    draft = _Draft(trace, what, carried_types(trace, starts), names_of(body, len(starts)), len(trace.pool))
     met: Sequence[Operand] = [*starts, limit]
     for _ in range(_MOST_ROUNDS):
         draft.moved = False
@@ -108,7 +108,7 @@ def _turns(what: str, most: Operand) -> Operand:
     return most
 
 
-def _types(trace: Trace, starts: Sequence[Operand]) -> tuple[StorageType, ...]:
+def carried_types(trace: Trace, starts: Sequence[Operand]) -> tuple[StorageType, ...]:
     """The type of each value that is carried: its own; of a Python float that of the other floats."""
     floats = [each for each in starts if isinstance(each, Term) and each.type.is_float]
     float_type = common_type(trace, floats) if floats else trace.float_type
@@ -118,7 +118,7 @@ def _types(trace: Trace, starts: Sequence[Operand]) -> tuple[StorageType, ...]:
     )
 
 
-def _names(body: Callable[..., object], count: int) -> tuple[str, ...]:
+def names_of(body: Callable[..., object], count: int) -> tuple[str, ...]:
     """What the body calls its arguments, where each is one value."""
     try:
         parameters = inspect.signature(body).parameters.values()

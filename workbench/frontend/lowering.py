@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 from workbench.errors import TraceError
 from workbench.frontend.trace import KernelState, Trace
@@ -33,18 +34,21 @@ def make_graph(trace: Trace) -> Graph:
             )
             raise trace.source.mark(error, state.span)
     statics = tuple(trace.statics.values())
-    kernels = tuple(_lower_kernel(trace, state) for state in trace.kernels)
+    parts = [part for _, *both in trace.loops for part in both]
+    kernels = tuple(_lower_kernel(trace, state) for state in (*trace.kernels, *parts))
+    loops = tuple(loop for loop, _, _ in trace.loops)
+    _check_loops(trace, kernels)
     coordinates = tuple(
         Coordinate(c.axis, c.name, c.unit, _lower_nodes(trace, c.term.index)) for c in trace.coordinates
     )
     _check_use(trace, kernels, coordinates)
     _warn_of_indices(trace, kernels)
-    return Graph(trace.name, trace.space, statics, kernels, coordinates, trace.source.origin)
+    return Graph(trace.name, trace.space, statics, kernels, coordinates, trace.source.origin, loops)
 
 
 def _lower_kernel(trace: Trace, state: KernelState) -> Kernel:
     builder = KernelBuilder(trace.space, tuple(trace.statics.values()))
-    places = _copy(trace, builder, [term.index for term, _ in state.stores.values()])
+    places = _copy(trace, builder, [term.index for term, _ in state.stores.values()], state.kept)
     for name, (term, span) in state.stores.items():
         builder.annotate(builder.store(name, places[term.index]), span=span)
     return builder.finish(state.name)
@@ -56,17 +60,25 @@ def _lower_nodes(trace: Trace, root: int) -> tuple[Node, ...]:
     return builder.finish("").nodes
 
 
-def _copy(trace: Trace, builder: KernelBuilder, roots: Sequence[int]) -> dict[int, int]:
-    """Copy what the roots need, in the pool's order; the result maps pool index to builder index."""
+def _copy(
+    trace: Trace, builder: KernelBuilder, roots: Sequence[int], kept: Mapping[int, str] = MappingProxyType({})
+) -> dict[int, int]:
+    """Copy what the roots need, in the pool's order; the result maps pool index to builder index.
+
+    kept: the values that are read from a static, which has them.
+    """
     needed, waiting = set(roots), list(roots)
     while waiting:
-        for operand in trace.pool.node(waiting.pop()).operands:
+        index = waiting.pop()
+        for operand in () if index in kept else trace.pool.node(index).operands:
             if operand not in needed:
                 needed.add(operand)
                 waiting.append(operand)
     places: dict[int, int] = {}
     for index in sorted(needed):
         node = trace.pool.node(index)
+        if index in kept:
+            node = replace(node, instruction=Load(kept[index]), operands=())
         if trace.names_axes and isinstance(node.instruction, LoadSize):  # the cell may have got axes since
             names = [axis.name for axis in trace.space.axes]
             node = replace(node, instruction=LoadSize(names.index(trace.axis_names[node.instruction.axis])))
@@ -77,6 +89,22 @@ def _copy(trace: Trace, builder: KernelBuilder, roots: Sequence[int]) -> dict[in
             builder.annotate(place, span=span)
         builder.annotate(place, hint=node.hint)
     return places
+
+
+def _check_loops(trace: Trace, kernels: Iterable[Kernel]) -> None:
+    """What a while_loop ends with is known in the kernel where it stands, and in later loops of this kernel."""
+    home = {name: loop.before for loop, _, _ in trace.loops for name in (loop.before, loop.begin, loop.turn)}
+    made = {name: loop for loop, begin, _ in trace.loops for name in begin.stores}
+    for kernel in kernels:
+        for name, index in kernel.loads():
+            if name in made and home.get(kernel.name) != made[name].before:
+                loop, node = made[name], kernel.nodes[index]
+                error = TraceError(
+                    f"kernel {kernel.name} reads {', '.join(node.names) or 'a value'}, which the while_loop in line "
+                    f"{loop.span.line} makes for kernel {loop.before}",
+                    advice="Store the value in a field and read that, or call while_loop inside of this kernel too.",
+                )
+                raise trace.source.mark(error, node.spans[0] if node.spans else loop.span)
 
 
 def _check_use(trace: Trace, kernels: Iterable[Kernel], coordinates: Iterable[Coordinate]) -> None:

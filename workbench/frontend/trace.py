@@ -21,6 +21,7 @@ from workbench.graph import (
     Span,
     Static,
     StorageType,
+    While,
     grid_space,
 )
 from workbench.graph.marks import NO_HINT
@@ -93,6 +94,7 @@ class KernelState:
     name: str
     span: Span
     stores: dict[str, tuple[Term, Span]] = field(default_factory=dict)
+    kept: dict[int, str] = field(default_factory=dict)  # values that a part of a loop reads from inner statics
 
 
 @dataclass(slots=True)
@@ -169,6 +171,8 @@ class Trace:
         self.periodic_axes: set[int] = set()
         self.kernels: list[KernelState] = [KernelState("step", Span(source.first_line))]
         self.kernel = self.kernels[0]
+        self.loops: list[tuple[While, KernelState, KernelState]] = []  # with `begin` and `turn`
+        self.turning = False  # the body of a while_loop is being traced
         self.coordinates: list[CoordinateState] = []
         self.totals: dict[str, TotalState] = {}
         self.positions: Positions | None = None  # of a function of arrays: how axes meet

@@ -1,7 +1,7 @@
 """What a program is: types, spaces, operators, instructions, the immutable graph and its builder."""
 
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.graph import Coordinate, Graph, Kernel, Static
+from workbench.graph.graph import Coordinate, Graph, Kernel, Static, While
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
@@ -88,6 +88,7 @@ __all__ = [
     "Undefined",
     "Value",
     "Wall",
+    "While",
     "formula",
     "grid_space",
     "own_name",

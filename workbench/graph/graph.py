@@ -40,6 +40,7 @@ class Static:
     component: tuple[int, ...] = ()
     span: Span = NOWHERE
     limits: Limits = NO_LIMITS  # of a param: what may be given to it
+    inner: bool = False  # what a While keeps between its turns: no user gives, reads or saves it
 
     def allows(self, value: float) -> bool:
         """Whether a param may have the value: within its limits, and infinite only if it has none or is so itself."""
@@ -98,10 +99,29 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
+class While:
+    """A loop over whole arrays, before each run of the kernel `before`, which reads what the loop ends with.
+
+    The kernel `begin` runs once, then `turn` again and again as long as the bool scalar `going` is true, `at_most` so
+    many times. Both store inner statics only. at_most_ok: there the loop just ends; else it is an error.
+    """
+
+    before: str
+    begin: str
+    turn: str
+    going: str
+    at_most: int
+    at_most_ok: bool = False
+    span: Span = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """A program for the Orthotope Machine: its space, statics and kernels (Paraiso §2; semantics §2).
 
     `space` has all axes of the program; a value may have some of them only.
+
+    `loops` are in the order in which they run, those before one kernel one after the other.
 
     `origin`: the file whose lines the spans count, where that is not the user's cell. No part of the text.
     """
@@ -112,6 +132,7 @@ class Graph:
     kernels: tuple[Kernel, ...]
     coordinates: tuple[Coordinate, ...] = ()
     origin: str = field(default="", compare=False)
+    loops: tuple[While, ...] = ()
 
     @property
     def dim(self) -> int:
@@ -140,19 +161,33 @@ class Graph:
         raise KeyError(name)
 
     @property
+    def declared(self) -> tuple[Static, ...]:
+        """The statics that the user declared: all but inner ones."""
+        return tuple(s for s in self.statics if not s.inner)
+
+    @property
+    def arrays(self) -> tuple[Static, ...]:
+        """Local statics in order of declaration, inner ones too."""
+        return tuple(s for s in self.statics if s.role == "field")
+
+    @property
     def fields(self) -> tuple[Static, ...]:
         """Local statics in order of declaration."""
-        return tuple(s for s in self.statics if s.role == "field")
+        return tuple(s for s in self.statics if s.role == "field" and not s.inner)
 
     @property
     def scalars(self) -> tuple[Static, ...]:
         """Global state in order of declaration."""
-        return tuple(s for s in self.statics if s.role == "scalar")
+        return tuple(s for s in self.statics if s.role == "scalar" and not s.inner)
 
     @property
     def params(self) -> tuple[Static, ...]:
         """Run-time inputs in order of declaration."""
         return tuple(s for s in self.statics if s.role == "param")
+
+    def loops_before(self, kernel: str) -> tuple[While, ...]:
+        """The loops that run before each run of a kernel, in order."""
+        return tuple(loop for loop in self.loops if loop.before == kernel)
 
     def __str__(self) -> str:
         """The stable text form; `workbench.graph.parse` reads it back."""

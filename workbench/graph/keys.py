@@ -13,7 +13,7 @@ from workbench.graph.graph import Graph, Kernel
 from workbench.graph.identity import by_identity
 from workbench.graph.instructions import Region
 from workbench.graph.spaces import GLOBAL
-from workbench.graph.text import name_text, operation_text, region_head, space_text
+from workbench.graph.text import name_text, operation_text, region_head, space_text, while_text
 
 GRAPH_VERSION = 2
 """Of the keys: another number voids every stored genome and choice. A checkpoint needs `state_key` only."""
@@ -30,10 +30,11 @@ def node_keys(kernel: Kernel) -> tuple[str, ...]:
 
 
 def program_key(graph: Graph) -> str:
-    """Return the hash of version, space, statics (name, role, type, space) and every kernel's name and keys."""
+    """Return the hash of version, space, statics (name, role, type, space), every kernel's name and keys, and loops."""
     lines = [f"version {GRAPH_VERSION}", space_text(graph.space, GLOBAL)]
     lines += [f"{name_text(s.name)} {s.role} {s.type} {space_text(s.space, graph.space)}" for s in graph.statics]
     lines += [f"kernel {name_text(k.name)} {' '.join(k.keys())}" for k in graph.kernels]
+    lines += [f"while {while_text(loop)}" for loop in graph.loops]
     return _hashed("\n".join(lines))
 
 
@@ -42,7 +43,7 @@ def state_key(graph: Graph) -> str:
 
     No version is in it: a state does not depend on how programs are hashed.
     """
-    statics = (f"{name_text(s.name)} {s.role} {s.type} {space_text(s.space, GLOBAL)}" for s in graph.statics)
+    statics = (f"{name_text(s.name)} {s.role} {s.type} {space_text(s.space, GLOBAL)}" for s in graph.declared)
     return _hashed("\n".join(sorted(statics)))
 
 

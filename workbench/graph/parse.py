@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 from typing import Any, Literal, cast, get_args
 
 from workbench.errors import GraphError
-from workbench.graph.graph import Coordinate, Graph, Kernel, Static
+from workbench.graph.graph import Coordinate, Graph, Kernel, Static, While
 from workbench.graph.instructions import (
     PLAIN,
     RULES,
@@ -80,12 +80,15 @@ class _Parser:
         kernels: list[Kernel] = []
         while self._is("kernel"):
             kernels.append(Kernel(self._begin("kernel").name(), self._nodes(), self.local))
+        loops: list[While] = []
+        while self._is("while"):
+            loops.append(self._while(self._begin("while")))
         coordinates: list[Coordinate] = []
         while self._is("coordinate"):
             coordinates.append(self._coordinate(self._begin("coordinate")))
         if self.at < len(self.lines):
             raise self.lines[self.at].error("the graph has ended, or its parts stand in another order")
-        return Graph(name, self.local, tuple(statics), tuple(kernels), tuple(coordinates))
+        return Graph(name, self.local, tuple(statics), tuple(kernels), tuple(coordinates), loops=tuple(loops))
 
     def _is(self, word: str) -> bool:
         return self.at < len(self.lines) and self.lines[self.at].peek() == word
@@ -166,10 +169,24 @@ class _Parser:
             group=line.name() if line.accept("group") else "",
             component=line.integers() if line.accept("component") else (),
             limits=Limits(*(line.number_value() if line.accept(bound) else None for bound in BOUNDS)),
+            inner=line.accept("inner"),
             span=line.span() if line.accept("at") else Span(0),
         )
         line.end()
         return static
+
+    def _while(self, line: Line) -> While:
+        loop = While(
+            line.name(),
+            line.name(),
+            line.name(),
+            line.name(),
+            line.integer(),
+            line.accept("ok"),
+            line.span() if line.accept("at") else Span(0),
+        )
+        line.end()
+        return loop
 
     def _region(self, line: Line) -> None:
         key = line.take()

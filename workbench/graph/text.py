@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
-from workbench.graph.graph import Graph, Static
+from workbench.graph.graph import Graph, Static, While
 from workbench.graph.instructions import (
     Arith,
     Broadcast,
@@ -67,6 +67,7 @@ def to_text(graph: Graph) -> str:
     for kernel in graph.kernels:
         lines.append(f"kernel {name_text(kernel.name)}")
         lines += _node_lines(kernel.nodes, graph.space, regions)
+    lines += [f"while {while_text(loop)}{_place_text(loop.span)}" for loop in graph.loops]
     for coordinate in graph.coordinates:
         lines.append(f"coordinate {coordinate.axis} {name_text(coordinate.name)} unit {json.dumps(coordinate.unit)}")
         lines += _node_lines(coordinate.nodes, graph.space, regions)
@@ -193,7 +194,19 @@ def _static_text(static: Static, local: Space) -> str:
         text += f" component {_tuple_text(static.component)}"
     if static.limits:
         text += "".join(f" {name} {number_text(bound)}" for name, bound in static.limits.named)
-    return text if static.span == Span(0) else f"{text} at {span_text(static.span)}"
+    if static.inner:
+        text += " inner"
+    return text + _place_text(static.span)
+
+
+def while_text(loop: While) -> str:
+    """Return the names of the loop's kernels and of its condition, and its most turns."""
+    names = " ".join(map(name_text, (loop.before, loop.begin, loop.turn, loop.going)))
+    return f"{names} {loop.at_most}{' ok' if loop.at_most_ok else ''}"
+
+
+def _place_text(span: Span) -> str:
+    return "" if span == Span(0) else f" at {span_text(span)}"
 
 
 def _node_lines(nodes: Iterable[Node], local: Space, regions: dict[Region, int]) -> list[str]:

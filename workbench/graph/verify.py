@@ -33,7 +33,7 @@ from workbench.graph.place import Place, places
 from workbench.graph.region import check_region, represents
 from workbench.graph.spaces import AffineExtent, ConstantExtent, Extent, MinimumExtent, NamedExtent, Space
 from workbench.graph.types import BOOL, I64
-from workbench.graph.verify_loops import loops_are_closed
+from workbench.graph.verify_loops import loops_are_closed, whiles_are_whole
 from workbench.graph.verify_outside import (
     loads_stay_inside,
     periodic_has_both_sides,
@@ -386,6 +386,7 @@ CHECKS: tuple[Callable[[Graph], None], ...] = (
     kernels_store_something,
     reductions_are_closed,
     loops_are_closed,
+    whiles_are_whole,
     periodic_has_both_sides,
     signs_fit_the_type,
     rule_operands_are_free_of_fields,

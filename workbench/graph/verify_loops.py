@@ -1,11 +1,13 @@
-"""Checks of loops that each cell makes for itself."""
+"""Checks of loops: those that each cell makes for itself, and those over whole arrays."""
 
 from __future__ import annotations
 
-from workbench.graph.graph import Graph
+from workbench.errors import GraphError
+from workbench.graph.graph import Graph, While
 from workbench.graph.instructions import Loop
 from workbench.graph.place import places
 from workbench.graph.region import check_loop, loop_type
+from workbench.graph.types import BOOL
 
 
 def loops_are_closed(graph: Graph) -> None:
@@ -20,3 +22,33 @@ def loops_are_closed(graph: Graph) -> None:
             place.fail(f"Loop: {trouble}", "Give operands of the body's types, and a body of scalar arithmetic.")
         if any(operand.space != node.space for operand in operands) or node.type != loop_type(node.instruction):
             place.fail("Loop mixes spaces, or has another type than its value", "Correct type and spaces.")
+
+
+def whiles_are_whole(graph: Graph) -> None:
+    """The kernels of a While exist, store inner statics only, and both say whether there is a turn."""
+    statics = {static.name: static for static in graph.statics}
+    stores = {kernel.name: {name for name, _ in kernel.stores()} for kernel in graph.kernels}
+    parts = [name for loop in graph.loops for name in (loop.begin, loop.turn)]
+    for loop in graph.loops:
+        for name in (loop.before, loop.begin, loop.turn):
+            if name not in stores:
+                raise _while_error(loop, f"runs a kernel {name!r} that there is not", "Name a kernel of the graph.")
+            if parts.count(name) > (name != loop.before):
+                raise _while_error(loop, f"runs {name}, which has another part already", "Use each kernel once.")
+        going = statics.get(loop.going)
+        if going is None or not going.inner or going.role != "scalar" or going.type != BOOL:
+            raise _while_error(loop, f"asks {loop.going!r}, which is no inner bool scalar", "Declare it.")
+        for name in (loop.begin, loop.turn):
+            if loop.going not in stores[name] or not all(statics[each].inner for each in stores[name]):
+                what = f"stores {', '.join(sorted(stores[name]))} in {name}"
+                raise _while_error(loop, what, f"Store {loop.going} and inner statics only.")
+        if loop.at_most < 1:
+            raise _while_error(loop, f"makes at most {loop.at_most} turns", "Allow one at least.")
+    for kernel in graph.kernels:
+        inner = sorted(name for name in stores[kernel.name] if name in statics and statics[name].inner)
+        if inner and kernel.name not in parts:
+            raise GraphError(f"kernel {kernel.name} stores {inner[0]}, which is inner", advice="Leave it to a While.")
+
+
+def _while_error(loop: While, what: str, advice: str) -> GraphError:
+    return GraphError(f"the loop before {loop.before} {what}", advice=advice, line=loop.span.line or None)

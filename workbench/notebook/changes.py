@@ -100,8 +100,8 @@ def captured_changes(before: Mapping[str, object], after: Mapping[str, object]) 
 
 
 def _static_changes(before: Graph, after: Graph) -> list[str]:
-    old = {static.name: static for static in before.statics}
-    new = {static.name: static for static in after.statics}
+    old = {static.name: static for static in before.declared}
+    new = {static.name: static for static in after.declared}
     found = [f"{static.role} {name} added" for name, static in new.items() if name not in old]
     found += [f"{static.role} {name} removed" for name, static in old.items() if name not in new]
     for name, static in new.items():

@@ -40,7 +40,7 @@ def annotated(graph: Graph, plan: PlanChoices, name: str, allocation: str | None
     if not keys and allocation is None:
         keys = _keys_read(graph, name)
     if not keys:
-        if name in {static.name for static in graph.statics}:
+        if name in {static.name for static in graph.declared}:
             raise PlanError(f"{name} is state, which is stored anyway", advice="Annotate a value computed from it.")
         known = sorted({n for kernel in graph.kernels for node in kernel.nodes for n in node.names})
         raise PlanError(f"{graph.name} computes nothing called {name!r}", advice=f"Use one of {', '.join(known)}.")

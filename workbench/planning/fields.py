@@ -24,16 +24,16 @@ class FieldEnd:
 
 
 def end_fields(graph: Graph, kernel: Kernel) -> tuple[FieldEnd, ...]:
-    """Decide for every field, in the order of graph.fields, which array it is at the end.
+    """Decide for every field, in the order of graph.arrays, which array it is at the end.
 
     Before: no Store takes an Extend. After: no array belongs to two fields; a field that keeps its value keeps its
     array, and nothing is copied unless two fields end with one value.
     """
     stored = dict(kernel.stores())
     taken: set[int] = set()
-    kept = {f.name for f in graph.fields if _keeps(kernel, f.name, stored.get(f.name))}
+    kept = {f.name for f in graph.arrays if _keeps(kernel, f.name, stored.get(f.name))}
     ends = []
-    for static in graph.fields:
+    for static in graph.arrays:
         node = stored.get(static.name)
         if static.name in kept or node is None:
             ends.append(FieldEnd(static.name, "keep", None))

@@ -36,7 +36,7 @@ def lifetimes_of(plan: Plan, kernel: KernelPlan, step: Step) -> tuple[Lifetime, 
             follower.read(slot, number)
         for slot, node in _written(step, launch):
             follower.write(slot, node, number)
-    kept = [step.rotation[slot] for slot in range(len(plan.graph.fields))]
+    kept = [step.rotation[slot] for slot in range(len(plan.graph.arrays))]
     return _together(step, follower.end(kept, len(step.launches)))
 
 
@@ -109,7 +109,7 @@ class _Follower:
         self.found: list[Lifetime] = []
         loads = dict(kernel.kernel.loads())
         self.open = {
-            slot: _Open(loads.get(field.name, -1), field.name, -1, -1) for slot, field in enumerate(plan.graph.fields)
+            slot: _Open(loads.get(field.name, -1), field.name, -1, -1) for slot, field in enumerate(plan.graph.arrays)
         }
 
     def read(self, slot: int, launch: int) -> None:

@@ -23,10 +23,10 @@ class SlotPool:
     """
 
     def __init__(self, graph: Graph) -> None:
-        self.types = [f.type for f in graph.fields]
-        self.axes = [axes_of(f.space, graph.space) for f in graph.fields]
-        self.fields = [f.name for f in graph.fields]
-        self.labels: list[list[str]] = [[f.name] for f in graph.fields]
+        self.types = [f.type for f in graph.arrays]
+        self.axes = [axes_of(f.space, graph.space) for f in graph.arrays]
+        self.fields = [f.name for f in graph.arrays]
+        self.labels: list[list[str]] = [[f.name] for f in graph.arrays]
 
     def fitting(self, type_: StorageType, axes: Axes) -> list[int]:
         """The slots for such an array, those beyond the fields first, so that temporaries leave fields alone."""

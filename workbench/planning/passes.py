@@ -39,7 +39,7 @@ from workbench.planning.retype import retype
 from workbench.planning.rolling import find_chains
 from workbench.planning.schedules import diamondtorre
 from workbench.planning.schedules.stepwise import order_launches
-from workbench.planning.schedules.tiling import refused, tile
+from workbench.planning.schedules.tiling import loops_refusal, refused, tile
 from workbench.planning.simplify import simplify
 from workbench.planning.tunables import check_choices
 from workbench.planning.variants import live_nodes, plain_nodes
@@ -245,6 +245,10 @@ def _scheduled(draft: Draft, found: KernelPlan) -> KernelPlan:
         raise refused(schedule, f"{draft.graph.name} has no steps: it runs once")
     if found.kernel.name != REPEATED:
         return found
+    looping = loops_refusal(draft.graph)
+    if looping is not None:
+        error = refused(schedule, looping.why)
+        raise error if looping.line is None else error.located(looping.line)
     if schedule == diamondtorre.SCHEDULE:
         return replace(found, towers=diamondtorre.towers(found, dim, draft.choices.plan.tiling))
     return replace(found, tiling=tile(found.kernel, found.plain, dim, schedule))

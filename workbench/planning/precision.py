@@ -49,7 +49,7 @@ def change_lines(graph: Graph, meaning: Meaning) -> tuple[str, ...]:
     lines: list[str] = []
     if precision.every:
         lines.append(f"all values: {precision.every}{', but those named below' if precision.types else ''}")
-    declared = {s.name: s.type for s in graph.statics}
+    declared = {s.name: s.type for s in graph.declared}
     computed = {name: node.value_type for kernel in graph.kernels for node in kernel.nodes for name in node.names}
     named: dict[tuple[str, str], list[str]] = {}
     for name, type_ in precision.types.items():

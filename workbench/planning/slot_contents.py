@@ -44,7 +44,7 @@ class _Follower:
         self.filled = {f.node for f in step.fills}
         loads = {name: node for name, node in kernel.kernel.loads()}
         self.contents = [_Content(None) for _ in plan.slots]
-        for slot, field in enumerate(plan.graph.fields):
+        for slot, field in enumerate(plan.graph.arrays):
             self.contents[slot] = _Content(loads.get(field.name, -1 - slot))
         self.pending: dict[int, _Content] = {}
 
@@ -102,7 +102,7 @@ class _Follower:
 
     def end(self) -> Iterator[str]:
         for end in end_fields(self.plan.graph, self.kernel):
-            slot = self.plan.graph.fields.index(self.plan.graph.static(end.field))
+            slot = self.plan.graph.arrays.index(self.plan.graph.static(end.field))
             source = self.step.rotation[slot]
             loads = dict(self.kernel.loads())
             wanted = end.node if end.way != "keep" else loads.get(end.field, -1 - slot)

@@ -31,6 +31,9 @@ def plan_text(plan: Plan) -> str:
         lines.append(f"global {number.index}: {number.type} {number.role} {number.name}")
     for kernel in plan.kernels:
         lines += _kernel_lines(kernel, plan.choices.plan, default_extents(plan.graph.dim))
+    for loop in plan.graph.loops:
+        most = f"at most {loop.at_most} times{', which is no error' if loop.at_most_ok else ''}"
+        lines.append(f"before {loop.before}: {loop.begin}, then while {loop.going}: {loop.turn}, {most}")
     return "\n".join(lines) + "\n"
 
 

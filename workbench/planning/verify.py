@@ -96,7 +96,7 @@ class StepView:
 
 
 def _slots_begin_with_fields(plan: Plan) -> Found:
-    for index, field in enumerate(plan.graph.fields):
+    for index, field in enumerate(plan.graph.arrays):
         if index >= len(plan.slots) or plan.slots[index].field != field.name:
             yield f"slot {index} is not field {field.name}"
         elif plan.slots[index].axes != axes_of(field.space, plan.graph.space):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.backends.base import Array, Number
-from workbench.backends.interpreter import KernelInterpreter, State
+from workbench.backends.interpreter import State, run_once
 from workbench.backends.teams import check_threads
 from workbench.errors import FieldError, RunError, ShapeError
 from workbench.forking import forkable_lock
@@ -281,7 +281,7 @@ def _interpreted(
     params = {s.name: stored(numbers.get(s.name, s.default or 0), s.type) for s in graph.params}
     whole = {s.name: _whole(graph, s, arrays[s.name], extents) for s in _inputs(graph)}
     with np.errstate(all="ignore"):
-        return KernelInterpreter(graph, graph.kernel(MAIN), extents).step({**params, **whole})
+        return run_once(graph, MAIN, extents, {**params, **whole})
 
 
 def _whole(graph: Graph, static: Static, values: Array, extents: tuple[int, ...]) -> Array:

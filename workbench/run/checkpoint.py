@@ -121,7 +121,7 @@ def _count(value: object, *, least: int = 0, most: int = 2**63 - 1) -> int:
 
 def _read_values(archive: zipfile.ZipFile, graph: Graph, extents: tuple[int, ...]) -> dict[str, Array]:
     """All arrays by their names; only those that the graph has are unpacked."""
-    forms = {f"static/{s.name}": (s.space.extents_in(graph.space, extents), s.type.numpy) for s in graph.statics}
+    forms = {f"static/{s.name}": (s.space.extents_in(graph.space, extents), s.type.numpy) for s in graph.declared}
     names = [name.removesuffix(".npy") for name in archive.namelist()]
     arrays = {name: read_array(archive, name, forms.get(name)) for name in names if name != _ABOUT}
     return {name.removeprefix("static/"): array for name, array in arrays.items()}
@@ -139,8 +139,8 @@ def _program_key(graph: Graph, layout: int) -> str:
 
 def _differences(graph: Graph, values: dict[str, Array]) -> str:
     """How the statics differ from those in a file, as far as its arrays tell: names, types, fields or numbers."""
-    found = [f"it has {name}" for name in values if name not in {static.name for static in graph.statics}]
-    for static in graph.statics:
+    found = [f"it has {name}" for name in values if name not in {static.name for static in graph.declared}]
+    for static in graph.declared:
         value = values.get(static.name)
         if value is None:
             found.append(f"it has no {static.name}")

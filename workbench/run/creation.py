@@ -87,7 +87,7 @@ def restore_simulation(
     choices = sized(choices, checkpoint.extents)
     compiled = compile_graph(graph, choices, backend)
     instance = allocate(compiled, checkpoint.extents, threads)
-    for static in compiled.graph.statics:
+    for static in compiled.graph.declared:
         value = checkpoint.values[static.name]
         write(instance, static, value if static.role == "field" else python_number(value, static.type))
     state = State(compiled, instance, checkpoint.steps, threads)

@@ -19,6 +19,12 @@ def export(graph: Graph, choices: Choices, folder: str | os.PathLike[str]) -> tu
             f"{graph.name} runs in steps, and only programs that run once are exported",
             advice="Write what a step computes with targets, sources and totals, or with array and output.",
         )
+    if graph.loops:
+        raise RunError(
+            f"{graph.name} has a while_loop, which the workbench drives, and only programs without one are exported",
+            advice="Export what one turn computes, and write the loop in C.",
+            line=graph.loops[0].span.line or None,
+        )
     texts, place = export_texts(graph, choices), Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():

@@ -91,13 +91,13 @@ class Kept:
 
 def kept_state(state: State) -> Kept:
     """A copy of the present state."""
-    values = {s.name: state.instance_value(s) for s in state.graph.statics if s.role != "param"}
+    values = {s.name: state.instance_value(s) for s in state.graph.declared if s.role != "param"}
     return Kept(state.steps, state.observed_step, values)
 
 
 def put_back(state: State, kept: Kept) -> None:
     """Make that the present state; records stay."""
-    for static in state.graph.statics:
+    for static in state.graph.declared:
         if static.role != "param":
             write(state.instance, static, kept.values[static.name])
     state.steps, state.observed_step = kept.step, kept.observed_step
@@ -152,7 +152,7 @@ def _last_good_step(state: State, kept: Kept, fields: frozenset[str] | None, tur
         _repeat(state, middle - good, good, turns)
         if find_bad_now(state, fields) is None:
             good = observed = middle  # _repeat observes its last step
-            for static in state.graph.statics:
+            for static in state.graph.declared:
                 if static.name in values:
                     values[static.name] = state.instance_value(static)  # one by one, to hold no third copy
         else:
@@ -206,11 +206,14 @@ def locate(state: State, field: str, cell: Cell, value: float) -> NonFiniteError
     graph, step = state.graph, state.steps + 1
     kernel = graph.kernel(STEP)
     what = f"{field} becomes {value} in cell {cell} at step {step} of {graph.name}"
-    values = {s.name: stored(state.instance_value(s), s.type) for s in graph.statics}
-    with np.errstate(all="ignore"):
-        origin = trace_back(graph, state.extents, values, field, cell)
     advice = unwise(state) + f"Look at the state before: sim[{field!r}] at step {state.steps}; "
     advice += "take shorter steps or limit the value."
+    if graph.loops_before(STEP):
+        what += "; its step has a while_loop, so that the operation is not known"
+        return NonFiniteError(what, advice=advice, field=field, cell=cell, step=step)
+    values = {s.name: stored(state.instance_value(s), s.type) for s in graph.declared}
+    with np.errstate(all="ignore"):
+        origin = trace_back(graph, state.extents, values, field, cell)
     if origin is None:
         what += "; the reference backend computes a finite value there"
         return NonFiniteError(what, advice=advice, field=field, cell=cell, step=step)

@@ -27,7 +27,7 @@ def describe(state: State, running: bool) -> str:
     doing = ", running" if running else ""
     where = f"{compiled.selection.name} ({compiled.selection.reason})"
     memory = bytes_text(state.instance.memory_bytes)
-    held = ", ".join(f"{s.name}: {s.role} {s.type}" for s in graph.statics)
+    held = ", ".join(f"{s.name}: {s.role} {s.type}" for s in graph.declared)
     cells = f"{cells} {graph.space.elements}"
     about = f"simulation of {graph.name}: {cells}, step {state.steps}{doing}, {where}, {memory}\n  {held}"
     choices, origin = state.chosen
@@ -54,7 +54,7 @@ def to_data_set(graph: Graph, extents: tuple[int, ...], values: Mapping[str, Arr
     axes = tuple(
         names.get(k, axis.name if axis.kind == "array" else axis_name(k)) for k, axis in enumerate(graph.space.axes)
     )
-    taken = {static.name for static in graph.statics}
+    taken = {static.name for static in graph.declared}
     axes = tuple(f"axis_{name}" if name in taken else name for name in axes)
     coordinates = {}
     for coordinate in graph.coordinates:
@@ -64,7 +64,7 @@ def to_data_set(graph: Graph, extents: tuple[int, ...], values: Mapping[str, Arr
         {s.name: (_names(axes, s.space, graph.space), np.asarray(values[s.name])) for s in graph.fields},
         {s.name: stored(values[s.name], s.type) for s in (*graph.scalars, *graph.params)},
         coordinates,
-        {s.name: s.unit for s in graph.statics},
+        {s.name: s.unit for s in graph.declared},
     )
 
 
@@ -80,7 +80,7 @@ def evaluate_coordinate(
 
     `values` has the params, by name.
     """
-    statics = {static.name: static for static in graph.statics}
+    statics = {static.name: static for static in graph.declared}
     numbers = {name: stored(values[name], statics[name].type) for name in loads_of(coordinate)}
     evaluation = Evaluation(Kernel(coordinate.name, coordinate.nodes, graph.space), extents, numbers)
     space = coordinate.nodes[-1].space

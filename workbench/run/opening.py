@@ -94,7 +94,7 @@ def check_shape(name: str, array: Array, extents: tuple[int, ...]) -> None:
 
 def split_values(graph: Graph, values: Mapping[str, object]) -> dict[str, object]:
     """The same values with each vector or tensor replaced by its components. Raises FieldError for unknown names."""
-    known = {static.name for static in graph.statics}
+    known = {static.name for static in graph.declared}
     result: dict[str, object] = {}
     for name, value in values.items():
         members = groups(graph).get(name)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array
-from workbench.backends.interpreter import KernelInterpreter
+from workbench.backends.interpreter import run_once
 from workbench.errors import RunError, ShapeError
 from workbench.frontend.axis_table import (
     AnyOrigin,
@@ -151,7 +151,7 @@ class Prepared:
         for name, path in self._params:
             state[name] = cast(np.asarray(value_at(arguments, path)), graph.static(name).type)
         with np.errstate(all="ignore"):
-            after = KernelInterpreter(graph, graph.kernel(MAIN), self._extents).step(state)
+            after = run_once(graph, MAIN, self._extents, state)
         return [_arranged(np.asarray(after[each.static.name]), each.result) for each in self._outputs]
 
     def close(self) -> None:

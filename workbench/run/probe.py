@@ -83,7 +83,7 @@ def probe_name(graph: Graph, name: str, backend: str) -> Probe:
         if index is not None and kernel.nodes[index].type is not None:
             return probe_node(graph, kernel.nodes, index, backend)
     known = sorted(
-        {s.name for s in graph.statics} | {n for kernel in kernels for node in kernel.nodes for n in node.names}
+        {s.name for s in graph.declared} | {n for kernel in kernels for node in kernel.nodes for n in node.names}
     )
     close = difflib.get_close_matches(name, known, n=1)
     guess = f" Did you mean {close[0]!r}?" if close else ""
@@ -101,6 +101,7 @@ def probe_node(graph: Graph, nodes: Sequence[Node], index: int, backend: str) ->
     value = nodes[index]
     assert value.space is not None
     loaded = {node.instruction.name for node in body if isinstance(node.instruction, Load)}
+    _refuse_inner(graph, value, loaded)
     name = _free_name(graph)
     if value.space.is_global:
         hidden = Static(
@@ -117,6 +118,17 @@ def probe_node(graph: Graph, nodes: Sequence[Node], index: int, backend: str) ->
     kernel = Kernel(_HIDDEN, (*body, store), graph.space)
     program = Graph(graph.name, graph.space, (*statics, hidden), (kernel,), origin=graph.origin)
     return Probe(compile_graph(program, Choices(), backend), statics, hidden)
+
+
+def _refuse_inner(graph: Graph, value: Node, loaded: set[str]) -> None:
+    """What a while_loop carries is there while a step runs, and belongs to no state between two steps."""
+    if any(static.inner and static.name in loaded for static in graph.statics):
+        name = next(iter(value.names), "the value")
+        raise FieldError(
+            f"{name} of {graph.name} is made by a while_loop, or from what it ends with: it has no value between steps",
+            advice="Let the cell store it, in a field or scalar, and read that.",
+            line=value.spans[0].line if value.spans else None,
+        )
 
 
 def _ancestors(nodes: Sequence[Node], index: int) -> tuple[int, ...]:

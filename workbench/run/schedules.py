@@ -14,7 +14,7 @@ from workbench.planning.cost import memory_bytes
 from workbench.planning.plan import Plan
 from workbench.planning.schedules import diamondtorre
 from workbench.planning.schedules.locality import pays, tile_sizes
-from workbench.planning.schedules.tiling import refusal
+from workbench.planning.schedules.tiling import loops_refusal, refusal
 
 # Arrays up to so many times the caches of all threads gain little, and tiles have more to do at their edges.
 _CACHES = 3
@@ -38,7 +38,7 @@ def resolved(
     plan = plan_for(graph, choices, backend)
     if memory_bytes(plan, extents) <= _CACHES * many * cache_bytes():
         return choices, ""
-    found = refusal(plan.main.kernel, plan.main.plain, plan.graph.dim)
+    found = loops_refusal(plan.graph) or refusal(plan.main.kernel, plan.main.plain, plan.graph.dim)
     if found is not None:
         return choices, f"one step after the other: {found}"
     for schedule in tilings:

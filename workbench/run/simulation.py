@@ -213,7 +213,8 @@ class Simulation:
 
     def call(self, name: str) -> Self:
         """Run the kernel `name` once; `step` counts as a step, no other kernel does."""
-        known = [kernel.name for kernel in self.graph.kernels]
+        parts = {part for loop in self.graph.loops for part in (loop.begin, loop.turn)}
+        known = [kernel.name for kernel in self.graph.kernels if kernel.name not in parts]
         if name not in known:
             raise RunError(
                 f"{self.graph.name} has no kernel {name!r}", advice=f"Use one of {', '.join(known) or 'none'}."
@@ -252,7 +253,7 @@ class Simulation:
         object.__setattr__(self, name, value)
 
     def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *(s.name for s in self.graph.statics), *groups(self.graph)})
+        return sorted({*object.__dir__(self), *(s.name for s in self.graph.declared), *groups(self.graph)})
 
     def set(self, **values: object) -> Self:
         """Set fields, scalars and params, all or (if one does not fit) none; during a run between two steps."""
@@ -278,7 +279,7 @@ class Simulation:
         The first call for a name compiles a small program on the same backend. Fields, scalars and params are read. A
         vector or tensor has shape (dim, ..., cells ...).
         """
-        if name in {static.name for static in self.graph.statics} | set(groups(self.graph)):
+        if name in {static.name for static in self.graph.declared} | set(groups(self.graph)):
             return self[name]
         names, shape = component_names(self.graph, name)
         if names:
@@ -331,7 +332,7 @@ class Simulation:
 
     def to_dict(self) -> dict[str, Array | Number]:
         """All fields (fresh arrays), scalars and params of one whole step."""
-        return self._owner.do(lambda: {s.name: self._state.read(s.name) for s in self.graph.statics})
+        return self._owner.do(lambda: {s.name: self._state.read(s.name) for s in self.graph.declared})
 
     def to_xarray(self) -> Any:  # noqa: ANN401  # an xarray.Dataset
         """An xarray.Dataset of all fields and scalars, with the cell's coordinates and units; needs xarray."""
@@ -385,7 +386,7 @@ class Simulation:
 
     def _checkpoint(self) -> Checkpoint:
         state = self._state
-        values = {s.name: stored(state.instance_value(s), s.type) for s in self.graph.statics}
+        values = {s.name: stored(state.instance_value(s), s.type) for s in self.graph.declared}
         return Checkpoint(state.extents, state.steps, state.observed_step, values)
 
 

@@ -72,5 +72,5 @@ def _probe_of(simulation: Simulation, name: str) -> Probe | None:
 
 
 def _is_computed(graph: Graph, name: str) -> bool:
-    held = {static.name for static in graph.statics} | set(groups(graph))
+    held = {static.name for static in graph.declared} | set(groups(graph))
     return name not in held and not component_names(graph, name)[0]

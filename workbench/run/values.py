@@ -127,7 +127,7 @@ def _too_large(name: str, value: Number, type_: StorageType) -> FieldError:
 
 def unknown_name(graph: Graph, name: str, others: Iterable[str] = ()) -> FieldError:
     """The error for a name that is no field, scalar, param or group of the graph, with a guess at what was meant."""
-    known = [*(s.name for s in graph.statics), *groups(graph), *others]
+    known = [*(s.name for s in graph.declared), *groups(graph), *others]
     close = difflib.get_close_matches(name, known, n=1)
     guess = f" Did you mean {close[0]!r}?" if close else ""
     return FieldError(f"{graph.name} has no {name!r}.{guess}", advice=f"Use one of {', '.join(known) or 'no names'}.")
@@ -136,7 +136,7 @@ def unknown_name(graph: Graph, name: str, others: Iterable[str] = ()) -> FieldEr
 def groups(graph: Graph) -> dict[str, tuple[Static, ...]]:
     """Vectors and tensors: name -> components, in order of their indices."""
     found: dict[str, list[Static]] = {}
-    for static in graph.statics:
+    for static in graph.declared:
         if static.group:
             found.setdefault(static.group, []).append(static)
     return {name: tuple(sorted(members, key=lambda s: s.component)) for name, members in found.items()}

@@ -144,7 +144,7 @@ def verify(
             absent.append((name, state.reason))
         elif name != REFERENCE:
             looks = _two_looks(create_simulation(graph, choices, given, extents, backend=name), steps)
-            for static in program.statics:
+            for static in program.declared:
                 if static.role != "param":
                     one, last = (
                         distance(look[static.name], right[static.name], static.type)
@@ -204,7 +204,9 @@ def _judged(found: int, bound: Bound) -> str:
 
 def _bounds(graph: Graph, given: Mapping[str, object]) -> dict[str, tuple[Bound, Bound]]:
     """What is allowed after one step and after any number of them. What is given overwrites what `init` made."""
-    start: dict[str, Bound] = {static.name: 0 for static in graph.statics}
+    start: dict[str, Bound] = {static.name: 0 for static in graph.declared}
+    of_loops: Bound = 0 if is_exact(graph) else None  # turns are as many as a condition says
+    start |= {static.name: of_loops for static in graph.statics if static.inner}
     kernels = {kernel.name: kernel for kernel in graph.kernels}
     if INIT in kernels:
         start = {n: 0 if n in given else bound for n, bound in bounds_after(kernels[INIT], start).items()}

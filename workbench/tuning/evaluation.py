@@ -184,7 +184,7 @@ def _bound(compiled: Compiled, setup: Setup, seconds: float) -> float:
     """
     figures = measured_figures()
     main = compiled.plan.main
-    if row_of(setup.backend).runs_on != "threads" or figures is None or main.tiling is not None:
+    if row_of(setup.backend).runs_on != "threads" or figures is None or main.tiling is not None or compiled.graph.loops:
         return 0.0
     if len(main.plain.subkernels) == 1 and seconds < bound_seconds(main.plain, setup.extents, figures):
         moved = round(prod(setup.extents) * step_cost(main.plain).bytes_moved)

@@ -175,6 +175,19 @@ reduce_all
     wrong s.next = all(u)
     error line 2: all(u): builtin all runs over items, but this value has one value per cell
     advice Use reduce_all(u) for all cells.
+
+while_loop
+    u = field("u", boundary="periodic")
+    turns = scalar("turns", 0, "i64")
+    smooth = lambda u, n: ((u[-1] + 2 * u + u[+1]) / 4, n + 1)
+    rough = lambda u, n: reduce_max(u) - reduce_min(u) > 1
+    u.next, turns.next = while_loop(rough, smooth, (u, 0), at_most=50)
+    given u = [0, 8, 0, 0]
+    gives u = [2, 2.5, 2, 1.5], turns = 3
+    wrong u = field("u", boundary="periodic")
+    wrong u.next = while_loop(lambda u: u > 1, lambda u: u[+1] / 2, u, at_most=50)
+    error line 2: the condition of while_loop has a value in each cell, but all cells turn together
+    advice Reduce it: reduce_any(condition), or use iterate, where each cell turns for itself.
 """
 
 NUMBERS = r"""

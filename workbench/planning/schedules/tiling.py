@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from workbench.errors import PlanError
-from workbench.graph import Gather, Kernel, Periodic
+from workbench.graph import Gather, Graph, Kernel, Periodic
+from workbench.graph.diagnostics import REPEATED
 from workbench.graph.naming import formula, own_name, value_name
 from workbench.planning.axes import axes_of, axes_text
 from workbench.planning.dependence import dependences_of, orbit
@@ -68,6 +69,13 @@ def refusal(kernel: Kernel, step: Step, dim: int) -> Refusal | None:
     What the values mean comes first, then what is not built yet.
     """
     return next(_reductions(kernel, step), None) or next(_not_built(kernel, step, dim), None)
+
+
+def loops_refusal(graph: Graph) -> Refusal | None:
+    """Return why a while_loop keeps steps apart: no step can begin before its condition is known for all cells."""
+    for loop in graph.loops_before(REPEATED):
+        return Refusal("each step needs the end of a while_loop", loop.span.line or None, by_meaning=True)
+    return None
 
 
 def _reductions(kernel: Kernel, step: Step) -> Iterator[Refusal]:

@@ -125,6 +125,12 @@ def measure(
 def _check(graph: Graph, steps: int, bound: float) -> None:
     if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
         raise RunError(f"steps={steps!r} is no number of steps", advice="Pass a whole number from 1.")
+    if graph.loops:
+        raise RunError(
+            f"{graph.name} has a while_loop, whose errors are not measured: its turns depend on them",
+            advice="Measure a cell that makes one turn a step.",
+            line=graph.loops[0].span.line or None,
+        )
     if is_called(graph) and steps != 1:
         raise RunError(f"{graph.name} runs once at each call, not {steps} steps", advice="Leave steps= out.")
     if not isinstance(bound, int | float) or not 0 < bound < math.inf:

@@ -37,7 +37,7 @@ def narrow(graph: Graph, bound: float, measured: Callable[[Graph], float]) -> Na
 
 def candidates(graph: Graph) -> list[str]:
     """Names of floats, each once: statics, those of both sides of pairs as one, then values that are computed."""
-    statics = [s.name.removesuffix(SOURCE) for s in graph.statics if s.type.is_float]
+    statics = [s.name.removesuffix(SOURCE) for s in graph.declared if s.type.is_float]
     values = [
         name
         for kernel in graph.kernels

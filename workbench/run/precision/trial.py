@@ -90,7 +90,7 @@ def results(graph: Graph, start: Start, steps: int) -> dict[str, Array]:
 def _opened(graph: Graph, start: Start) -> dict[str, Array]:
     """As a simulation opens: defaults and numbers, `init`, then what was given."""
     state: dict[str, Array] = {}
-    for static in graph.statics:
+    for static in graph.declared:
         if static.role == "field":
             extents = extents_of(graph, static.name, start.extents)
             state[static.name] = np.full(extents, constant(0.0 if static.type.is_float else 0, static.type))
@@ -98,7 +98,7 @@ def _opened(graph: Graph, start: Start) -> dict[str, Array]:
             number = start.numbers.get(static.name, static.default or 0)
             state[static.name] = np.asarray(stored(number, static.type))
     if any(kernel.name == INIT for kernel in graph.kernels):
-        numbers = {s.name: state[s.name] for s in graph.statics if s.name in start.numbers}
+        numbers = {s.name: state[s.name] for s in graph.declared if s.name in start.numbers}
         made = KernelInterpreter(graph, graph.kernel(INIT), start.extents).step(state)
         state |= made | numbers
     for name, array in start.fields.items():

@@ -27,7 +27,7 @@ def is_crowd(graph: Graph, name: str) -> bool:
 
 def space_of(graph: Graph, name: str) -> Space:
     """The space of a field or of a named value; that of all axes where nothing carries the name."""
-    spaces = [static.space for static in graph.statics if name in (static.name, static.group)]
+    spaces = [static.space for static in graph.declared if name in (static.name, static.group)]
     for kernel in sorted(graph.kernels, key=lambda kernel: kernel.name != "step"):  # as a probe looks for it
         index = kernel.find(name)
         space = None if index is None else kernel.nodes[index].space

@@ -1,0 +1,232 @@
+"""Looping: a program whose graph has loops over whole arrays, as one that marches like any other.
+
+Each kernel of such a program is compiled like any kernel, the parts of loops too. A run of a kernel that has loops
+before it is a sequence of marches: for each loop one of `begin`, then one of `turn` until its condition is false, and
+at last the kernel itself. Compiled code looks at the condition and at `stop` after each turn as after each step; on a
+device the host reads the condition. Parts of loops store inner statics only, so that a step that is broken off has
+changed nothing that a user sees, and goes on where it was unless something was written meanwhile.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import inf
+from typing import Any
+
+import numpy as np
+
+from workbench.backends.base import (
+    Array,
+    Condition,
+    Ending,
+    Instance,
+    LaunchTime,
+    MarchRequest,
+    MarchResult,
+    Number,
+    Program,
+    StopFlag,
+)
+from workbench.backends.checks import too_long
+from workbench.backends.march_rule import ending_after, ending_before
+from workbench.errors import RunError
+from workbench.graph import While
+from workbench.planning.plan import Plan
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far the loops before a kernel are: the loop that is under way, and its turns so far, -1 before it began."""
+
+    kernel: str
+    loop: int = 0
+    turns: int = -1
+
+
+class LoopingProgram:
+    """A compiled program of kernels, some of which are parts of loops."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @property
+    def plan(self) -> Plan:
+        """The plan it was made from."""
+        return self.program.plan
+
+    @property
+    def compile_seconds(self) -> float:
+        """Seconds spent in compilers; 0 if nothing was compiled."""
+        return self.program.compile_seconds
+
+    @property
+    def from_cache(self) -> bool:
+        """Whether the binary came from the build cache."""
+        return self.program.from_cache
+
+    def compiler_words(self) -> Mapping[tuple[str, str], str]:
+        """(kernel, sub-kernel) -> what the compiler said of its loops when it made this program."""
+        return self.program.compiler_words()
+
+    def free_memory(self, beside: Instance | None = None) -> int | None:
+        """Bytes that an instance may take of the device's own memory; None where that is the host's."""
+        return self.program.free_memory(_bare(beside))
+
+    def instantiate(
+        self, extents: tuple[int, ...], threads: int = 0, beside: Instance | None = None
+    ) -> LoopingInstance:
+        """Allocate a state: fields zero, scalars and params at their defaults."""
+        return LoopingInstance(self.plan, self.program.instantiate(extents, threads, _bare(beside)))
+
+
+def _bare(instance: Instance | None) -> Instance | None:
+    return instance.instance if isinstance(instance, LoopingInstance) else instance
+
+
+class LoopingInstance:
+    """The state of one simulation; `instance` has it and runs one kernel at a time."""
+
+    def __init__(self, plan: Plan, instance: Instance) -> None:
+        self.plan, self.instance = plan, instance
+        self._progress: _Progress | None = None
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Cells of the domain along each axis."""
+        return self.instance.extents
+
+    @property
+    def memory_bytes(self) -> int:
+        """Bytes of all arrays."""
+        return self.instance.memory_bytes
+
+    def read_field(self, name: str) -> Array:
+        """A fresh C-ordered copy of the field's domain, on the host."""
+        return self.instance.read_field(name)
+
+    def take_over(self, other: Instance) -> None:
+        """Copy the whole state of another instance of this program; a step that was broken off begins anew."""
+        self._progress = None
+        bare = _bare(other)
+        assert bare is not None
+        self.instance.take_over(bare)
+
+    def write_field(self, name: str, values: Array) -> None:
+        """Copy `values` into the field's domain."""
+        self._progress = None
+        self.instance.write_field(name, values)
+
+    def read_global(self, name: str) -> Number:
+        """A param's or scalar's value."""
+        return self.instance.read_global(name)
+
+    def write_global(self, name: str, value: Number) -> None:
+        """Set a param or scalar; rounded to its type."""
+        self._progress = None
+        self.instance.write_global(name, value)
+
+    def device_view(self, name: str) -> Any:  # noqa: ANN401  # as the protocol says
+        """The live domain of a field, valid until the next march. What is written there begins a step anew."""
+        self._progress = None
+        return self.instance.device_view(name)
+
+    def time_launches(self, wanted: bool) -> None:
+        """Time launches from now on, or no longer."""
+        self.instance.time_launches(wanted)
+
+    def launch_times(self) -> tuple[LaunchTime, ...]:
+        """What was timed so far, of each launch in order."""
+        return self.instance.launch_times()
+
+    def close(self) -> None:
+        """Free the memory."""
+        self.instance.close()
+
+    def march(self, request: MarchRequest) -> MarchResult:
+        """Advance as MarchRequest says; broken off inside of a loop with fewer steps than were done to the end.
+
+        Raises RunError, with the loop's line, if a loop still goes on after the most turns that it may make. Where
+        steps were done before and the caller will ask again, because time is short, they are told first.
+        """
+        loops = self.plan.graph.loops_before(request.kernel)
+        if not loops:
+            self._progress = None
+            return self.instance.march(request)
+        begin, done, current = time.monotonic(), 0, False
+        results: list[MarchResult] = []
+        ended = ending_before(request)
+        while ended is None:
+            try:
+                ended = self._turned(loops, request, request.seconds - (time.monotonic() - begin))
+            except RunError:
+                if not done or request.seconds == inf:
+                    raise
+                ended = "time"
+            if ended is not None:
+                break
+            result = self._stepped(request, done)
+            results.append(result)
+            done += 1
+            current, met = result.diagnostics_current, result.ended == "until"
+            ended = ending_after(request, done, met=met, seconds=time.monotonic() - begin)
+        return MarchResult(done, ended, current, *self._recorded(results))
+
+    def _stepped(self, request: MarchRequest, done: int) -> MarchResult:
+        """The kernel itself, once, after its loops."""
+        self._progress = None
+        last = done + 1 == request.steps
+        one = replace(
+            request,
+            steps=1,
+            first_step=request.first_step + done,
+            observe_last=request.observe_last and last,
+            stop=StopFlag(),
+            seconds=inf,
+        )
+        return self.instance.march(one)
+
+    def _recorded(self, results: list[MarchResult]) -> tuple[Array, tuple[Array, ...]]:
+        """The steps that were observed, and the scalars then."""
+        scalars = self.plan.graph.scalars
+        steps = np.concatenate([np.zeros(0, np.int64), *(result.observed_steps for result in results)])
+        values = [
+            np.concatenate([np.zeros(0, static.type.numpy), *(result.observed[k] for result in results)])
+            for k, static in enumerate(scalars)
+        ]
+        return steps, tuple(values)
+
+    def _turned(self, loops: tuple[While, ...], request: MarchRequest, seconds: float) -> Ending | None:
+        """Run the loops before a kernel to their ends; "stopped" or "time" if they are not there yet."""
+        end = time.monotonic() + seconds
+        if self._progress is None or self._progress.kernel != request.kernel:
+            self._progress = _Progress(request.kernel)
+        progress = self._progress
+        while progress.loop < len(loops):
+            loop = loops[progress.loop]
+            if progress.turns < 0:
+                self.instance.march(MarchRequest(loop.begin, 1))
+                progress.turns = 0
+            ended = self._turn(loop, progress, request.stop, end - time.monotonic())
+            if ended is not None:
+                return ended
+            progress.loop, progress.turns = progress.loop + 1, -1
+        return None
+
+    def _turn(self, loop: While, progress: _Progress, stop: StopFlag, seconds: float) -> Ending | None:
+        """Make the turns of one loop that are left; why it was broken off, None if it has ended."""
+        while self.instance.read_global(loop.going):
+            if progress.turns >= loop.at_most:
+                if loop.at_most_ok:
+                    return None
+                self._progress = None
+                raise too_long(self.plan.graph, loop)
+            left, over = loop.at_most - progress.turns, (Condition(loop.going, "==", 0.0),)
+            result = self.instance.march(
+                MarchRequest(loop.turn, left, until=over, stop=stop, seconds=max(seconds, 0.0))
+            )
+            progress.turns += result.steps
+            if result.ended in ("stopped", "time"):
+                return result.ended
+        return None

@@ -1,0 +1,250 @@
+"""Loops over whole arrays: a body that may read neighbours and reduce, and one condition for all cells.
+
+The body is traced on placeholders: Loads of inner statics, which keep what a loop carries from one turn to the next.
+A loop becomes two kernels that run before the one where it stands (graph.While): `begin` stores the first values,
+`turn` the next ones, and both whether there is another turn. What the loop ends with is in the same inner statics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from workbench.errors import TraceError
+from workbench.frontend.boundaries import extend_term, parse_sides
+from workbench.frontend.loops import carried_types, names_of
+from workbench.frontend.operations import check_storable
+from workbench.frontend.promotion import convert, meeting_space
+from workbench.frontend.trace import KernelState, Operand, Term, Trace, current_trace
+from workbench.frontend.value import operand, wrap
+from workbench.graph import GLOBAL, Extend, Load, Reduce, Space, Static, StorageType, While
+from workbench.graph.types import BOOL
+
+_MOST_ROUNDS = 4
+"""Times that a body is traced until each value has the axes that its body gives it; two are the most so far."""
+
+
+def while_loop(
+    condition: Callable[..., object],
+    body: Callable[..., object],
+    start: object,
+    *,
+    at_most: object,
+    at_most_ok: object = False,
+) -> Any:  # noqa: ANN401  # as the start: one value or a tuple
+    """Turn as long as a condition on whole arrays holds; returns what the last turn made.
+
+    condition: a function of the values to one condition for all cells, asked before each turn:
+    lambda p, r: reduce_max(abs(r)) > 1e-6. body: a function of the values to the next ones, as many as `start` has; it
+    may read neighbours and reduce. start: one value or a tuple of them; a field continues outside by its own boundary
+    rule in each turn. at_most: the most turns, a whole number; if the condition still holds then, the run ends with an
+    error, or with at_most_ok=True the values are what they are. All steps of the loop are inside one step.
+    """
+    trace = current_trace("while_loop")
+    if trace.turning:
+        raise TraceError(
+            "a while_loop stands inside of another one", advice="Use repeat or iterate inside, or one loop."
+        )
+    if trace.positions is not None:
+        raise TraceError(
+            "a while_loop stands in a function of arrays, where it is not built yet",
+            advice="Write the cell with array(...) and output(...), or loop in Python around a function of one turn.",
+        )
+    starts = [operand(each) for each in (start if isinstance(start, tuple | list) else (start,))]
+    if not starts:
+        raise TraceError(
+            "while_loop carries no value", advice="Give a value or a tuple of values as its third argument."
+        )
+    for what, given in (("condition", condition), ("body", body)):
+        if not callable(given):
+            raise TraceError(
+                f"while_loop is given {given!r} as its {what}", advice="Give a function: lambda p: 0.5 * p."
+            )
+    most = _most_turns(at_most)
+    if not isinstance(at_most_ok, bool):
+        raise TraceError(f"at_most_ok is {at_most_ok!r}", advice="Give True or False.")
+    draft = _Draft(trace, carried_types(trace, starts), names_of(body, len(starts)))
+    held = draft.traced(starts, condition, body)
+    draft.keep_numbers()
+    trace.loops.append((draft.loop(most, at_most_ok), draft.begin, draft.turn))
+    values = [wrap(term) for term in held]
+    return tuple(values) if isinstance(start, tuple | list) else values[0]
+
+
+def _most_turns(most: object) -> int:
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise TraceError(f"while_loop makes at most {most!r} turns", advice="Give a whole number, such as at_most=500.")
+    return most
+
+
+@dataclass(frozen=True, slots=True)
+class _Carried:
+    """A value that the loop carries: its inner static, and its first value, with its outside."""
+
+    static: Static
+    first: Term
+
+    def continued(self, term: Term) -> Term:
+        """Another value of the loop, with the outside of the first one."""
+        node = self.first.node
+        if not isinstance(node.instruction, Extend):
+            return term
+        sides, given = node.instruction.sides, node.operands[1:]
+        return term.trace.emit(lambda pool: pool.extend(term.index, sides, given)).in_order(term.order)
+
+
+class _Draft:
+    """A loop while it is traced."""
+
+    def __init__(self, trace: Trace, types: tuple[StorageType, ...], names: tuple[str, ...]) -> None:
+        self.trace, self.types, self.names = trace, types, names
+        self.number = len(trace.loops) + 1
+        self.home = trace.kernel
+        span = trace.here()
+        self.span = span
+        self.begin = KernelState(f"{self.home.name}_begin_{self.number}", span)
+        self.turn = KernelState(f"{self.home.name}_turn_{self.number}", span)
+
+    def traced(
+        self, starts: Sequence[Operand], condition: Callable[..., object], body: Callable[..., object]
+    ) -> list[Term]:
+        """Trace condition and body, note what both kernels store, and return the values that the loop ends with."""
+        trace, spaces = self.trace, [meeting_space(self.trace, [each]) for each in starts]
+        for number in range(_MOST_ROUNDS):
+            carried = [self._carried(k, each, spaces[k], number) for k, each in enumerate(starts)]
+            held = [self._held(name, each) for name, each in zip(self.names, carried, strict=True)]
+            made = self._next(body, held)
+            wider = [meeting_space(trace, [holder, each]) for holder, each in zip(held, made, strict=True)]
+            if wider == spaces:
+                break
+            spaces = wider
+        else:
+            raise TraceError("the body of while_loop gives values of other axes in each turn", advice="Give the same.")
+        going = self._static("while", BOOL, GLOBAL, 0)
+        nexts = [
+            convert(trace, each, one.static.type, one.static.space) for each, one in zip(made, carried, strict=True)
+        ]
+        first = self._condition(condition, [one.first for one in carried])
+        again = self._condition(condition, [one.continued(term) for one, term in zip(carried, nexts, strict=True)])
+        for one, term in zip(carried, nexts, strict=True):
+            trace.declare(one.static, "a value of a while_loop")
+            self.begin.stores[one.static.name] = (one.first, self.span)
+            self.turn.stores[one.static.name] = (term, self.span)
+        trace.declare(going, "the condition of a while_loop")
+        self.begin.stores[going.name] = (first, self.span)
+        self.turn.stores[going.name] = (again, self.span)
+        return held
+
+    def loop(self, most: int, most_ok: bool) -> While:
+        """The loop of the graph."""
+        names = self.home.name, self.begin.name, self.turn.name, self._name("while", 0)
+        return While(*names, most, most_ok, self.span)
+
+    def keep_numbers(self) -> None:
+        """Let `begin` keep numbers that reductions made before the loop, so that no turn makes them again."""
+        pool = self.trace.pool
+        needed, waiting = set[int](), [term.index for term, _ in self.turn.stores.values()]
+        while waiting:
+            index = waiting.pop()
+            if index not in needed:
+                needed.add(index)
+                waiting += pool.node(index).operands
+        turning, reduced = set[int](), set[int]()
+        for index in sorted(needed):
+            node = pool.node(index)
+            loaded = node.instruction.name if isinstance(node.instruction, Load) else ""
+            if loaded in self.begin.stores or turning.intersection(node.operands):
+                turning.add(index)
+            elif isinstance(node.instruction, Reduce) or reduced.intersection(node.operands):
+                reduced.add(index)
+        border = dict.fromkeys(
+            operand
+            for index in sorted(needed)
+            for operand in pool.node(index).operands
+            if operand in reduced and pool.node(operand).is_global
+            if index in turning or not pool.node(index).is_global
+        )
+        for count, index in enumerate(border, 1):
+            kept = self._static("while", pool.node(index).value_type, GLOBAL, count)
+            self.trace.declare(kept, "a number before a while_loop")
+            self.begin.stores[kept.name] = (Term(self.trace, index), self.span)
+            self.turn.kept[index] = kept.name
+
+    def _name(self, what: str, count: int) -> str:
+        return f"{what}_{self.home.name}_{self.number}" + (f"_{count}" if count else "")
+
+    def _static(self, what: str, type_: StorageType, space: Space, count: int) -> Static:
+        role: Literal["scalar", "field"] = "scalar" if space.is_global else "field"
+        static = Static(self._name(what, count), role, type_, space, span=self.span, inner=True)
+        if static.name not in self.trace.statics:
+            self.trace.pool.declare(static)
+        return static
+
+    def _carried(self, number: int, start: Operand, space: Space, count: int) -> _Carried:
+        """A value that is carried, in this space; what has no rule outside takes the cell's default."""
+        trace = self.trace
+        static = self._static(self.names[number], self.types[number], space, count)
+        first = convert(trace, start, static.type, space)
+        if not space.is_global and space == trace.grid and not isinstance(first.node.instruction, Extend):
+            first = extend_term(trace, first, parse_sides(trace, None, f"{self.names[number]} of while_loop"))
+        return _Carried(static, first)
+
+    def _held(self, name: str, carried: _Carried) -> Term:
+        """What the body is given for a value, and what the loop ends with."""
+        loaded = self.trace.emit(lambda pool: pool.load(carried.static.name)).in_order(carried.first.order)
+        self.trace.pool.annotate(loaded.index, name=name)
+        return carried.continued(loaded)
+
+    def _next(self, body: Callable[..., object], held: Sequence[Term]) -> list[Operand]:
+        """The next values, as the body makes them of placeholders."""
+        made = self._called(body, held)
+        parts = tuple(made) if isinstance(made, tuple | list) else (made,)
+        if len(parts) != len(held):
+            raise TraceError(
+                f"the body of while_loop gives {len(parts)} value{'s' * (len(parts) != 1)} of {len(held)}",
+                advice="Return the next value of each argument, in their order.",
+            )
+        found = [operand(part) for part in parts]
+        for name, type_, each in zip(self.names, self.types, found, strict=True):
+            self._check(name, type_, each)
+        return found
+
+    def _check(self, name: str, type_: StorageType, made: Operand) -> None:
+        """The next value must have the kind of the first one."""
+        if isinstance(made, Term):
+            check_storable(self.trace, name, type_, made.type, written="the body of while_loop")
+        elif (isinstance(made, float) and not type_.is_float) or (type_ == BOOL) != isinstance(made, bool):
+            what = f"{name} is {type_}, but the body of while_loop gives {made!r}"
+            raise TraceError(what, advice="Write a number of that type.")
+
+    def _condition(self, condition: Callable[..., object], values: Sequence[Term]) -> Term:
+        """Whether there is another turn, from these values. One number for all cells."""
+        goes = operand(self._called(condition, values))
+        if not isinstance(goes, Term) or goes.type != BOOL:
+            shown = goes.type if isinstance(goes, Term) else repr(goes)
+            raise TraceError(
+                f"the condition of while_loop gives {shown}", advice="Compare: lambda r: reduce_max(abs(r)) > 1e-6."
+            )
+        if goes.is_local:
+            raise TraceError(
+                "the condition of while_loop has a value in each cell, but all cells turn together",
+                advice="Reduce it: reduce_any(condition), or use iterate, where each cell turns for itself.",
+            )
+        return goes
+
+    def _called(self, function: Callable[..., object], values: Sequence[Term]) -> object:
+        """What a function of the loop gives; it stores nothing itself."""
+        trace, before = self.trace, dict(self.trace.kernel.stores)
+        trace.turning = True
+        try:
+            made = function(*(wrap(value) for value in values))
+        finally:
+            trace.turning = False
+        written = [name for name in trace.kernel.stores if name not in before]
+        if written:
+            raise TraceError(
+                f"{written[0]}.next is assigned inside of a while_loop",
+                advice=f"Carry the value, and assign {written[0]}.next after the loop.",
+            )
+        return made

@@ -4,7 +4,14 @@ import os
 
 import pytest
 
-from workbench.backends.processor import available_threads, group_quota, processor_text, telling_lines
+from workbench.backends import processor
+from workbench.backends.processor import (
+    available_threads,
+    group_quota,
+    processor_text,
+    shared_cache_bytes,
+    telling_lines,
+)
 
 
 def groups(root, membership, **quotas):
@@ -69,3 +76,10 @@ def test_only_what_a_compiler_may_use_tells_processors_apart():
 def test_this_processor_says_the_same_twice():
     assert processor_text()
     assert processor_text() == processor_text()
+
+
+def test_threads_share_the_third_cache_with_cores_that_are_not_seen(monkeypatch):
+    monkeypatch.setattr(processor, "_cache_sizes", lambda: {"1": 1 << 15, "2": 1 << 20, "3": 1 << 25})
+    assert [shared_cache_bytes(threads) for threads in (1, 4, 16)] == [1 << 22, 1 << 22, 1 << 20]
+    monkeypatch.setattr(processor, "_cache_sizes", dict)
+    assert shared_cache_bytes(1) == 0

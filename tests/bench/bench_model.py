@@ -15,7 +15,7 @@ from statistics import median
 
 import numpy as np
 
-from workbench.backends.processor import cache_bytes
+from workbench.backends.processor import cache_bytes, shared_cache_bytes
 from workbench.backends.toolchain import find_toolchain
 from workbench.commands.bench.problems import problem_named
 from workbench.planning.cost import CacheLevel, HostFigures
@@ -108,7 +108,8 @@ def measure(name, shape, figures, rounds):
         "tile": (simulation_of(problem, shape, "diamond"), 64),
     }
     kernels = {kind: run.compiled.plan.main for kind, (run, _) in runs.items()}
-    sizes = tile_sizes(kernels["tile"], extents, runs["tile"][0].compiled.plan.choices.plan.tiling, 1, cache_bytes())
+    caches = cache_bytes(), shared_cache_bytes(1)
+    sizes = tile_sizes(kernels["tile"], extents, runs["tile"][0].compiled.plan.choices.plan.tiling, 1, *caches)
     for run, steps in runs.values():
         run.run(steps, progress=silent)
     found = {kind: [] for kind in runs}

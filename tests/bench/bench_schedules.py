@@ -15,7 +15,7 @@ from statistics import median
 
 import numpy as np
 
-from workbench.backends.processor import cache_bytes
+from workbench.backends.processor import cache_bytes, shared_cache_bytes
 from workbench.planning.schedules.locality import tile_sizes, updates_per_move
 from workbench.run.progress import silent
 from workbench.solvers import advection, gray_scott, heat, life, maxwell, wave
@@ -59,7 +59,8 @@ def seconds(run, steps, clock):
 def sizes_text(tiled, shape, threads):
     """Height, width and chunk of tiles, and how often a cell is updated for each time that it moves."""
     kernel = tiled.compiled.plan.main
-    sizes = tile_sizes(kernel, shape, tiled.compiled.plan.choices.plan.tiling, threads, cache_bytes())
+    caches = cache_bytes(), shared_cache_bytes(threads)
+    sizes = tile_sizes(kernel, shape, tiled.compiled.plan.choices.plan.tiling, threads, *caches)
     if sizes is None or kernel.tiling is None:
         return "no room for tiles"
     moves = updates_per_move(kernel.tiling, shape, sizes) / kernel.tiling.levels

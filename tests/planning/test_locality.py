@@ -11,7 +11,7 @@ from workbench.planning import plan_graph
 from workbench.planning.choices import TilingChoices
 from workbench.planning.schedules.diamond import lattice
 from workbench.planning.schedules.least_traffic import least_bytes
-from workbench.planning.schedules.locality import tile_sizes, updates_per_move
+from workbench.planning.schedules.locality import bytes_in_use, tile_sizes, updates_per_move
 from workbench.planning.schedules.locality_table import locality_table, locality_text, shape_row
 from workbench.planning.schedules.shapes import Shape, crossing, diamond_base, lattice_tile, tower, uses_of
 
@@ -138,6 +138,16 @@ def test_a_larger_cache_has_tiles_that_move_less():
     for cache in (MIB // 4, MIB, 4 * MIB):
         gains.append(updates_per_move(kernel.tiling, extents, tile_sizes(kernel, extents, TilingChoices(), 2, cache)))
     assert gains == sorted(set(gains))
+
+
+@pytest.mark.parametrize("shared", [2 * MIB, 4 * MIB])
+def test_planes_may_lie_in_a_cache_behind_the_own_one(shared):
+    kernel, extents = tiled(WAVE, 3), (384,) * 3
+    small, tall = (tile_sizes(kernel, extents, TilingChoices(), 2, MIB, room) for room in (0, shared))
+    assert tall.height > small.height
+    assert bytes_in_use(kernel, extents, small) <= 0.6 * MIB < bytes_in_use(kernel, extents, tall) <= shared
+    rows, plane = tiled(HEAT, 2), (4096, 4096)
+    assert tile_sizes(rows, plane, TilingChoices(), 2, MIB, shared) == tile_sizes(rows, plane, TilingChoices(), 2, MIB)
 
 
 def test_there_is_no_tile_without_room_depth_or_tiling():

@@ -34,7 +34,7 @@ from workbench.backends.loop_sizes import most_cells
 from workbench.backends.march_record import March as _March
 from workbench.backends.march_record import PreparedMarch, type_number
 from workbench.backends.march_rule import diagnostic_scalars, watches
-from workbench.backends.processor import available_threads, cache_bytes
+from workbench.backends.processor import available_threads, cache_bytes, shared_cache_bytes
 from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.teams import usable_threads
 from workbench.codegen.cpp.render import openmp_headers, render_openmp
@@ -353,7 +353,8 @@ class OpenmpInstance:
 
     def _tile_sizes(self, kernel: KernelPlan) -> TileSizes | None:
         """How many steps of a kernel run together here, in tiles of which size."""
-        return tile_sizes(kernel, self.extents, self.plan.choices.plan.tiling, self.threads, cache_bytes())
+        caches = cache_bytes(), shared_cache_bytes(self.threads)
+        return tile_sizes(kernel, self.extents, self.plan.choices.plan.tiling, self.threads, *caches)
 
     # ---- memory
 

@@ -61,18 +61,31 @@ def _darwin_processor() -> str:
     return f"{platform.machine()} {' '.join(done.stdout.split())}"
 
 
-@cache
 def cache_bytes() -> int:
     """Bytes of a core's second cache, CACHE_BYTES where the system does not say."""
-    found = [CACHE_BYTES]
+    return _cache_sizes().get("2", CACHE_BYTES)
+
+
+def shared_cache_bytes(threads: int) -> int:
+    """Bytes that each of so many threads may fill of the third cache, 0 where the system tells of none.
+
+    At most an eighth: cores that this process does not see, of other machines on the same processor, use it too.
+    """
+    return _cache_sizes().get("3", 0) // max(8, 2 * threads)
+
+
+@cache
+def _cache_sizes() -> dict[str, int]:
+    """Bytes of the first core's caches for data, by level, as Linux tells them."""
+    found = {}
     for folder in Path("/sys/devices/system/cpu/cpu0/cache").glob("index[0-9]*"):
         try:
             kind, level, size = ((folder / name).read_text().strip() for name in ("type", "level", "size"))
         except OSError:
             continue
-        if kind != "Instruction" and level == "2" and size.endswith("K") and size[:-1].isdigit():
-            found = [int(size[:-1]) << 10]
-    return found[-1]
+        if kind != "Instruction" and size.endswith("K") and size[:-1].isdigit():
+            found[level] = int(size[:-1]) << 10
+    return found
 
 
 def available_threads() -> int:

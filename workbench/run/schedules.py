@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.backends.processor import available_threads, cache_bytes
+from workbench.backends.processor import available_threads, cache_bytes, shared_cache_bytes
 from workbench.backends.registry import row_of
 from workbench.errors import PlanError
 from workbench.graph import Graph
@@ -69,5 +69,6 @@ def _planned(graph: Graph, choices: Choices, backend: str) -> Plan | None:
 def _pays(plan: Plan | None, extents: tuple[int, ...], threads: int) -> bool:
     if plan is None or plan.main.tiling is None:
         return False
-    sizes = tile_sizes(plan.main, extents, plan.choices.plan.tiling, threads, cache_bytes())
+    caches = cache_bytes(), shared_cache_bytes(threads)
+    sizes = tile_sizes(plan.main, extents, plan.choices.plan.tiling, threads, *caches)
     return sizes is not None and pays(plan.main, extents, sizes)

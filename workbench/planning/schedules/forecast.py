@@ -1,6 +1,6 @@
 """Forecast: how fast steps and tiles will run, from what their shapes move and what was measured of the machine.
 
-All that a cell reads and stores goes through the nearest cache, each array of a step once through the second one, and
+All that a cell reads and stores goes through the nearest cache, each array of a step once through the next one, and
 what crosses the border of a step or tile through memory. Their times are added, because loops wait for most of what
 comes from further away; arithmetic is done beside the loads.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from workbench.planning.cost import HostFigures, step_cost
 from workbench.planning.plan import KernelPlan
-from workbench.planning.schedules.locality import CACHE_BYTES, TileSizes
+from workbench.planning.schedules.locality import CACHE_BYTES, TileSizes, bytes_in_use
 from workbench.planning.schedules.locality_table import locality_table
 
 
@@ -53,15 +53,21 @@ def forecasts(
 
     Nothing where it is not known how fast caches are. The memory's figure counts every byte that moves: a store to an
     array that is not read brings its line in first, which a step is charged for. cache_bytes: of the second caches.
+    Tiles that do not fit into one go through the third.
     """
     if len(figures.levels) < 2:
         return ()
     rows = {row.shape: row.bytes_per_update for row in locality_table(kernel, extents, sizes)}
-    near, second = rows["cell"] / figures.levels[0].bandwidth, rows["step"] / figures.bandwidth_of(cache_bytes // 2)
+    near = rows["cell"] / figures.levels[0].bandwidth
+    held = {"step": cache_bytes // 2, "tile": cache_bytes // 2}
+    if sizes is not None and kernel.tiling is not None:
+        used = bytes_in_use(kernel, extents, sizes)
+        held["tile"] = used if used > cache_bytes else cache_bytes // 2
+    second = {shape: rows["step"] / figures.bandwidth_of(size) for shape, size in held.items()}
     arithmetic = step_cost(kernel.plain).doubles / figures.flops
     rows["step"] += _brought_in(kernel)
     return tuple(
-        Forecast(shape, near, second, rows[shape] / figures.bandwidth, arithmetic)
+        Forecast(shape, near, second[shape], rows[shape] / figures.bandwidth, arithmetic)
         for shape in ("step", "tile")
         if shape in rows
     )

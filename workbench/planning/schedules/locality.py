@@ -41,11 +41,13 @@ def tile_sizes(
     choices: TilingChoices,
     threads: int = 1,
     cache_bytes: int = CACHE_BYTES,
+    shared_bytes: int = 0,
 ) -> TileSizes | None:
     """Return the sizes of tiles of these extents, None where a kernel or its extents have no room for any.
 
     What the choices say counts; what they leave open (0, no widths) is chosen so that what a tile works on at a time
-    fits into the cache, and that each thread has tiles enough.
+    fits into the cache, and that each thread has tiles enough. shared_bytes: a thread's part of a cache behind its
+    core's own, where planes of three dimensions may be: levels pass through few of them at a time.
     """
     tiling = kernel.tiling
     depth = choices.depth or DEPTH
@@ -56,7 +58,8 @@ def tile_sizes(
     given = (*choices.widths, *[0 for _ in extents])
     slope = max(tiling.slopes[axis], 1)
     chunk = (given[swept] if swept is not None else 0) or _chunk(kernel, tiling, extents, cache_bytes)
-    width = given[axis] or 2 * slope * _height(kernel, tiling, extents, threads, cache_bytes, chunk)
+    room = max(_SHARE * cache_bytes, shared_bytes if len(extents) > 2 else 0)
+    width = given[axis] or 2 * slope * _height(kernel, tiling, extents, threads, room, chunk)
     found = lattice(extents[axis], slope, width, depth * tiling.levels, tiling.rings[axis])
     return None if found is None else TileSizes(depth, found.height, found.spaces, chunk)
 
@@ -73,18 +76,22 @@ def _chunk(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], cache_b
     return extents[1] + lag if cells >= extents[1] + lag else max(cells, _LEAST_CELLS)
 
 
-def _height(
-    kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], threads: int, cache_bytes: int, chunk: int
-) -> int:
-    """The tallest tile whose rows in use at a time fit into the cache, with at least two tiles a thread."""
+def _height(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], threads: int, room: float, chunk: int) -> int:
+    """The tallest tile whose rows in use at a time take at most `room` bytes, with at least two tiles a thread."""
     axis = tiling.roles.index("diamond")
     slope = max(tiling.slopes[axis], 1)
     tallest = _TALLEST if len(extents) > 1 else _TALLEST_OF_LINES
     enough = max(extents[axis] // (4 * slope * threads), 1) if threads > 1 else tallest
     for height in range(min(tallest, enough), 1, -1):
-        if _bytes_in_use(kernel, tiling, extents, height, chunk) <= _SHARE * cache_bytes:
+        if _bytes_in_use(kernel, tiling, extents, height, chunk) <= room:
             return height
     return 1
+
+
+def bytes_in_use(kernel: KernelPlan, extents: tuple[int, ...], sizes: TileSizes) -> int:
+    """Return how many bytes of all arrays a tile works on at a time."""
+    assert kernel.tiling is not None
+    return _bytes_in_use(kernel, kernel.tiling, extents, sizes.height, sizes.chunk)
 
 
 def _bytes_in_use(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], height: int, chunk: int) -> int:

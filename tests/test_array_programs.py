@@ -8,7 +8,7 @@ import pytest
 
 from tests.kit.bits import assert_same_bits
 from workbench.pipeline import counters
-from workbench.programs import canny, floyd_warshall, fluid, k_means, md5
+from workbench.programs import canny, floyd_warshall, fluid, k_means, md5, radix_sort
 
 
 def shape_of(machine):
@@ -39,6 +39,27 @@ def by_dijkstra(edges, start):
                 far[other] = length + weight
                 heapq.heappush(waiting, (length + weight, other))
     return far
+
+
+@pytest.mark.parametrize("n", [0, 1, 240, 5000])
+def test_radix_sort(n):
+    draw = np.random.default_rng(n)
+    keys = draw.integers(0, 2**32, n, dtype=np.uint32) & np.uint32(0xF0F0_00FF)  # many are equal
+    keys[: n // 50] = 2**32 - 1  # as the keys that fill the last row
+    number, order = np.arange(1, n + 1, dtype=np.uint32), np.argsort(keys, kind="stable")
+    for how in ({"backend": "reference"}, {"backend": "openmp", "threads": 3}):
+        ordered, moved = radix_sort.radix_sort(keys, number, **how)
+        assert np.array_equal(ordered, keys[order])
+        assert np.array_equal(moved, number[order])
+
+
+def test_a_pass_of_the_radix_sort_is_seven_loops_on_every_backend():
+    keys = np.random.default_rng(1).integers(0, 2**32, 2 * radix_sort.ROW, dtype=np.uint32)
+    same_bits(radix_sort.by_digit, keys, np.sqrt(keys), 8)
+    assert shape_of(radix_sort.by_digit.machine(keys, keys, 8))[0] == 7
+    traced = repr(radix_sort.by_digit)
+    radix_sort.by_digit(keys, np.sqrt(keys), 12, backend="openmp")
+    assert repr(radix_sort.by_digit) == traced  # the digit is a number: nothing is compiled for another one
 
 
 @pytest.mark.parametrize("n", [5, 70])

@@ -40,6 +40,7 @@ from workbench.frontend.time_integration import courant_step, leapfrog, midpoint
 from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, operand, wrap
 from workbench.frontend.while_loops import while_loop
+from workbench.frontend.whole_numbers import popcount, quotient, rest, rotate_left, rotate_right
 from workbench.frontend.windows import windows
 from workbench.frontend.words import document
 from workbench.graph import OPERATORS, Operator, Space
@@ -319,8 +320,8 @@ __all__ = [
     "param",
     "particles",
     "periodic",
-    "pi",
-    "power",
+    "pi", "popcount",
+    "power", "quotient",
     "random",
     "reduce_all",
     "reduce_any",
@@ -329,8 +330,8 @@ __all__ = [
     "reduce_product",
     "reduce_sum",
     "reflect", "repeat",
-    "replicate",
-    "rolling",
+    "replicate", "rest",
+    "rolling", "rotate_left", "rotate_right",
     "rsqrt",
     "scalar", "scan", "scan_segments", "scatter",
     "shift",

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from workbench.errors import TraceError
-from workbench.frontend.axis_table import LeastOrigin, Meeting, ProductOrigin, QuotientOrigin
+from workbench.frontend.axis_table import AnyOrigin, LeastOrigin, Meeting, Origin, ProductOrigin, QuotientOrigin
 from workbench.frontend.places import read_at
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import meeting_space, spread
@@ -101,13 +101,13 @@ def reshape(positions: FunctionPositions, term: Term, shape: Sequence[object]) -
     """
     text, table = positions.trace.text_here("reshape"), positions.table
     order = order_of(term)
-    if not shape or sum(isinstance(each, int) and each == -1 for each in shape) > 1:
+    if not shape or sum(map(_is_left, shape)) > 1:
         raise TraceError(f"{text}: the shape is {tuple(shape)!r}", advice="Give a length for each axis, one may be -1.")
     whole = tuple(table.origin(axis) for axis in order if axis is not None)
-    lengths = [None if isinstance(each, int) and each == -1 else positions.length_of(each) for each in shape]
-    rest = tuple(table.origins[each] for each in lengths if each is not None)
-    left = table.length(whole[0] if len(whole) == 1 and not rest else QuotientOrigin(whole, rest))
-    numbers = [left if each is None else each for each in lengths]
+    rest = tuple(_origin(positions, each) for each in shape if not _is_left(each))
+    left = whole[0] if len(whole) == 1 and not rest else QuotientOrigin(whole, rest)
+    # In the order of the shape, which is then that of the program's axes: rows of new arrays lie in memory.
+    numbers = [table.length(left) if _is_left(each) else positions.length_of(each) for each in shape]
     origins = tuple(table.origins[each] for each in numbers)
     if origins != whole and rest:
         before, after = table.length(ProductOrigin(whole)), table.length(ProductOrigin(origins))
@@ -118,6 +118,18 @@ def reshape(positions: FunctionPositions, term: Term, shape: Sequence[object]) -
         positions.widen(axis)
     found = _of_arguments(positions, term, axes)
     return (_at_places(positions, term, axes) if found is None else found).in_order(axes)
+
+
+def _is_left(length: object) -> bool:
+    """Whether it stands for the elements that the other lengths leave."""
+    return isinstance(length, int) and length == -1
+
+
+def _origin(positions: FunctionPositions, length: object) -> AnyOrigin:
+    """Where a given length comes from; a number that no array has yet gets no axis before its turn."""
+    if type(length) is int and length >= 0 and Origin("", length) not in positions.table.origins:
+        return Origin("", length)
+    return positions.table.origins[positions.length_of(length)]
 
 
 def _of_arguments(positions: FunctionPositions, term: Term, axes: tuple[Axis, ...]) -> Term | None:

@@ -2,6 +2,7 @@
 
 `dot_product`, `black_scholes` (prices of options), `canny` (edges of a picture), `floyd_warshall` (shortest paths),
 `fluid` (stable fluids in a box), `histogram`, `k_means`, `mandelbrot`, `md5`, `matrix_product`, `sparse_product`,
+`radix_sort` (stable, of keys with a payload),
 `n_body` (gravity, as a function of arrays and as a cell of pairs). Machines: `hermite` (a star cluster in f64, dd or
 both), `loop_integral` (a Feynman diagram in f64 or dd), `plasma` (particles in cells). Each is imported on first use:
 `workbench.programs.dot_product.dot_product(x, y)`.
@@ -25,6 +26,7 @@ NAMES = (
     "md5",
     "n_body",
     "plasma",
+    "radix_sort",
     "sparse_product",
 )
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from workbench.array_function import collective
-from workbench.language import fold, generate, minimum
+from workbench.language import fold, generate, minimum, rotate_left
 
 MOST_BYTES = 55
 """The longest text that fits one block."""
@@ -51,7 +51,7 @@ def _digests(words: Any) -> tuple[Any, Any, Any, Any]:  # noqa: ANN401  # traced
             mixed, place = c ^ (b | ~d), (7 * step) % 16
         total = a + mixed + _ADDED[step] + words[place]
         by = _TURNS[turn][step % 4]
-        a, b, c, d = d, b + ((total << by) | (total >> (32 - by))), b, c
+        a, b, c, d = d, b + rotate_left(total, by), b, c
     return start[0] + a, start[1] + b, start[2] + c, start[3] + d
 
 

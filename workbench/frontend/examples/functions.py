@@ -112,6 +112,56 @@ copysign
     wrong u.next = copysign(u, u > 0)
     error line 2: a condition (bool) meets a number (f64)
     advice Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.
+
+rotate_left
+    u = field("u", dtype="u8")
+    u.next = rotate_left(u, 3)
+    given u = [1, 129]
+    gives u = [8, 12]
+    wrong u = field("u")
+    wrong u.next = rotate_left(u, 3)
+    error line 2: rotate_left(u, 3) takes whole numbers of the program, not f64
+    advice Cast it: astype(x, "i64").
+
+rotate_right
+    u = field("u", dtype="u8")
+    u.next = rotate_right(u, 1)
+    given u = [1, 6]
+    gives u = [128, 3]
+    wrong u = field("u")
+    wrong u.next = rotate_right(u, 1)
+    error line 2: rotate_right(u, 1) takes whole numbers of the program, not f64
+    advice Cast it: astype(x, "i64").
+
+popcount
+    u = field("u", dtype="i64")
+    u.next = popcount(u)
+    given u = [7, -1]
+    gives u = [3, 64]
+    wrong u = field("u")
+    wrong u.next = popcount(u)
+    error line 2: popcount(u) takes whole numbers of the program, not f64
+    advice Cast it: astype(x, "i64").
+
+quotient
+    u = field("u", dtype="i32")
+    u.next = quotient(u, 2)
+    given u = [-7, 7]
+    gives u = [-3, 3]
+    wrong u = field("u")
+    wrong u.next = quotient(u, 2)
+    error line 2: quotient(u, 2) takes whole numbers of the program, not f64
+    advice Cast it: astype(x, "i64").
+
+rest
+    u = field("u", dtype="i32")
+    u.next = rest(u, 3)
+    given u = [-7, 7]
+    gives u = [-1, 1]
+    wrong u = field("u")
+    wrong u.next = rest(u, 3)
+    error line 2: rest(u, 3) takes whole numbers of the program, not f64
+    advice Cast it: astype(x, "i64").
 """
 
 REDUCTIONS = r"""

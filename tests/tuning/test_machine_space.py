@@ -1,11 +1,15 @@
 """The space of a program: what may be chosen, what is left out, and what is believed to be independent."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import workbench as wb
+from workbench.backends.toolchain import Missing, Toolchain, find_toolchain
 from workbench.errors import TuningError
 from workbench.solvers import hydro, wave
+from workbench.tuning import tune
 from workbench.tuning.machine_space import machine_space
 from workbench.tuning.strategies.independence import Independence
 
@@ -131,6 +135,31 @@ def test_schedules_go_with_any_storage():
     for schedule in (0, 1):
         points = [point for point in found.space if point[0] == schedule]
         assert {found.values[y][point[y]] for point in points} == {"delayed", "manifest"}
+
+
+def test_compilers_beside_the_first_are_tried(blur):
+    found = space_of(blur, only=["build"], compilers=("clang",))
+    assert values_of(found.space, "compiler") == ("", "clang")
+    names = [parameter.name for parameter in found.space.parameters]
+    point = tuple(int(name == "compiler") for name in names)
+    assert found.choices(point).plan.build.compiler == "clang"
+    assert "compiler" not in [parameter.name for parameter in space_of(blur, only=["build"]).space.parameters]
+
+
+@pytest.mark.parametrize(
+    ("first", "works", "others"),
+    [("gcc", ("gcc", "clang"), ("clang",)), ("clang", ("clang", "gcc"), ("gcc",)), ("gcc", ("gcc",), ()), ("", (), ())],
+)
+def test_other_compilers_are_of_another_kind_and_work(monkeypatch, first, works, others):
+    real = find_toolchain()
+    assert isinstance(real, Toolchain), real
+
+    def find(environ, kind=""):
+        wanted = kind or first
+        return replace(real, kind=wanted) if wanted in works else Missing((), "none", "")
+
+    monkeypatch.setattr(tune, "find_toolchain", find)
+    assert tune.other_compilers() == others
 
 
 @pytest.fixture(scope="module")

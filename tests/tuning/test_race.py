@@ -1,12 +1,19 @@
 """Races: how often candidates are measured, who comes into the final, and how well the winner is chosen under noise."""
 
+import os
 import random
+from contextlib import nullcontext
 from dataclasses import replace
 from math import inf
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import workbench as wb
+from workbench.graph.text import to_text
+from workbench.planning.exchange import to_json
+from workbench.tuning import evaluation
 from workbench.tuning.budget import Budget
 from workbench.tuning.experiment import Experiment, Plan
 from workbench.tuning.ledger import open_ledger, read_ledger
@@ -179,3 +186,45 @@ def test_gain_is_of_measurements_of_the_same_minutes():
     assert study.best.gain == pytest.approx(1.0 / 0.2)
     study._take(Race(2, 3, ((1, (6.0,)), (2, (2.0,)), (3, (1.5,)))))
     assert study.best.gain == pytest.approx(6.0 / 1.5)
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_who_measures_goes_first_where_that_is_allowed(monkeypatch, allowed):
+    asked = []
+
+    def ask(which, who, niceness):
+        asked.append((which, who, niceness))
+        if not allowed:
+            raise PermissionError("not yours")
+
+    monkeypatch.setattr(os, "setpriority", ask)
+    evaluation.raise_priority()
+    assert asked == [(os.PRIO_PROCESS, 0, -10)]
+
+
+def test_candidates_are_compared_and_timed_first_and_built_as_others_are(monkeypatch, tmp_path):
+    """A team of threads is made at its first march and keeps the priority of who made it."""
+    machine = wb.trace('u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])', name="mean")
+    setup = evaluation.Setup(str(tmp_path), "reference", (64,), (11,), 2)
+    evaluation.write_setup(setup, to_text(machine.graph), {"u": np.arange(64.0)}, {})
+    evaluation.write_expected(setup)
+    order = []
+    monkeypatch.setattr(os, "setpriority", lambda *_: order.append("first"))
+    for name in ("compile_graph", "allocate"):
+        real = getattr(evaluation, name)
+        monkeypatch.setattr(evaluation, name, lambda *a, real=real, name=name: (order.append(name), real(*a))[1])
+    builder = Building()
+    found = evaluation.evaluate(setup, to_json(machine.choices), 3, inf, lambda _: True, builder)
+    assert found.status == "success", found.tail
+    assert order[:2] == ["compile_graph", "first"]
+    assert order.count("allocate") == 2
+    order.clear()
+    evaluation.race(setup, [to_json(machine.choices)] * 2, 2, 0, builder)
+    assert order == ["compile_graph", "compile_graph", "first", "allocate", "allocate"]
+
+
+class Building:
+    """Instead of a builder, which only the leader of a group can be."""
+
+    def measuring(self, device):
+        return nullcontext()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -36,6 +37,7 @@ from workbench.tuning.trials import Outcome
 
 _CLOSE = {4: 1e-3, 8: 1e-8}  # relative, by bytes of a float, where operators have a bound in ulp only
 _SAMPLE_SECONDS = 0.03  # of one measurement, at least
+_NICENESS = -10  # of a process that measures
 _WARMING = 0.2  # of a measurement's steps, before it, where programs take turns
 Announce = Callable[[str], bool]
 """Is told the phenotype; whether to go on, because nothing with this phenotype has been measured."""
@@ -128,6 +130,7 @@ def evaluate(
         return Outcome("compile", (), phenotype, time.perf_counter() - begin, 0.0, str(error))
     build_seconds = time.perf_counter() - begin
     begin = time.perf_counter()
+    raise_priority()
     try:
         wrong = _deviation(graph, choices, setup)
         found: tuple[float, ...] = ()
@@ -157,12 +160,22 @@ def race(setup: Setup, texts: Sequence[str], rounds: int, memory_bytes: int, bui
 
 def _heat(built: Sequence[Compiled], setup: Setup, rounds: int, builder: Builder) -> list[list[float]]:
     """Samples of programs whose instances are all open."""
+    raise_priority()
     with contextlib.ExitStack() as stack:
         instances = [_opened(compiled, setup) for compiled in built]
         for instance in instances:
             stack.callback(instance.close)
         stack.enter_context(builder.measuring(setup.device))
         return interleaved(list(map(_measure_warm, instances, map(_least_steps, built))), rounds)
+
+
+def raise_priority() -> None:
+    """Let this thread and those that it starts go before what else runs, where the system allows that to this user.
+
+    To be called in a process that measures and ends, after it has built and before a team of threads is there.
+    """
+    with contextlib.suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, _NICENESS)
 
 
 def _measure_warm(instance: Instance, least: int) -> Measure:

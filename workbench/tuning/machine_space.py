@@ -73,7 +73,7 @@ class MachineSpace:
         return {parameter.name: parameter.values[at] for parameter, at, first in rows if at != first}
 
 
-def machine_space(
+def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     graph: Graph,
     choices: Choices,
     backend: str,
@@ -83,6 +83,7 @@ def machine_space(
     most_threads: int = 0,
     tree: str | None = None,
     longest: int = 0,
+    compilers: Collection[str] = (),
 ) -> MachineSpace:
     """All tunables that count on a backend and have more than one sensible value.
 
@@ -90,8 +91,9 @@ def machine_space(
 
     only: names of tunables, or of sections ("cpu", "device", "storage", "barriers", "loops", "tiling", "build");
     fixed: the same, left as they are. most_threads: values of `threads` above it are not tried (0: no bound).
-    tree: what depends on what, as `machine_tree` reads it. longest: as in `tile_tunables`. Raises TuningError for a
-    name that means nothing, PlanError if the choices cannot be met.
+    tree: what depends on what, as `machine_tree` reads it. longest: as in `tile_tunables`. compilers: kinds that
+    work here beside the first that does. Raises TuningError for a name that means nothing, PlanError if the choices
+    cannot be met.
     """
     plan = plan_for(graph, choices, backend)
     base = replace(choices, plan=replace(decided(plan), values=replace(decided(plan).values, hints=False)))
@@ -100,7 +102,8 @@ def machine_space(
     tiles = tile_tunables(plan.graph, base, backend, longest)
     if longest and any(row.name == "column_threads" for row in tiles):  # a tower of fewer threads has no place for it
         base = replace(base, plan=base.plan.changed(column_threads=column_threads(longest)[0]))
-    rows = [*tiles, *general]
+    others = [replace(r, sensible=(*r.sensible, *compilers)) if r.name == "compiler" else r for r in general]
+    rows = [*tiles, *others]
     wanted = _named(rows, only if only is not None else [row.name for row in rows]) - _named(rows, fixed)
     tunables: list[Tunable] = []
     values: list[tuple[Setting, ...]] = []

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from math import prod
 from pathlib import Path
 from shutil import rmtree
+from typing import get_args
 
 from workbench._version import __version__
 from workbench.backends.processor import available_threads
 from workbench.backends.registry import select_backend
 from workbench.backends.teams import check_threads
+from workbench.backends.toolchain import Kind, Toolchain, find_toolchain
 from workbench.errors import TuningError
 from workbench.graph import Graph
 from workbench.graph.text import to_text
@@ -74,8 +76,9 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     checked = graph.space.agreeing(sizes.get(graph.dim, (5,) * graph.dim))
     longest = max(opening.extents[-1], checked[-1])
     space = machine_space(
-        graph, choices, backend, only=wish.only, fixed=wish.fixed, most_threads=threads, tree=wish.tree, longest=longest
-    )
+        graph, choices, backend, only=wish.only, fixed=wish.fixed, most_threads=threads, tree=wish.tree,
+        longest=longest, compilers=other_compilers(),
+    )  # fmt: skip
     start = tuple(_point_of(space, one) for one in wish.start)
     make_strategy(wish.strategy, space.space, start, wish.seed)  # an unknown name is refused before anything runs
     if wish.tree is not None and wish.strategy not in _WITH_TREE:
@@ -121,6 +124,15 @@ def _check_steps(graph: Graph) -> None:
             f"{graph.name} has no steps to be timed over: it runs once, when it is called",
             advice="Time calls of its plans: machine.with_choices(tile=64) is called as the machine is.",
         )
+
+
+def other_compilers(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
+    """Kinds of C++ compilers that work here and are not the one that is taken where nobody names a kind."""
+    first = find_toolchain(environ)
+    if not isinstance(first, Toolchain):
+        return ()
+    kinds = [kind for kind in get_args(Kind) if kind != first.kind]
+    return tuple(kind for kind in kinds if isinstance(find_toolchain(environ, kind=kind), Toolchain))
 
 
 def check_workers(workers: object) -> None:

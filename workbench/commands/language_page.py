@@ -47,7 +47,8 @@ _RULES = """\
 - A cell with `totals` or `output` has neither grid nor steps: its machine is called with arrays and returns others (see
   *Pairs* and *Arrays* below).
 
-A whole cell: heat in a rod whose left end is heated more and more. `t` is the time, a scalar that each step raises."""
+A whole cell: heat in a rod whose left end is heated more and more. `t` is the time, a scalar that each step raises.
+`--backend reference` is the slow interpreter, so that this page needs no compiler; without it all cores compute."""
 
 _ROD = """\
 %%stencil rod --backend reference

@@ -29,6 +29,7 @@ from workbench.graph import (
     Wall,
     grid_space,
 )
+from workbench.graph.elementary import SEQUENCES
 from workbench.graph.operators import accepts
 from workbench.graph.types import BOOL, F32, F64, I8, I32, I64, U8
 
@@ -167,7 +168,7 @@ def edges(type_):
 
 
 def test_the_oracle_knows_every_exact_operator():
-    assert {row.name for row in EXACT} == {*UNARY, *BINARY, "cast", "select"}
+    assert {row.name for row in EXACT} == {*UNARY, *BINARY, *SEQUENCES, "cast", "select"}
 
 
 @pytest.mark.parametrize("row", EXACT, ids=lambda row: row.name)

@@ -1,7 +1,8 @@
 """A second definition of the meaning: one cell at a time, by recursion, in plain Python numbers; slow and simple.
 
 Written from the text of the semantics, without the interpreter and without the NumPy meanings of the operator table,
-so that no mistake is shared. Use it on tiny grids.
+so that no mistake is shared; only the bits of functions that are sequences of operations are taken from there, each
+time after a comparison with the exact value. Use it on tiny grids.
 """
 
 import ctypes
@@ -11,6 +12,7 @@ from itertools import product
 
 import numpy as np
 
+from tests.kit.oracle_elementary import elementary
 from tests.kit.oracle_orders import fold_some, reduce_all, scanned
 from tests.kit.random_loops import turned
 from workbench.graph import (
@@ -41,6 +43,7 @@ from workbench.graph import (
     Value,
     Wall,
 )
+from workbench.graph.elementary import SEQUENCES
 from workbench.graph.types import BOOL, F32, I64
 
 # -- arithmetic: bool, int and float of Python; a value is always one that its type holds -----------------------------
@@ -155,6 +158,8 @@ BINARY = {
 
 def operate(operator, values, types, result):
     """One operator of the table on plain numbers."""
+    if operator in SEQUENCES:
+        return elementary(operator, values[0].hex(), result)
     if operator == "cast":
         return convert(values[0], result)
     if operator == "select":

@@ -4,8 +4,9 @@
 `fluid` (stable fluids in a box), `histogram`, `k_means`, `mandelbrot`, `md5`, `matrix_product`, `sparse_product`,
 `radix_sort` (stable, of keys with a payload),
 `n_body` (gravity, as a function of arrays and as a cell of pairs). Machines: `hermite` (a star cluster in f64, dd or
-both), `loop_integral` (a Feynman diagram in f64 or dd), `plasma` (particles in cells), `sph` (gas as particles).
-Each is imported on first use: `workbench.programs.dot_product.dot_product(x, y)`.
+both), `loop_integral` (a Feynman diagram in f64 or dd), `plasma` (particles in cells), `poisson` (conjugate gradients
+to a tolerance), `sph` (gas as particles). Each is imported on first use:
+`workbench.programs.dot_product.dot_product(x, y)`.
 """
 
 from importlib import import_module
@@ -26,6 +27,7 @@ NAMES = (
     "md5",
     "n_body",
     "plasma",
+    "poisson",
     "radix_sort",
     "sparse_product",
     "sph",

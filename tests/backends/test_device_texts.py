@@ -12,6 +12,7 @@ from workbench.backends.nvrtc import find_nvrtc, nvrtc_version
 from workbench.frontend.words import groups
 from workbench.language import constant
 from workbench.planning.choices import Choices, PlanChoices
+from workbench.programs import poisson
 from workbench.run.calling import is_called
 from workbench.solvers import hydro, wave
 from workbench.solvers.catalogue import ALL, machines_of
@@ -52,6 +53,7 @@ def machines():
 def called_words():
     """(name, machine) of the examples of words of cells that are called; their kernels are too small for the table."""
     yield "x[k]", trace(GATHERED, name="gathered")
+    yield "poisson", poisson.machine()  # with a loop over whole arrays
     for word in (word for group in groups() for word in group.words):
         machine = trace(word.example.cell, word.example.dim)
         if is_called(machine.graph):

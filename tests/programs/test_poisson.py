@@ -9,7 +9,7 @@ from workbench.programs import poisson
 
 
 def matrix(shape, widths, diagonal):
-    """The 5-point operator; `diagonal`: what a wall adds in the cell beside it (-1: value 0 on the face, +1: no slope)."""
+    """The 5-point operator; `diagonal`: what a wall adds in the cell beside it, -1 for value 0, +1 for no slope."""
     total = np.zeros((np.prod(shape),) * 2)
     for axis, (n, dx) in enumerate(zip(shape, widths, strict=True)):
         one = np.diag(np.full(n, -2.0)) + np.diag(np.ones(n - 1), 1) + np.diag(np.ones(n - 1), -1)

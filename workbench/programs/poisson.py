@@ -9,7 +9,6 @@ from typing import Any
 
 from workbench.language import extend, field, laplacian, param, reduce_sum, reflect, scalar, sqrt, while_loop
 from workbench.machine import Machine, stencil
-from workbench.solvers.settings import need_dimensions
 
 WALLS = reflect(sign=-1)
 """p = 0 on the faces where the domain ends."""
@@ -22,7 +21,6 @@ def machine(dim: int = 2, *, boundary: object = WALLS, at_most: int = 1000) -> M
     where it solves already. RunError after `at_most` turns. `boundary` must be linear: no values but zero. With
     "periodic" or "reflect" all round p is free up to a constant, and the sum of f must be 0.
     """
-    dim = need_dimensions(dim)
 
     @stencil(dim, name="poisson")
     def solver() -> None:

@@ -5,9 +5,7 @@
 `radix_sort` (stable, of keys with a payload),
 `n_body` (gravity, as a function of arrays and as a cell of pairs). Machines: `hermite` (a star cluster in f64, dd or
 both), `loop_integral` (a Feynman diagram in f64 or dd), `plasma` (particles in cells), `poisson` (conjugate gradients
-both), `loop_integral` (a Feynman diagram in f64 or dd), `plasma` (particles in cells), `poisson` (conjugate gradients
 to a tolerance), `sph` (gas as particles). Each is imported on first use:
-`workbench.programs.dot_product.dot_product(x, y)`.
 `workbench.programs.dot_product.dot_product(x, y)`.
 """
 

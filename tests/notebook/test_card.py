@@ -38,6 +38,12 @@ def init():
 """
 
 
+LOOP = """
+u = field("u", boundary="periodic")
+u.next = while_loop(lambda v: reduce_max(v) > 1, lambda v: (v[-1] + v[+1]) / 4, u, at_most=50)
+"""
+
+
 @pytest.fixture(autouse=True)
 def nothing_measured(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path / "cache"))
@@ -105,6 +111,17 @@ def test_a_step_that_computes_nothing_has_no_bound():
     assert "0 cells/s" not in card_html(card) + card_text(card)
     assert "nothing is computed" in card_html(card)
     assert "nothing is computed" in card_text(card)
+
+
+def test_figures_of_a_while_loop_are_those_of_a_turn():
+    """The step itself moves the result only: its bytes and its bound would promise what no step does."""
+    card = summary(machine(LOOP))
+    assert [kernel.part for kernel in card.kernels] == ["", "begin", "turn"]
+    text = card_text(card)
+    assert "kernel step_turn_1, a turn of while_loop" in text
+    assert "flops a cell and turn" in text
+    assert "bound of a turn" in text
+    assert "bound of a turn" in card_html(card)
 
 
 def test_columns_keep_the_height_of_their_rows():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from workbench.amounts import bytes_text
 from workbench.run.calling import Terms
 from workbench.run.progress import in_digits
+
+_PARTS = {"": "", "begin": ", before the first turn of while_loop", "turn": ", a turn of while_loop"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,7 @@ class KernelRow:
     cells outside the domain that are computed, among those of the domain, and `halo_bytes` what the fills of ghost
     cells write in a step, both for the extents on the card.
     Other bytes and operations are per cell and step; `bound` is the predicted number of cells a second.
-    `search_ended`: the budget ended the search for what to store.
+    `search_ended`: the budget ended the search for what to store. `part`: which part of a while_loop it is.
     """
 
     name: str
@@ -44,6 +47,12 @@ class KernelRow:
     flops: float
     bound: float
     search_ended: bool = False
+    part: Literal["", "begin", "turn"] = ""
+
+    @property
+    def title(self) -> str:
+        """What tables of it are called: "kernel step", "kernel step_turn_1, a turn of while_loop"."""
+        return f"kernel {self.name}{_PARTS[self.part]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +113,24 @@ class CardSummary:
         return f"{count} promotion{'' if count == 1 else 's'}: {'; '.join(self.promotions)}" if count else ""
 
 
+def main_kernel(card: CardSummary) -> KernelRow:
+    """Where the time goes: a turn of the first while_loop if there is one, else `step`, else the first kernel."""
+    turns = [kernel for kernel in card.kernels if kernel.part == "turn"]
+    steps = [kernel for kernel in card.kernels if kernel.name == "step"]
+    return [*turns, *steps, *card.kernels][0]
+
+
+def kernel_terms(card: CardSummary, kernel: KernelRow) -> Terms:
+    """The words for what a kernel does, which for a turn of a while_loop is no step."""
+    return replace(card.terms, march="turn") if kernel.part == "turn" else card.terms
+
+
+def bound_kind(card: CardSummary) -> str:
+    """What the bound is: predicted from measured figures or estimated, of a step or a turn."""
+    kind = "predicted bound" if card.measured else "estimated bound"
+    return f"{kind} of a turn" if main_kernel(card).part == "turn" else kind
+
+
 def bound_scope(card: CardSummary) -> str:
     """For what the bound holds: measured figures know caches, an estimate does not."""
     if card.measured:
@@ -152,4 +179,6 @@ def halo_line(card: CardSummary, kernel: KernelRow) -> str:
 
 def filled_text(kernel: KernelRow) -> str:
     """What the fills of a kernel write: "16.4 kB a step", or "none"."""
-    return f"{bytes_text(kernel.halo_bytes)} a step" if kernel.halo_bytes else "none"
+    if not kernel.halo_bytes:
+        return "none"
+    return f"{bytes_text(kernel.halo_bytes)} {'a turn' if kernel.part == 'turn' else 'a step'}"

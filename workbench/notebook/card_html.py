@@ -9,11 +9,14 @@ from workbench.notebook.card import (
     CardSummary,
     KernelRow,
     StaticRow,
+    bound_kind,
     bound_scope,
     counted_text,
     filled_text,
     halo_line,
+    kernel_terms,
     loops_text,
+    main_kernel,
     scaled,
 )
 from workbench.notebook.card_style import CARD_STYLE
@@ -44,16 +47,16 @@ def _head(card: CardSummary) -> str:
 
 
 def _tiles(card: CardSummary) -> str:
-    kernel = next((k for k in card.kernels if k.name == "step"), card.kernels[0])
-    kind = "predicted bound" if card.measured else "estimated bound"
-    rate, each = f"{card.terms.rate}/s", card.terms.each
+    kernel, kind = main_kernel(card), bound_kind(card)
+    terms = kernel_terms(card, kernel)
+    rate, each = f"{card.terms.rate}/s", terms.each
     tiles = (
         (kind, scaled(kernel.bound, rate), "bandwidth measured here" if card.measured else "not measured here")
         if kernel.bound
         else (kind, "none", "nothing is computed"),
         ("memory traffic", f"{in_digits(kernel.bytes_moved, 3)} bytes", each),
         ("arithmetic", f"{in_digits(kernel.flops, 3)} flops", each),
-        ("sub-kernels", str(kernel.usual), f"launches a {card.terms.march}: {kernel.launches}"),
+        ("sub-kernels", str(kernel.usual), f"launches a {terms.march}: {kernel.launches}"),
         ("memory", bytes_text(card.memory_bytes), f"for {counted_text(card)}"),
         *((("halo", filled_text(kernel), halo_line(card, kernel)),) if not card.called else ()),
     )
@@ -96,7 +99,7 @@ def _kernel_table(kernel: KernelRow, card: CardSummary) -> str:
     if kernel.name == "step":
         rows.append(("beyond fields", counted(card.extra_arrays, "array")))
     cells = "".join(f'<tr><th scope="row">{escape(what)}</th><td>{escape(text)}</td></tr>' for what, text in rows)
-    return f"<table><caption>kernel {escape(kernel.name)}</caption><tbody>{cells}</tbody></table>"
+    return f"<table><caption>{escape(kernel.title)}</caption><tbody>{cells}</tbody></table>"
 
 
 def _notes(card: CardSummary) -> str:

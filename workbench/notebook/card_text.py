@@ -9,10 +9,13 @@ from workbench.notebook.card import (
     CardSummary,
     KernelRow,
     StaticRow,
+    bound_kind,
     bound_scope,
     counted_text,
     filled_text,
+    kernel_terms,
     loops_text,
+    main_kernel,
     scaled,
     share_text,
 )
@@ -31,9 +34,7 @@ def card_text(card: CardSummary) -> str:
     if card.captured:
         lines.append(_line("notebook", f"taken from the notebook: {card.captured_text}"))
     for kernel in card.kernels:
-        lines += [
-            _line(f"kernel {kernel.name}" if i == 0 else "", text) for i, text in enumerate(kernel_texts(card, kernel))
-        ]
+        lines += [_line(kernel.title if i == 0 else "", text) for i, text in enumerate(kernel_texts(card, kernel))]
     lines.append(_line("memory", memory_line(card)))
     lines.append(_line("bound", bound_text(card)))
     lines.append(_line("build", card.build))
@@ -55,8 +56,9 @@ def kernel_texts(card: CardSummary, kernel: KernelRow) -> tuple[str, ...]:
     """What the card says about one kernel: three lines, one a size of rolling buffers, one if its search was ended."""
     stored = f" ({', '.join(kernel.manifest)})" if kernel.manifest else ""
     outside = f"; ghost cells recomputed: {share_text(kernel.recomputed)}, filled: {filled_text(kernel)}"
-    launches = f"launches a {card.terms.march}: {kernel.launches}"
-    cost = f"{in_digits(kernel.bytes_moved, 3)} bytes and {in_digits(kernel.flops, 3)} flops {card.terms.each}"
+    terms = kernel_terms(card, kernel)
+    launches = f"launches a {terms.march}: {kernel.launches}"
+    cost = f"{in_digits(kernel.bytes_moved, 3)} bytes and {in_digits(kernel.flops, 3)} flops {terms.each}"
     return (
         f"{counted(kernel.nodes, 'node')}: {len(kernel.manifest)} Manifest{stored}, {kernel.delayed} Delayed",
         *kernel.rolling,
@@ -74,12 +76,11 @@ def memory_line(card: CardSummary) -> str:
 
 
 def bound_text(card: CardSummary) -> str:
-    """The predicted speed of the kernel `step`, or of the first one, and what it rests on."""
-    kernel = next((k for k in card.kernels if k.name == "step"), card.kernels[0])
-    kind = "predicted bound" if card.measured else "estimated bound"
+    """The predicted speed of the main kernel, and what it rests on."""
+    kernel = main_kernel(card)
     if not kernel.bound:
         return "none: nothing is computed"
-    return f"{kind} {scaled(kernel.bound, f'{card.terms.rate}/s')} {bound_scope(card)}; {card.bound_source}"
+    return f"{bound_kind(card)} {scaled(kernel.bound, f'{card.terms.rate}/s')} {bound_scope(card)}; {card.bound_source}"
 
 
 def _static(row: StaticRow) -> str:

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from workbench.amounts import counted
 from workbench.backends.host import figures_text
@@ -166,7 +167,15 @@ def _kernel_row(graph: Graph, kernel: KernelPlan, cells: tuple[int, ...], figure
         flops=cost.flops,
         bound=(1 if terms.whole else math.prod(cells)) / seconds if seconds > 0 else 0.0,
         search_ended=kernel.search_ended,
+        part=_part(graph, kernel.kernel.name),
     )
+
+
+def _part(graph: Graph, name: str) -> Literal["", "begin", "turn"]:
+    """Which part of a While a kernel is."""
+    if any(loop.turn == name for loop in graph.loops):
+        return "turn"
+    return "begin" if any(loop.begin == name for loop in graph.loops) else ""
 
 
 def _rolling_texts(kernel: KernelPlan) -> tuple[str, ...]:

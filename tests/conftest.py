@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.proofs import Proofs, Sample, digest_of_sources, seeds_of_proof
+from tests.kit.proofs import Proofs, Sample, digest_of_sources, long_cases, mark_long_cases, seeds_of_proof
+from tests.kit.times import Times
 from tests.kit.skips import EXPECTED_SKIPS, is_expected
 
 # Every graph and plan that a test makes is verified, in its child processes too; WORKBENCH_CHECK=0 switches it off.
@@ -45,6 +46,7 @@ def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite the texts in tests/golden instead")
     parser.addoption("--resume", type=Path, metavar="FILE", help="leave out what passed with these sources before")
     parser.addoption("--proof-seed", type=int, help="run a small sample of the proofs, drawn by this seed")
+    parser.addoption("--processor-times", type=Path, metavar="FOLDER", help="write each test's processor seconds there")
     parser.addoption("--fuzz-seed", type=int, help="the first random pair of tests/test_fuzz.py")
     parser.addoption("--fuzz-count", type=int, help="how many random pairs")
     parser.addoption("--fuzz-optimisation", help="-O level of their C++ text; less is quicker to compile")
@@ -54,9 +56,17 @@ def pytest_configure(config):
     file = config.getoption("--resume")
     if file is not None:  # workers of xdist select in the same way; only their controller writes
         config.pluginmanager.register(Proofs(file, digest_of_sources(), not hasattr(config, "workerinput")))
+    folder = config.getoption("--processor-times")
+    if folder is not None:
+        config.pluginmanager.register(Times(folder))
     seed = config.getoption("--proof-seed")
     if seed is not None:
         config.pluginmanager.register(Sample(seed))
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest itself looks at the marks
+def pytest_collection_modifyitems(items):
+    mark_long_cases(items, long_cases())
 
 
 def pytest_generate_tests(metafunc):

@@ -2,7 +2,16 @@
 
 from types import SimpleNamespace
 
-from tests.kit.proofs import DRAWN, Proofs, Sample, digest_of_sources, seeds_of_proof
+from tests.kit.proofs import (
+    DRAWN,
+    ROOT,
+    Proofs,
+    Sample,
+    digest_of_sources,
+    long_cases,
+    mark_long_cases,
+    seeds_of_proof,
+)
 
 
 def selected(proofs, names):
@@ -51,6 +60,27 @@ def test_a_sample_draws_seeds_that_were_never_written_down_and_repeats_them():
     assert min(firsts) >= DRAWN[0] > 10**6
     assert all(len(seeds) == 3 for (seeds,) in drawn.values())
     assert seeds_of_proof("b", 1, **SEEDED) != drawn[1]
+
+
+def test_long_cases_are_there():
+    """A name that no test has would be run by nobody's wish; whole tests are listed without brackets."""
+    names = long_cases()
+    for name in names:
+        path, _, function = name.partition("::")
+        text = (ROOT / path).read_text(encoding="utf-8")
+        assert f"def {function.partition('[')[0]}(" in text, name
+    assert 50 < len(names) < 600
+
+
+def test_a_long_case_is_a_proof_and_a_sample_draws_of_all_of_them():
+    items = [case(f"long{number}") for number in range(50)]
+    for item in items:
+        item.add_marker = lambda mark, item=item: setattr(item, "get_closest_marker", lambda _: mark)
+    mark_long_cases(items, {item.nodeid for item in items[:40]})
+    config = SimpleNamespace(hook=SimpleNamespace(pytest_deselected=lambda items: None))
+    kept = list(items[:40])
+    Sample(1).pytest_collection_modifyitems(config, kept)
+    assert len(kept) == 30
 
 
 def case(name, **options):

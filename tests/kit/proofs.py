@@ -3,6 +3,8 @@
 A proof is a test with the mark `proof`. One over random numbers takes `proof_seeds` and says which there are:
 `@pytest.mark.proof(seeds=range(200, 5000), batch=100, sample=20)` makes a test of each 100 of them; in a sample it is
 one test of 20 seeds that were drawn. A proof without seeds says how many of its tests a sample has; one if it does not.
+
+`tests/long_cases.txt` lists cases of other tests that take long: they are proofs too, and a sample has 30 of them all.
 """
 
 import hashlib
@@ -25,6 +27,22 @@ def digest_of_sources(root=ROOT):
         if file.is_file() and file.suffix in SUFFIXES:
             found.update(f"{file.relative_to(root)}\n".encode() + file.read_bytes())
     return found.hexdigest()[:16]
+
+
+LONG = ROOT / "tests" / "long_cases.txt"
+
+
+def long_cases(file=LONG):
+    """Node ids of the cases that `make test` leaves to `make proof`, one a line; lines that begin with # are comments."""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return {line for line in lines if line and not line.startswith("#")}
+
+
+def mark_long_cases(items, names):
+    """Make proofs of the items with these node ids. What is left out is left out by the expression of -m."""
+    for item in items:
+        if item.nodeid in names:
+            item.add_marker(pytest.mark.proof(group="long cases", sample=30))
 
 
 class Proofs:
@@ -75,7 +93,7 @@ class Sample:
         for item in items:
             mark = item.get_closest_marker("proof")
             if mark is not None and "seeds" not in mark.kwargs:
-                cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+                cases.setdefault(mark.kwargs.get("group", item.nodeid.partition("[")[0]), []).append(item)
         left = set()
         for name, found in cases.items():
             wanted = found[0].get_closest_marker("proof").kwargs.get("sample", 1)

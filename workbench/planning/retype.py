@@ -234,9 +234,9 @@ def _scattered(builder: KernelBuilder, node: Node, operands: tuple[int, ...], ev
 
 
 def _region(region: Region, type_: StorageType) -> Region:
-    """The region in another float type; the same one if it has an operator that the type has not."""
+    """The region in another float type; in f64 if it has an operator that the type, dd, has not."""
     if not _takes(region, type_):
-        return region
+        return region if type_ == F64 else _region(region, F64)
     nodes = []
     for node in region.nodes:
         if isinstance(node.instruction, Loop):

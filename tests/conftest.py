@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.kit.proofs import Proofs, Sample, digest_of_sources, long_cases, mark_long_cases, seeds_of_proof
-from tests.kit.times import Times
 from tests.kit.skips import EXPECTED_SKIPS, is_expected
+from tests.kit.times import Times
 
 # Every graph and plan that a test makes is verified, in its child processes too; WORKBENCH_CHECK=0 switches it off.
 os.environ.setdefault("WORKBENCH_CHECK", "1")

@@ -33,7 +33,7 @@ LONG = ROOT / "tests" / "long_cases.txt"
 
 
 def long_cases(file=LONG):
-    """Node ids of the cases that `make test` leaves to `make proof`, one a line; lines that begin with # are comments."""
+    """Node ids of the cases that `make test` leaves to `make proof`, one a line; # begins a comment."""
     lines = file.read_text(encoding="utf-8").splitlines()
     return {line for line in lines if line and not line.startswith("#")}
 

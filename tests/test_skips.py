@@ -22,7 +22,7 @@ SUITE = {
 
 def run_suite(folder, names, ci):
     (folder / "tests" / "kit").mkdir(parents=True)
-    for name in ("conftest.py", "kit/proofs.py", "kit/skips.py"):
+    for name in ("conftest.py", "kit/proofs.py", "kit/skips.py", "kit/times.py", "long_cases.txt"):
         shutil.copy(HERE / name, folder / "tests" / name)
     for name in names:
         (folder / "tests" / name).write_text(SUITE[name])

@@ -105,7 +105,7 @@ def test_sums_are_within_n_ulp_of_absolute_contributions():
 @pytest.mark.proof(seeds=range(1000, 1060), batch=20, sample=5)
 def test_long_sums_are_within_n_ulp_of_absolute_contributions(proof_seeds):
     chosen = [each for seed in proof_seeds if with_same_numbers(each := random_pairs(seed, reduces=["sum"]))]
-    assert sum(check_sums(each) for each in chosen) > 10
+    assert sum(check_sums(each) for each in chosen) > len(proof_seeds) / 2  # a sample has fewer
 
 
 def test_what_is_needed_is_drawn():

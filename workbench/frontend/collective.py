@@ -206,13 +206,7 @@ def _result(trace: Trace, value: object, name: str) -> Result:
 
 def _drop_unused(trace: Trace) -> None:
     """Leave out the arrays and axes that no result needs: an array that is read along a copy of its axis alone."""
-    waiting = [term.index for term, _ in trace.kernel.stores.values()]
-    needed = set(waiting)
-    while waiting:
-        for index in trace.pool.node(waiting.pop()).operands:
-            if index not in needed:
-                needed.add(index)
-                waiting.append(index)
+    needed = trace.pool.needed(term.index for term, _ in trace.kernel.stores.values())
     nodes = [trace.pool.node(index) for index in needed]
     read = {node.instruction.name for node in nodes if isinstance(node.instruction, Load)}
     axes = {axis for node in nodes if node.space is not None for axis in node.space.axes}

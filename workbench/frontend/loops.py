@@ -168,43 +168,40 @@ class _Draft:
         if (goes.type if isinstance(goes, Term) else type(goes)) not in (BOOL, bool):
             shown = goes.type if isinstance(goes, Term) else repr(goes)
             raise TraceError(f"while_ of {self.what} gives {shown}", advice="Compare: lambda x: x > 1e-6.")
-        made = body(*values)
-        parts = tuple(made) if isinstance(made, tuple | list) else (made,)
-        if len(parts) != len(values):
-            raise TraceError(
-                f"the body of {self.what} gives {len(parts)} value{'s' * (len(parts) != 1)} of {len(values)}",
-                advice="Return the next value of each argument, in their order.",
-            )
-        found = [operand(part) for part in parts]
-        for name, type_, each in zip(self.names, self.types, found, strict=True):
-            self._check(name, type_, each)
-        return [goes, *found]
-
-    def _check(self, name: str, type_: StorageType, made: Operand) -> None:
-        """The next value must have the kind of the first one."""
-        written = f"the body of {self.what}"
-        if isinstance(made, Term):
-            check_storable(self.trace, name, type_, made.type, written=written)
-        elif (isinstance(made, float) and not type_.is_float) or (type_ == BOOL) != isinstance(made, bool):
-            raise TraceError(f"{name} is {type_}, but {written} gives {made!r}", advice="Write a number of that type.")
+        return [goes, *next_values(self.trace, self.what, self.names, self.types, body(*values))]
 
     def region(self, results: Sequence[int]) -> tuple[Region, list[int]]:
         """What the results need of placeholders as a region; and the values that it reads besides."""
         pool = self.trace.pool
-        needed, waiting = set(results), list(results)
-        while waiting:
-            for each in pool.node(waiting.pop()).operands:
-                if each not in needed:
-                    needed.add(each)
-                    waiting.append(each)
+        needed = pool.needed(results)
         turning: set[int] = set()
-        for index in sorted(needed):
+        for index in needed:
             if index in self.placeholders or turning.intersection(pool.node(index).operands):
                 turning.add(index)
-        order = [index for index in sorted(needed) if index in turning or index in results]
+        order = [index for index in needed if index in turning or index in results]
         read = dict.fromkeys(o for index in order if index in turning for o in pool.node(index).operands)
         captured = [o for o in [*read, *results] if o not in turning and not isinstance(pool.node(o).instruction, Imm)]
         return _Inside(self, order, list(dict.fromkeys(captured))).region(results)
+
+
+def next_values(
+    trace: Trace, what: str, names: Sequence[str], types: Sequence[StorageType], made: object
+) -> list[Operand]:
+    """What the body of a loop gives, as operands: one for each value that is carried, of its kind. Else TraceError."""
+    written = f"the body of {what}"
+    parts = tuple(made) if isinstance(made, tuple | list) else (made,)
+    if len(parts) != len(names):
+        raise TraceError(
+            f"{written} gives {len(parts)} value{'s' * (len(parts) != 1)} of {len(names)}",
+            advice="Return the next value of each argument, in their order.",
+        )
+    found = [operand(part) for part in parts]
+    for name, type_, each in zip(names, types, found, strict=True):
+        if isinstance(each, Term):
+            check_storable(trace, name, type_, each.type, written=written)
+        elif (isinstance(each, float) and not type_.is_float) or (type_ == BOOL) != isinstance(each, bool):
+            raise TraceError(f"{name} is {type_}, but {written} gives {each!r}", advice="Write a number of that type.")
+    return found
 
 
 class _Inside:

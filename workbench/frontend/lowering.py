@@ -67,15 +67,8 @@ def _copy(
 
     kept: the values that are read from a static, which has them.
     """
-    needed, waiting = set(roots), list(roots)
-    while waiting:
-        index = waiting.pop()
-        for operand in () if index in kept else trace.pool.node(index).operands:
-            if operand not in needed:
-                needed.add(operand)
-                waiting.append(operand)
     places: dict[int, int] = {}
-    for index in sorted(needed):
+    for index in trace.pool.needed(roots, lambda index: () if index in kept else trace.pool.node(index).operands):
         node = trace.pool.node(index)
         if index in kept:
             node = replace(node, instruction=Load(kept[index]), operands=())

@@ -83,16 +83,14 @@ def _at(
 
 def _needed(trace: Trace, term: Term) -> list[int]:
     """The nodes that make the value in a cell, operands first; not what makes stored values and arrays."""
-    pool, needed, waiting = trace.pool, {term.index}, [term.index]
-    while waiting:
-        node = pool.node(waiting.pop())
+
+    def read(index: int) -> tuple[int, ...]:
+        node = trace.pool.node(index)
         if not node.is_local or is_stored(node):
-            continue
-        for operand in node.operands[isinstance(node.instruction, Gather) :]:
-            if operand not in needed:
-                needed.add(operand)
-                waiting.append(operand)
-    return sorted(needed)
+            return ()
+        return node.operands[isinstance(node.instruction, Gather) :]
+
+    return trace.pool.needed([term.index], read)
 
 
 def _counts(trace: Trace, index: int, axis: Axis) -> bool:

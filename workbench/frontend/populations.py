@@ -62,13 +62,8 @@ def as_source(term: Term) -> Term:
             advice='Declare x, = particles("x"), then x.source.',
         )
     space = _sources(trace, own[0])
-    needed, waiting = {term.index}, [term.index]
-    while waiting:
-        new = set(trace.pool.node(waiting.pop()).operands) - needed
-        needed |= new
-        waiting += new
     seen: dict[int, int] = {}
-    for index in sorted(needed):
+    for index in trace.pool.needed([term.index]):
         node = trace.pool.node(index)
         seen[index] = index if node.is_global else _seen(trace, node, [seen[o] for o in node.operands], space)
         for name in node.names if node.is_local else ():

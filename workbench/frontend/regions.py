@@ -52,15 +52,9 @@ def last_sent(trace: Trace, kind: StorageType | Record) -> Region:
 
 def _nodes(trace: Trace, root: int) -> tuple[Node, ...]:
     """What the root needs, itself last."""
-    needed, waiting = {root}, [root]
-    while waiting:
-        for operand_ in trace.pool.node(waiting.pop()).operands:
-            if operand_ not in needed:
-                needed.add(operand_)
-                waiting.append(operand_)
     builder = KernelBuilder(GLOBAL, tuple(trace.statics.values()))
     places: dict[int, int] = {}
-    for index in sorted(needed):
+    for index in trace.pool.needed([root]):
         node = trace.pool.node(index)
         places[index] = copy(builder, node, tuple(places[o] for o in node.operands))
         for name in node.names:

@@ -60,16 +60,15 @@ class Rename:
 def renamed(rename: Rename, root: int, axes: _Axes) -> int:
     """The node that is `root` with each axis called what `axes` says; what has none of them stays what it is."""
     pool = rename.trace.pool
-    needed, waiting = {root}, [root]
-    while waiting:
-        node = pool.node(waiting.pop())
-        if _changes(node, axes) and not is_stored(node):
-            for operand in node.operands[isinstance(node.instruction, Gather) :]:  # the array that is read stays
-                if operand not in needed:
-                    needed.add(operand)
-                    waiting.append(operand)
+
+    def read(index: int) -> tuple[int, ...]:
+        node = pool.node(index)
+        if not _changes(node, axes) or is_stored(node):
+            return ()
+        return node.operands[isinstance(node.instruction, Gather) :]  # the array that is read stays
+
     key = frozenset(axes.items())
-    for index in sorted(needed):
+    for index in pool.needed([root], read):
         if (index, key) not in rename.made:
             rename.made[index, key] = _one(rename, index, axes, key)
     return rename.made[root, key]

@@ -136,14 +136,8 @@ def _of_arguments(positions: FunctionPositions, term: Term, axes: tuple[Axis, ..
     """The formula of reshaped arguments; None where something else makes the value, or an argument along other axes."""
     pool, own = positions.trace.pool, tuple(axis for axis in order_of(term) if axis is not None)
     origins, space = tuple(positions.table.origin(axis) for axis in axes), positions.space(axes)
-    needed, waiting = {term.index}, [term.index]
-    while waiting:
-        for index in pool.node(waiting.pop()).operands:
-            if index not in needed:
-                needed.add(index)
-                waiting.append(index)
     made: dict[int, int] = {}
-    for index in sorted(needed):
+    for index in pool.needed([term.index]):
         node = pool.node(index)
         if not node.is_local:
             made[index] = index

@@ -99,13 +99,8 @@ def vector_of(what: str, positions: object) -> list[Value]:
 
 def _in_order(trace: Trace, pair: Term, source: Axis, order: Term) -> int:
     """The node of the formula with sources in another order; `order` numbers them."""
-    needed, waiting = {pair.index}, [pair.index]
-    while waiting:
-        new = set(trace.pool.node(waiting.pop()).operands) - needed
-        needed |= new
-        waiting += new
     made: dict[int, int] = {}
-    for index in sorted(needed):
+    for index in trace.pool.needed([pair.index]):
         node = trace.pool.node(index)
         of_sources = node.space is not None and source in node.space.axes
         made[index] = _moved(trace, index, made, source, order) if of_sources else index

@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 from workbench.errors import TraceError
 from workbench.frontend.boundaries import extend_term, parse_sides
-from workbench.frontend.loops import carried_types, names_of
-from workbench.frontend.operations import check_storable
+from workbench.frontend.loops import carried_types, names_of, next_values
 from workbench.frontend.promotion import convert, meeting_space
 from workbench.frontend.trace import KernelState, Operand, Term, Trace, current_trace
 from workbench.frontend.value import operand, wrap
@@ -114,7 +113,7 @@ class _Draft:
         for number in range(_MOST_ROUNDS):
             carried = [self._carried(k, each, spaces[k], number) for k, each in enumerate(starts)]
             held = [self._held(name, each) for name, each in zip(self.names, carried, strict=True)]
-            made = self._next(body, held)
+            made = next_values(trace, "while_loop", self.names, self.types, self._called(body, held))
             wider = [meeting_space(trace, [holder, each]) for holder, each in zip(held, made, strict=True)]
             if wider == spaces:
                 break
@@ -144,14 +143,9 @@ class _Draft:
     def keep_numbers(self) -> None:
         """Let `begin` keep numbers that reductions made before the loop, so that no turn makes them again."""
         pool = self.trace.pool
-        needed, waiting = set[int](), [term.index for term, _ in self.turn.stores.values()]
-        while waiting:
-            index = waiting.pop()
-            if index not in needed:
-                needed.add(index)
-                waiting += pool.node(index).operands
+        needed = pool.needed(term.index for term, _ in self.turn.stores.values())
         turning, reduced = set[int](), set[int]()
-        for index in sorted(needed):
+        for index in needed:
             node = pool.node(index)
             loaded = node.instruction.name if isinstance(node.instruction, Load) else ""
             if loaded in self.begin.stores or turning.intersection(node.operands):
@@ -160,7 +154,7 @@ class _Draft:
                 reduced.add(index)
         border = dict.fromkeys(
             operand
-            for index in sorted(needed)
+            for index in needed
             for operand in pool.node(index).operands
             if operand in reduced and pool.node(operand).is_global
             if index in turning or not pool.node(index).is_global
@@ -195,28 +189,6 @@ class _Draft:
         loaded = self.trace.emit(lambda pool: pool.load(carried.static.name)).in_order(carried.first.order)
         self.trace.pool.annotate(loaded.index, name=name)
         return carried.continued(loaded)
-
-    def _next(self, body: Callable[..., object], held: Sequence[Term]) -> list[Operand]:
-        """The next values, as the body makes them of placeholders."""
-        made = self._called(body, held)
-        parts = tuple(made) if isinstance(made, tuple | list) else (made,)
-        if len(parts) != len(held):
-            raise TraceError(
-                f"the body of while_loop gives {len(parts)} value{'s' * (len(parts) != 1)} of {len(held)}",
-                advice="Return the next value of each argument, in their order.",
-            )
-        found = [operand(part) for part in parts]
-        for name, type_, each in zip(self.names, self.types, found, strict=True):
-            self._check(name, type_, each)
-        return found
-
-    def _check(self, name: str, type_: StorageType, made: Operand) -> None:
-        """The next value must have the kind of the first one."""
-        if isinstance(made, Term):
-            check_storable(self.trace, name, type_, made.type, written="the body of while_loop")
-        elif (isinstance(made, float) and not type_.is_float) or (type_ == BOOL) != isinstance(made, bool):
-            what = f"{name} is {type_}, but the body of while_loop gives {made!r}"
-            raise TraceError(what, advice="Write a number of that type.")
 
     def _condition(self, condition: Callable[..., object], values: Sequence[Term]) -> Term:
         """Whether there is another turn, from these values. One number for all cells."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from workbench.errors import GraphError
@@ -57,6 +57,20 @@ class KernelBuilder:
     def node(self, index: int) -> Node:
         """The node as it stands now."""
         return self._nodes[index]
+
+    def needed(self, roots: Iterable[int], read: Callable[[int], Iterable[int]] | None = None) -> list[int]:
+        """The values that the roots are made of, and themselves, each one behind its operands.
+
+        read: the operands of a value that count, by its number; all of them if not given.
+        """
+        found = set(roots)
+        waiting = list(found)
+        while waiting:
+            index = waiting.pop()
+            new = set(self._nodes[index].operands if read is None else read(index)) - found
+            found |= new
+            waiting += new
+        return sorted(found)
 
     def declare(self, static: Static) -> None:
         """Make a further static known."""

@@ -59,7 +59,8 @@ class KernelRow:
 class CardSummary:
     """Everything on the card, in the words in which it is shown.
 
-    `extents` are the cells for which the figures hold. `bound_source` says where bandwidth and peak come from.
+    `extents` are the cells for which the figures hold. `main` is the kernel whose bound and traffic are shown
+    first (`Plan.main`). `bound_source` says where bandwidth and peak come from.
     `changed` has one sentence a difference to the last machine of this name; empty for a first one. `found_before`:
     what a study at about these extents has found, which `simulate(choices="best")` takes. `precision`: which types
     are not those that the cell declared. `terms` are the words for what is counted: a called machine has no steps.
@@ -72,6 +73,7 @@ class CardSummary:
     scalars: tuple[StaticRow, ...]
     params: tuple[StaticRow, ...]
     kernels: tuple[KernelRow, ...]
+    main: str
     halo: str
     extra_arrays: int
     memory_bytes: int
@@ -102,6 +104,11 @@ class CardSummary:
         return f"{self.dim}-D machine" if self.terms.cells == "cells" else f"machine of {self.terms.cells}"
 
     @property
+    def main_kernel(self) -> KernelRow:
+        """The row of the kernel `main`."""
+        return next(kernel for kernel in self.kernels if kernel.name == self.main)
+
+    @property
     def captured_text(self) -> str:
         """The names that came from the notebook, as in "alpha = 0.3, name = 'a'"."""
         return ", ".join(f"{name} = {value}" for name, value in self.captured)
@@ -113,13 +120,6 @@ class CardSummary:
         return f"{count} promotion{'' if count == 1 else 's'}: {'; '.join(self.promotions)}" if count else ""
 
 
-def main_kernel(card: CardSummary) -> KernelRow:
-    """Where the time goes: a turn of the first while_loop if there is one, else `step`, else the first kernel."""
-    turns = [kernel for kernel in card.kernels if kernel.part == "turn"]
-    steps = [kernel for kernel in card.kernels if kernel.name == "step"]
-    return [*turns, *steps, *card.kernels][0]
-
-
 def kernel_terms(card: CardSummary, kernel: KernelRow) -> Terms:
     """The words for what a kernel does, which for a turn of a while_loop is no step."""
     return replace(card.terms, march="turn") if kernel.part == "turn" else card.terms
@@ -128,7 +128,7 @@ def kernel_terms(card: CardSummary, kernel: KernelRow) -> Terms:
 def bound_kind(card: CardSummary) -> str:
     """What the bound is: predicted from measured figures or estimated, of a step or a turn."""
     kind = "predicted bound" if card.measured else "estimated bound"
-    return f"{kind} of a turn" if main_kernel(card).part == "turn" else kind
+    return f"{kind} of a turn" if card.main_kernel.part == "turn" else kind
 
 
 def bound_scope(card: CardSummary) -> str:

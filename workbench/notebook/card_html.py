@@ -16,7 +16,6 @@ from workbench.notebook.card import (
     halo_line,
     kernel_terms,
     loops_text,
-    main_kernel,
     scaled,
 )
 from workbench.notebook.card_style import CARD_STYLE
@@ -47,7 +46,7 @@ def _head(card: CardSummary) -> str:
 
 
 def _tiles(card: CardSummary) -> str:
-    kernel, kind = main_kernel(card), bound_kind(card)
+    kernel, kind = card.main_kernel, bound_kind(card)
     terms = kernel_terms(card, kernel)
     rate, each = f"{card.terms.rate}/s", terms.each
     tiles = (

@@ -15,7 +15,6 @@ from workbench.notebook.card import (
     filled_text,
     kernel_terms,
     loops_text,
-    main_kernel,
     scaled,
     share_text,
 )
@@ -77,7 +76,7 @@ def memory_line(card: CardSummary) -> str:
 
 def bound_text(card: CardSummary) -> str:
     """The predicted speed of the main kernel, and what it rests on."""
-    kernel = main_kernel(card)
+    kernel = card.main_kernel
     if not kernel.bound:
         return "none: nothing is computed"
     return f"{bound_kind(card)} {scaled(kernel.bound, f'{card.terms.rate}/s')} {bound_scope(card)}; {card.bound_source}"

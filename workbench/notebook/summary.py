@@ -66,6 +66,7 @@ def summarise(
         scalars=tuple(_scalar_row(graph, static) for static in graph.scalars),
         params=tuple(StaticRow(s.name, s.type.name, _param_note(s)) for s in graph.params),
         kernels=tuple(_kernel_row(graph, kernel, cells, figures) for kernel in plan.kernels),
+        main=plan.main.kernel.name,
         halo=halo_text(plan),
         extra_arrays=_manifest_arrays(plan),
         memory_bytes=memory_of(plan, cells, backend),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
 from workbench.errors import RunError, TraceError
 from workbench.language import add, astype, fold, fold_segments, generate, scan, where
@@ -61,7 +62,7 @@ def test_what_a_condition_selects_has_its_own_length():
         draw = np.random.default_rng(n)
         x, y = draw.normal(size=n), draw.normal(size=n)
         exact = {"both": (x * y)[(x > 0) & (y < 1)], "none": y[:0], "twice": 2 * y, "flags": (x > 0)[y < 1]}
-        for backend, threads in (("reference", 0), ("openmp", 1), ("openmp", 2), ("openmp", 3), ("cuda-sim", 0)):
+        for backend, threads in (("reference", 0), *WAYS):
             positive, found = selected(x, y, backend=backend, threads=threads)
             assert_same_bits(positive, x[x > 0])
             for name, values in exact.items():

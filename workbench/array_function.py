@@ -26,7 +26,7 @@ from workbench.frontend.collective import (
     TupleKind,
     trace_collective,
 )
-from workbench.frontend.structures import Structure, structure_of
+from workbench.frontend.structures import Structure, rebuilt, structure_of
 from workbench.frontend.trace import is_tracing
 from workbench.graph import StorageType, storage_type
 from workbench.graph.types import F64, I64
@@ -249,9 +249,9 @@ def _kind(name: str, value: object) -> Kind:
     """What an argument is while the function is traced."""
     match value:
         case tuple():
-            made = value.kind if isinstance(value, Structure) else None
+            made = value.kind if isinstance(value, Structure) else tuple
             if not _holds_array(value):
-                return StaticKind(value if made is None else made(*value), (made, _exact(value)))
+                return StaticKind(rebuilt(made, value), (made, _exact(value)))
             return TupleKind(tuple(_kind(f"{name}{place}", item) for place, item in enumerate(value)), made)
         case None | bool() | str():
             return StaticKind(value, _exact(value))

@@ -88,7 +88,7 @@ class Machine:
 
         graph, plan and launch take simulation=, one of this machine, which then runs what is chosen in the view.
 
-        Raises RunError for a kind that there is not, or that looks at simulations.
+        Raises RunError for an unknown kind, or one that looks at simulations.
         """
         from workbench.views.kinds import open_machine_view  # loaded when somebody looks
 

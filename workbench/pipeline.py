@@ -174,7 +174,7 @@ def memory_of(plan: Plan, extents: tuple[int, ...], backend: str) -> int:
 def planned_backend(name: str) -> str:
     """The backend for which plans are shown: "auto" is the one that would run here, `SHOWN` where none can.
 
-    Raises BackendError for a name that there is not.
+    Raises BackendError for an unknown name.
     """
     if name != "auto":
         return get_backend(name).name

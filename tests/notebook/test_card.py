@@ -171,6 +171,7 @@ def test_html_is_well_formed_escaped_and_without_scripts():
         backend_reason=evil, build=evil, promotions=(evil,), halo=evil, bound_source=evil,
         fields=(replace(base.fields[0], name=evil, type=evil, note=evil),),
         kernels=(replace(base.kernels[0], name=evil, manifest=(evil,), subkernels=(evil,)),),
+        main=evil,
     )  # fmt: skip
     page = card_html(card)
     tags = Tags()

@@ -136,7 +136,7 @@ def test_choices_that_cannot_be_met_are_an_error():
 
 
 def precision_free(machine):
-    """Choices with a precision for a name that there is not."""
+    """Choices with a precision for an unknown name."""
     meaning = machine.choices.meaning.__class__(precision=(("nothing", "f32"),))
     return machine.choices.__class__(meaning=meaning)
 

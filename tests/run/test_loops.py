@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
 from workbench import trace
 from workbench.errors import TraceError
 from workbench.language import iterate, maximum, repeat
-
-BACKENDS = [("openmp", 1), ("openmp", 2), ("openmp", 3), ("cuda-sim", 1)]
 
 
 @wb.collective
@@ -45,7 +44,7 @@ def nested(a, counts):
 
 def every_backend(program, *given):
     found = program(*given, backend="reference")
-    for backend, threads in BACKENDS:
+    for backend, threads in WAYS:
         other = program(*given, backend=backend, threads=threads)
         for mine, bits in zip(other, found, strict=True):
             assert_same_bits(mine, bits)
@@ -73,7 +72,7 @@ def test_an_element_that_has_ended_stays(dtype):
     for _ in range(3):
         x = dtype(0.5) * (x + a / x)
     assert_same_bits(fixed, x)
-    for backend, threads in BACKENDS:
+    for backend, threads in WAYS:
         (other, _), again = roots(a, 3, backend=backend, threads=threads)
         assert_same_bits(other, newton)
         assert_same_bits(again, fixed)
@@ -119,7 +118,7 @@ def test_a_stencil_reads_what_loops_of_its_neighbours_end_with(shape):
     draw = np.random.default_rng(3)
     given = {"u": draw.normal(size=shape), "v": draw.normal(size=shape)}
     found = []
-    for backend, threads in [("reference", 1), *BACKENDS]:
+    for backend, threads in [("reference", 1), *WAYS]:
         sim = machine.simulate(**given, backend=backend, threads=threads)
         sim.run(3)
         found.append((sim["u"], sim["v"], np.asarray(sim["turns"])))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
 from workbench.errors import StencilError
 from workbench.graph.parse import parse
@@ -15,7 +16,6 @@ from workbench.language import fold, generate, scan, scatter, where
 
 Complex = namedtuple("Complex", "re im")
 SIZES = (0, 1, 33, 1025)
-WAYS = (("openmp", 1), ("openmp", 2), ("openmp", 3), ("cuda-sim", 0))
 
 
 @dataclass
@@ -159,3 +159,20 @@ def test_what_is_no_record_is_said(text):
         function(np.ones(3), np.zeros(3, int))
     assert BAD[text] in caught.value.what
     assert caught.value.advice
+
+
+@dataclass(kw_only=True)
+class Interval:
+    low: object
+    high: object
+
+
+def test_a_data_class_that_takes_names_only_goes_in_and_out():
+    @wb.collective
+    def widened(given):
+        return Interval(low=given.low - 1.0, high=given.high + 1.0)
+
+    found = widened(Interval(low=np.zeros(3), high=np.ones(3)), backend="reference")
+    assert isinstance(found, Interval)
+    assert np.array_equal(found.low, -np.ones(3))
+    assert np.array_equal(found.high, 2 * np.ones(3))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
 from tests.kit.oracle_orders import fold_pairs, scanned
 from workbench.backends.interpreter import interpret
@@ -63,7 +64,7 @@ def test_whole_numbers_are_scanned_as_numpy_does(n):
         behind = np.append(np.cumprod(xs[:0:-1])[::-1], 1)
         expected = {"up_to": np.cumsum(3 * xs), "before": before, "behind": behind}
     expected["from_behind"] = np.maximum.accumulate(xs[::-1])[::-1]
-    for backend, threads in (("reference", 0), ("openmp", 1), ("openmp", 2), ("openmp", 3), ("cuda-sim", 0)):
+    for backend, threads in (("reference", 0), *WAYS):
         found = machine(xs=xs, backend=backend, threads=threads)
         assert {name: values.tolist() for name, values in found.items()} == {k: v.tolist() for k, v in expected.items()}
 
@@ -77,7 +78,7 @@ def test_a_line_has_the_bits_of_the_written_order_on_every_backend(n):
         "from_behind": in_order(xs, reverse=True),
         "behind": in_order(xs, True, True, lambda a, b: a if a < b or a != a else b, np.inf),
     }
-    ways = [("reference", 0), ("openmp", 1), ("openmp", 2), ("openmp", 3), ("cuda-sim", 0)]
+    ways = [("reference", 0), *WAYS]
     for backend, threads in ways:
         found = machine(xs=xs, backend=backend, threads=threads)
         for name, values in expected.items():

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
 from workbench.errors import RunError, StencilError
 from workbench.language import compress, fold_segments, maximum, scan, scan_segments
 
 SIZES = (0, 1, 32, 1100)
-WAYS = (("openmp", 1), ("openmp", 2), ("openmp", 3), ("cuda-sim", 0))
 
 
 def affine(a, b):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
 from workbench.backends.base import MarchRequest
 from workbench.backends.registry import select_backend
@@ -17,7 +18,7 @@ from workbench.pipeline import build, plan_for
 from workbench.planning import Choices
 from workbench.run.schedules import resolved
 
-BACKENDS = (("reference", 0), ("openmp", 1), ("openmp", 2), ("openmp", 3), ("cuda-sim", 0))
+BACKENDS = (("reference", 0), *WAYS)
 
 QUICK = (("reference", 0), ("openmp", 2))
 

@@ -314,11 +314,9 @@ class DeviceInstance(ABC):
         Pairs are passed as bytes, which the library may tell apart as cells.
         """
         given = cells[: count * type_.itemsize]
-        return (
-            self._as_pairs(given, type_)
-            if type_.is_pair
-            else given.view(np.complex128 if type_.is_record else type_.numpy)
-        )
+        if type_.is_pair:
+            return self._as_pairs(given, type_)
+        return given.view(np.complex128 if type_.is_record else type_.numpy)
 
     def _as_pairs(self, cells: Cells, type_: StorageType) -> Cells:
         """The bytes of pairs as a launch takes them."""

@@ -34,9 +34,10 @@ from workbench.backends.loop_sizes import most_cells
 from workbench.backends.march_record import March as _March
 from workbench.backends.march_record import PreparedMarch, type_number
 from workbench.backends.march_rule import diagnostic_scalars, watches
-from workbench.backends.processor import available_threads, cache_bytes, shared_cache_bytes
+from workbench.backends.processor import available_threads
 from workbench.backends.stopwatch import Stopwatch
 from workbench.backends.teams import usable_threads
+from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.codegen.cpp.render import openmp_headers, render_openmp
 from workbench.codegen.shapes import array_shapes
 from workbench.codegen.source import Source
@@ -47,8 +48,7 @@ from workbench.planning.cost import SMALL_STEP, operations_of
 from workbench.planning.layout import ALIGNMENT, Layout, lay_out_on_host, lay_out_packed
 from workbench.planning.lending import leaves_inputs_alone
 from workbench.planning.partials import host_buffers, largest_partials, partial_words
-from workbench.planning.plan import Axes, GlobalSlot, KernelPlan, Plan
-from workbench.planning.schedules.locality import TileSizes, tile_sizes
+from workbench.planning.plan import Axes, GlobalSlot, Plan
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _ENDINGS: tuple[Ending, ...] = ("done", "until", "stopped", "time")
@@ -189,7 +189,9 @@ class OpenmpInstance:
         self._scratch_stride = largest_partials(plan, self.extents, scans=True) * 8 * partial_words(plan)
         self._scratch = self._allocate(max(host_buffers(plan) * self._scratch_stride, 8))
         self._stopwatch = Stopwatch(plan, self.threads)
-        self.tiles = tuple(self._tile_sizes(kernel) for kernel in plan.kernels)
+        self.tiles = tuple(
+            tile_sizes_here(kernel, self.extents, plan.choices.plan.tiling, self.threads) for kernel in plan.kernels
+        )
         self._paces = [0.0] * len(plan.kernels)  # seconds a step in tiles, 0 as long as none was seen
         self._shape: Array = self._shape_words()
         slots_of_scalars = (plan.global_slot(s.name) for s in plan.graph.scalars)
@@ -350,11 +352,6 @@ class OpenmpInstance:
             error = noted_error(self.plan, kernel, int(self._globals[slot]))
             self._globals[slot] = 0
             raise error
-
-    def _tile_sizes(self, kernel: KernelPlan) -> TileSizes | None:
-        """How many steps of a kernel run together here, in tiles of which size."""
-        caches = cache_bytes(), shared_cache_bytes(self.threads)
-        return tile_sizes(kernel, self.extents, self.plan.choices.plan.tiling, self.threads, *caches)
 
     # ---- memory
 

@@ -18,7 +18,7 @@ from workbench.frontend.cell import Traced, trace_called
 from workbench.frontend.compression import Compressed
 from workbench.frontend.positions import FunctionPositions, Reading, order_of
 from workbench.frontend.promotion import constant, number_type
-from workbench.frontend.structures import stands_for_fields, structured
+from workbench.frontend.structures import rebuilt, stands_for_fields, structured
 from workbench.frontend.trace import Term, Trace
 from workbench.frontend.value import Value, operand
 from workbench.graph import GLOBAL, Load, LoadSize, Space, Static, StorageType
@@ -56,7 +56,7 @@ class TupleKind:
     """A tuple of arguments, arrays among them; kind: what the function sees, a tuple or another structure."""
 
     items: tuple[Kind, ...]
-    kind: Callable[..., object] | None = None
+    kind: type = tuple
 
 
 Kind = ArrayKind | NumberKind | StaticKind | TupleKind
@@ -141,7 +141,7 @@ def _argument(
             parts = [
                 _argument(positions, f"{name}{place}", item, (*path, place), leaves) for place, item in enumerate(items)
             ]
-            return tuple(parts) if made is None else made(*parts)
+            return rebuilt(made, parts)
         case NumberKind(type_):
             leaves[name] = path
             default = False if type_ == BOOL else 0.0 if type_.is_float else 0
@@ -159,21 +159,14 @@ def _store(positions: FunctionPositions, value: object, name: str, results: list
         parts = {key: _store(positions, part, f"{name}_{key}", results) for key, part in value.items()}
         return lambda found: {key: rebuild(found) for key, rebuild in parts.items()}
     if isinstance(value, tuple | list):
-        kind: Callable[..., object] = type(value)
         items = [_store(positions, part, f"{name}{place}", results) for place, part in enumerate(value)]
         if stands_for_fields(value):
             return lambda found: structured(value, [rebuild(found) for rebuild in items])
-        if hasattr(value, "_fields"):
-            return lambda found: kind(*(rebuild(found) for rebuild in items))
-        return lambda found: kind(rebuild(found) for rebuild in items)
+        return lambda found: rebuilt(type(value), [rebuild(found) for rebuild in items])
     if is_dataclass(value) and not isinstance(value, type | Value | Compressed):
-        members = {
-            each.name: _store(positions, getattr(value, each.name), f"{name}_{each.name}", results)
-            for each in fields(value)
-            if each.init
-        }
-        kind = type(value)
-        return lambda found: kind(**{key: rebuild(found) for key, rebuild in members.items()})
+        names = [each.name for each in fields(value) if each.init]
+        items = [_store(positions, getattr(value, each), f"{name}_{each}", results) for each in names]
+        return lambda found: rebuilt(type(value), [rebuild(found) for rebuild in items])
     if isinstance(value, Compressed):
         elements = _store(positions, value.elements, name, results)
         count = _store(positions, value.count, f"{name}_length", results)

@@ -7,11 +7,12 @@ behind; a program keeps one array a component.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 
 from workbench.errors import TraceError
 from workbench.frontend.operations import check_storable
 from workbench.frontend.promotion import cast_term, constant, meet, meeting_space, number_type, spread
+from workbench.frontend.structures import components_of, rebuilt
 from workbench.frontend.tensors import Tensor
 from workbench.frontend.trace import Number, Operand, Term, Trace
 from workbench.frontend.value import operand, wrap
@@ -88,27 +89,14 @@ def leaves_of(value: object) -> tuple[list[object], Rebuild]:
     """The components of a record, those of records inside it too, and what puts others in their places."""
     if not is_record(value):
         return [value], lambda parts: parts[0]
-    if isinstance(value, tuple | list):
-        kind: Callable[..., object] = type(value)
-        inner = list(value)
-        is_named = hasattr(value, "_fields")
-
-        def make(parts: list[object]) -> object:
-            return kind(*parts) if is_named else kind(parts)
-
-    else:
-        names = [field.name for field in fields(value) if field.init]  # type: ignore[arg-type]  # a data class
-        inner = [getattr(value, name) for name in names]
-
-        def make(parts: list[object]) -> object:
-            return type(value)(**dict(zip(names, parts, strict=True)))
-
+    inner = value if isinstance(value, tuple | list) else components_of(value)
     found = [leaves_of(each) for each in inner]
     counts = [len(leaves) for leaves, _ in found]
 
     def rebuild(parts: Sequence[object]) -> object:
         places = [sum(counts[:k]) for k in range(len(counts))]
-        return make([put(parts[p : p + n]) for (_, put), p, n in zip(found, places, counts, strict=True)])
+        inside = [put(parts[p : p + n]) for (_, put), p, n in zip(found, places, counts, strict=True)]
+        return rebuilt(type(value), inside)
 
     return [leaf for leaves, _ in found for leaf in leaves], rebuild
 

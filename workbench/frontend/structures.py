@@ -6,7 +6,7 @@ While a function is traced, and in its memory, a structure is a tuple of arrays,
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
@@ -15,9 +15,9 @@ import numpy as np
 
 
 class Structure(tuple[object, ...]):
-    """The components of an argument, and `kind`, what makes it of them: a class of named tuples or a data class."""
+    """The components of an argument, and `kind`, the class that `rebuilt` makes of them again."""
 
-    kind: Callable[..., object]
+    kind: type
 
 
 class _Fields:
@@ -35,11 +35,11 @@ def _class_of(names: tuple[str, ...]) -> type:
 
 def structure_of(value: object) -> Structure | None:
     """The components of a named tuple, a data class or a structured array; None for all else."""
-    kind: Callable[..., object]
+    kind: type
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         kind, parts = type(value), tuple(value)
     elif is_dataclass(value) and not isinstance(value, type):
-        kind, parts = type(value), tuple(getattr(value, each.name) for each in fields(value) if each.init)
+        kind, parts = type(value), components_of(value)
     elif isinstance(value, np.ndarray) and value.dtype.names and all(map(str.isidentifier, value.dtype.names)):
         kind, parts = _class_of(value.dtype.names), tuple(value[name] for name in value.dtype.names)
     else:
@@ -47,6 +47,19 @@ def structure_of(value: object) -> Structure | None:
     made = Structure(parts)
     made.kind = kind
     return made
+
+
+def components_of(value: object) -> tuple[object, ...]:
+    """What a data class was made of, in its order."""
+    return tuple(getattr(value, each.name) for each in fields(value) if each.init)  # type: ignore[arg-type]  # a data class
+
+
+def rebuilt(kind: type, parts: Sequence[object]) -> object:
+    """A tuple, list, named tuple or data class of these components."""
+    if is_dataclass(kind):
+        names = [each.name for each in fields(kind) if each.init]
+        return kind(**dict(zip(names, parts, strict=True)))
+    return kind(*parts) if hasattr(kind, "_fields") else kind(parts)
 
 
 def stands_for_fields(value: object) -> bool:

@@ -25,7 +25,7 @@ def apply_to_pairs(operator: str, operands: Sequence[Array], result: StorageType
     """Return the operator's value: of DD.numpy if `result` is dd, else of its own dtype; in the operands' shape.
 
     Operands are arrays of DD.numpy, of one shape; the condition of a select is bool, what is cast to dd of any scalar
-    type. GraphError names an operator that dd has not.
+    type. GraphError names an operator without a dd form.
     """
     if operator == "cast":
         sequence = from_scalar(storage_type(operands[0].dtype)) if result == DD else to_scalar(result)

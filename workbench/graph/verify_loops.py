@@ -32,7 +32,9 @@ def whiles_are_whole(graph: Graph) -> None:
     for loop in graph.loops:
         for name in (loop.before, loop.begin, loop.turn):
             if name not in stores:
-                raise _while_error(loop, f"runs a kernel {name!r} that there is not", "Name a kernel of the graph.")
+                raise _while_error(
+                    loop, f"runs {name!r}, which is not a kernel of the graph", "Name a kernel of the graph."
+                )
             if parts.count(name) > (name != loop.before):
                 raise _while_error(loop, f"runs {name}, which has another part already", "Use each kernel once.")
         going = statics.get(loop.going)

@@ -76,7 +76,7 @@ def without_dd(graph: Graph) -> tuple[str, ...]:
 
 
 def _lacking(instruction: Instruction) -> tuple[str, ...]:
-    """The operators that dd has not: the instruction's own, or those on floats of its region, however deep."""
+    """The operators without a dd form: the instruction's own, or those on floats of its region, however deep."""
     region = region_in(instruction)
     if region is not None:
         on_floats = (n for n in region.nodes if any(region.nodes[o].value_type.is_float for o in n.operands))

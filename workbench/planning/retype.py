@@ -234,7 +234,7 @@ def _scattered(builder: KernelBuilder, node: Node, operands: tuple[int, ...], ev
 
 
 def _region(region: Region, type_: StorageType) -> Region:
-    """The region in another float type; in f64 if it has an operator that the type, dd, has not."""
+    """The region in another float type; in f64 if the type is dd and an operator has no dd form."""
     if not _takes(region, type_):
         return region if type_ == F64 else _region(region, F64)
     nodes = []

@@ -62,9 +62,9 @@ class Terms:
     @property
     def each(self) -> str:
         """One of them in one march: "a cell and step"; there is one call only."""
-        return (
-            f"a {self.march}" if self.whole else self.cell if self.march == "call" else f"{self.cell} and {self.march}"
-        )
+        if self.whole:
+            return f"a {self.march}"
+        return self.cell if self.march == "call" else f"{self.cell} and {self.march}"
 
     @property
     def rate(self) -> str:

@@ -182,7 +182,7 @@ def _unequal(
     meeting: Meeting,
     shapes: Mapping[str, tuple[int, ...]],
 ) -> ShapeError:
-    """The error for lengths that differ, also where an element is wanted that there is not."""
+    """The error for lengths that differ, also where an element beyond an end is wanted."""
     place = f"line {meeting.line}, {meeting.text}"
     if isinstance(first[0], ProductOrigin):
         return ShapeError(

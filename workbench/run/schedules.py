@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.backends.processor import available_threads, cache_bytes, shared_cache_bytes
+from workbench.backends.processor import available_threads, cache_bytes
 from workbench.backends.registry import row_of
+from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.errors import PlanError
 from workbench.graph import Graph
 from workbench.pipeline import plan_for
@@ -13,7 +14,7 @@ from workbench.planning.choices import Choices
 from workbench.planning.cost import memory_bytes
 from workbench.planning.plan import Plan
 from workbench.planning.schedules import diamondtorre
-from workbench.planning.schedules.locality import pays, tile_sizes
+from workbench.planning.schedules.locality import pays
 from workbench.planning.schedules.tiling import loops_refusal, refusal
 
 # Arrays up to so many times the caches of all threads gain little, and tiles have more to do at their edges.
@@ -69,6 +70,5 @@ def _planned(graph: Graph, choices: Choices, backend: str) -> Plan | None:
 def _pays(plan: Plan | None, extents: tuple[int, ...], threads: int) -> bool:
     if plan is None or plan.main.tiling is None:
         return False
-    caches = cache_bytes(), shared_cache_bytes(threads)
-    sizes = tile_sizes(plan.main, extents, plan.choices.plan.tiling, threads, *caches)
+    sizes = tile_sizes_here(plan.main, extents, plan.choices.plan.tiling, threads)
     return sizes is not None and pays(plan.main, extents, sizes)

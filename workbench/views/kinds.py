@@ -43,7 +43,7 @@ VIEWS: dict[str, ViewKind] = {
 
 
 def open_machine_view(machine: object, kind: str, options: Mapping[str, Any]) -> Any:  # noqa: ANN401  # each has its own
-    """Open a view that looks at a machine. RunError for a kind that there is not, or that looks at simulations."""
+    """Open a view that looks at a machine. RunError for an unknown kind, or one that looks at simulations."""
     known = [name for name, row in VIEWS.items() if row.of == "machine"]
     if kind not in known:
         raise RunError(f"a machine has no view {kind!r}", advice=f"Use one of {', '.join(known)}.")

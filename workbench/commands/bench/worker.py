@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array
-from workbench.backends.processor import available_threads, cache_bytes, shared_cache_bytes
+from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.commands.bench.contenders import Ours, Theirs, contender_named
 from workbench.commands.bench.peers.arrays import JaxMarch, NumpyMarch, TorchMarch
 from workbench.commands.bench.problem import March, Problem, Shape
@@ -26,7 +26,7 @@ from workbench.errors import PlanError
 from workbench.graph.types import storage_type
 from workbench.planning.cost import step_cost
 from workbench.planning.plan import Plan
-from workbench.planning.schedules.locality import tile_sizes, updates_per_move
+from workbench.planning.schedules.locality import updates_per_move
 from workbench.run.progress import silent
 
 _PEERS = "workbench.commands.bench.peers"
@@ -59,9 +59,7 @@ def _figures(plan: Plan, shape: Shape, threads: int) -> dict[str, float]:
     """Bytes and operations of an update, by the plan; of tiles, the bytes that they leave to be moved."""
     kernel = plan.main
     cost = step_cost(kernel.plain)
-    many = threads or available_threads()
-    caches = cache_bytes(), shared_cache_bytes(many)
-    sizes = tile_sizes(kernel, shape, plan.choices.plan.tiling, many, *caches)
+    sizes = tile_sizes_here(kernel, shape, plan.choices.plan.tiling, threads)
     gain = 1.0 if kernel.tiling is None or sizes is None else updates_per_move(kernel.tiling, shape, sizes)
     return {"bytes": cost.bytes_moved / gain, "operations": cost.flops}
 

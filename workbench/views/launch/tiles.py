@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from workbench.backends.host import host_figures
-from workbench.backends.processor import available_threads, cache_bytes, shared_cache_bytes
+from workbench.backends.processor import cache_bytes
+from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.planning.cost import HostFigures
 from workbench.planning.plan import Plan
 from workbench.planning.schedules.forecast import Forecast, forecasts
-from workbench.planning.schedules.locality import tile_sizes
 from workbench.planning.schedules.locality_table import locality_text
 
 
@@ -21,9 +21,7 @@ def locality_lines(
     kernel = plan.main
     if kernel.tiling is None:
         return ()
-    many = threads or available_threads()
-    caches = cache_bytes(), shared_cache_bytes(many)
-    sizes = tile_sizes(kernel, extents, plan.choices.plan.tiling, many, *caches)
+    sizes = tile_sizes_here(kernel, extents, plan.choices.plan.tiling, threads)
     table = locality_text(kernel, extents, sizes, cache_bytes()).split("\n")
     expected = forecasts(kernel, extents, sizes, figures or host_figures(), cache_bytes())
     return (*table, *(forecast_text(each) for each in expected))

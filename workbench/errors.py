@@ -157,6 +157,10 @@ class RunError(StencilError):
     """A simulation cannot go on, or was asked for something its state does not allow."""
 
 
+class TurnsError(RunError):
+    """A loop over whole arrays still goes on after the most turns that it may make."""
+
+
 class NonFiniteError(RunError):
     """A field became infinite or not a number; the simulation stands at the last step at which it was not.
 

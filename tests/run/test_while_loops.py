@@ -13,7 +13,6 @@ from workbench.backends.base import MarchRequest
 from workbench.backends.registry import select_backend
 from workbench.errors import NonFiniteError, PlanError, RunError, StencilError
 from workbench.graph.parse import parse
-from workbench.language import while_loop
 from workbench.pipeline import build, plan_for
 from workbench.planning import Choices
 from workbench.run.schedules import resolved
@@ -265,8 +264,6 @@ def test_what_is_not_built_says_so(tmp_path):
     called = wb.trace(CALLED)
     with pytest.raises(RunError, match="only programs without one are exported"):
         called.export(tmp_path)
-    with pytest.raises(StencilError, match="in a function of arrays, where it is not built yet"):
-        wb.collective(lambda x: while_loop(lambda x: np.max(x) > 1, lambda x: x / 2, x, at_most=9))(np.ones(3))
 
 
 CALLED = """

@@ -218,6 +218,9 @@ class CallInstance(Protocol):
     def run(self) -> None:
         """Run the program once. RunError if an index lies outside of what it reads."""
 
+    def march(self, request: MarchRequest) -> MarchResult:
+        """Run a part of the program, before `run`."""
+
     def close(self) -> None:
         """Free the memory."""
 

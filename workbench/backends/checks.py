@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from workbench.backends.base import Array
-from workbench.errors import FieldError, RunError, ShapeError
+from workbench.errors import FieldError, ShapeError, TurnsError
 from workbench.graph import Static, While
 from workbench.graph.graph import Graph
 
@@ -49,9 +49,9 @@ def _named(graph: Graph, name: str, roles: tuple[str, ...], what: str) -> Static
     return graph.static(name)
 
 
-def too_long(graph: Graph, loop: While) -> RunError:
+def too_long(graph: Graph, loop: While) -> TurnsError:
     """The error of a loop over whole arrays that goes on after the most turns that it may make."""
-    error = RunError(
+    error = TurnsError(
         f"the while_loop of {graph.name} still goes on after {loop.at_most} turns, which are the most it may make",
         advice="Loosen its condition, raise at_most, or pass at_most_ok=True to take what the last turn made.",
         line=loop.span.line or None,

@@ -140,7 +140,8 @@ def gathered_name(nodes: tuple[Node, ...], gather: int) -> str:
     """Return what to call the value that a Gather reads."""
     source = nodes[nodes[gather].operands[0]]
     if isinstance(source.instruction, Load):
-        return source.instruction.name
+        static = source.instruction.name
+        return next((name for name in source.names if static.startswith(f"{name}_")), static)  # a while_loop carries it
     return next(iter(source.names), "a value")
 
 

@@ -19,10 +19,12 @@ import numpy as np
 
 from workbench.backends.base import (
     Array,
+    CallInstance,
     Condition,
     Ending,
     Instance,
     LaunchTime,
+    LendingProgram,
     MarchRequest,
     MarchResult,
     Number,
@@ -34,6 +36,9 @@ from workbench.backends.march_rule import ending_after, ending_before
 from workbench.errors import RunError
 from workbench.graph import While
 from workbench.planning.plan import Plan
+
+_SLICE_SECONDS = 0.25
+"""Turns are made for so long at a time, so that Python hears of signals where nobody sets `stop`."""
 
 
 @dataclass(slots=True)
@@ -80,6 +85,13 @@ class LoopingProgram:
         """Allocate a state: fields zero, scalars and params at their defaults."""
         return LoopingInstance(self.plan, self.program.instantiate(extents, threads, _bare(beside)))
 
+    def instantiate_for_calls(self, extents: tuple[int, ...], threads: int = 0) -> LoopingCall | None:
+        """Allocate what a call does not lend; None where the program itself does not work on arrays of the caller."""
+        if not isinstance(self.program, LendingProgram):
+            return None
+        made = self.program.instantiate_for_calls(extents, threads)
+        return None if made is None else LoopingCall(self.plan, made)
+
 
 def _bare(instance: Instance | None) -> Instance | None:
     return instance.instance if isinstance(instance, LoopingInstance) else instance
@@ -90,7 +102,7 @@ class LoopingInstance:
 
     def __init__(self, plan: Plan, instance: Instance) -> None:
         self.plan, self.instance = plan, instance
-        self._progress: _Progress | None = None
+        self._turns = _Turns(plan, instance)
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -108,14 +120,14 @@ class LoopingInstance:
 
     def take_over(self, other: Instance) -> None:
         """Copy the whole state of another instance of this program; a step that was broken off begins anew."""
-        self._progress = None
+        self._turns.progress = None
         bare = _bare(other)
         assert bare is not None
         self.instance.take_over(bare)
 
     def write_field(self, name: str, values: Array) -> None:
         """Copy `values` into the field's domain."""
-        self._progress = None
+        self._turns.progress = None
         self.instance.write_field(name, values)
 
     def read_global(self, name: str) -> Number:
@@ -124,12 +136,12 @@ class LoopingInstance:
 
     def write_global(self, name: str, value: Number) -> None:
         """Set a param or scalar; rounded to its type."""
-        self._progress = None
+        self._turns.progress = None
         self.instance.write_global(name, value)
 
     def device_view(self, name: str) -> Any:  # noqa: ANN401  # as the protocol says
         """The live domain of a field, valid until the next march. What is written there begins a step anew."""
-        self._progress = None
+        self._turns.progress = None
         return self.instance.device_view(name)
 
     def time_launches(self, wanted: bool) -> None:
@@ -152,14 +164,14 @@ class LoopingInstance:
         """
         loops = self.plan.graph.loops_before(request.kernel)
         if not loops:
-            self._progress = None
+            self._turns.progress = None
             return self.instance.march(request)
         begin, done, current = time.monotonic(), 0, False
         results: list[MarchResult] = []
         ended = ending_before(request)
         while ended is None:
             try:
-                ended = self._turned(loops, request, request.seconds - (time.monotonic() - begin))
+                ended = self._turns.made(request.kernel, request.stop, begin + request.seconds)
             except RunError:
                 if not done or request.seconds == inf:
                     raise
@@ -175,7 +187,7 @@ class LoopingInstance:
 
     def _stepped(self, request: MarchRequest, done: int) -> MarchResult:
         """The kernel itself, once, after its loops."""
-        self._progress = None
+        self._turns.progress = None
         last = done + 1 == request.steps
         one = replace(
             request,
@@ -197,36 +209,63 @@ class LoopingInstance:
         ]
         return steps, tuple(values)
 
-    def _turned(self, loops: tuple[While, ...], request: MarchRequest, seconds: float) -> Ending | None:
-        """Run the loops before a kernel to their ends; "stopped" or "time" if they are not there yet."""
-        end = time.monotonic() + seconds
-        if self._progress is None or self._progress.kernel != request.kernel:
-            self._progress = _Progress(request.kernel)
-        progress = self._progress
+
+class LoopingCall:
+    """A program that runs once at each call, on arrays of the caller, its loops first."""
+
+    def __init__(self, plan: Plan, instance: CallInstance) -> None:
+        self.plan, self._instance = plan, instance
+        self.lend, self.write_global, self.read_global = instance.lend, instance.write_global, instance.read_global
+        self.march, self.close = instance.march, instance.close
+
+    def run(self) -> None:
+        """Run the program once. RunError as without loops, and if a loop goes on too long."""
+        _Turns(self.plan, self._instance).made(self.plan.kernels[0].kernel.name, StopFlag(), inf)
+        self._instance.run()
+
+
+class _Turns:
+    """The loops before kernels; `progress` is forgotten where something was written meanwhile."""
+
+    def __init__(self, plan: Plan, instance: Instance | CallInstance) -> None:
+        self._graph, self._instance = plan.graph, instance
+        self.progress: _Progress | None = None
+
+    def made(self, kernel: str, stop: StopFlag, end: float) -> Ending | None:
+        """Run the loops before a kernel to their ends; "stopped" or "time" if they are not there yet.
+
+        end: when to break off, by time.monotonic().
+        """
+        loops = self._graph.loops_before(kernel)
+        if self.progress is None or self.progress.kernel != kernel:
+            self.progress = _Progress(kernel)
+        progress = self.progress
         while progress.loop < len(loops):
             loop = loops[progress.loop]
             if progress.turns < 0:
-                self.instance.march(MarchRequest(loop.begin, 1))
+                self._instance.march(MarchRequest(loop.begin, 1))
                 progress.turns = 0
-            ended = self._turn(loop, progress, request.stop, end - time.monotonic())
+            ended = self._turn(loop, progress, stop, end)
             if ended is not None:
                 return ended
             progress.loop, progress.turns = progress.loop + 1, -1
         return None
 
-    def _turn(self, loop: While, progress: _Progress, stop: StopFlag, seconds: float) -> Ending | None:
-        """Make the turns of one loop that are left; why it was broken off, None if it has ended."""
-        while self.instance.read_global(loop.going):
+    def _turn(self, loop: While, progress: _Progress, stop: StopFlag, end: float) -> Ending | None:
+        """Make the turns of one loop that are left; why it was broken off, None if it has ended.
+
+        end: when to break off, by time.monotonic().
+        """
+        while self._instance.read_global(loop.going):
             if progress.turns >= loop.at_most:
                 if loop.at_most_ok:
                     return None
-                self._progress = None
-                raise too_long(self.plan.graph, loop)
+                self.progress = None
+                raise too_long(self._graph, loop)
             left, over = loop.at_most - progress.turns, (Condition(loop.going, "==", 0.0),)
-            result = self.instance.march(
-                MarchRequest(loop.turn, left, until=over, stop=stop, seconds=max(seconds, 0.0))
-            )
+            now = min(max(end - time.monotonic(), 0.0), _SLICE_SECONDS)
+            result = self._instance.march(MarchRequest(loop.turn, left, until=over, stop=stop, seconds=now))
             progress.turns += result.steps
-            if result.ended in ("stopped", "time"):
+            if result.ended == "stopped" or (result.ended == "time" and time.monotonic() >= end):
                 return result.ended
         return None

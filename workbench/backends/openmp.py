@@ -46,7 +46,7 @@ from workbench.errors import BackendError
 from workbench.planning.axes import along
 from workbench.planning.cost import SMALL_STEP, operations_of
 from workbench.planning.layout import ALIGNMENT, Layout, lay_out_on_host, lay_out_packed
-from workbench.planning.lending import leaves_inputs_alone
+from workbench.planning.lending import leaves_inputs_alone, lent_slots
 from workbench.planning.partials import host_buffers, largest_partials, partial_words
 from workbench.planning.plan import Axes, GlobalSlot, Plan
 
@@ -178,7 +178,7 @@ class OpenmpInstance:
         self._layouts = {axes: self._lay_out(axes) for axes in ((), *(shape.axes for shape in self._shapes))}
         used = frozenset(slot.index for slot in plan.array_slots)
         if lent:
-            used -= {slot.index for slot in plan.slots if slot.field}
+            used -= {slot.index for slot in lent_slots(plan)}
         sizes = [self._layouts[s.axes].elements * s.itemsize if s.index in used else 0 for s in plan.slots]
         self._blocks = [self._allocate(size) for size in sizes]
         addresses = [block.cells.ctypes.data for block in self._blocks]

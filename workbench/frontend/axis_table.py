@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from workbench.frontend.trace import TraceAgainError
+from workbench.frontend.attempts import TraceAgainError
 from workbench.graph import Axis
 from workbench.graph.spaces import NamedExtent
 

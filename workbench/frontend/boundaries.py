@@ -12,9 +12,10 @@ from functools import partial
 from typing import Literal, get_args
 
 from workbench.errors import TraceError
+from workbench.frontend.attempts import DimensionFoundError
 from workbench.frontend.operations import need_distance
 from workbench.frontend.promotion import convert
-from workbench.frontend.trace import DimensionFoundError, Operand, Term, Trace, text_here
+from workbench.frontend.trace import Operand, Term, Trace, text_here
 from workbench.frontend.value import Value, binary, operand, wrap
 from workbench.graph import (
     Fixed,

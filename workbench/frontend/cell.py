@@ -13,6 +13,7 @@ from linecache import getlines
 from types import FrameType, FunctionType
 
 from workbench.errors import StencilError, TraceError, is_machinery, shown_path
+from workbench.frontend.attempts import DimensionFoundError, TraceAgainError
 from workbench.frontend.componentwise import component_name
 from workbench.frontend.language import vocabulary
 from workbench.frontend.lowering import make_graph
@@ -32,7 +33,7 @@ from workbench.frontend.source import (
     parse_source,
 )
 from workbench.frontend.tensors import Tensor
-from workbench.frontend.trace import DimensionFoundError, Trace, TraceAgainError, enter_trace
+from workbench.frontend.trace import Trace, enter_trace
 from workbench.frontend.value import Value, term_of
 from workbench.graph import Graph, StorageType
 

@@ -199,14 +199,14 @@ def _result(trace: Trace, value: object, name: str) -> Result:
 
 def _drop_unused(trace: Trace) -> None:
     """Leave out the arrays and axes that no result needs: an array that is read along a copy of its axis alone."""
-    needed = trace.pool.needed(term.index for term, _ in trace.kernel.stores.values())
+    states = [trace.kernel, *(part for _, *parts in trace.loops for part in parts)]
+    needed = trace.pool.needed(term.index for state in states for term, _ in state.stores.values())
     nodes = [trace.pool.node(index) for index in needed]
     read = {node.instruction.name for node in nodes if isinstance(node.instruction, Load)}
     axes = {axis for node in nodes if node.space is not None for axis in node.space.axes}
     sizes = {trace.axis_names[node.instruction.axis] for node in nodes if isinstance(node.instruction, LoadSize)}
-    trace.statics = {
-        name: static for name, static in trace.statics.items() if name in read or name in trace.kernel.stores
-    }
+    stored = {name for state in states for name in state.stores}
+    trace.statics = {name: static for name, static in trace.statics.items() if name in read or name in stored}
     trace.space = Space(tuple(axis for axis in trace.space.axes if axis in axes or axis.name in sizes))
     if trace.space.is_global:
         raise TraceError(

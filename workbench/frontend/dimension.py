@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from workbench.errors import TraceError
-from workbench.frontend.trace import MOST_DIMENSIONS, DimensionFoundError, current_trace, is_tracing, show_dim
+from workbench.frontend.attempts import DimensionFoundError
+from workbench.frontend.trace import MOST_DIMENSIONS, current_trace, is_tracing, show_dim
 
 
 def need_dim(text: str, dim: int) -> int:

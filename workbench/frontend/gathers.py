@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from workbench.errors import TraceError
+from workbench.frontend.attempts import DimensionFoundError
 from workbench.frontend.componentwise import componentwise
 from workbench.frontend.elements import element, is_array
 from workbench.frontend.outside import Outside
 from workbench.frontend.promotion import cast_term, constant, meeting_space, spread
-from workbench.frontend.trace import DimensionFoundError, Operand, Term, Trace, current_trace, show_dim
+from workbench.frontend.trace import Operand, Term, Trace, current_trace, show_dim
 from workbench.frontend.value import Value, operand
 from workbench.graph import GLOBAL, Extend, Space
 from workbench.graph.types import BOOL, I64

@@ -267,7 +267,7 @@ class _Inside:
 def _reads_others(what: str, how: str) -> TraceError:
     return TraceError(
         f"the body of {what} reads other cells or elements of what it carries{how}",
-        advice="Let each cell turn for itself; what it reads of others must be known before the loop.",
+        advice="Use while_loop, whose body may read others, or read what was known before the loop.",
     )
 
 

@@ -90,7 +90,10 @@ def no_truth(term: Term) -> TraceError:
     if word == "assert":
         advice = "Remove the assert, or store reduce_all(...) in a scalar and look at it after the run."
     elif word == "while":
-        advice = "Iterate with sim.run(until=lambda s: ...), or write a loop with a fixed number of turns."
+        advice = "Write while_loop(condition, body, start, at_most=n), whose condition and body are functions."
+    elif term.trace.positions is not None and not term.is_local:
+        chosen = text if word else "condition"
+        advice = f"Choose between whole arrays with np.where({chosen}, a, b): both are computed."
     else:
         advice = f"Use where({text if word else 'condition'}, a, b)."
     subject = f"'{word}' needs one true or false" if word else "Python asks for one true or false"

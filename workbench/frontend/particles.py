@@ -9,13 +9,14 @@ from __future__ import annotations
 from typing import cast
 
 from workbench.errors import TraceError
+from workbench.frontend.attempts import DimensionFoundError
 from workbench.frontend.componentwise import component_name
 from workbench.frontend.declarations import check_name
 from workbench.frontend.field_tuple import FieldTuple
 from workbench.frontend.operations import parse_type
 from workbench.frontend.populations import PARTICLES, population
 from workbench.frontend.tensors import Index, Tensor
-from workbench.frontend.trace import MOST_DIMENSIONS, DimensionFoundError, Trace, current_trace
+from workbench.frontend.trace import MOST_DIMENSIONS, Trace, current_trace
 from workbench.frontend.value import Value
 from workbench.graph import Space, Static, StorageType
 

@@ -16,7 +16,7 @@ from workbench.frontend.promotion import cast_term, constant, number_type, sprea
 from workbench.frontend.renaming import Rename, Target, is_stored, renamed
 from workbench.frontend.trace import Operand, Term, Trace
 from workbench.frontend.value import operand
-from workbench.graph import OPERATORS, REDUCTIONS, Axis, LoadSize, Node, Region, Space, Static, StorageType
+from workbench.graph import OPERATORS, REDUCTIONS, Axis, Load, LoadSize, Node, Region, Space, Static, StorageType
 from workbench.graph.operators import accepts
 from workbench.graph.types import BOOL, I64
 
@@ -74,8 +74,17 @@ class FunctionPositions:
         order: list[Axis | None] = []
         for position in range(ranks.pop() if ranks else 0):
             order.append(self._agreed(terms, position, order))
-        met = [o if not isinstance(o, Term) else self._along(o, order) for o in operands]
+        met = [o if not isinstance(o, Term) else self.along(o, order) for o in operands]
         return met, tuple(order)
+
+    def wider(self, held: Term, made: Operand) -> tuple[Space, Order]:
+        """The axes of what is now `held` and now `made`, those of `held` where it has them."""
+        found, order = self.meet([held, made])[1], list(order_of(held))
+        order += [None] * (len(found) - len(order))
+        for position, axis in enumerate(found):
+            if order[position] is None and axis is not None:
+                order[position] = self.free(axis, order)
+        return self.space(order), tuple(order)
 
     def _agreed(self, terms: Sequence[Term], position: int, taken: Sequence[Axis | None]) -> Axis | None:
         """The axis of a result at a position: that of an operand which is dear to read otherwise, if it is free."""
@@ -86,7 +95,7 @@ class FunctionPositions:
         for axis, _ in found:
             if not self.table.same_length(first, axis):
                 raise self.table.join(first, axis, Meeting(self.trace.here().line, self.trace.text_here()))
-        dear = [axis for axis, term in found if folds(term)]
+        dear = [axis for axis, term in found if contains(term, self._is_dear)]
         for axis in [*dear, *(axis for axis, _ in found)]:
             if axis not in taken:
                 return axis
@@ -106,7 +115,15 @@ class FunctionPositions:
         if axis not in known:
             self.trace.widen(Space(tuple(sorted((*known, axis), key=self.table.place))))
 
-    def _along(self, term: Term, order: Sequence[Axis | None]) -> Term:
+    def _is_dear(self, node: Node) -> bool:
+        """Whether a value is read from its array, along whatever axes; an argument is not, which NumPy may turn."""
+        return is_stored(node) or (isinstance(node.instruction, Load) and not self._is_read(node.instruction.name))
+
+    def _is_read(self, static: str) -> bool:
+        return static in self.readings or static in self.trace.stand_ins
+
+    def along(self, term: Term, order: Sequence[Axis | None]) -> Term:
+        """The value along these axes by position, which are of its lengths."""
         own = order_of(term)
         pairs = zip(own, order, strict=False)
         return self.rename(term, {a: Target(b) for a, b in pairs if a is not None and b is not None and a != b})
@@ -118,8 +135,10 @@ class FunctionPositions:
         index = renamed(Rename(self.trace, self.table.place, self._load), term.index, dict(axes))
         return Term(self.trace, index, tuple(axes[a].axis if a in axes else a for a in order_of(term)))  # type: ignore[index]  # None is not in it
 
-    def _load(self, static: str, axes: Mapping[Axis, Target]) -> int:
-        """The node that reads an argument along other axes."""
+    def _load(self, static: str, axes: Mapping[Axis, Target]) -> int | None:
+        """The node that reads an argument along other axes; None for what a loop over arrays carries."""
+        if not self._is_read(static):
+            return None
         if static in self.trace.stand_ins:
             return self.trace.stand_ins[static]({axis: target.axis for axis, target in axes.items()})
         known = self.readings[static]

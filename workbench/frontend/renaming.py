@@ -49,11 +49,11 @@ def is_stored(node: Node) -> bool:
 
 @dataclass(slots=True)
 class Rename:
-    """What a renaming needs: the order of axes, and how an argument is read along others."""
+    """What a renaming needs: the order of axes, and how an argument is read along others, None for what is none."""
 
     trace: Trace
     place: Callable[[Axis], tuple[int, int]]
-    load: Callable[[str, Mapping[Axis, Target]], int]
+    load: Callable[[str, Mapping[Axis, Target]], int | None]
     made: dict[tuple[int, frozenset[tuple[Axis, Target]]], int] = field(default_factory=dict)
 
 
@@ -82,9 +82,9 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
     assert node.space is not None
     space = Space(tuple(sorted((_target(axes, a) for a in node.space.axes), key=rename.place)))
     match node.instruction:
-        case Load(name):
-            made = rename.load(name, axes)
-        case _ if is_stored(node):
+        case Load(name) if (read := rename.load(name, axes)) is not None:
+            made = read
+        case _ if is_stored(node) or isinstance(node.instruction, Load):
             indices = [index_of(rename.trace, a, axes.get(a, Target(a)), space) for a in node.space.axes]
             made = pool.gather(index, indices)
         case LoadIndex(axis):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from workbench.errors import TraceError
+from workbench.frontend.attempts import DimensionFoundError
 from workbench.frontend.source import Place, Source
 from workbench.graph import (
     GLOBAL,
@@ -30,18 +31,6 @@ MOST_NODES = 200_000  # beyond any program that a compiler takes; a body that ma
 MOST_OPERATIONS = 1_000_000
 MOST_TURNS = 2_000_000  # of loops and comprehensions
 MOST_DIMENSIONS = 16
-
-
-class TraceAgainError(BaseException):
-    """Something became known that holds from the first line on. Not an Exception, so that no user code catches it."""
-
-
-class DimensionFoundError(TraceAgainError):
-    """The cell's dimension became known."""
-
-    def __init__(self, dim: int, fixed: bool) -> None:
-        super().__init__(dim)
-        self.dim, self.fixed = dim, fixed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,6 +126,12 @@ class Positions(Protocol):
 
     def apart(self, term: Term, other: Term) -> Term:
         """`other` along axes that the value does not have."""
+
+    def along(self, term: Term, order: Sequence[Axis | None]) -> Term:
+        """The value along these axes by position, which are of its lengths."""
+
+    def wider(self, held: Term, made: Operand) -> tuple[Space, tuple[Axis | None, ...]]:
+        """The axes of what is now `held` and now `made`, those of `held` where it has them."""
 
     def generate(self, shape: Sequence[object], f: Callable[..., object]) -> Term:
         """The array of what the function gives for the indices along axes of these lengths."""

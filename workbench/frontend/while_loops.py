@@ -14,7 +14,7 @@ from typing import Any, Literal
 from workbench.errors import TraceError
 from workbench.frontend.boundaries import extend_term, parse_sides
 from workbench.frontend.loops import carried_types, names_of, next_values
-from workbench.frontend.promotion import convert, meeting_space
+from workbench.frontend.promotion import Order, convert, meeting_space
 from workbench.frontend.trace import KernelState, Operand, Term, Trace, current_trace
 from workbench.frontend.value import operand, wrap
 from workbench.graph import GLOBAL, Extend, Load, Reduce, Space, Static, StorageType, While
@@ -36,19 +36,15 @@ def while_loop(
 
     condition: a function of the values to one condition for all cells, asked before each turn:
     lambda p, r: reduce_max(abs(r)) > 1e-6. body: a function of the values to the next ones, as many as `start` has; it
-    may read neighbours and reduce. start: one value or a tuple of them; a field continues outside by its own boundary
-    rule in each turn. at_most: the most turns, a whole number; if the condition still holds then, the run ends with an
-    error, or with at_most_ok=True the values are what they are. All steps of the loop are inside one step.
+    may read neighbours and reduce; in a function of arrays it may do all that such a function does, and lengths stay.
+    start: one value or a tuple of them; a field continues outside by its own boundary rule in each turn. at_most: the
+    most turns, a whole number; if the condition still holds then, the run ends with an error, or with at_most_ok=True
+    the values are what they are. All steps of the loop are inside one step.
     """
     trace = current_trace("while_loop")
     if trace.turning:
         raise TraceError(
             "a while_loop stands inside of another one", advice="Use repeat or iterate inside, or one loop."
-        )
-    if trace.positions is not None:
-        raise TraceError(
-            "a while_loop stands in a function of arrays, where it is not built yet",
-            advice="Write the cell with array(...) and output(...), or loop in Python around a function of one turn.",
         )
     starts = [operand(each) for each in (start if isinstance(start, tuple | list) else (start,))]
     if not starts:
@@ -75,6 +71,30 @@ def _most_turns(most: object) -> int:
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise TraceError(f"while_loop makes at most {most!r} turns", advice="Give a whole number, such as at_most=500.")
     return most
+
+
+_Along = tuple[Space, Order]
+"""The axes of a value, and in a function of arrays their order by position, None in a cell."""
+
+
+def _along(trace: Trace, start: Operand) -> _Along:
+    """The axes of a first value."""
+    order = None if trace.positions is None else () if not isinstance(start, Term) else start.order or ()
+    return meeting_space(trace, [start]), order
+
+
+def _wider(trace: Trace, held: Term, made: Operand) -> _Along:
+    """The axes that a value needs that is carried as `held` and becomes `made`."""
+    if trace.positions is None:
+        return meeting_space(trace, [held, made]), None
+    return trace.positions.wider(held, made)
+
+
+def _converted(trace: Trace, given: Operand, type_: StorageType, space: Space, order: Order) -> Term:
+    """The operand in this type, along these axes."""
+    if trace.positions is not None and isinstance(given, Term) and order is not None:
+        given = trace.positions.along(given, order)
+    return convert(trace, given, type_, space).in_order(order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,20 +129,21 @@ class _Draft:
         self, starts: Sequence[Operand], condition: Callable[..., object], body: Callable[..., object]
     ) -> list[Term]:
         """Trace condition and body, note what both kernels store, and return the values that the loop ends with."""
-        trace, spaces = self.trace, [meeting_space(self.trace, [each]) for each in starts]
+        trace, along = self.trace, [_along(self.trace, each) for each in starts]
         for number in range(_MOST_ROUNDS):
-            carried = [self._carried(k, each, spaces[k], number) for k, each in enumerate(starts)]
+            carried = [self._carried(k, each, along[k], number) for k, each in enumerate(starts)]
             held = [self._held(name, each) for name, each in zip(self.names, carried, strict=True)]
             made = next_values(trace, "while_loop", self.names, self.types, self._called(body, held))
-            wider = [meeting_space(trace, [holder, each]) for holder, each in zip(held, made, strict=True)]
-            if wider == spaces:
+            wider = [_wider(trace, holder, each) for holder, each in zip(held, made, strict=True)]
+            if wider == along:
                 break
-            spaces = wider
+            along = wider
         else:
             raise TraceError("the body of while_loop gives values of other axes in each turn", advice="Give the same.")
         going = self._static("while", BOOL, GLOBAL, 0)
         nexts = [
-            convert(trace, each, one.static.type, one.static.space) for each, one in zip(made, carried, strict=True)
+            _converted(trace, each, one.static.type, one.static.space, one.first.order)
+            for each, one in zip(made, carried, strict=True)
         ]
         first = self._condition(condition, [one.first for one in carried])
         again = self._condition(condition, [one.continued(term) for one, term in zip(carried, nexts, strict=True)])
@@ -175,11 +196,11 @@ class _Draft:
             self.trace.pool.declare(static)
         return static
 
-    def _carried(self, number: int, start: Operand, space: Space, count: int) -> _Carried:
-        """A value that is carried, in this space; what has no rule outside takes the cell's default."""
-        trace = self.trace
+    def _carried(self, number: int, start: Operand, along: _Along, count: int) -> _Carried:
+        """A value that is carried, along these axes; what has no rule outside takes the cell's default."""
+        trace, (space, order) = self.trace, along
         static = self._static(self.names[number], self.types[number], space, count)
-        first = convert(trace, start, static.type, space)
+        first = _converted(trace, start, static.type, space, order)
         if not space.is_global and space == trace.grid and not isinstance(first.node.instruction, Extend):
             first = extend_term(trace, first, parse_sides(trace, None, f"{self.names[number]} of while_loop"))
         return _Carried(static, first)
@@ -201,7 +222,8 @@ class _Draft:
         if goes.is_local:
             raise TraceError(
                 "the condition of while_loop has a value in each cell, but all cells turn together",
-                advice="Reduce it: reduce_any(condition), or use iterate, where each cell turns for itself.",
+                advice=f"Reduce it: {'reduce_any' if self.trace.positions is None else 'np.any'}(condition), or use "
+                "iterate, where each cell turns for itself.",
             )
         return goes
 

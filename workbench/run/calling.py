@@ -11,7 +11,7 @@ import numpy as np
 from workbench.backends.base import Array, Number
 from workbench.backends.interpreter import State, run_once
 from workbench.backends.teams import check_threads
-from workbench.errors import FieldError, RunError, ShapeError
+from workbench.errors import FieldError, RunError, ShapeError, TurnsError
 from workbench.forking import forkable_lock
 from workbench.graph import Axis, Graph, Space, Static
 from workbench.graph.arithmetic import stored
@@ -271,6 +271,8 @@ def _march(
     """Run the program once. What is wrong with an index, the interpreter says with the value and the cell."""
     try:
         instance.run()
+    except TurnsError:
+        raise
     except RunError:
         _interpreted(graph, extents, arrays, numbers)
         raise

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.backends.base import Array
 from workbench.backends.interpreter import run_once
-from workbench.errors import RunError, ShapeError
+from workbench.errors import RunError, ShapeError, TurnsError
 from workbench.frontend.axis_table import (
     AnyOrigin,
     CutOrigin,
@@ -140,6 +140,8 @@ class Prepared:
         """Run the program once. What is wrong with an index, the interpreter says with the value and the element."""
         try:
             instance.run()
+        except TurnsError:
+            raise
         except RunError:
             self._interpreted(arguments)
             raise

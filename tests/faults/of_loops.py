@@ -4,7 +4,7 @@ from tests.faults.fault import Fault
 
 OF_LOOPS = (
     Fault("a step that was broken off goes on after a write", "while loops", "backends.looping",
-          "        self._progress = None\n        self.instance.write_field(name, values)",
+          "        self._turns.progress = None\n        self.instance.write_field(name, values)",
           "        self.instance.write_field(name, values)",
           "run.test_while_loops:test_a_step_that_is_broken_off_goes_on_where_it_was_unless_something_is_written",
           ("reference", 0)),

@@ -117,6 +117,7 @@ def test_tree_of_other_names_is_refused():
         Independence(tree6(0).space, (), 0, parse_tree("{{A}, {B}, {C, D}, {E, G}}"))
 
 
+@pytest.mark.proof
 def test_portfolio_shares_the_finding_of_groups():
     """Of these, sweeps alone solve 13, breeding alone 7."""
     found = needed(SEEDS, lambda form, seed: Portfolio(form.space, (), seed))

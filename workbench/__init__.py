@@ -1,7 +1,7 @@
 """Stencil workbench: write a stencil in a notebook cell, compile it for every backend, run and study it.
 
-Importing the package is cheap on purpose: a public name is imported from its module on first use, so that a script
-that only traces a stencil never pays for IPython, plotting or a GPU library.
+Importing the package is cheap: a public name is imported from its module on first use, so a script that only traces a
+stencil does not load IPython, plotting or GPU libraries.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""Collective: a Python function of arrays as a program, traced once for each combination of ranks and types."""
+"""Collective: compiles a Python function of arrays, traced once for each combination of ranks and types."""
 
 from __future__ import annotations
 
@@ -185,8 +185,8 @@ def collective(
     """A decorator that turns a function of arrays into a program: `@wb.collective` above `def dotp(xs, ys): ...`.
 
     The body is NumPy on traced arrays; `dotp(x, y)` runs it on NumPy arrays, fused and in parallel, with the same bits
-    on every backend. dtype: the machine's float type, which integers divided by integers have. name, backend, threads:
-    what a call does not say otherwise. Raises TraceError for what is no plain function.
+    on every backend. dtype: the machine's float type, also that of a quotient of integers. name, backend, threads:
+    defaults of a call. Raises TraceError if the decorated object is not a plain function.
     """
 
     def decorate(given: Callable[..., Any]) -> Collective:

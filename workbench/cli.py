@@ -1,4 +1,4 @@
-"""The command `workbench`: reads the command line, prints what the commands say, turns errors into exit statuses."""
+"""The command `workbench`: parses the command line, prints results, and turns errors into exit statuses."""
 
 from __future__ import annotations
 

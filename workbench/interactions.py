@@ -1,4 +1,4 @@
-"""Interactions: machines from the text of the interaction compiler's slides."""
+"""Interactions: machines from the language of the interaction compiler."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def interaction(
 ) -> Machine:
     """A machine from a text of declarations (LMEM, BMEM, RMEM, CONST, IMPLICIT REAL8, REAL16, ...) and assignments.
 
-    precision: "single", "double" or "quadruple", in which names live that the text gives no type; double without it. A
-    text of pairs is called with arrays. A text with FLUX is the function flux(rho, v, p, axis=0) of the stencil cell
-    `update`, which makes a step of its values at the lower faces; without `update` the machine stores them. boundary:
-    the rule of that cell's fields. Raises TraceError with the line of the text.
+    precision: "single", "double" (the default) or "quadruple", the type of names that the text gives no type. A text of
+    pairs is called with arrays. A text with FLUX defines the function flux(rho, v, p, axis=0), its value at the lower
+    faces, which the stencil cell `update` may use in its step; without `update` the machine stores the fluxes.
+    boundary: the rule of that cell's fields. Raises TraceError with the line of the text.
     """
     traced = trace_interaction(text, name=name, precision=precision, update=update, boundary=boundary)
     return make_machine(traced, "")

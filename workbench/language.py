@@ -1,7 +1,7 @@
 """The vocabulary of a cell for scripts and modules: from workbench.language import *.
 
-Beside the words, for those who write solvers: the classes of what `vector` and a boundary word give, and how far
-dimensions and orders go.
+It also exports names for authors of solvers: the classes of vectors and boundary rules, and the largest dimension and
+order of accuracy.
 """
 
 from workbench.frontend.boundaries import Rule as Rule

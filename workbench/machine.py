@@ -1,4 +1,4 @@
-"""Machine: a program as a value; what users hold, print, compare, plan, verify and simulate."""
+"""Machine: a program as an immutable value, to print, compare, plan, verify, simulate and tune."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Machine:
-    """An Orthotope Machine (Paraiso §2): a graph and how to plan it. Immutable; methods that change return a new one.
+    """An Orthotope Machine (Paraiso §2): a graph and its choices. Immutable; methods that change it return a new one.
 
-    `text` is the cell it was traced from, `captured` what the cell took from its surroundings (frozen values) and
-    `namespace` those surroundings, by which `simulate` notices that a value has changed since. `backend` is where its
-    simulations run unless they say otherwise, `carried` what `with_choices_of` could carry over.
+    `text` is the cell it was traced from. `captured` are the values that the cell took from the surrounding namespace,
+    and `namespace` is that namespace: `simulate` warns if such a value has changed since. `backend` is the default of
+    its simulations. `carried` says which choices `with_choices_of` could transfer.
     """
 
     graph: Graph
@@ -297,7 +297,7 @@ class Machine:
         """Run the same start on every available backend and compare with the reference after one and `steps` steps.
 
         `passed` of the result: equal bits wherever exact operators alone made a value, deviations within the bound
-        where a function such as exp made it; what is computed from the results of such functions is not judged.
+        where a function such as sin made it; what is computed from the results of such functions is not judged.
         Fields that are not given get random values of fixed seed on a small odd-sized domain.
         """
         check_steps(self.graph)

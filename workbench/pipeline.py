@@ -1,9 +1,9 @@
-"""Pipeline: the whole line from a cell's text to a kernel that runs, one function an arrow.
+"""Pipeline: from the text of a cell to a running kernel, one function for each stage.
 
     text ──trace──> Traced ──simplify──> Graph ──plan_for──> Plan ──render──> Source ──build──> Program
 
-`build` renders by itself, inside the backend, unless the build cache knows the plan already; `compile_graph` walks from
-a graph to a program for those who only want to run. tests/test_stages.py prints every stage of one small program.
+`build` calls `render` inside the backend, unless the build cache has the plan; `compile_graph` does all stages from a
+graph to a program. tests/test_stages.py prints every stage of one small program.
 """
 
 from __future__ import annotations

@@ -34,6 +34,13 @@ def test_validation_measures_start_and_best_in_turn_elsewhere(study):
     assert "8192 cells" in str(found)
 
 
+def test_the_best_is_one_line_that_says_what_it_changes(study):
+    (line,) = repr(study.best).splitlines()
+    assert f"{study.best.gain:.2f} x the start, by " in line
+    assert study.best.individual.changes in line
+    assert len(line) < 200
+
+
 def test_values_of_the_study_are_taken_where_they_fit(study):
     assert study.validate(steps=3).extents == (4096,)
     assert study.validate(steps=3).steps == 3

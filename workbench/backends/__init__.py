@@ -1,1 +1,1 @@
-"""Backends: source to running kernels, each with the same contract (`base`)."""
+"""Backends: compile source and run its kernels; all implement the protocols in `backends/base`."""

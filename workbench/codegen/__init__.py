@@ -1,1 +1,1 @@
-"""Plan to source: operators' spelling, expressions, templates, and a line map from text to nodes and cell lines."""
+"""Code generation: from a plan to source text, with a map from its lines to nodes and to lines of the cell."""

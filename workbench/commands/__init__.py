@@ -1,1 +1,1 @@
-"""What the command `workbench` does: one command a module; `workbench.cli` reads the command line and calls them."""
+"""Commands of the program `workbench`, one module each; `workbench.cli` parses the command line and calls them."""

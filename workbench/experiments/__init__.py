@@ -1,1 +1,1 @@
-"""Experiments: what is measured of solvers, plans and machines: accuracy, the cost of storing, memory of large runs."""
+"""Experiments with solvers: accuracy, speed of storing against recomputing, memory of large runs."""

@@ -1,1 +1,1 @@
-"""Cell text or function to a graph."""
+"""Front end: from the text of a cell, or a Python function, to a graph."""

@@ -1,4 +1,4 @@
-"""What a program is: types, spaces, operators, instructions, the immutable graph and its builder."""
+"""Graph: types, spaces, operators and instructions; the immutable program graph, its builder, verifier and text."""
 
 from workbench.graph.builder import KernelBuilder
 from workbench.graph.graph import Coordinate, Graph, Kernel, Static, While

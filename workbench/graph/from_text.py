@@ -1,4 +1,4 @@
-"""From text: a graph that somebody wrote down, read and verified."""
+"""From text: reads a graph from its text form and verifies it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The notebook: magics, completion and cards; the only room, with the views, that knows IPython."""
+"""Notebook: magics, completion and cards. Only this package and `views` import IPython."""

@@ -1,4 +1,4 @@
-"""Graph and choices to a plan: which values are stored, how far outside they are needed, what runs when."""
+"""Planning: from a graph and choices to a plan: stored values, loops, halos, memory, and the order of launches."""
 
 from workbench.planning.choices import Choices, Meaning, PlanChoices
 from workbench.planning.passes import PASSES, plan_graph

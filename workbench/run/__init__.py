@@ -1,1 +1,1 @@
-"""Simulations: a compiled program, a state, and all that may be done with both."""
+"""Simulations: advance a state with a compiled program; read, record, save, resume and replan it."""

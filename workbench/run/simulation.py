@@ -1,4 +1,4 @@
-"""Simulation: a machine at work on real values; what users run, read, change, record and save."""
+"""Simulation: a running program with its state, to advance, read, change, record and save."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ PAUSE_SECONDS = 0.2  # in which who waits for a run notices that it was paused
 class Simulation:
     """A state and the program that advances it.
 
-    Any thread may use it. While a run goes on in one thread, the others read and set at slice borders (within about
-    50 ms, or one step if that is longer); a second run is refused. What is read is always the state of a whole step.
+    Any thread may use it. While one thread runs steps, other threads read and set values at slice borders (within
+    about 50 ms, or one step if that is longer); a second run is refused. A read returns the state of a whole step.
     """
 
     def __init__(self, state: State) -> None:

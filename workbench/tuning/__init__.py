@@ -1,1 +1,1 @@
-"""Tuning: choices -> better choices; strategies propose, runners measure, logs remember."""
+"""Tuning: searches for faster choices. Strategies propose, workers measure, a database file keeps the results."""

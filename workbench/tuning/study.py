@@ -1,4 +1,4 @@
-"""Study: a tuning that runs in the background, keeps everything it measures, and goes on where it was stopped."""
+"""Study: a tuning that runs in the background, keeps all measurements, and can be resumed after a stop."""
 
 from __future__ import annotations
 
@@ -30,14 +30,23 @@ if TYPE_CHECKING:
     from workbench.tuning.validation import Validation
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Best:
     """The best individual so far, cells a second, and that over the start's."""
 
     individual: Individual
     score: float
     gain: float
-    about: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    about: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    def __repr__(self) -> str:
+        """One line: its score, gain and what it changes of the start's choices."""
+        one = self.individual
+        changes = one.changes or "the choices of the start"
+        return (
+            f"<best of the study: {self.score:.4g} cells/s, {self.gain:.2f} x the start, by {changes} "
+            f"(individual {one.number}, {one.strategy})>"
+        )
 
     def exam(self, **options: Any) -> Any:  # noqa: ANN401  # a PlansExam
         """Take the accuracy exam of hydrodynamics by this plan: its error curves beside the default's (fig. 10).
@@ -55,9 +64,9 @@ class Best:
 
 
 class Study(BackgroundRun):
-    """A tuning under way, or one that is looked at. Any thread may use it.
+    """A running or finished tuning. Any thread may use it.
 
-    `individuals` are all that were tried, in order; `best` the fastest that passed, None until there is one.
+    `individuals` are all candidates that were tried, in order; `best` is the fastest that passed, None until one has.
     """
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:

@@ -1,1 +1,1 @@
-"""Views: what machines and simulations look like; records become frozen summaries, summaries become displays."""
+"""Views: displays of machines and simulations. Each makes a frozen, tested summary and draws it."""

@@ -1,1 +1,1 @@
-"""C++ with OpenMP: a kernel's plan as records, the templates that give them shape, and export as a C library."""
+"""C++ with OpenMP: records of a kernel's plan, templates that render them, and export as a C library."""

@@ -1,1 +1,1 @@
-"""What generated text includes: headers that are compiled as they stand, and the one that is made from sequences."""
+"""Headers included by generated source: fixed ones, and one generated from the sequences of `graph/elementary`."""

@@ -1,1 +1,1 @@
-"""`workbench bench`: named problems, the workbench beside other systems, in interleaved rounds, with a report."""
+"""`workbench bench`: compares the workbench with other systems on named problems, in interleaved rounds."""

@@ -1,1 +1,1 @@
-"""Examples: a small cell for each word of the language, what it computes, and a mistake with the error it gets."""
+"""Examples: for each word of the language a small cell with its result, and a mistake with its error message."""

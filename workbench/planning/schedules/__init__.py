@@ -1,1 +1,1 @@
-"""Schedules: a march of steps turned into launches."""
+"""Schedules: several time steps as tiles in space and time (diamonds on CPUs, towers on devices)."""

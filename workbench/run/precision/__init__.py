@@ -1,1 +1,1 @@
-"""Precision of a run: the error of every value, where it arises, and which types would do."""
+"""Precision report: the rounding error of every value, where it arises, and which types meet a bound."""

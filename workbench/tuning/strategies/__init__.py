@@ -1,1 +1,1 @@
-"""Strategies: each proposes points of a space and is told their scores; none compiles, times or stores anything."""
+"""Search strategies: each proposes points of a space and receives their scores; none compiles, times or stores."""

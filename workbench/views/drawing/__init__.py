@@ -1,1 +1,1 @@
-"""Drawing: shapes, letters and numbers that pictures are made of."""
+"""Drawing: shapes, letters and numbers of all pictures, as SVG and PNG."""

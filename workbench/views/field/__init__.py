@@ -1,1 +1,1 @@
-"""Field: a value of a simulation, live: line, picture or slice, with probes, scalars and controls."""
+"""Field view: a live value of a simulation as a line, image or slice, with probes, scalars and controls."""

@@ -1,1 +1,1 @@
-"""Graph: values and their dependencies, drawn as a graph in which choices are flipped."""
+"""Graph view: values and their dependencies; a double click changes the storage of a value."""

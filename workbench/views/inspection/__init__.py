@@ -1,1 +1,1 @@
-"""Inspection: the model that all views of one machine share, without any display."""
+"""Inspection: the model shared by all views of one machine; contains no display code."""

@@ -1,1 +1,1 @@
-"""Inspector: the whole workbench as one widget."""
+"""Inspector: graph, source, plan and launch views of a machine, with a field view, in one widget."""

@@ -1,1 +1,1 @@
-"""Launch: threads, blocks, occupancy and the cells that they touch."""
+"""Launch view: threads, blocks, occupancy, and the cells that they access."""

@@ -1,1 +1,1 @@
-"""Page: what connects a view with its page: messages, widgets and threads."""
+"""Page: the connection of a view with the browser: messages, widgets and threads."""

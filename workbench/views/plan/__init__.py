@@ -1,1 +1,1 @@
-"""Plan: sub-kernels, memory and roofline of a plan."""
+"""Plan view: sub-kernels, memory and roofline of a plan."""

@@ -1,1 +1,1 @@
-"""Registry: what is alive in this process, as a snapshot and as messages to a front end."""
+"""Registry: machines, simulations and caches of this process, as a snapshot and as messages to a front end."""

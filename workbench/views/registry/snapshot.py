@@ -1,4 +1,4 @@
-"""Living: what is alive in this process and how it does: machines, simulations, sub-kernels and caches."""
+"""Snapshot: state and speed of the machines, simulations, sub-kernels and caches of this process."""
 
 from __future__ import annotations
 
@@ -124,9 +124,9 @@ class Living:
 
 
 def registry() -> Living:
-    """What is alive in this process: machines, simulations, their sub-kernels, memory and caches.
+    """Snapshot of this process: machines, simulations, their sub-kernels, memory and caches.
 
-    Looks at each simulation between two steps; nothing is compiled, and nothing is kept alive.
+    Reads each simulation between two steps; compiles nothing and keeps no object alive.
     """
     return Living(living_machines(), living_simulations(), counters(), default_cache().info())
 

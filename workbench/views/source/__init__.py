@@ -1,1 +1,1 @@
-"""Source: generated text, linked to the values and lines that it comes from."""
+"""Source view: generated code, linked to the values and cell lines that it implements."""

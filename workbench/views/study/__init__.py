@@ -1,1 +1,1 @@
-"""Study: what a tuning tried, in which order, and what it found."""
+"""Study view: the candidates of a tuning study, their scores, choices and ancestry."""

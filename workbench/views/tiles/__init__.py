@@ -1,1 +1,1 @@
-"""Tiles in space and time: which thread does which cell of which step, and what a cell depends on."""
+"""Tiles view: which thread computes which cell at which step, and the cells that it depends on."""

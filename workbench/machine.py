@@ -269,28 +269,28 @@ class Machine:
         threads: int = 0,
         workers: int = 1,
         tree: str | None = None,
+        bound: float | None = None,
+        steps: int = 10,
         **values: object,
     ) -> Study:
         """Search for faster choices in the background; returns the study at once.
 
         Every candidate is built and run in a process of its own, compared with the reference on a small grid, and
-        timed; a crash, a hang or a wrong result is a row of the study and ends nothing. The results never change.
-        shape and values: as in `simulate`. budget: a number of evaluations, or a text such as "90 s" or "10 min".
-        strategy: "portfolio" (all searches in turn, by their results), "sweep", "independence", "paraiso", "surrogate",
-        "random" or "exhaustive". path: the study's file, which a later call goes on with; by default one for each
-        program in the user's data folder. start: choices or machines to begin with, after this machine's own. only,
-        fixed: names of `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". workers:
-        candidates that are built beside each other; they are measured one by one, while all that builds stands still.
-        In the end the fastest take turns in one process, and `best` is who wins. tree: what depends on what, which
-        "independence" and "portfolio" test: names or sections in braces, such as "{{threads, tile}, {storage}}", or
-        "derived" from the plan. Raises TuningError for what makes no sense and for a machine that is called and has no
-        steps, FieldError and ShapeError as `simulate`.
+        timed; a crash, a hang or a wrong result ends nothing. shape and values: as in `simulate`. budget: a number of
+        evaluations, or a text such as "90 s". strategy: "portfolio" (all in turn), "sweep", "independence", "paraiso",
+        "surrogate", "random" or "exhaustive". path: the study's file, which a later call goes on with; by default one a
+        program in the user's data folder. start: what comes next, choices or machines. only, fixed: names of
+        `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". workers: candidates built
+        at a time. The fastest take turns in the end. tree: what depends on what: names or sections in braces, such as
+        "{{threads, tile}, {storage}}", or "derived" from the plan. bound: types vary too ("precision"); who differs
+        after `steps` steps from results in dd by more, relative to their largest magnitude, is "correctness", and
+        choices="best" takes no other types; without it no result changes. Raises TuningError, errors of `simulate`.
         """
-        from workbench.tuning.tune import Wish, tune  # loads sqlite3
+        from workbench.tuning.tune import Wish, tune
 
         begin = tuple(one.choices if isinstance(one, Machine) else one for one in start)
-        file = None if path is None else os.fspath(path)
-        wish = Wish(budget, backend or self.backend, strategy, seed, file, begin, only, fixed, threads, workers, tree)
+        file, name = os.fspath(path) if path else None, backend or self.backend
+        wish = Wish(budget, name, strategy, seed, file, begin, only, fixed, threads, workers, tree, bound, steps)
         return tune(self.graph, self.choices, values, shape, wish)
 
     def verify(self, *, shape: int | tuple[int, ...] | None = None, steps: int = 10, **values: object) -> Verification:

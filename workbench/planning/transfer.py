@@ -53,6 +53,16 @@ def transfer(genome: str, old: Graph, new: Graph) -> tuple[Choices, TransferRepo
     return Choices(plan=plan), report
 
 
+def carry(plan: PlanChoices, old: Graph, new: Graph) -> PlanChoices:
+    """Choices of a plan for the same program in other types: values are found by what they are made of, not by key.
+
+    Both graphs are simplified ones. Launch numbers of loops on a device stay those of all loops.
+    """
+    made, _ = _carried(plan, old, new)
+    values = replace(made.values, preset=plan.values.preset, hints=plan.values.hints)
+    return replace(made, values=values, loops=())
+
+
 def transfer_plan(
     old: Plan, new: Graph, base: Choices, plan: Callable[[Choices], Plan]
 ) -> tuple[Choices, TransferReport]:

@@ -58,7 +58,8 @@ def validate(
             simulations.append(create_simulation(graph, choices, given, extents, backend=backend, threads=count))
         with measuring("cuda" if backend == "cuda" else "cpu"):
             taken, done = _in_turn(simulations, steps)
-        _compare(graph, simulations)
+        if pair[0].meaning == pair[1].meaning:
+            _compare(graph, simulations)
     finally:
         for simulation in simulations:
             simulation.close()
@@ -80,6 +81,11 @@ def use(study: Study, simulation: Simulation) -> Replan:
         raise TuningError(
             f"the simulation runs on {simulation.backend}, but the study measures on {backend}",
             advice=f"Simulate with backend={backend!r}, or tune with backend={simulation.backend!r}.",
+        )
+    if simulation.choices.meaning != best.choices.meaning:
+        raise TuningError(
+            "the best choices have other types than this simulation, whose state would change",
+            advice="Make a new one: machine.simulate(choices=study.best.choices).",
         )
     return simulation.replan(best.choices)
 
@@ -149,6 +155,8 @@ def refine(study: Study, shape: object, values: Mapping[str, object], further: F
         only,
         fixed,
         threads,
+        bound=study.about.get("bound") or None,
+        steps=int(study.about.get("bound_steps") or 1),
     )
     return tune(graph, from_json(start_of(study).choices), given, extents, wish)
 

@@ -3,102 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
 from math import prod
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from workbench.backends.base import Array, Instance, MarchRequest, Number
+from workbench.backends.base import Instance, MarchRequest
 from workbench.backends.host import ensure_figures, measured_figures, note_rate
-from workbench.backends.registry import REFERENCE, get_backend, row_of
+from workbench.backends.registry import get_backend, row_of
 from workbench.errors import BuildError, GenomeError, PlanError, ShapeError, StencilError
-from workbench.graph import Graph
-from workbench.graph.deviation import is_exact
 from workbench.graph.diagnostics import REPEATED
-from workbench.graph.parse import parse
 from workbench.pipeline import Compiled, compile_graph, plan_for
-from workbench.planning.choices import Choices
 from workbench.planning.cost import bound_seconds, step_cost
 from workbench.planning.cost import memory_bytes as memory_bytes_of
 from workbench.planning.exchange import from_json
 from workbench.planning.schedules.locality import DEPTH
-from workbench.run.creation import allocate
-from workbench.run.opening import open_state, read_opening
-from workbench.run.verification import distance, random_fields
+from workbench.tuning.comparison import deviation, error_of, opened
 from workbench.tuning.race import Measure, in_heats, interleaved, sampled
+from workbench.tuning.setup import Setup
 from workbench.tuning.slot import Builder
 from workbench.tuning.trials import Outcome
 
-_CLOSE = {4: 1e-3, 8: 1e-8}  # relative, by bytes of a float, where operators have a bound in ulp only
 _SAMPLE_SECONDS = 0.03  # of one measurement, at least
 _NICENESS = -10  # of a process that measures
 _WARMING = 0.2  # of a measurement's steps, before it, where programs take turns
 Announce = Callable[[str], bool]
 """Is told the phenotype; whether to go on, because nothing with this phenotype has been measured."""
-
-
-@dataclass(frozen=True, slots=True)
-class Setup:
-    """What all evaluations of a study share; `folder` holds the graph, the values and the expected state.
-
-    extents: of the timed run. check_extents, check_steps: of the run that is compared. threads as in `simulate`.
-    """
-
-    folder: str
-    backend: str
-    extents: tuple[int, ...]
-    check_extents: tuple[int, ...]
-    check_steps: int
-    threads: int = 0
-
-    @property
-    def device(self) -> str:
-        """What is measured on, of which a machine has one place for measurements."""
-        return "cuda" if self.backend == "cuda" else "cpu"
-
-    def graph(self) -> Graph:
-        """The program."""
-        return parse((Path(self.folder) / "graph.txt").read_text(encoding="utf-8"))
-
-    def values(self) -> dict[str, object]:
-        """What `simulate` was given: arrays mapped from their files, and numbers."""
-        values: dict[str, object] = json.loads((Path(self.folder) / "numbers.json").read_text(encoding="utf-8"))
-        for path in Path(self.folder).glob("field-*.npy"):
-            values[path.stem.removeprefix("field-")] = np.load(path, mmap_mode="r", allow_pickle=False)
-        return values
-
-    def to_json(self) -> dict[str, Any]:
-        """As a message."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> Setup:
-        """From a message."""
-        lists = {name: tuple(record[name]) for name in ("extents", "check_extents")}
-        return cls(**{**record, **lists})
-
-
-def write_setup(setup: Setup, graph_text: str, fields: Mapping[str, Array], numbers: Mapping[str, Number]) -> None:
-    """Fill the folder of a setup with all but the expected state."""
-    folder = Path(setup.folder)
-    (folder / "graph.txt").write_text(graph_text, encoding="utf-8")
-    (folder / "numbers.json").write_text(json.dumps(dict(numbers)), encoding="utf-8")
-    for name, array in fields.items():
-        np.save(folder / f"field-{name}.npy", array, allow_pickle=False)
-
-
-def write_expected(setup: Setup) -> None:
-    """Run the reference interpreter on the small grid, and keep the state for `evaluate`."""
-    graph = setup.graph()
-    state = _state_after(graph, Choices(), REFERENCE, setup)
-    for name, value in state.items():
-        np.save(Path(setup.folder) / f"expected-{name}.npy", np.asarray(value), allow_pickle=False)
 
 
 def measure_ceilings(setup: Setup, builder: Builder) -> None:
@@ -131,9 +63,12 @@ def evaluate(
     build_seconds = time.perf_counter() - begin
     begin = time.perf_counter()
     raise_priority()
+    found: tuple[float, ...] = ()
+    distant: float | None = None
     try:
-        wrong = _deviation(graph, choices, setup)
-        found: tuple[float, ...] = ()
+        wrong = deviation(graph, choices, setup)
+        if not wrong and setup.bound:
+            distant, wrong = error_of(graph, choices, setup)
         if not wrong:
             found, wrong = _timed(compiled, setup, samples, best, builder)
     except (PlanError, ShapeError) as error:
@@ -142,8 +77,9 @@ def evaluate(
         return Outcome("runtime", (), phenotype, build_seconds, time.perf_counter() - begin, str(error))
     run_seconds = time.perf_counter() - begin
     if wrong:
-        return Outcome("correctness", (), phenotype, build_seconds, run_seconds, wrong)
-    return Outcome("success", found, phenotype, build_seconds, run_seconds, bound=_bound(compiled, setup, min(found)))
+        return Outcome("correctness", (), phenotype, build_seconds, run_seconds, wrong, error=distant)
+    bound = _bound(compiled, setup, min(found))
+    return Outcome("success", found, phenotype, build_seconds, run_seconds, bound=bound, error=distant)
 
 
 def race(setup: Setup, texts: Sequence[str], rounds: int, memory_bytes: int, builder: Builder) -> list[list[float]]:
@@ -162,7 +98,7 @@ def _heat(built: Sequence[Compiled], setup: Setup, rounds: int, builder: Builder
     """Samples of programs whose instances are all open."""
     raise_priority()
     with contextlib.ExitStack() as stack:
-        instances = [_opened(compiled, setup) for compiled in built]
+        instances = [opened(compiled, setup) for compiled in built]
         for instance in instances:
             stack.callback(instance.close)
         stack.enter_context(builder.measuring(setup.device))
@@ -175,7 +111,7 @@ def raise_priority() -> None:
     To be called in a process that measures and ends, after it has built and before a team of threads is there.
     """
     with contextlib.suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, _NICENESS)
+        os.setpriority(os.PRIO_PROCESS, 0, min(_NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
 
 
 def _measure_warm(instance: Instance, least: int) -> Measure:
@@ -205,45 +141,11 @@ def _bound(compiled: Compiled, setup: Setup, seconds: float) -> float:
     return bound_seconds(main.plain, setup.extents, figures)
 
 
-def _state_after(graph: Graph, choices: Choices, backend: str, setup: Setup) -> dict[str, Array | Number]:
-    """The state after some steps on the small grid, from random fields and the study's numbers."""
-    numbers = {name: value for name, value in setup.values().items() if not isinstance(value, np.ndarray)}
-    fields = random_fields(graph, setup.check_extents)
-    given = {**{s.name: value for s, value in zip(graph.fields, fields, strict=True)}, **numbers}
-    opening = read_opening(graph, given, setup.check_extents)
-    compiled = compile_graph(graph, choices, backend)
-    instance = allocate(compiled, opening.extents, setup.threads)
-    try:
-        open_state(compiled.graph, opening, instance)
-        instance.march(MarchRequest(REPEATED, setup.check_steps))
-        state: dict[str, Array | Number] = {s.name: instance.read_field(s.name) for s in graph.fields}
-        return state | {s.name: instance.read_global(s.name) for s in graph.scalars}
-    finally:
-        instance.close()
-
-
-def _deviation(graph: Graph, choices: Choices, setup: Setup) -> str:
-    """What differs from the reference after some steps on the small grid; "" if nothing does."""
-    state = _state_after(graph, choices, setup.backend, setup)
-    exact = is_exact(graph)
-    for static in (*graph.fields, *graph.scalars):
-        wanted = np.load(Path(setup.folder) / f"expected-{static.name}.npy", allow_pickle=False)
-        found = np.asarray(state[static.name])
-        if exact or not static.type.is_float:
-            same = distance(found, wanted, static.type) == 0
-        else:
-            same = np.allclose(found, wanted, rtol=_CLOSE[wanted.dtype.itemsize], atol=0.0, equal_nan=True)
-        if not same:
-            where = f"{setup.check_steps} steps on {setup.check_extents} cells"
-            return f"{static.name} differs from the reference after {where}"
-    return ""
-
-
 def _timed(
     compiled: Compiled, setup: Setup, samples: int, best: float, builder: Builder
 ) -> tuple[tuple[float, ...], str]:
     """Seconds a step of so many measurements of at least 30 ms each, and what is wrong with the state then."""
-    instance = _opened(compiled, setup)
+    instance = opened(compiled, setup)
     try:
         stored = [static.name for static in compiled.graph.fields]
         before = {name: instance.read_field(name) for name in stored}
@@ -259,18 +161,6 @@ def _timed(
     if all(np.array_equal(before[name], after[name]) for name in stored):
         return found, "no field has changed in the timed steps"
     return found, ""
-
-
-def _opened(compiled: Compiled, setup: Setup) -> Instance:
-    """An instance with the study's own values and extents."""
-    opening = read_opening(compiled.graph, setup.values(), setup.extents)
-    instance = allocate(compiled, opening.extents, setup.threads)
-    try:
-        open_state(compiled.graph, opening, instance)
-    except BaseException:
-        instance.close()
-        raise
-    return instance
 
 
 def _least_steps(compiled: Compiled) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -15,6 +15,8 @@ from workbench.planning.exchange import to_json
 from workbench.planning.genome import decided
 from workbench.planning.tunables import TUNABLES, Section, Setting, Tunable, tunables_of
 from workbench.tuning.machine_trees import machine_tree
+from workbench.tuning.precision_space import SECTION as PRECISION
+from workbench.tuning.precision_space import Retyped, TypeRow, tie_of, type_rows
 from workbench.tuning.space import Parameter, Point, Space
 from workbench.tuning.ties import ties_of
 from workbench.tuning.tile_space import STEPWISE, column_threads, tile_tunables
@@ -44,7 +46,8 @@ class MachineSpace:
     """What is tuned of a program.
 
     `base` are the choices of the program's plan, each free value decided, which `start` stands for. `values[i]` are the
-    settings of `tunables[i]`.
+    settings of `tunables[i]`; after them in a point come the types of `precise`, if results may change. graph: what
+    is given to those who measure. key: of the program as it begins, by which wisdom knows it.
     """
 
     graph: Graph
@@ -54,14 +57,21 @@ class MachineSpace:
     values: tuple[tuple[Setting, ...], ...]
     space: Space
     start: Point
+    key: str = ""
+    precise: tuple[TypeRow, ...] = ()
+    retyped: Retyped | None = None
 
     def choices(self, point: Point) -> Choices:
         """The choices of a point: the base with what differs from it."""
-        plan = self.base.plan
-        for tunable, values, at, first in zip(self.tunables, self.values, point, self.start, strict=True):
+        plan, planned = self.base.plan, len(self.tunables)
+        for tunable, values, at, first in zip(self.tunables, self.values, point, self.start, strict=False):
             if at != first:
                 plan = tunable.write(plan, values[at])
-        return replace(self.base, plan=plan)
+        if self.retyped is None:
+            return replace(self.base, plan=plan)
+        types = {row.value: row.types[at] for row, at in zip(self.precise, point[planned:], strict=True)}
+        changed = {row.value: types[row.value] for row in self.precise if types[row.value] != row.here}
+        return self.retyped.choices(plan, changed)
 
     def text(self, point: Point) -> str:
         """The choices of a point as JSON."""
@@ -84,15 +94,17 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     tree: str | None = None,
     longest: int = 0,
     compilers: Collection[str] = (),
+    bound: float = 0.0,
 ) -> MachineSpace:
     """All tunables that count on a backend and have more than one sensible value.
 
     A schedule of several steps with the sizes of its tiles is among them where the program can be planned by one.
 
-    only: names of tunables, or of sections ("cpu", "device", "storage", "barriers", "loops", "tiling", "build");
-    fixed: the same, left as they are. most_threads: values of `threads` above it are not tried (0: no bound).
+    only: names of tunables, or of sections ("cpu", "device", "storage", "barriers", "loops", "tiling", "build",
+    "precision"); fixed: the same, left as they are. most_threads: values of `threads` above it are not tried (0: all).
     tree: what depends on what, as `machine_tree` reads it. longest: as in `tile_tunables`. compilers: kinds that
-    work here beside the first that does. Raises TuningError for a name that means nothing, PlanError if the choices
+    work here beside the first that does. bound: for the error of results; above 0 the types of named values are in the
+    space too. Raises TuningError for a name that means nothing, PlanError if the choices
     cannot be met.
     """
     plan = plan_for(graph, choices, backend)
@@ -104,7 +116,9 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
         base = replace(base, plan=base.plan.changed(column_threads=column_threads(longest)[0]))
     others = [replace(r, sensible=(*r.sensible, *compilers)) if r.name == "compiler" else r for r in general]
     rows = [*tiles, *others]
-    wanted = _named(rows, only if only is not None else [row.name for row in rows]) - _named(rows, fixed)
+    types = type_rows(graph, choices, bound) if bound else ()
+    every = [*(row.name for row in rows), *(row.name for row in types)]
+    wanted = _named(rows, types, only if only is not None else every) - _named(rows, types, fixed)
     tunables: list[Tunable] = []
     values: list[tuple[Setting, ...]] = []
     for row in rows:
@@ -114,22 +128,27 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
         if row.name in wanted and len(settings) > 1:
             tunables.append(row)
             values.append(settings)
-    if not tunables:
+    precise = tuple(row for row in types if row.name in wanted)
+    if not tunables and not precise:
         raise TuningError("nothing is left to tune", advice="Name fewer choices as fixed, or more in only=.")
     parameters = tuple(
         Parameter(row.name, tuple(map(_text, settings)), _is_ordered(settings), _RANKS[row.section])
         for row, settings in zip(tunables, values, strict=True)
     )
     start = tuple(settings.index(row.read(base.plan)) for row, settings in zip(tunables, values, strict=True))
-    believed = None if tree is None else machine_tree(tree, tunables, SECTIONS)
+    believed = None if tree is None else machine_tree(tree, (*tunables, *precise), {**SECTIONS, PRECISION: "P"})
+    ties = (*tie_of(len(tunables), precise), *ties_of(plan.graph, tunables))
     found = MachineSpace(
-        plan.graph,
+        graph if bound else plan.graph,
         backend,
         base,
         tuple(tunables),
         tuple(values),
-        Space(parameters, tree=believed, ties=ties_of(plan.graph, tunables)),
-        start,
+        Space((*parameters, *(Parameter(row.name, row.types) for row in precise)), tree=believed, ties=ties),
+        (*start, *(row.types.index(row.here) for row in precise)),
+        plan.graph.fingerprint(),
+        precise,
+        Retyped(graph, base) if bound else None,
     )
     legal = _legal(found)
     return found if legal is None else replace(found, space=replace(found.space, legal=legal))
@@ -163,13 +182,15 @@ def _legal(found: MachineSpace) -> Callable[[Point], bool] | None:
     return legal
 
 
-def _named(rows: list[Tunable], names: Collection[str]) -> set[str]:
-    """Names of tunables, sections written out."""
-    known = {row.name for row in rows}
+def _named(rows: list[Tunable], types: Sequence[TypeRow], names: Collection[str]) -> set[str]:
+    """Names of tunables and of types, sections written out."""
+    known = {row.name for row in rows} | {row.name for row in types}
     found: set[str] = set()
     for name in [names] if isinstance(names, str) else names:
         if name in SECTIONS:
             found |= {row.name for row in rows if row.section == SECTIONS[name]}
+        elif name == PRECISION and types:
+            found |= {row.name for row in types}
         elif name in known:
             found.add(name)
         elif name in {row.name for row in TUNABLES if row.section == "T"}:

@@ -3,16 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from workbench.errors import TuningError
-from workbench.planning.tunables import Section, Tunable
 from workbench.tuning.trees import VariableTree, parse_tree
 
 DERIVED = "derived"
-_TOGETHER: tuple[Section, ...] = ("C", "G", "T", "B")  # numbers of one loop nest, team, launch or compiler
+_TOGETHER = ("C", "G", "T", "B")  # numbers of one loop nest, team, launch or compiler
 
 
-def machine_tree(text: str, rows: Sequence[Tunable], sections: Mapping[str, Section]) -> VariableTree:
+class Row(Protocol):
+    """What is tuned: its name, the section that it belongs to, and what it concerns."""
+
+    @property
+    def name(self) -> str:
+        """Unique in a study."""
+
+    @property
+    def section(self) -> str:
+        """A letter."""
+
+    @property
+    def key(self) -> str:
+        """Of a value or loop, "" for what concerns all."""
+
+
+def machine_tree(text: str, rows: Sequence[Row], sections: Mapping[str, str]) -> VariableTree:
     """The tree of a text over what is tuned, or `derived_tree`; names are those of `rows` or of sections.
 
     A section stands for all of its choices that the text does not name. What is not named at all is a node of its own
@@ -47,7 +63,7 @@ def machine_tree(text: str, rows: Sequence[Tunable], sections: Mapping[str, Sect
     return VariableTree(tree.variables, (*tree.children, *rest)) if rest else tree
 
 
-def derived_tree(rows: Sequence[Tunable]) -> VariableTree:
+def derived_tree(rows: Sequence[Row]) -> VariableTree:
     """What follows from how plans are made: siblings are independent, given all others.
 
     Launch numbers of a loop matter to its own launches alone. Numbers of the team of threads, of launches, of tiles of

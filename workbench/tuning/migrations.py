@@ -48,6 +48,9 @@ STEPS: tuple[str, ...] = (
     CREATE TABLE search (base INTEGER NOT NULL, described TEXT NOT NULL) STRICT;
     CREATE TABLE now (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
     """,
+    """
+    ALTER TABLE individual ADD COLUMN error REAL;
+    """,
 )
 VERSION = len(STEPS)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from queue import LifoQueue
 
-from workbench.tuning.evaluation import Setup
 from workbench.tuning.sandbox import Sandbox
+from workbench.tuning.setup import Setup
 from workbench.tuning.trials import Outcome
 
 

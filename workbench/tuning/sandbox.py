@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import Any
 
 from workbench.errors import TuningError
-from workbench.tuning.evaluation import Setup
+from workbench.tuning.setup import Setup
 from workbench.tuning.trials import Outcome
 
 _ENVIRONMENT = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "", "MKL_NUM_THREADS": "1"}

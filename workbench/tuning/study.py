@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from workbench.amounts import error_text
 from workbench.errors import TuningError
 from workbench.graph.shown import Bundle, bundle_of
 from workbench.planning.choices import Choices
@@ -25,8 +26,8 @@ from workbench.tuning.trials import Individual, Race
 if TYPE_CHECKING:
     from workbench.run.replanning import Replan
     from workbench.run.simulation import Simulation
-    from workbench.tuning.evaluation import Setup
     from workbench.tuning.ledger import Ledger
+    from workbench.tuning.setup import Setup
     from workbench.tuning.validation import Validation
 
 
@@ -61,6 +62,11 @@ class Best:
     def choices(self) -> Choices:
         """Its choices."""
         return from_json(self.individual.choices)
+
+    @property
+    def error(self) -> float | None:
+        """The largest relative error of a result after the steps of the bound; None in a study without a bound."""
+        return self.individual.outcome.error
 
 
 class Study(BackgroundRun):
@@ -143,16 +149,23 @@ class Study(BackgroundRun):
     @property
     def best(self) -> Best | None:
         """The winner of the last race, unless an individual that came later is faster; without a race the fastest."""
+        return self.best_of(lambda one: True)
+
+    def best_of(self, wanted: Callable[[Individual], bool]) -> Best | None:
+        """The best of those that are wanted, as `best` is of all; None if none of them has passed."""
         with self._changed:
             individuals, race = tuple(self._individuals), next((r for r in reversed(self._races) if r.samples), None)
         passed = [one for one in individuals if one.score is not None]
-        if not passed:
+        first = next((i for i in passed if i.birth == AT_START), passed[0] if passed else None)
+        passed = [one for one in passed if wanted(one)]
+        if not passed or first is None:
             return None
-        racing = (
-            passed if race is None else [one for one in passed if one.number in (race.winner, *_later(race, passed))]
-        )
+        racing = passed
+        if race is not None:
+            raced = [row for row in race.samples if row[0] in {one.number for one in passed}]
+            winner = replace(race, samples=tuple(raced)).winner
+            racing = [one for one in passed if one.number in (winner, *_later(race, passed))] or passed
         one = max(racing, key=lambda individual: individual.final_score or 0.0)
-        first = next((i for i in passed if i.birth == AT_START), passed[0])
         score = one.final_score or 0.0
         return Best(one, score, _gain(first, one), self.about)
 
@@ -243,6 +256,8 @@ class Study(BackgroundRun):
         """One line: state, how many individuals, the best score."""
         best = self.best
         found = "nothing passed" if best is None else f"best {best.score:.4g} cells/s, {best.gain:.2f} x the start"
+        if best is not None and best.error is not None:
+            found += f", error {error_text(best.error)} within {error_text(self.about['bound'])}"
         return f"<Study {self.about.get('program', '')} {self.state}: {len(self.individuals)} tried, {found}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
@@ -326,7 +341,7 @@ def begin_study(
             **about,
         }
         ledger.describe(described)
-        for name in ("key", "backend", "extents", "tunables"):
+        for name in ("key", "backend", "extents", "tunables", *(n for n in ("bound", "bound_steps") if n in described)):
             if ledger.about[name] != _plain(described[name]):
                 raise TuningError(
                     f"the study at {path} has other {name}: {_short(ledger.about[name])}",

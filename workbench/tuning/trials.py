@@ -19,7 +19,9 @@ class Outcome:
 
     `samples`: seconds of a step, one a measurement, empty unless `status` is "success". `phenotype`: the key of the
     program that ran, "" where none was made. `build_seconds` and `run_seconds`: time it took. `tail`: what went wrong.
-    `bound`: seconds of a step by the host's ceilings (roofline), 0 where they are not known.
+    `bound`: seconds of a step by the host's ceilings (roofline), 0 where they are not known. `error`: the largest
+    relative error of a result, in a study that searches under a bound for it; None elsewhere, and where it was not
+    found out.
     """
 
     status: Status
@@ -29,6 +31,7 @@ class Outcome:
     run_seconds: float = 0.0
     tail: str = ""
     bound: float = 0.0
+    error: float | None = None
 
     @property
     def seconds(self) -> float | None:

@@ -22,15 +22,19 @@ from workbench.backends.toolchain import Kind, Toolchain, find_toolchain
 from workbench.errors import TuningError
 from workbench.graph import Graph
 from workbench.graph.text import to_text
-from workbench.planning.choices import Choices
+from workbench.graph.types import DD
+from workbench.planning.choices import Choices, Meaning
+from workbench.planning.exchange import from_json
+from workbench.planning.precision import without_dd
+from workbench.planning.retype import Precision, retype_as
 from workbench.run.calling import is_called
 from workbench.run.memory import bytes_available
 from workbench.run.opening import Opening, extents_of, read_opening, whole
 from workbench.tuning.budget import read_budget
-from workbench.tuning.evaluation import Setup, write_setup
 from workbench.tuning.experiment import Plan
 from workbench.tuning.machine_space import MachineSpace, machine_space
 from workbench.tuning.pool import Pool
+from workbench.tuning.setup import Setup, write_setup
 from workbench.tuning.space import Point
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.study import Study, begin_study
@@ -43,6 +47,7 @@ _CHECK_STEPS = 3
 _CHECK_STEPS_OF_TILES = 40  # the first runs alone, and so does the last, which is observed
 _WITH_TREE = ("independence", "portfolio")
 _SAMPLES = 7  # measurements of a candidate
+_LEAST_BOUND, _LEAST_BOUND_OF_F64 = 1e-30, 1e-14
 TIMEOUT_FLOOR = 60.0  # seconds of one evaluation
 
 
@@ -61,6 +66,8 @@ class Wish:
     threads: int = 0
     workers: int = 1
     tree: str | None = None
+    bound: float | None = None
+    steps: int = 10
 
 
 def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: object, wish: Wish) -> Study:
@@ -69,6 +76,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     budget = read_budget(wish.budget)
     check_threads(wish.threads)
     check_workers(wish.workers)
+    bound = _check_bound(graph, wish.bound, wish.steps)
     opening = read_opening(graph, values, shape)
     backend = select_backend(wish.backend).name
     threads = available_threads()
@@ -77,7 +85,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     longest = max(opening.extents[-1], checked[-1])
     space = machine_space(
         graph, choices, backend, only=wish.only, fixed=wish.fixed, most_threads=threads, tree=wish.tree,
-        longest=longest, compilers=other_compilers(),
+        longest=longest, compilers=other_compilers(), bound=bound,
     )  # fmt: skip
     start = tuple(_point_of(space, one) for one in wish.start)
     make_strategy(wish.strategy, space.space, start, wish.seed)  # an unknown name is refused before anything runs
@@ -85,12 +93,15 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         raise TuningError(
             f"strategy={wish.strategy!r} uses no tree", advice=f"Leave out tree=, or use {' or '.join(_WITH_TREE)}."
         )
-    key = space.graph.fingerprint()
-    path = Path(wish.path) if wish.path is not None else default_folder() / f"{key}.sqlite"
+    within = f"-within-{bound:g}" if bound else ""
+    path = Path(wish.path) if wish.path is not None else default_folder() / f"{space.key}{within}.sqlite"
     folder = tempfile.mkdtemp(prefix="stencil-workbench-study-")
     stepwise = space.base.plan.tiling.schedule == STEPWISE and not is_tiling(space.tunables)
     steps = _CHECK_STEPS if stepwise else _CHECK_STEPS_OF_TILES
-    setup = Setup(folder, backend, opening.extents, checked, steps, wish.threads)
+    own = choices.meaning.precision if bound else ()
+    setup = Setup(
+        folder, backend, opening.extents, checked, steps, wish.threads, bound, wish.steps if bound else 0, own
+    )
     try:
         fields = {n: whole(a, extents_of(graph, n, opening.extents)) for n, a in opening.fields.items()}
         write_setup(setup, to_text(space.graph), fields, opening.numbers)
@@ -106,8 +117,8 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
             wish.workers,
             TIMEOUT_FLOOR,
         )
-        place = place_of(key, backend, wish.threads)
-        keeper = _keeper(graph.name, place, setup.extents)
+        place = place_of(space.key, backend, wish.threads)
+        keeper = _keeper(graph.name, place, setup.extents, space.base.meaning)
         study = begin_study(path, plan, _about(space, opening, setup, wish), (keeper,))
     except BaseException:
         rmtree(folder, ignore_errors=True)
@@ -150,11 +161,30 @@ def default_folder() -> Path:
     return platformdirs.user_data_path("stencil-workbench") / "studies"
 
 
-def _keeper(program: str, place: Place, extents: tuple[int, ...]) -> Callable[[Study], None]:
-    """Listens to a study, and keeps its best choices as wisdom when it ends."""
+def _check_bound(graph: Graph, bound: object, steps: object) -> float:
+    """The bound for the error of results, 0 where none is given; TuningError for what is no bound."""
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+        raise TuningError(f"steps={steps!r} is no number of steps", advice="Pass a whole number from 1.")
+    if bound is None:
+        return 0.0
+    if isinstance(bound, bool) or not isinstance(bound, int | float) or not _LEAST_BOUND <= bound < 1:
+        raise TuningError(
+            f"bound={bound!r} is no relative error that dd can tell", advice="Pass a number such as 1e-6."
+        )
+    inexact = without_dd(retype_as(graph, Precision({}, DD)))
+    if inexact and bound < _LEAST_BOUND_OF_F64:
+        raise TuningError(
+            f"bound={bound:g} is below what can be judged here: in dd, {inexact[0]}",
+            advice=f"Pass a bound of at least {_LEAST_BOUND_OF_F64:g}.",
+        )
+    return float(bound)
+
+
+def _keeper(program: str, place: Place, extents: tuple[int, ...], meaning: Meaning) -> Callable[[Study], None]:
+    """Listens to a study, and keeps its best choices that change no result as wisdom when it ends."""
 
     def listen(study: Study) -> None:
-        best = study.best
+        best = study.best_of(lambda one: from_json(one.choices).meaning == meaning)
         if study.state in ("done", "stopped") and best is not None:
             evaluations = len(study.individuals)
             keep_or_warn(Result(program, place, extents, best.choices, best.score, best.gain, evaluations, time.time()))
@@ -165,9 +195,13 @@ def _keeper(program: str, place: Place, extents: tuple[int, ...]) -> Callable[[S
 def _point_of(space: MachineSpace, choices: Choices) -> Point:
     """The nearest point: what the space does not have stays as at the start."""
     point = []
-    for row, values, first in zip(space.tunables, space.values, space.start, strict=True):
+    for row, values, first in zip(space.tunables, space.values, space.start, strict=False):
         value = row.read(choices.plan)
         point.append(values.index(value) if value in values else first)
+    asked = dict(choices.meaning.precision)
+    for type_row, first in zip(space.precise, space.start[len(point) :], strict=True):
+        asked_type = asked.get(type_row.value, type_row.here)
+        point.append(type_row.types.index(asked_type) if asked_type in type_row.types else first)
     return tuple(point)
 
 
@@ -175,7 +209,9 @@ def _about(space: MachineSpace, opening: Opening, setup: Setup, wish: Wish) -> d
     """What the ledger says of the study: all that a later look at it needs, but the arrays."""
     return {
         "program": space.graph.name,
-        "key": space.graph.fingerprint(),
+        "key": space.key,
+        "bound": setup.bound,
+        "bound_steps": setup.bound_steps,
         "backend": setup.backend,
         "extents": setup.extents,
         "version": __version__,

@@ -22,7 +22,9 @@ from dataclasses import asdict
 from typing import Any, BinaryIO, TextIO
 
 from workbench.backends.compile_pool import keep_compilers_in_group
-from workbench.tuning.evaluation import Setup, evaluate, measure_ceilings, race, write_expected
+from workbench.tuning.comparison import write_expected
+from workbench.tuning.evaluation import evaluate, measure_ceilings, race
+from workbench.tuning.setup import Setup
 from workbench.tuning.slot import Builder, is_held_up, let_go_on
 from workbench.tuning.trials import Outcome
 

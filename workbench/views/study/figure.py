@@ -9,6 +9,7 @@ from bokeh.layouts import column
 from bokeh.models import ColumnDataSource, HoverTool, Range1d
 from bokeh.plotting import figure
 
+from workbench.amounts import error_text
 from workbench.graph.shown import Bundle
 from workbench.views.drawing.shapes import Drawing
 from workbench.views.page.bokeh_pane import BokehPane, Tool, ToolState
@@ -141,7 +142,12 @@ class StudyFigure:
 def _words(marks: list[Mark]) -> dict[str, list[Any]]:
     return {
         "x": [mark.number for mark in marks],
-        "status": [f"{mark.status} (measured before)" if mark.copied else mark.status for mark in marks],
+        "status": [_status(mark) for mark in marks],
         "changes": [mark.changes or "the start" for mark in marks],
         "tail": [mark.tail for mark in marks],
     }
+
+
+def _status(mark: Mark) -> str:
+    copied = " (measured before)" if mark.copied else ""
+    return mark.status + copied + ("" if mark.error is None else f", error {error_text(mark.error)}")

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Protocol
 
-from workbench.amounts import counted
+from workbench.amounts import counted, error_text
 from workbench.tuning.study import Study
 from workbench.tuning.trials import Individual, Race
 from workbench.views.study.choice_map import ChoiceMap, map_of_study
@@ -20,7 +20,8 @@ _MOST_CHANGES = 6  # in words; an evolution may have changed hundreds
 class Mark:
     """One individual: its number, Gcells/s (None: failed) with the least and greatest sample, what it changed.
 
-    `share`: of the speed that the host's ceilings allow, None where they are not known.
+    `share`: of the speed that the host's ceilings allow, None where they are not known. `error`: of the results, None
+    in a study without a bound for it.
     """
 
     number: int
@@ -32,6 +33,7 @@ class Mark:
     changes: str
     tail: str
     share: float | None = None
+    error: float | None = None
 
 
 class Scores(Protocol):
@@ -82,6 +84,7 @@ class StudySummary:
     """What a study view shows. `line`: (number, best Gcells/s so far); `counts`: individuals by status.
 
     `race`: how many took turns in the last race, and how many measurements each had at least; None before one.
+    `bound`: for the error of results after `bound_steps` steps, 0 where no choice changes them.
     `workers`: that measure, 0 where another process does; `seconds_left` of its budget, None where that is not known.
     """
 
@@ -99,6 +102,8 @@ class StudySummary:
     launches: LaunchMap = NO_LAUNCHES
     workers: int = 0
     seconds_left: float | None = None
+    bound: float = 0.0
+    bound_steps: int = 0
 
     @property
     def unit(self) -> str:
@@ -126,7 +131,15 @@ class StudySummary:
             found = f"{self.best.score:.3g} Gcells/s, {self.gain:.2f} x the start"
             if self.best.share is not None:
                 found += f", {100 * self.best.share:.0f} % of what the ceilings allow"
+            if self.best.error is not None:
+                found += f", error {error_text(self.best.error)}"
             lines.append(f"best: number {self.best.number}, {found}: {self.best.changes or 'the start itself'}")
+        if self.bound:
+            beyond = sum(mark.error is not None and mark.error > self.bound for mark in self.marks)
+            lines.append(
+                f"bound: relative error of results at most {error_text(self.bound)} after "
+                f"{counted(self.bound_steps, 'step')}, broken by {beyond} of {len(self.marks)}"
+            )
         if self.race is not None:
             lines.append(f"race: the fastest {self.race[0]} in turn, {self.race[1]} measurements each")
         return "\n".join(filter(None, (*lines, self.chosen.text(), self.launches.text())))
@@ -160,6 +173,8 @@ def summarise_study(study: Study) -> StudySummary:
         launches_of_study(study),
         study.workers,
         study.seconds_left,
+        float(study.about.get("bound", 0.0)),
+        int(study.about.get("bound_steps", 0)),
     )
 
 
@@ -180,7 +195,8 @@ def _mark(one: Individual, cells: int) -> Mark:
     low, high = (cells / max(samples) / _GIGA, cells / min(samples) / _GIGA) if samples else (0.0, 0.0)
     copied = bool(one.same_as)
     changes = _brief(one.changes)
-    return Mark(one.number, score, low, high, one.outcome.status, copied, changes, one.outcome.tail[:200], one.share)
+    found = one.outcome
+    return Mark(one.number, score, low, high, found.status, copied, changes, found.tail[:200], one.share, found.error)
 
 
 def _brief(changes: str) -> str:

@@ -46,8 +46,21 @@ function studio({ unpacked = unpack, sheets = [new Sheet()], laid = true } = {})
   const asked = [];
   let now = 0; // counts animation frames
   const given = { requestAnimationFrame: callback => asked.push(callback), ImageData: Image, Date: { now: () => now } };
-  const hear = worker(drawing, given)(unpacked, paint, answer => answers.push({ ...answer }));
-  const settled = () => new Promise(resolve => setTimeout(resolve, 20));
+  const unpacking = new Set();
+  const counted = (...codes) => {
+    const promise = unpacked(...codes);
+    const done = () => unpacking.delete(promise);
+    unpacking.add(promise);
+    promise.then(done, done);
+    return promise;
+  };
+  const hear = worker(drawing, given)(counted, paint, answer => answers.push({ ...answer }));
+  const settled = async () => {
+    do {
+      await Promise.allSettled(unpacking);
+      await new Promise(setImmediate); // whatever waits for them goes on first
+    } while (unpacking.size > 0);
+  };
   const pass = async () => {
     await settled();
     now += 1;
@@ -191,12 +204,14 @@ test('a frame that is on sheets of before comes on those that are made for it', 
 });
 
 test('what is unpacked while new sheets come is not drawn on them', async () => {
-  const slow = (body, cells) => new Promise(resolve => setTimeout(() => resolve(new Uint8Array(cells).fill(9)), 10));
+  let unpackNow;
+  const slow = (body, cells) => new Promise(resolve => (unpackNow = () => resolve(new Uint8Array(cells).fill(9))));
   const { put, lay, pass } = studio({ unpacked: slow });
   put(1, [{ ...plain(1), packed: true }]);
-  await new Promise(resolve => setTimeout(resolve, 5));
+  await new Promise(setImmediate); // unpacking begins
   const fresh = new Sheet();
   lay(2, [fresh]);
+  unpackNow();
   await pass();
   assert.deepEqual(fresh.seen, []);
   put(2, [plain(2)]);

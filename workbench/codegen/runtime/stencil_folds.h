@@ -2,11 +2,29 @@
 #ifndef STENCIL_FOLDS_H
 #define STENCIL_FOLDS_H
 
+#include <type_traits>
+
 #include "stencil_rows.h"
 
 namespace stencil {
 
 constexpr int DEEPEST = 48;  // complete subtrees of a tree at a time: one more than it takes for 2^47 leaves
+
+// What a chunk has so far, for W kept cells side by side: by itself, so that a compiler may keep it in registers.
+template <class T, int W> struct Leaf {
+    T cells[W];
+
+    explicit Leaf(T identity) {
+        for (int w = 0; w < W; ++w) cells[w] = identity;
+    }
+    T& operator[](int64_t w) { return cells[w]; }
+};
+
+// Kept cells [low, high), W of them at a time: each(first, count), where the count is a constant but for the rest.
+template <int W, class Each> inline void for_lanes(int64_t low, int64_t high, const Each& each) {
+    for (; high - low >= W; low += W) each(low, std::integral_constant<int64_t, W>{});
+    if (low < high) each(low, high - low);
+}
 
 // The trees of W kept cells side by side, one for each of Q folded axes. Leaves come in order; of what is done so far a
 // tree keeps the complete subtrees, as a binary counter keeps its digits: the larger ones of earlier leaves come first.
@@ -28,14 +46,12 @@ template <class T, int Q, int W> class Trees {
     }
 
    public:
-    // The next leaf of the last axis, for the caller to combine cells into.
-    T* leaf(T identity) {
+    // The next leaf of the last axis.
+    template <class Combine> void add(const Leaf<T, W>& leaf, const Combine& combine) {
         T* const cells = kept[Q - 1][depth[Q - 1]];
-        for (int w = 0; w < W; ++w) cells[w] = identity;
-        return cells;
+        for (int w = 0; w < W; ++w) cells[w] = leaf.cells[w];
+        count(Q - 1, combine);
     }
-
-    template <class Combine> void add(const Combine& combine) { count(Q - 1, combine); }
 
     // All leaves of axis q are there: what is carried up joins its left neighbour, the last first. The root is a leaf of
     // the tree of the axis before.

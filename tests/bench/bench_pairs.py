@@ -1,0 +1,182 @@
+"""Speed of sums over pairs: python -m tests.bench.bench_pairs [gravity | integral | hermite | device ...] [--rounds N].
+
+gravity: 16,384 bodies, one thread, processor time, in turn with Numba where that is installed: with fastmath, and with
+IEEE square root and division as the cell has them. integral: the Feynman loop integral in f64 and dd, Gflop/s by the
+28 operations a point that its literature counts. hermite: a step in f64, mixed types and dd, with the error of the
+energy. device: registers, spilled bytes and static instructions of a pair on sm_90, counted in the PTX of the
+innermost loop, for which NVRTC must be installed. Figures are the best of the rounds.
+"""
+
+import argparse
+import re
+import time
+from importlib.util import find_spec
+
+import numpy as np
+
+import workbench as wb
+from workbench.backends.device_text import compile_for_device
+from workbench.pipeline import render
+from workbench.programs import hermite, loop_integral
+from workbench.run.progress import silent
+
+CELL = """
+xi, yi, zi, e2 = targets("x y z e2", dtype="{dtype}")
+xj, yj, zj, m = sources("x y z m", dtype="{dtype}")
+ax, ay, az = totals("ax ay az", dtype="{dtype}")
+dx, dy, dz = xj - xi, yj - yi, zj - zi
+r1i = {root}(dx**2 + dy**2 + dz**2 + e2)
+af = m * r1i**3
+ax += af * dx
+ay += af * dy
+az += af * dz
+"""
+BODIES = 16384
+
+
+def best(contenders, rounds, clock=time.process_time):
+    """The least seconds of each, called in turn after a call that does not count."""
+    for run in contenders.values():
+        run()
+    taken = {name: [] for name in contenders}
+    for _ in range(rounds):
+        for name, run in contenders.items():
+            begin = clock()
+            run()
+            taken[name].append(clock() - begin)
+    return {name: min(seconds) for name, seconds in taken.items()}
+
+
+def bodies(dtype):
+    draw = np.random.default_rng(1)
+    return {name: draw.uniform(-1, 1, BODIES).astype(dtype) for name in "xyz"} | {
+        "m": (draw.uniform(0.5, 1.5, BODIES) / BODIES).astype(dtype)
+    }
+
+
+def numba_gravity(given, fastmath):
+    """The same formula as a double loop that Numba compiles."""
+    from numba import njit
+
+    @njit(fastmath=fastmath, error_model="numpy")
+    def attract(x, y, z, m, found, e2):
+        for i in range(len(x)):
+            ax = ay = az = x.dtype.type(0)
+            for j in range(len(x)):
+                dx, dy, dz = x[j] - x[i], y[j] - y[i], z[j] - z[i]
+                r1i = x.dtype.type(1) / np.sqrt(dx * dx + dy * dy + dz * dz + e2)
+                af = m[j] * r1i * r1i * r1i
+                ax += af * dx
+                ay += af * dy
+                az += af * dz
+            found[0, i], found[1, i], found[2, i] = ax, ay, az
+
+    arrays = [given[name] for name in "xyzm"]
+    found = np.zeros((3, BODIES), arrays[0].dtype)
+    return lambda: attract(*arrays, found, arrays[0].dtype.type(1e-3))
+
+
+def gravity(rounds):
+    """Ginteractions a second."""
+    for dtype in ("f32", "f64"):
+        given = bodies({"f32": np.float32, "f64": np.float64}[dtype])
+        contenders = {}
+        for name, root in (("rsqrt", "rsqrt"), ("1 / sqrt", "1 / sqrt")):
+            machine = wb.trace(CELL.format(dtype=dtype, root=root))
+            contenders[name] = lambda m=machine, given=given: m(**given, e2=1e-3, backend="openmp", threads=1)
+        if find_spec("numba"):
+            contenders["Numba fastmath"] = numba_gravity(given, True)
+            contenders["Numba IEEE"] = numba_gravity(given, False)
+        for name, seconds in best(contenders, rounds).items():
+            print(f"gravity {dtype} {name:15} {BODIES**2 / seconds / 1e9:6.2f} Ginteractions/s")
+
+
+def integral(rounds):
+    """The pairs alone: nodes of high precision are made before."""
+    print("integral      N      f64       dd  Gflop/s of one thread")
+    for count in (256, 512, 1024):
+        rates = []
+        for precision in ("double", "quadruple"):
+            machine = loop_integral.machine(precision)
+            nodes, weights = loop_integral.nodes(count)
+            x = np.array([float(node) for node in nodes])
+            rest = 1 - x
+            targets = {"xx": np.repeat(x, count), "yy": np.outer(rest, x).ravel(), "cnt4": np.outer(rest, rest).ravel()}
+            sources = {"x30_1": x, "gw30": np.array([float(weight) for weight in weights])}
+            params = dict.fromkeys(("ramda", "fme", "fmf", "one"), 1) | {"s": 0, "tt": 0}
+            kept = dict(targets=targets, sources=sources, backend="openmp", threads=1, **params)
+            seconds = best({"": lambda m=machine, kept=kept: m(**kept)}, max(1, rounds // (count // 256) ** 2))[""]
+            rates.append(loop_integral.OPERATIONS * count**3 / seconds / 1e9)
+        print(f"integral {count:6} {rates[0]:8.2f} {rates[1]:8.2f}")
+
+
+def cluster(count):
+    draw = np.random.default_rng(1)
+    return {
+        "x": draw.normal(size=(3, count)),
+        "v": 0.3 * draw.normal(size=(3, count)),
+        "m": np.full(count, 1 / count),
+    }
+
+
+def mixed_hermite(rounds):
+    """Processor seconds a step and error of the energy after 32 steps, 512 bodies."""
+    runs, errors = {}, {}
+    for precision in ("f64", "mixed", "dd"):
+        sim = hermite.machine(precision).simulate(**cluster(512), a=0.0, j=0.0, dt=1e-4, backend="openmp", threads=1)
+        sim.call("prepare")
+        before = hermite.energy(sim.x, sim.v, sim.m)
+        sim.run(32, progress=silent)
+        errors[precision] = float(abs(hermite.energy(sim.x, sim.v, sim.m) / before - 1))
+        runs[precision] = lambda sim=sim: sim.run(4, progress=silent)
+    seconds = best(runs, rounds)
+    for name, taken in seconds.items():
+        print(f"hermite {name:5} {1e3 * taken / 4:8.2f} ms a step, energy error {errors[name]:.1e}")
+    print(f"hermite mixed is {seconds['dd'] / seconds['mixed']:.1f} times as fast as dd")
+
+
+def innermost(ptx):
+    """The instructions of the shortest loop that has a square root, and how many roots it has."""
+    lines = [line.strip() for line in ptx.splitlines()]
+    labels = {line[:-1]: number for number, line in enumerate(lines) if re.fullmatch(r"\$\w+:", line)}
+    loops = []
+    for number, line in enumerate(lines):
+        target = re.search(r"\bbra(?:\.uni)?\s+(\$\w+)", line)
+        if target and labels.get(target[1], number) < number:
+            body = [text for text in lines[labels[target[1]] : number + 1] if re.match(r"(@!?%p\d+\s+)?[a-z]", text)]
+            roots = sum(re.search(r"\b(rsqrt|sqrt)\.", text) is not None for text in body)
+            if roots:
+                loops.append((len(body), roots))
+    return min(loops)
+
+
+def device(rounds):
+    """Nothing is timed: `rounds` is not needed."""
+    del rounds
+    for dtype in ("f32", "f64"):
+        for root in ("rsqrt", "1 / sqrt"):
+            plan = wb.trace(CELL.format(dtype=dtype, root=root)).plan()
+            binary = compile_for_device(plan, render(plan, "cuda"), "sm_90")
+            (kernel,) = binary.resources
+            instructions, roots = innermost(binary.ptx)
+            spilled = kernel.spill_store_bytes + kernel.spill_load_bytes
+            print(
+                f"device sm_90 {dtype} {root:8}: {kernel.registers} registers, {spilled} bytes spilled, "
+                f"{instructions / roots:.0f} PTX instructions a pair ({roots} pairs a turn)"
+            )
+
+
+TABLES = {"gravity": gravity, "integral": integral, "hermite": mixed_hermite, "device": device}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tables", nargs="*", choices=[[], *TABLES], default=list(TABLES))
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    for name in arguments.tables or TABLES:
+        TABLES[name](arguments.rounds)
+
+
+if __name__ == "__main__":
+    main()

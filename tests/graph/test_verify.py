@@ -26,6 +26,7 @@ from workbench.graph import (
     Outflow,
     Parameter,
     Periodic,
+    Rank,
     Reduce,
     Region,
     Shift,
@@ -126,6 +127,13 @@ def looped(operands=(3, 0), result=0, **changes):
     return with_nodes(nodes)
 
 
+def ranked(type_, bits=8):
+    """The places of u as its next values."""
+    statics = (Static("u", "field", type_, SPACE), Static("p", "field", I64, SPACE))
+    ranks = Node(Rank(bits), (0,), I64, SPACE)
+    return with_nodes([Node(Load("u"), (), type_, SPACE), ranks, Node(Store("p"), (1,), None, None)], statics)
+
+
 WHILED = parse("""
 graph g
 axis x grid n0
@@ -217,6 +225,10 @@ FAULTS = [
     ("reductions_are_closed", region(nodes=(*SUM, Node(LoadSize(0), (), I64, GLOBAL))), "not scalar arithmetic"),
     ("reductions_are_closed", region(nodes=(*SUM[:2], replace(SUM[2], operands=(0, 2)))), "does not stand above"),
     ("reductions_are_closed", region(nodes=()), "not the result"),
+    ("ranks_count_bits", ranked(F64), "Rank of f64 along 1 axes"),
+    ("ranks_count_bits", ranked(BOOL), "Rank of bool"),
+    ("ranks_count_bits", ranked(U8, 0), "Rank by 0 bits"),
+    ("ranks_count_bits", ranked(U8, 12), "Rank by 12 bits"),
     ("periodic_has_both_sides", ruled(I8, Periodic(), Outflow()), "axis x is periodic on one side"),
     ("periodic_has_both_sides", ruled(I8, Periodic(), Periodic(-1)), "axis x is periodic with two signs"),
     ("signs_fit_the_type", ruled(U8, Mirror(-1), Mirror(1)), "no negative numbers"),
@@ -239,6 +251,7 @@ def test_good_graphs_pass():
     verify(coordinate(Node(LoadIndex(0), (), I64, SPACE)))
     verify(ruled(I8, Mirror(-1), Value(1)))
     verify(region())
+    verify(ranked(U8))
 
 
 def gather_without_empty_kernel():

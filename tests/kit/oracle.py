@@ -31,6 +31,7 @@ from workbench.graph import (
     Neumann,
     Outflow,
     Periodic,
+    Rank,
     Reduce,
     Reflect,
     Region,
@@ -239,7 +240,7 @@ class Oracle:
                 return self.looped(node, index)
             case Reduce() | Fold():
                 return self.folded(node, index)
-            case Scan() | SegmentedReduce():
+            case Scan() | SegmentedReduce() | Rank():
                 return self.in_lines(node, index)
             case Scatter(operator, masked):
                 return self.sent(node, operator, masked, index)
@@ -269,6 +270,10 @@ class Oracle:
                 return self.extents[axis]
 
     def in_lines(self, node, index):
+        if isinstance(node.instruction, Rank):
+            keys = [self.at(node.operands[0], (i,)) % 2**node.instruction.bits for i in range(self.extents_of(node)[0])]
+            own = keys[index[0]]
+            return sum(key < own for key in keys) + keys[: index[0]].count(own)
         combine, start = self.operator(node.instruction.operator, node)
         if isinstance(node.instruction, SegmentedReduce):
             values, *places = node.operands

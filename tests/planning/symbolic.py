@@ -24,6 +24,7 @@ from workbench.graph import (
     Neumann,
     Outflow,
     Periodic,
+    Rank,
     Reduce,
     Reflect,
     Replicate,
@@ -142,7 +143,7 @@ class Meaning:
             case Fold(operator):
                 cells = self.spaces.folded(index, cell)
                 return self.terms("fold", operator, *(self(node.operands[0], c) for c in cells))
-            case Scan() | SegmentedReduce() | Scatter():
+            case Scan() | SegmentedReduce() | Scatter() | Rank():
                 return self.terms("alone", node.instruction, cell, *self.operand_terms(node))
             case Gather():
                 cells = domain_of(self.spaces.extents_of(node.operands[0]))
@@ -287,7 +288,7 @@ class Machine:
         match node.instruction:
             case Load():
                 return self.arrays[homes[index]][cell]
-            case Scan() | SegmentedReduce() | Scatter():
+            case Scan() | SegmentedReduce() | Scatter() | Rank():
                 spaces = Spaces(kernel, self.extents)
                 cells = ((o, c) for o in node.operands for c in domain_of(spaces.extents_of(o)))
                 values = (self.formula(kernel, homes, o, c, False) for o, c in cells)
@@ -323,7 +324,7 @@ class Machine:
             case Shift(offset):
                 there = tuple(i - o for i, o in zip(cell, offset, strict=True))
                 return self.formula(kernel, homes, node.operands[0], there, False)
-            case Load() | Extend() | Fold() | Scan() | SegmentedReduce() | Scatter():
+            case Load() | Extend() | Fold() | Scan() | SegmentedReduce() | Scatter() | Rank():
                 raise AssertionError(f"node {index} is read but not listed in reads")
             case _:
                 operands = [self.formula(kernel, homes, o, cell, False) for o in node.operands]

@@ -8,8 +8,9 @@ import numpy as np
 
 from workbench.codegen.gathers import noted
 from workbench.errors import RunError
-from workbench.graph import Load, Node, Scan, Scatter, SegmentedReduce
+from workbench.graph import Load, Node, Rank, Scan, Scatter, SegmentedReduce
 from workbench.graph.operators import Array
+from workbench.graph.ranks import places_in_order
 from workbench.graph.scans import fold_segments_canonically, scan_canonically
 from workbench.graph.scatters import scatter_in_order
 from workbench.planning.plan import Plan
@@ -38,7 +39,7 @@ def gathered(
 
 
 def combined(nodes: tuple[Node, ...], index: int, operands: Sequence[Array]) -> Array:
-    """Return the values on the domain of a Scan, a SegmentedReduce or a Scatter, from those of its operands.
+    """Return the values on the domain of a Scan, a SegmentedReduce, a Scatter or a Rank, from those of its operands.
 
     RunError at the first segment that does not lie inside, or at the last one if it does not end with the cells; at the
     first sender of a Scatter that has an index outside.
@@ -52,6 +53,8 @@ def combined(nodes: tuple[Node, ...], index: int, operands: Sequence[Array]) -> 
             instruction.exclusive,
         )
         return scan_canonically(operator, operands[0], axis, type_, reverse=reverse, exclusive=exclusive)
+    if isinstance(instruction, Rank):
+        return places_in_order(operands[0], instruction.bits)
     if isinstance(instruction, Scatter):
         return _scattered(nodes, index, operands)
     assert isinstance(instruction, SegmentedReduce)

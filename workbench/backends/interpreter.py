@@ -35,6 +35,7 @@ from workbench.graph import (
     Node,
     Outflow,
     Periodic,
+    Rank,
     Reduce,
     Reflect,
     Region,
@@ -179,7 +180,7 @@ class Evaluation:
                 return reduce_canonically(operator, self.on_domain(node.operands[0]), node.value_type)
             case Store() | Broadcast() | Fold() | Replicate() | Shift() | LoadIndex() | Extend() | Gather():
                 raise GraphError(f"{node.instruction} as a Global", advice="Verify the graph before running it.")
-            case Scan() | SegmentedReduce() | Scatter():
+            case Scan() | SegmentedReduce() | Scatter() | Rank():
                 raise GraphError(f"{node.instruction} as a Global", advice="Verify the graph before running it.")
 
     def _local(self, index: int, box: Box) -> Array:
@@ -195,7 +196,7 @@ class Evaluation:
                 found = self.local(node.operands[0], tuple(box[p] for p in positions))
                 spread = np.expand_dims(found, tuple(a for a in range(len(box)) if a not in positions))
                 return np.broadcast_to(spread, _shape(box))
-            case Fold() | Scan() | SegmentedReduce() | Scatter() | Gather():
+            case Fold() | Scan() | SegmentedReduce() | Scatter() | Rank() | Gather():
                 return self._of_others(index, box)
             case Load(name):
                 return self.state[name][self._inside(index, name, box)]

@@ -186,7 +186,9 @@ class OpenmpInstance:
         self._slots: Array = np.array(addresses or [0], np.uintp)
         self._tags: Array = np.zeros(len(self._slots), np.int64)
         self._globals: Array = np.zeros(block_words(plan.global_words, program.source.words), np.uint64)
-        self._scratch_stride = largest_partials(plan, self.extents, scans=True) * 8 * partial_words(plan)
+        self._scratch_stride = (
+            largest_partials(plan, self.extents, scans=True, threads=self.threads) * 8 * partial_words(plan)
+        )
         self._scratch = self._allocate(max(host_buffers(plan) * self._scratch_stride, 8))
         self._stopwatch = Stopwatch(plan, self.threads)
         self.tiles = tuple(

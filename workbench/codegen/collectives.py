@@ -1,4 +1,4 @@
-"""Collectives: the text of a loop that makes a Scan or a SegmentedReduce, alike for every target."""
+"""Collectives: the text of a loop that makes a Scan, a SegmentedReduce or a Rank, alike for every target."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from workbench.codegen.cell_code import ArrayName, CellCode, Pointer, Result
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.gathers import note_bit
-from workbench.codegen.loops import Array, Scanning, Segmenting, Sweep
+from workbench.codegen.loops import Array, Ranking, Scanning, Segmenting, Sweep
 from workbench.codegen.names import NameBook
 from workbench.codegen.rows import row_element
 from workbench.codegen.scope import Scope
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.spelling import type_name
 from workbench.codegen.writer import KernelWriter
-from workbench.graph import Scan, SegmentedReduce
+from workbench.graph import Rank, Scan, SegmentedReduce
 from workbench.planning.axes import listed
 from workbench.planning.plan import Axes, Subkernel
 
@@ -24,6 +24,9 @@ COLLECTIVE_NAMES = frozenset(
         "begin",
         "cells",
         "count",
+        "counts",
+        "digits",
+        "place",
         "fits",
         "first",
         "high",
@@ -49,6 +52,7 @@ class CollectiveCode:
     shapes: tuple[ArrayShape, ...]
     scanning: Scanning | None
     segmenting: Segmenting | None
+    ranking: Ranking | None = None
 
     @property
     def arrays(self) -> tuple[ArrayName, ...]:
@@ -66,6 +70,10 @@ def collective_code(
 ) -> CollectiveCode:
     """Write the operands of what a loop makes alone; `scope` is that of its own axes, `target` the array of results."""
     node = writer.nodes[subkernel.alone]
+    if isinstance(node.instruction, Rank):
+        code, (value,) = operands_code(scope, node.operands, names, numbered)
+        shapes = writer.shapes_in((a.node for a in code.arrays), subkernel.axes)
+        return CollectiveCode(code, None, shapes, None, None, Ranking(value.text, 2**node.instruction.bits, target))
     partial = writer.partial(subkernel.alone, "", "")
     if isinstance(node.instruction, Scan):
         code, (value,) = operands_code(scope, node.operands, names, numbered)
@@ -160,5 +168,6 @@ def collective_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep,
         outside=writer.plan.outside if made.gathers else -1,
         scanning=made.scanning,
         segmenting=made.segmenting,
+        ranking=made.ranking,
     )
     return sweep, {target: "out 0"}

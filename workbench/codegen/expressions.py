@@ -24,6 +24,7 @@ from workbench.graph import (
     LoadSize,
     Loop,
     Node,
+    Rank,
     Reduce,
     Region,
     Replicate,
@@ -283,7 +284,7 @@ class _Writer:
                 return Text(self._turns(index, body, operands).names[result])
             case Gather():
                 return self._gathered(index, operands[: len(operands) // 2])
-            case Store() | Extend() | Load() | Fold() | Scan() | SegmentedReduce() | Scatter():
+            case Store() | Extend() | Load() | Fold() | Scan() | SegmentedReduce() | Scatter() | Rank():
                 raise self._unstored(index)
 
     def _turns(self, index: int, body: Region, operands: tuple[Key, ...]) -> Turns:

@@ -90,6 +90,15 @@ class Scanning:
 
 
 @dataclass(frozen=True, slots=True)
+class Ranking:
+    """A Rank: of which whole numbers, by how many values of their low bits, and where the places go."""
+
+    value: str
+    digits: int
+    array: str
+
+
+@dataclass(frozen=True, slots=True)
 class Segmenting:
     """A fold of segments: their cells, which lie in the shape `cells`, and where each begins and how many it has.
 
@@ -138,6 +147,7 @@ class Sweep:
     scanning: Scanning | None = None
     segmenting: Segmenting | None = None
     scattering: Scattering | None = None
+    ranking: Ranking | None = None
     extended: bool = False
     stages: tuple[Stage, ...] = ()
 
@@ -195,7 +205,7 @@ class SweepCall:
     shapes: its arguments before globals, the loop's own first. over: the shape of the cells that tasks share out, with
     `rank` axes; lanes: as in Folding, 0 where nothing is folded. scans: the axis of `over` that is scanned, or -1; type
     of what is scanned; totals: the buffer for what its chunks combine to, -1 where lines are not cut. senders: the
-    shape of those that send to the cells of a Scatter, "" in other loops.
+    shape of those that send to the cells of a Scatter, "" in other loops. digits: values that a Rank counts, or 0.
     """
 
     sweep: str
@@ -209,6 +219,7 @@ class SweepCall:
     type: str = ""
     totals: int = -1
     senders: str = ""
+    digits: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ SCATTER_NAMES = frozenset(
     {
         *("all", "begin", "count", "destinations", "end", "first", "here", "inside", "last", "low", "high", "part"),
         *("place", "places", "row", "rows", "sender", "wanted", "result", "results", "heads", "links", "number"),
+        *("senders", "found"),
         *(f"sent_{axis}" for axis in range(_MOST_AXES)),
     }
 )

@@ -30,6 +30,7 @@ from workbench.graph import (
     LoadSize,
     Loop,
     Node,
+    Rank,
     Reduce,
     Replicate,
     Scan,
@@ -109,6 +110,7 @@ class UniformTable:
                 | Scan()
                 | SegmentedReduce()
                 | Scatter()
+                | Rank()
                 | Gather()
                 | Extend()
                 | Store()

@@ -23,6 +23,7 @@ from workbench.frontend.pairs import sources, targets, totals
 from workbench.frontend.particles import particles
 from workbench.frontend.precision import compute_in
 from workbench.frontend.random_numbers import random
+from workbench.frontend.ranks import ranks
 from workbench.frontend.reductions import (
     reduce_all,
     reduce_any,
@@ -322,7 +323,7 @@ __all__ = [
     "periodic",
     "pi", "popcount",
     "power", "quotient",
-    "random",
+    "random", "ranks",
     "reduce_all",
     "reduce_any",
     "reduce_max",

@@ -18,6 +18,7 @@ from workbench.graph import (
     Load,
     LoadIndex,
     Node,
+    Rank,
     Replicate,
     Scan,
     Scatter,
@@ -38,7 +39,7 @@ class Target:
 
 
 _Axes = dict[Axis, Target]
-STORED = (Fold, Scan, SegmentedReduce, Scatter)
+STORED = (Fold, Scan, SegmentedReduce, Scatter, Rank)
 """What is computed once into an array, from which it is read along other axes."""
 
 

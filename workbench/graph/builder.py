@@ -20,6 +20,7 @@ from workbench.graph.instructions import (
     LoadSize,
     Loop,
     Node,
+    Rank,
     Reduce,
     Region,
     Replicate,
@@ -32,6 +33,7 @@ from workbench.graph.instructions import (
 )
 from workbench.graph.marks import NO_HINT, Hint, Span
 from workbench.graph.operators import OPERATORS, PAIR_RULES, REDUCTIONS, Operator, accepts, result_type
+from workbench.graph.ranks import MOST_BITS
 from workbench.graph.region import check_loop, loop_type
 from workbench.graph.spaces import GLOBAL, Space
 from workbench.graph.types import BOOL, I64, StorageType
@@ -150,6 +152,17 @@ class KernelBuilder:
             )
         self._check_reduction(operator, node)
         return self._add(SegmentedReduce(operator), (values, starts, lengths), node.type, places[0].space)
+
+    def rank(self, value: int, bits: int) -> int:
+        """The places of integers of one axis in the order of their low bits; see Rank."""
+        node = self._local(value, "Rank")
+        if not node.value_type.is_integer or node.value_type == BOOL or _space(node).rank != 1:
+            raise GraphError(
+                f"Rank of {node.type} along {_space(node).rank} axes", advice="Give whole numbers along one axis."
+            )
+        if not 1 <= bits <= MOST_BITS:
+            raise GraphError(f"Rank by {bits} bits", advice=f"Take 1 to {MOST_BITS}, and several passes for more.")
+        return self._add(Rank(bits), (value,), I64, node.space)
 
     def scatter(
         self, operator: str | Region, defaults: int, values: int, indices: Sequence[int], mask: int | None = None

@@ -119,6 +119,16 @@ class Scatter:
 
 
 @dataclass(frozen=True, slots=True)
+class Rank:
+    """The place of each cell among all when they are sorted by the low `bits` bits of whole numbers, i64 from 0.
+
+    Cells of equal bits keep their order: the sort is stable. Operand: integers with one axis, which the result has.
+    """
+
+    bits: int
+
+
+@dataclass(frozen=True, slots=True)
 class Loop:
     """One of the values that a loop ends with, in each cell for itself: number `result` of those it carries.
 
@@ -273,16 +283,16 @@ class Extend:
     sides: tuple[tuple[SideRule, SideRule], ...]
 
 
-Collective = Scan | SegmentedReduce | Scatter
+Collective = Scan | SegmentedReduce | Scatter | Rank
 """What is made of many cells by a loop of its own, and lies in an array that has a value on the domain only."""
 COLLECTIVES: tuple[type[Collective], ...] = get_args(Collective)
-Combining = Reduce | Fold | Collective
+Combining = Reduce | Fold | Scan | SegmentedReduce | Scatter
 """Instructions with an operator that combines two values."""
 NOTING = Gather | SegmentedReduce | Scatter
 """Instructions that may meet an index outside, which is noted and an error of the run (semantics §2)."""
 Leaf = Imm | Load | LoadIndex | LoadSize
 """Instructions without operands."""
-Instruction = Leaf | Store | Combining | Broadcast | Replicate | Gather | Shift | Arith | Loop | Extend
+Instruction = Leaf | Store | Combining | Rank | Broadcast | Replicate | Gather | Shift | Arith | Loop | Extend
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,6 +360,7 @@ TRAITS: dict[type, Traits] = {
     Scan: Traits("scan", 1, "all", "local", "launch", on_domain=True),
     SegmentedReduce: Traits("segments", 3, "all", "local", "launch", on_domain=True),
     Scatter: Traits("scatter", None, "all", "local", "launch", on_domain=True),
+    Rank: Traits("rank", 1, "all", "local", "launch", on_domain=True, type=I64),
     Replicate: Traits("replicate", 1, "projection", "local", "cells"),
     Gather: Traits("gather", None, "anywhere", "local", "cells", on_domain=True),
     Shift: Traits("shift", 1, "neighbour", "local", "cells"),

@@ -25,6 +25,7 @@ from workbench.graph.instructions import (
     LoadSize,
     Loop,
     Node,
+    Rank,
     Reduce,
     Replicate,
     Scan,
@@ -206,7 +207,7 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
             return f"{_operand(kernel, node, 0, depth)}[{', '.join(inside)}]"
         case Reduce() | Fold() | Scan() | SegmentedReduce() as combining:
             return _combining(kernel, node, combining, _operand(kernel, node, 0, depth))
-        case Scatter() | Loop():
+        case Scatter() | Rank() | Loop():
             return _of_several(kernel, node, depth)
         case Broadcast() | Replicate():
             return _operand(kernel, node, 0, depth)
@@ -225,6 +226,8 @@ def _of_several(kernel: Kernel, node: Node, depth: int) -> str:
         case Scatter(operator):
             named, sent = operator if isinstance(operator, str) else "fold", _operand(kernel, node, 1, depth)
             return f"{_operand(kernel, node, 0, depth)} with {named} of {sent} at computed places"
+        case Rank(bits):
+            return f"places in the order of {bits} bits of {_operand(kernel, node, 0, depth)}"
         case Loop(body, result):
             starts = [_operand(kernel, node, 1 + i, depth - 1) if depth else "…" for i in range(len(body.results) - 1)]
             return f"{body.parameters[result].name} after the turns of a loop from {', '.join(starts)}"

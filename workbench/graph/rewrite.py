@@ -22,6 +22,7 @@ from workbench.graph.instructions import (
     LoadSize,
     Loop,
     Node,
+    Rank,
     Reduce,
     Replicate,
     Scan,
@@ -47,8 +48,8 @@ def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
             return _leaf(builder, node, leaf)
         case Store(name):
             return builder.store(name, operands[0])
-        case Reduce() | Fold() | Scan() | SegmentedReduce() | Scatter() as combining:
-            return _combining(builder, combining, operands)
+        case Reduce() | Fold() | Scan() | SegmentedReduce() | Scatter() | Rank() as collective:
+            return _of_many(builder, collective, operands)
         case Broadcast(space):
             return builder.broadcast(operands[0], space)
         case Replicate(space):
@@ -67,7 +68,7 @@ def copy(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
             return builder.extend(operands[0], sides, operands[1:])
 
 
-def _combining(builder: KernelBuilder, instruction: Combining, operands: tuple[int, ...]) -> int:
+def _of_many(builder: KernelBuilder, instruction: Combining | Rank, operands: tuple[int, ...]) -> int:
     match instruction:
         case Reduce(operator, axes) | Fold(operator, axes):
             return builder.fold(operator, operands[0], axes)
@@ -79,6 +80,8 @@ def _combining(builder: KernelBuilder, instruction: Combining, operands: tuple[i
             defaults, values, *places = operands
             mask = places.pop() if masked else None
             return builder.scatter(operator, defaults, values, places, mask)
+        case Rank(bits):
+            return builder.rank(operands[0], bits)
 
 
 def _leaf(builder: KernelBuilder, node: Node, instruction: Leaf) -> int:

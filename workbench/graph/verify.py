@@ -40,6 +40,7 @@ from workbench.graph.verify_outside import (
     rule_operands_are_free_of_fields,
     signs_fit_the_type,
 )
+from workbench.graph.verify_ranks import ranks_count_bits
 
 
 def verify(graph: Graph) -> None:
@@ -385,6 +386,7 @@ CHECKS: tuple[Callable[[Graph], None], ...] = (
     statics_are_used_rightly,
     kernels_store_something,
     reductions_are_closed,
+    ranks_count_bits,
     loops_are_closed,
     whiles_are_whole,
     periodic_has_both_sides,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from workbench.graph import Scatter
+from workbench.graph import Rank, Scatter
 from workbench.planning.axes import along
 from workbench.planning.plan import Plan, Step
 
@@ -18,11 +18,21 @@ def partial_count(extents: tuple[int, ...]) -> int:
     return prod(extents[:-1]) * -(-extents[-1] // CHUNK)
 
 
-def largest_partials(plan: Plan, extents: tuple[int, ...], *, scans: bool) -> int:
-    """Return the cells of the largest buffer that a loop needs over a domain of these extents; `scans`: theirs too."""
+def largest_partials(plan: Plan, extents: tuple[int, ...], *, scans: bool, threads: int = 1) -> int:
+    """Return the cells of the largest buffer that a loop needs over a domain of these extents.
+
+    scans: those of scans and ranks too; each of so many threads counts the digits of a rank.
+    """
     loops = (loop for step in _steps(plan) for loop in step.subkernels)
     wanting = (loop for loop in loops if loop.reductions or (scans and loop.alone >= 0))
-    return max((partial_count(along(extents, loop.axes)) for loop in wanting), default=0)
+    most = max((partial_count(along(extents, loop.axes)) for loop in wanting), default=0)
+    return max(most, threads * _digits(plan)) if scans else most
+
+
+def _digits(plan: Plan) -> int:
+    """The values of the low bits that a Rank of the plan counts, 0 without one."""
+    ranks = [node.instruction for kernel in plan.kernels for node in kernel.kernel.nodes]
+    return max((2**each.bits for each in ranks if isinstance(each, Rank)), default=0)
 
 
 def list_lengths(plan: Plan, extents: tuple[int, ...]) -> tuple[int, int]:

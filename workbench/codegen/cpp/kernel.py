@@ -211,6 +211,8 @@ class _HostWriter(KernelWriter):
         call = SweepCall(
             self._shared_sweep(sweep, own), passed, subkernel.margins, shapes, over, sweep.rank, MANY_LANES
         )
+        if sweep.ranking is not None:
+            return replace(call, digits=sweep.ranking.digits, totals=totals)
         if scan is None:
             return call
         return replace(call, lanes=scan.lanes, scans=scan.axis, type=scan.type, totals=totals if scan.in_parts else -1)
@@ -330,6 +332,7 @@ class _HostWriter(KernelWriter):
             "fold": sweep.folding,
             "scan": sweep.scanning,
             "segments": sweep.segmenting,
+            "rank": sweep.ranking,
             "scatter": sweep.scattering,
         }
         kind = next((word for word, how in made.items() if how is not None), "sweep")

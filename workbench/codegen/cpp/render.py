@@ -62,6 +62,7 @@ _OPENMP_HEADERS = (
     "stencil_folds.h",
     "stencil_scans.h",
     "stencil_scatters.h",
+    "stencil_ranks.h",
     "stencil_sums.h",
     "stencil_tiles.h",
     "stencil_openmp.h",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from workbench.codegen.loops import Combine, Folding, Partial, Rules, Scanning, Segmenting
+from workbench.codegen.loops import Combine, Folding, Partial, Ranking, Rules, Scanning, Segmenting
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import Uniforms, UniformWord
@@ -48,6 +48,7 @@ class DeviceSweep:
     outside: int = -1
     scanning: Scanning | None = None
     segmenting: Segmenting | None = None
+    ranking: Ranking | None = None
     scatters: bool = False
 
 

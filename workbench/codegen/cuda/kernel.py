@@ -279,7 +279,7 @@ class _DeviceWriter(KernelWriter):
         )
 
     def _collective_launch(self, subkernel: Subkernel) -> LaunchCode:
-        """One thread does a line of a scan, or a segment; a scan of one line is done by one thread."""
+        """One thread does a line of a scan, or a segment; a scan of one line and a rank are done by one thread."""
         names, numbered = NameBook(_TAKEN | self.reserved() | COLLECTIVE_NAMES), dict[int, str]()
         arrays = self._arrays(subkernel, names, numbered)
         scope = replace(self.scope(frozenset(arrays.places), subkernel.axes), places=arrays.places)
@@ -302,10 +302,12 @@ class _DeviceWriter(KernelWriter):
             outside=self.plan.outside if made.gathers else -1,
             scanning=made.scanning,
             segmenting=made.segmenting,
+            ranking=made.ranking,
         )
-        found = self._shared_sweep(sweep, "segments" if made.scanning is None else "scan", arrays)
+        kind = "rank" if made.ranking else "scan" if made.scanning else "segments"
+        found = self._shared_sweep(sweep, kind, arrays)
         loop = listed(subkernel.axes, self.dim)
-        scanned = () if made.scanning is None else (loop[made.scanning.axis],)
+        scanned = loop if made.ranking else (loop[made.scanning.axis],) if made.scanning else ()
         lines = tuple(axis for axis in loop if axis not in scanned)
         read_slots = {home.slot for home in subkernel.reads}
         return LaunchCode(

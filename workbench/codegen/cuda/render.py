@@ -32,9 +32,9 @@ class DeviceUnit:
 
     @property
     def scans(self) -> bool:
-        """Whether some loop scans or folds segments."""
+        """Whether some loop scans, ranks or folds segments."""
         sweeps = [sweep for kernel in self.kernels for sweep in kernel.sweeps]
-        return any(sweep.scanning is not None or sweep.segmenting is not None for sweep in sweeps)
+        return any(sweep.scanning or sweep.segmenting or sweep.ranking for sweep in sweeps)
 
     @property
     def scatters(self) -> bool:

@@ -4,6 +4,7 @@
 
 #include "stencil_folds.h"
 #include "stencil_scans.h"
+#include "stencil_ranks.h"
 #include "stencil_scatters.h"
 #include "stencil_ghosts.h"
 #include "stencil_images.h"

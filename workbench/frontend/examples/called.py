@@ -182,6 +182,17 @@ scan
     error line 2: scan over the axes ('rows', 'columns')
     advice Name one axis; scan the result along another one.
 
+ranks
+    keys = array("keys", "n", dtype="i64")
+    output("places", ranks(keys, bits=2))
+    output("sorted", scatter(None, keys, ranks(keys, bits=2), keys))
+    given keys = [2, 1, 2, 0]
+    gives places = [2, 1, 3, 0], sorted = [0, 1, 2, 2]
+    wrong xs = array("xs", "n")
+    wrong output("places", ranks(xs))
+    error line 2: ranks(xs): the keys are f64, not whole numbers
+    advice Cast them: keys.astype("u32").
+
 scatter
     zeros = array("zeros", "bins", dtype="i64")
     bins = array("bins", "n", dtype="i32")

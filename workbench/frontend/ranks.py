@@ -1,0 +1,39 @@
+"""Ranks: the place of each element when all are sorted by some bits of whole numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.errors import TraceError
+from workbench.frontend.elements import is_array
+from workbench.frontend.places import along_own
+from workbench.frontend.trace import Term, current_trace
+from workbench.frontend.value import operand, wrap
+from workbench.graph.ranks import MOST_BITS
+from workbench.graph.types import BOOL
+
+
+def ranks(keys: object, bits: object = 8) -> Any:  # noqa: ANN401  # an array while it is traced
+    """The place of each element when all are sorted by the low bits of `keys`, from 0; equal ones keep their order.
+
+    keys: whole numbers with one axis; bits: of each, from 1 to 11, as a number from 0. scatter(None, xs, ranks(keys),
+    xs) sorts by them; a radix sort is several passes, each by the next bits. ranks minus the place at which its key
+    begins is the rank of an element within its key.
+    """
+    trace = current_trace("ranks")
+    text = trace.text_here("ranks")
+    given = operand(keys)
+    if isinstance(given, Term):
+        given = along_own(trace, given)
+    if not isinstance(given, Term) or given.space.rank != 1 or not (given.order or is_array(given.space)):
+        raise TraceError(f"{text}: the keys are no array of one axis", advice="Give one, such as A.reshape(-1).")
+    if not given.type.is_integer or given.type == BOOL:
+        raise TraceError(
+            f"{text}: the keys are {given.type}, not whole numbers", advice='Cast them: keys.astype("u32").'
+        )
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MOST_BITS:
+        raise TraceError(
+            f"{text}: by {bits!r} bits", advice=f"Give a number from 1 to {MOST_BITS}, and sort by the next bits after."
+        )
+    inner, number = given, bits
+    return wrap(trace.emit(lambda pool: pool.rank(inner.index, number)).in_order(inner.order))

@@ -252,6 +252,7 @@ def test_every_instruction_and_storage_has_its_mark():
         "Scan": "Reduce",
         "SegmentedReduce": "Reduce",
         "Scatter": "Reduce",
+        "Rank": "Reduce",
         "Loop": "Arith",
     }
     assert all(MARKS[one] == MARKS[other] for one, other in alike.items())

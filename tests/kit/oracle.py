@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from tests.kit.oracle_elementary import elementary
-from tests.kit.oracle_orders import fold_some, reduce_all, scanned
+from tests.kit.oracle_orders import fold_some, ranked, reduce_all, scanned
 from tests.kit.random_loops import turned
 from workbench.graph import (
     Arith,
@@ -271,9 +271,7 @@ class Oracle:
 
     def in_lines(self, node, index):
         if isinstance(node.instruction, Rank):
-            keys = [self.at(node.operands[0], (i,)) % 2**node.instruction.bits for i in range(self.extents_of(node)[0])]
-            own = keys[index[0]]
-            return sum(key < own for key in keys) + keys[: index[0]].count(own)
+            return ranked(lambda i: self.at(node.operands[0], (i,)), self.extents_of(node)[0], node.instruction, *index)
         combine, start = self.operator(node.instruction.operator, node)
         if isinstance(node.instruction, SegmentedReduce):
             values, *places = node.operands

@@ -84,3 +84,9 @@ def scanned(combine, start, line, i, scan):
         total = combine(total, each)
     own = left_to_right(run)
     return own if total is None else combine(total, own)
+
+
+def ranked(key_at, count, rank, index):
+    """The place of one key among all by its low bits, those of equal bits before it first."""
+    keys = [key_at(i) % 2**rank.bits for i in range(count)]
+    return sum(key < keys[index] for key in keys) + keys[:index].count(keys[index])

@@ -167,8 +167,7 @@ class _Writer:
                     continue
                 seen.add(key)
                 stack.append((key, True))
-                operands = () if self._is_read(key) else self._operands(key)
-                for operand in operands:
+                for operand in (operands := () if self._is_read(key) else self._operands(key)):
                     self.uses[operand] = self.uses.get(operand, 0) + 1
                 stack.extend((operand, False) for operand in reversed(operands))
         return order

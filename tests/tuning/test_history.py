@@ -145,6 +145,16 @@ def test_distances_of_a_family_made_by_hand():
     assert FAMILY.high_scores() == [(1, 10.0), (3, 12.0), (6, 20.0), (7, 20.5)]
 
 
+def test_gains_are_counted_from_the_start_wherever_it_came():
+    """With two workers another individual may be added before it; one that failed is nothing to count from."""
+    second = history(("random", (), 5.0, 1.0), ("start", (), 10.0, 1.0), ("mutation", (2,), 30.0, 1.0))
+    assert second.first.number == 2
+    assert "3.00 times the start" in str(second)
+    failed = history(("start", (), 0.0, 0.0), ("random", (), 0.0, 0.0), ("random", (), 5.0, 1.0))
+    assert (failed.first.number, "1.00 times the first" in str(failed)) == (3, True)
+    assert "times" not in str(history(("start", (), 0.0, 0.0)))
+
+
 def test_ranks_of_a_family_made_by_hand():
     assert [one.rank for one in FAMILY.members] == [None, None, "≫", "≃", "≤", "≫", "≃", "≪", "≃"]
 

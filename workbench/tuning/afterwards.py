@@ -23,9 +23,8 @@ from workbench.run.creation import create_simulation
 from workbench.run.opening import read_shape
 from workbench.run.progress import silent
 from workbench.run.simulation import Simulation
-from workbench.tuning.experiment import AT_START
 from workbench.tuning.slot import measuring
-from workbench.tuning.trials import Individual
+from workbench.tuning.trials import AT_START, Individual
 from workbench.tuning.validation import Validation
 
 if TYPE_CHECKING:

@@ -15,12 +15,11 @@ from workbench.tuning.race import ROUNDS, finalists
 from workbench.tuning.search import Begun, Search, Threads, Told, drive
 from workbench.tuning.space import Point, Space
 from workbench.tuning.strategies.registry import make_strategy
-from workbench.tuning.trials import Individual, Outcome, Race
+from workbench.tuning.trials import AT_START, Individual, Outcome, Race
 
 if TYPE_CHECKING:
     from workbench.tuning.ledger import Ledger
 
-AT_START = "start"
 _TIMEOUT_FACTOR = 3.0  # times the longest evaluation that passed
 
 

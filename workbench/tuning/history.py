@@ -10,7 +10,7 @@ from typing import Literal, get_args
 
 from workbench.errors import TuningError
 from workbench.graph.shown import Bundle, bundle_of
-from workbench.tuning.trials import Individual
+from workbench.tuning.trials import AT_START, Individual
 
 Rank = Literal["≪", "≤", "≃", "≫"]
 RANKS: tuple[Rank, ...] = get_args(Rank)
@@ -62,6 +62,15 @@ class History:
         numbers = ancestry([self.top.number], {one.number: one.parents for one in self.members})
         return tuple(one for one in self.members if one.number in numbers)
 
+    @property
+    def first(self) -> Member:
+        """The start, from which gains are counted: with several workers others may have come before it.
+
+        Where a study has no start, or it failed, the first that has passed.
+        """
+        passed = [one for one in self.members if one.mean]
+        return next((one for one in passed if one.birth == AT_START), (passed or self.members)[0])
+
     def high_scores(self) -> list[tuple[int, float]]:
         """The numbers at which the largest mean so far rose, and those means."""
         line: list[tuple[int, float]] = []
@@ -72,10 +81,11 @@ class History:
 
     def __str__(self) -> str:
         """The history in a few lines."""
-        top, first = self.top, self.members[0]
+        top, first = self.top, self.first
         births = {birth: sum(one.kind == birth for one in self.members) for birth in BIRTHS}
         related = sum(one.distance == 0 for one in self.members)
-        gain = f", {top.mean / first.mean:.2f} times the first" if first.mean else ""
+        what = "the start" if first.birth == AT_START else "the first"
+        gain = f", {top.mean / first.mean:.2f} times {what}" if first.mean else ""
         return (
             f"history of {self.program}: {len(self.members)} individuals, "
             + ", ".join(f"{count} by {birth}" for birth, count in births.items())

@@ -17,11 +17,11 @@ from workbench.planning.choices import Choices
 from workbench.planning.exchange import from_json
 from workbench.run.whole_file import whole_file
 from workbench.tuning.background_run import BackgroundRun, State
-from workbench.tuning.experiment import AT_START, Experiment, Plan
+from workbench.tuning.experiment import Experiment, Plan
 from workbench.tuning.following import follow
 from workbench.tuning.formats import read_table
 from workbench.tuning.history import History, read_history
-from workbench.tuning.trials import Individual, Race
+from workbench.tuning.trials import AT_START, Individual, Race
 
 if TYPE_CHECKING:
     from workbench.run.replanning import Replan

@@ -10,6 +10,9 @@ from workbench.tuning.space import Point
 Status = Literal["success", "constraint", "compile", "runtime", "correctness", "timeout"]
 """As in the T4 exchange format. "runtime" is a crash, a signal or too much memory; all but the first are failures."""
 
+AT_START = "start"
+"""The birth of the point that gains are counted from."""
+
 STATUSES: tuple[Status, ...] = get_args(Status)
 
 

@@ -50,7 +50,7 @@ def draw_history(history: History, first: int = 1, last: int | None = None, *, e
 
 
 def draw_high_scores(histories: Mapping[str, History]) -> Drawing:
-    """The best score so far over the number of the individual, a line for each study; beside that of its first to pass.
+    """The best score so far over the number of the individual, a line for each study; beside that of its start.
 
     histories: by the name in the legend. Raises TuningError if there is none.
     """
@@ -60,13 +60,13 @@ def draw_high_scores(histories: Mapping[str, History]) -> Drawing:
     for name, history in histories.items():
         rising = history.high_scores()
         last = (history.members[-1].number, rising[-1][1]) if rising else (0, 0.0)
-        lines[name] = [(number, mean / rising[0][1]) for number, mean in [*rising, last] if rising]
+        lines[name] = [(number, mean / history.first.mean) for number, mean in [*rising, last] if rising]
     colours = {name: colour for name, colour in zip(histories, cycle(_MIXES), strict=False)}
     high = max((gain for line in lines.values() for _, gain in line), default=1.0)
     last_number = max(history.members[-1].number for history in histories.values())
     frame = Frame(_WIDTH, _HEIGHT, 1, last_number, 1.05 * high, 0.0, colours)
     title = "High scores: " + ", ".join(histories)
-    shapes = frame.shapes(title, "individual", "best so far, times the first")
+    shapes = frame.shapes(title, "individual", "best so far, times the start")
     for name, line in lines.items():
         corners = [frame.at(*line[0])] if line else []
         for (_, before), (number, gain) in pairwise(line):

@@ -21,6 +21,7 @@ from workbench.planning.cost import memory_bytes as memory_bytes_of
 from workbench.planning.exchange import from_json
 from workbench.planning.schedules.locality import DEPTH
 from workbench.tuning.comparison import deviation, error_of, opened
+from workbench.tuning.loop_times import LoopTimes, loop_times
 from workbench.tuning.race import Measure, in_heats, interleaved, sampled
 from workbench.tuning.setup import Setup
 from workbench.tuning.slot import Builder
@@ -64,13 +65,14 @@ def evaluate(
     begin = time.perf_counter()
     raise_priority()
     found: tuple[float, ...] = ()
+    loops: LoopTimes = ()
     distant: float | None = None
     try:
         wrong = deviation(graph, choices, setup)
         if not wrong and setup.bound:
             distant, wrong = error_of(graph, choices, setup)
         if not wrong:
-            found, wrong = _timed(compiled, setup, samples, best, builder)
+            found, loops, wrong = _timed(compiled, setup, samples, best, builder)
     except (PlanError, ShapeError) as error:
         return Outcome("constraint", (), phenotype, build_seconds, time.perf_counter() - begin, str(error))
     except StencilError as error:
@@ -79,7 +81,7 @@ def evaluate(
     if wrong:
         return Outcome("correctness", (), phenotype, build_seconds, run_seconds, wrong, error=distant)
     bound = _bound(compiled, setup, min(found))
-    return Outcome("success", found, phenotype, build_seconds, run_seconds, bound=bound, error=distant)
+    return Outcome("success", found, phenotype, build_seconds, run_seconds, bound=bound, error=distant, loops=loops)
 
 
 def race(setup: Setup, texts: Sequence[str], rounds: int, memory_bytes: int, builder: Builder) -> list[list[float]]:
@@ -143,8 +145,8 @@ def _bound(compiled: Compiled, setup: Setup, seconds: float) -> float:
 
 def _timed(
     compiled: Compiled, setup: Setup, samples: int, best: float, builder: Builder
-) -> tuple[tuple[float, ...], str]:
-    """Seconds a step of so many measurements of at least 30 ms each, and what is wrong with the state then."""
+) -> tuple[tuple[float, ...], LoopTimes, str]:
+    """Seconds a step of so many measurements of at least 30 ms each, of its loops, and what is wrong then."""
     instance = opened(compiled, setup)
     try:
         stored = [static.name for static in compiled.graph.fields]
@@ -152,15 +154,28 @@ def _timed(
         with builder.measuring(setup.device):
             steps = _steps_of_a_sample(instance, _least_steps(compiled))
             found = sampled(lambda: _seconds(instance, steps) / steps, samples, best)
+            loops = _loops_of(instance, compiled, steps)
         after = {name: instance.read_field(name) for name in stored}
     finally:
         instance.close()
     for name in stored:
         if after[name].dtype.kind == "f" and not np.all(np.isfinite(after[name])):
-            return found, f"{name} is not finite after the timed steps"
+            return found, loops, f"{name} is not finite after the timed steps"
     if all(np.array_equal(before[name], after[name]) for name in stored):
-        return found, "no field has changed in the timed steps"
-    return found, ""
+        return found, loops, "no field has changed in the timed steps"
+    return found, loops, ""
+
+
+def _loops_of(instance: Instance, compiled: Compiled, steps: int) -> LoopTimes:
+    """Seconds a step of each loop; a host notes them anyway, a device in steps of their own."""
+    main = compiled.plan.main
+    if main.tiling is not None or main.towers is not None or compiled.graph.loops:
+        return ()
+    if not instance.launch_times():
+        instance.time_launches(True)
+        _seconds(instance, steps)
+        instance.time_launches(False)
+    return loop_times(instance, main)
 
 
 def _least_steps(compiled: Compiled) -> int:

@@ -23,7 +23,7 @@ from workbench.tuning.trials import Individual, Outcome, Race
 
 _INDIVIDUAL = (
     "number, point, choices, changes, strategy, birth, parents, status, samples, phenotype, build_seconds, "
-    "run_seconds, tail, score, same_as, told, bound, asked, after, base, error"
+    "run_seconds, tail, score, same_as, told, bound, asked, after, base, error, loops"
 )
 _TRIES, _PAUSE = 5, 0.02  # seconds between tries to be the one who writes
 _NETWORK = {"nfs", "nfs4", "cifs", "smb3", "smbfs", "fuse.sshfs", "lustre", "gpfs", "beegfs", "9p", "afs", "ceph"}
@@ -64,7 +64,7 @@ class Ledger:
             one.number, json.dumps(one.point), one.choices, one.changes, one.strategy, one.birth,
             json.dumps(one.parents), found.status, json.dumps(found.samples), found.phenotype, found.build_seconds,
             found.run_seconds, found.tail, one.score, one.same_as, one.told, found.bound,
-            one.asked, one.after, one.base, found.error,
+            one.asked, one.after, one.base, found.error, json.dumps(found.loops),
         )  # fmt: skip
         places = ", ".join("?" * len(row))
         with self._connection:
@@ -234,8 +234,9 @@ def _refusing(path: Path) -> Iterator[None]:
 
 def _individual(row: tuple[Any, ...]) -> Individual:
     number, point, choices, changes, strategy, birth, parents, status, samples, phenotype, build, run, tail, *rest = row
-    score, same_as, told, bound, asked, after, base, error = rest
-    outcome = Outcome(status, tuple(json.loads(samples)), phenotype, build, run, tail, bound, error)
+    score, same_as, told, bound, asked, after, base, error, loops = rest
+    seconds = tuple((name, taken) for name, taken in json.loads(loops))
+    outcome = Outcome(status, tuple(json.loads(samples)), phenotype, build, run, tail, bound, error, seconds)
     origin = (strategy, birth, tuple(json.loads(parents)))
     return Individual(
         number, tuple(json.loads(point)), choices, changes, *origin, outcome, score, same_as, told, asked, after, base

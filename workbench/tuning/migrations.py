@@ -51,6 +51,9 @@ STEPS: tuple[str, ...] = (
     """
     ALTER TABLE individual ADD COLUMN error REAL;
     """,
+    """
+    ALTER TABLE individual ADD COLUMN loops TEXT NOT NULL DEFAULT '[]';
+    """,
 )
 VERSION = len(STEPS)
 

@@ -82,7 +82,10 @@ class Sandbox:
         self, request: dict[str, Any], announced: Callable[[str], bool] = lambda phenotype: True
     ) -> Outcome | None:
         found = self._talk(request, announced)["outcome"]
-        return None if found is None else Outcome(**{**found, "samples": tuple(found["samples"])})
+        if found is None:
+            return None
+        loops = tuple((name, seconds) for name, seconds in found["loops"])
+        return Outcome(**{**found, "samples": tuple(found["samples"]), "loops": loops})
 
     def _talk(
         self, request: dict[str, Any], announced: Callable[[str], bool] = lambda phenotype: True

@@ -24,7 +24,7 @@ class Outcome:
     program that ran, "" where none was made. `build_seconds` and `run_seconds`: time it took. `tail`: what went wrong.
     `bound`: seconds of a step by the host's ceilings (roofline), 0 where they are not known. `error`: the largest
     relative error of a result, in a study that searches under a bound for it; None elsewhere, and where it was not
-    found out.
+    found out. `loops`: seconds a step of each loop by its name, where they are known.
     """
 
     status: Status
@@ -35,6 +35,7 @@ class Outcome:
     tail: str = ""
     bound: float = 0.0
     error: float | None = None
+    loops: tuple[tuple[str, float], ...] = ()
 
     @property
     def seconds(self) -> float | None:

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from workbench.amounts import counted, error_text
-from workbench.tuning.study import Study
-from workbench.tuning.trials import Individual, Race
+from workbench.tuning.loop_times import loops_text
+from workbench.tuning.study import Best, Study
+from workbench.tuning.trials import AT_START, Individual, Race
 from workbench.views.study.choice_map import ChoiceMap, map_of_study
 from workbench.views.study.launch_map import NO_LAUNCHES, LaunchMap, launches_of_study
 
@@ -84,8 +85,9 @@ class StudySummary:
     """What a study view shows. `line`: (number, best Gcells/s so far); `counts`: individuals by status.
 
     `race`: how many took turns in the last race, and how many measurements each had at least; None before one.
-    `bound`: for the error of results after `bound_steps` steps, 0 where no choice changes them.
     `workers`: that measure, 0 where another process does; `seconds_left` of its budget, None where that is not known.
+    `bound`: for the error of results after `bound_steps` steps, 0 where no choice changes them. `loops`: what each loop
+    of the best took beside the start's, in words.
     """
 
     program: str
@@ -104,6 +106,7 @@ class StudySummary:
     seconds_left: float | None = None
     bound: float = 0.0
     bound_steps: int = 0
+    loops: str = ""
 
     @property
     def unit(self) -> str:
@@ -134,6 +137,8 @@ class StudySummary:
             if self.best.error is not None:
                 found += f", error {error_text(self.best.error)}"
             lines.append(f"best: number {self.best.number}, {found}: {self.best.changes or 'the start itself'}")
+        if self.loops:
+            lines.append(self.loops)
         if self.bound:
             beyond = sum(mark.error is not None and mark.error > self.bound for mark in self.marks)
             lines.append(
@@ -175,6 +180,7 @@ def summarise_study(study: Study) -> StudySummary:
         study.seconds_left,
         float(study.about.get("bound", 0.0)),
         int(study.about.get("bound_steps", 0)),
+        _loops(individuals, best),
     )
 
 
@@ -183,6 +189,15 @@ def span_text(seconds: float) -> str:
     if seconds < 90:
         return f"{max(1, round(seconds))} s"
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _loops(individuals: tuple[Individual, ...], best: Best | None) -> str:
+    """Seconds of both are of their first measurements."""
+    if best is None:
+        return ""
+    first = next((one for one in individuals if one.birth == AT_START), None)
+    other = first if first is not None and first.number != best.individual.number else None
+    return loops_text(best.individual.outcome.loops, () if other is None else other.outcome.loops)
 
 
 def _size(race: Race) -> tuple[int, int]:

@@ -400,6 +400,15 @@ def test_seconds_of_loops_are_kept_and_told(tmp_path):
     assert "loops of the best, a step: " in str(open_study_view(study))
 
 
+def test_workers_are_of_this_workbench_wherever_a_study_begins(mean, tmp_path, monkeypatch):
+    """A folder of that name beside the notebook is another program."""
+    (tmp_path / "workbench").mkdir()
+    (tmp_path / "workbench" / "__init__.py").write_text("raise ImportError('the wrong one')")
+    monkeypatch.chdir(tmp_path)
+    study = mean.tune(u=START, budget=1, path=tmp_path / "s.sqlite", backend="reference", only=["storage"])
+    assert [one.outcome.status for one in study.wait(300).individuals] == ["success"]
+
+
 def test_words_of_loops():
     assert loops_text((), ()) == ""
     assert loops_text((("a", 1e-3),), ()) == "loops of the best, a step: a 1 ms"

@@ -9,10 +9,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+import workbench
 from workbench.errors import TuningError
 from workbench.tuning.setup import Setup
 from workbench.tuning.trials import Outcome
@@ -113,10 +115,16 @@ class Sandbox:
             self.close()
             inherited = {name: value for name, value in os.environ.items() if name not in _ENVIRONMENT}
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "workbench.tuning.worker"],
+                [sys.executable, "-P", "-m", "workbench.tuning.worker"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                env=inherited | {name: value for name, value in _ENVIRONMENT.items() if value},
+                env=inherited | _own_path(inherited) | {name: value for name, value in _ENVIRONMENT.items() if value},
                 start_new_session=True,
             )
         return self._process
+
+
+def _own_path(environ: Mapping[str, str]) -> dict[str, str]:
+    """Lets the worker import this very workbench, whatever lies in the folder where the study was begun."""
+    here, known = str(Path(workbench.__file__).parents[1]), environ.get("PYTHONPATH", "")
+    return {"PYTHONPATH": os.pathsep.join(filter(None, (here, known)))}

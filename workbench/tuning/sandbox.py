@@ -14,7 +14,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import workbench
 from workbench.errors import TuningError
 from workbench.tuning.setup import Setup
 from workbench.tuning.trials import Outcome
@@ -126,5 +125,5 @@ class Sandbox:
 
 def _own_path(environ: Mapping[str, str]) -> dict[str, str]:
     """Lets the worker import this very workbench, whatever lies in the folder where the study was begun."""
-    here, known = str(Path(workbench.__file__).parents[1]), environ.get("PYTHONPATH", "")
+    here, known = str(Path(__file__).parents[2]), environ.get("PYTHONPATH", "")
     return {"PYTHONPATH": os.pathsep.join(filter(None, (here, known)))}

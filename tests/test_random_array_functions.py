@@ -10,7 +10,18 @@ import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
-from workbench.language import add, compute, replicate, scatter, windows
+from workbench.language import (
+    add,
+    compute,
+    fold,
+    fold_segments,
+    ranks,
+    replicate,
+    scan_segments,
+    scatter,
+    while_loop,
+    windows,
+)
 
 STEPS, KEPT = 9, 3
 
@@ -58,11 +69,11 @@ def step(draw, pool, places):
     if kind == "differ" and labels[axis] in "nm":  # one element less
         before, after = [(slice(None),) * axis + (cut,) for cut in (slice(None, -1), slice(1, None))]
         return (value[after] - value[before]) % 11, labels[:axis] + labels[axis].upper() + labels[axis + 1 :]
-    if kind == "scatter" and labels == "m":
-        other = draw.choice([v for v, own in arrays if own == "m"])
-        return sent(value, places, other) % 11, labels
     if kind == "gather" and labels[axis] == "m":
         return value[(slice(None),) * axis + (places,)], labels
+    if kind in MOVES and labels == "m":
+        other = draw.choice([v for v, own in arrays if own == "m"])
+        return MOVES[kind](value, other, places) % 11, labels
     return reshaped_step(draw, kind, value, labels, axis)
 
 
@@ -76,18 +87,69 @@ def reshaped_step(draw, kind, value, labels, axis):
         return (value + 3 * neighbours(value, offsets, rules)) % 11, labels
     if kind == "repeat":
         return repeated(value, 2, axis), labels[:axis] + "2" + labels[axis:]
+    if kind == "loop":
+        return turned(value, draw.randrange(4), axis), labels
+    if kind == "record":
+        return beside_the_largest(value, axis), labels[:axis] + labels[axis + 1 :]
     if kind == "keep":
         return kept(value * 2 % 11), labels
     return value % 5 + 1, labels
 
 
-def sent(value, places, other):
+def sent(value, other, places):
     """Each element with those of another array added that are sent to it; NumPy's way or the workbench's."""
     if not isinstance(value, np.ndarray):
         return scatter(add, value, places, other)
     result = value.copy()
     np.add.at(result, places, other)
     return result
+
+
+def in_order(value, other, places):
+    """The other array, sorted by the low bits of this one."""
+    if not isinstance(value, np.ndarray):
+        return scatter(None, 0 * other, ranks(value.astype("i64"), bits=2), other)
+    return other[np.argsort(value.astype(int) & 3, kind="stable")]
+
+
+def cut(value, other, places):
+    """Folds of segments of as many elements as there are places of each number, then scans of them."""
+    if not isinstance(value, np.ndarray):
+        lengths = scatter(add, 0 * places, places, 1)
+        return fold_segments(add, value, lengths) + 2 * scan_segments(add, other, lengths)
+    ends = np.cumsum(np.bincount(places, minlength=len(value)))
+    parts = list(zip([0, *ends[:-1]], ends, strict=True))
+    scans = np.concatenate([np.cumsum(other[low:high]) for low, high in parts])
+    return np.array([value[low:high].sum() for low, high in parts]) + 2 * scans
+
+
+def turned(value, most, axis):
+    """A few turns over the whole array, as long as something in it is large."""
+
+    def turn(now, k):
+        return (now * 2 + now[(slice(None),) * axis + (slice(None, None, -1),)]) % 11, k + 1
+
+    def goes(now, k):
+        return (k < most) & (np.max(now) > 7)
+
+    if not isinstance(value, np.ndarray):
+        return while_loop(goes, turn, (value, 0), at_most=9)[0]
+    k = 0
+    while goes(value, k):
+        value, k = turn(value, k)
+    return value
+
+
+def beside_the_largest(value, axis):
+    """Of pairs the second one where the first one is the largest, the first of several: a fold that has an order."""
+    beside = value * 3 % 7
+    if isinstance(value, np.ndarray):
+        return np.take_along_axis(beside, np.expand_dims(value.argmax(axis), axis), axis).squeeze(axis)
+
+    def larger(a, b):
+        return np.where(a[0] >= b[0], a[0], b[0]), np.where(a[0] >= b[0], a[1], b[1])
+
+    return fold(larger, (value, beside), axis=axis, identity=(-1.0, -1.0))[1]
 
 
 RULES = {"outflow": "edge", "periodic": "wrap", "reflect": "symmetric", "mirror": "reflect"}
@@ -113,7 +175,12 @@ def kept(value):
     return value if isinstance(value, np.ndarray) else compute(value)
 
 
-STEP_KINDS = ["meet", "choose", "outer", "fold", "scan", "product", "turn", "differ", "gather", "scatter"]
+MOVES = {"scatter": sent, "sort": in_order, "segments": cut}
+"""Kinds of steps that move elements of one vector to places that depend on others."""
+STEP_KINDS = [
+    *("meet", "choose", "outer", "fold", "scan", "product", "turn", "differ", "gather", "scatter"),
+    *("flatten", "window", "repeat", "keep", "sort", "segments", "loop", "record"),
+]
 
 
 def given(seed, n=3, m=4):
@@ -140,13 +207,13 @@ def test_all_kinds_of_steps_are_drawn():
     assert drawn == set(STEP_KINDS)
 
 
-def compiled_bits(seed):
-    function, values = random_function(seed), given(seed, 5, 1030)
+def compiled_bits(seed, n=5, m=1030, ways=(("openmp", 1), ("openmp", 2), ("openmp", 3))):
+    function, values = random_function(seed), given(seed, n, m)
     program = wb.collective(function)
     expected = program(*values, backend="reference")
-    for threads in (1, 3):
-        for mine, bits in zip(program(*values, backend="openmp", threads=threads), expected, strict=True):
-            assert_same_bits(mine, bits, f"seed {seed}")
+    for backend, threads in ways:
+        for mine, bits in zip(program(*values, backend=backend, threads=threads), expected, strict=True):
+            assert_same_bits(mine, bits, f"seed {seed}, {backend}, {threads} threads")
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -155,6 +222,12 @@ def test_compiled_functions_have_equal_bits(seed):
 
 
 @pytest.mark.proof
-@pytest.mark.parametrize("seed", range(200, 300))
+@pytest.mark.parametrize("seed", range(200, 500))
 def test_many_compiled_functions_have_equal_bits(seed):
     compiled_bits(seed)
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("seed", range(500, 560))
+def test_many_functions_have_equal_bits_on_the_simulated_device(seed):
+    compiled_bits(seed, 3, 35, (("cuda-sim", 0),))

@@ -13,12 +13,13 @@ import pytest
 import workbench as wb
 from workbench.graph.text import to_text
 from workbench.planning.exchange import to_json
-from workbench.tuning import evaluation
+from workbench.tuning import comparison, evaluation
 from workbench.tuning.budget import Budget
 from workbench.tuning.experiment import Experiment, Plan
 from workbench.tuning.ledger import open_ledger, read_ledger
 from workbench.tuning.race import finalists, in_heats, interleaved, sampled
 from workbench.tuning.replay import Recorded, Replayer, read_landscape
+from workbench.tuning.setup import Setup, write_setup
 from workbench.tuning.study import Study
 from workbench.tuning.trials import Individual, Outcome, Race
 
@@ -198,6 +199,7 @@ def test_who_measures_goes_first_where_that_is_allowed(monkeypatch, allowed):
             raise PermissionError("not yours")
 
     monkeypatch.setattr(os, "setpriority", ask)
+    monkeypatch.setattr(os, "getpriority", lambda *_: 0)
     evaluation.raise_priority()
     assert asked == [(os.PRIO_PROCESS, 0, -10)]
 
@@ -205,14 +207,14 @@ def test_who_measures_goes_first_where_that_is_allowed(monkeypatch, allowed):
 def test_candidates_are_compared_and_timed_first_and_built_as_others_are(monkeypatch, tmp_path):
     """A team of threads is made at its first march and keeps the priority of who made it."""
     machine = wb.trace('u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])', name="mean")
-    setup = evaluation.Setup(str(tmp_path), "reference", (64,), (11,), 2)
-    evaluation.write_setup(setup, to_text(machine.graph), {"u": np.arange(64.0)}, {})
-    evaluation.write_expected(setup)
+    setup = Setup(str(tmp_path), "reference", (64,), (11,), 2)
+    write_setup(setup, to_text(machine.graph), {"u": np.arange(64.0)}, {})
+    comparison.write_expected(setup)
     order = []
     monkeypatch.setattr(os, "setpriority", lambda *_: order.append("first"))
-    for name in ("compile_graph", "allocate"):
-        real = getattr(evaluation, name)
-        monkeypatch.setattr(evaluation, name, lambda *a, real=real, name=name: (order.append(name), real(*a))[1])
+    for module, name in ((evaluation, "compile_graph"), (comparison, "allocate")):
+        real = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *a, real=real, name=name: (order.append(name), real(*a))[1])
     builder = Building()
     found = evaluation.evaluate(setup, to_json(machine.choices), 3, inf, lambda _: True, builder)
     assert found.status == "success", found.tail

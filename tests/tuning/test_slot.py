@@ -54,6 +54,10 @@ with measuring("cpu"):
 """
 
 
+# The same in a process that nobody here has started: its parent has ended.
+FOREIGN = f"import os\nif os.fork(): os._exit(0)\nprint(os.getpid(), flush=True)\n{MEASURER}"
+
+
 def state_of(process, kind):
     """Whether a child has stopped (WUNTRACED) or gone on (WCONTINUED) since it was last asked."""
     found, status = os.waitpid(process.pid, kind | os.WNOHANG)
@@ -158,3 +162,13 @@ for _ in range(2):
 """
     with running(code) as process:
         assert process.stdout.read() == "False\nTrue\n"
+
+
+def test_a_process_that_measures_for_somebody_else_is_named():
+    assert slot.measured_by_others() is None
+    with slot.measuring("cpu"):
+        assert slot.measured_by_others() is None
+    with running(FOREIGN) as other:
+        number = int(other.stdout.readline())
+        assert other.stdout.readline() == "measures\n"
+        assert slot.measured_by_others() == number

@@ -84,6 +84,26 @@ def is_held_up(process: int) -> bool:
     return any(owner != process for owner in _measured())
 
 
+def measured_by_others() -> int | None:
+    """A process that measures and does not descend from this one; None if there is none, and on other systems."""
+    if sys.platform != "linux":
+        return None
+    return next((process for process in _measured() if process and not _descends(process)), None)
+
+
+def _descends(process: int) -> bool:
+    """Whether a process descends from this one; True also for one that has ended."""
+    while process > 1:
+        if process == os.getpid():
+            return True
+        try:
+            text = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+        except OSError:
+            return True
+        process = int(text.rpartition(")")[2].split()[1])  # its parent; its name may have brackets
+    return False
+
+
 def let_go_on(group: int) -> None:
     """Continue a builder's group if nothing is measured: whoever stopped it may have been killed meanwhile."""
     with _registering():

@@ -180,6 +180,13 @@ class Study(BackgroundRun):
         return self._plan.workers if self._plan is not None and self.running else 0
 
     @property
+    def waits_for(self) -> int | None:
+        """The process of another study that measures now, for which this study waits; None if there is none."""
+        from workbench.tuning.slot import measured_by_others  # loads fcntl, which a view of a study does not need
+
+        return measured_by_others() if self.running and self.state == "running" else None
+
+    @property
     def seconds_left(self) -> float | None:
         """Until the budget ends, without the race; from the mean time of an evaluation where it is a number of them.
 
@@ -258,7 +265,8 @@ class Study(BackgroundRun):
         found = "nothing passed" if best is None else f"best {best.score:.4g} cells/s, {best.gain:.2f} x the start"
         if best is not None and best.error is not None:
             found += f", error {error_text(best.error)} within {error_text(self.about['bound'])}"
-        return f"<Study {self.about.get('program', '')} {self.state}: {len(self.individuals)} tried, {found}>"
+        waits = "" if self.waits_for is None else f", waits while process {self.waits_for} measures for another study"
+        return f"<Study {self.about.get('program', '')} {self.state}: {len(self.individuals)} tried, {found}{waits}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
         """A live view in a notebook, a picture and words elsewhere."""

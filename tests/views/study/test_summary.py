@@ -1,5 +1,6 @@
 """What a study's view says: of individuals, and of the tests of a general tuning."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,12 @@ def test_hundreds_of_changes_are_told_in_few_words():
     changes = summarise_study(study).marks[0].changes
     assert changes.startswith("storage of v0 = delayed, ")
     assert changes.endswith("storage of v5 = delayed and 294 more")
+
+
+def test_whom_a_study_waits_for_is_said():
+    summary = summarise_study(Study(Path("s"), {"program": "p", "backend": "openmp", "extents": [100], "tunables": []}))
+    assert "waits" not in summary.text()
+    assert "waits while process 77 measures for another study" in replace(summary, waits_for=77).text().splitlines()
 
 
 def general(folder, evaluation, goal="min"):

@@ -88,6 +88,7 @@ class StudySummary:
     `workers`: that measure, 0 where another process does; `seconds_left` of its budget, None where that is not known.
     `bound`: for the error of results after `bound_steps` steps, 0 where no choice changes them. `loops`: what each loop
     of the best took beside the start's, in words.
+    `waits_for`: the process of another study that measures meanwhile.
     """
 
     program: str
@@ -107,6 +108,7 @@ class StudySummary:
     bound: float = 0.0
     bound_steps: int = 0
     loops: str = ""
+    waits_for: int | None = None
 
     @property
     def unit(self) -> str:
@@ -127,6 +129,8 @@ class StudySummary:
             if self.seconds_left is not None:
                 first += f", about {span_text(self.seconds_left)} left"
         lines = [first]
+        if self.waits_for is not None:
+            lines.append(f"waits while process {self.waits_for} measures for another study")
         failed = ", ".join(f"{count} {status}" for status, count in self.counts if status != "success")
         if failed:
             lines.append(f"left out: {failed}")
@@ -181,6 +185,7 @@ def summarise_study(study: Study) -> StudySummary:
         float(study.about.get("bound", 0.0)),
         int(study.about.get("bound_steps", 0)),
         _loops(individuals, best),
+        study.waits_for,
     )
 
 

@@ -17,6 +17,13 @@ PLAN = "planning.test_plan_graph"
 MEMORY = "planning.test_memory"
 COST = "planning.test_cost"
 ROLLING = "planning.test_rolling"
+GHOSTS = "run.test_rolling_ghosts"
+_STAGES = """
+u = field("u", boundary={0})
+a = extend(manifest(0.5 * u + 0.25 * u[+1, 0]), {0})
+u.next = a[-1, 0] + 0.5 * a[+1, +1]
+"""
+RING, WALL = (((_STAGES.format(rule), 2),) for rule in ('"periodic"', "reflect()"))
 
 OF_PASSES = (
     # -- retype
@@ -143,8 +150,22 @@ OF_PASSES = (
           "(self.ahead[reader] + offset[0]) + 1", "(self.ahead[reader] + offset[0])",
           f"{ROLLING}:test_members_grow_by_what_later_ones_read_and_run_ahead"),
     Fault("members do not run ahead", "rolling", "planning.rolling",
-          "self.ahead[maker] = max(self.ahead[maker], self.ahead[reader] + offset[0])", "pass",
+          "self.ahead[maker] = max(self.ahead[maker], self.ahead[reader] + reach)", "pass",
           f"{ROLLING}:test_members_grow_by_what_later_ones_read_and_run_ahead"),
+    Fault("planes outside take the place of others", "rolling", "planning.rolling",
+          "kept += 2 * ghosts.reach_of(node)", "pass", f"{GHOSTS}:test_buffers_hold_what_ghost_cells_need"),
+    Fault("blocks grow on one side of a wall", "rolling", "planning.rolling",
+          "needed = tuple((max(pair),) * 2 for pair in needed)", "pass",
+          f"{GHOSTS}:test_buffers_hold_what_ghost_cells_need"),
+    Fault("ghost cells are read before they are there", "rolling", "planning.rolling",
+          "reach = abs(offset[0]) if outside else offset[0]", "reach = offset[0]",
+          f"{GHOSTS}:test_buffers_hold_what_ghost_cells_need"),
+    Fault("an image takes the place of its cell", "rolling", "templates",
+          "turned.turn = away;", "turned.turn = 0;", f"{GHOSTS}:check", (RING,)),
+    Fault("the far plane of a ring is in the buffer", "rolling", "templates",
+          "return axis > 0 && tile.box.low[axis] == 0", "return tile.box.low[axis] == 0", f"{GHOSTS}:check", (RING,)),
+    Fault("ghost planes are left out", "rolling", "templates",
+          "if (home_along<Rules>(shape, 0, i) != piece.low[0]) return;", "return;", f"{GHOSTS}:check", (WALL,)),
     Fault("what rolls is moved", "rolling", "planning.passes",
           "[read for read in reads if read.node not in rolling]", "reads", f"{ROLLING}:test_what_rolls_is_not_moved"),
     Fault("what is dearer than memory is computed anew", "rolling", "planning.rerolling",

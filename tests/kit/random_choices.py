@@ -43,6 +43,7 @@ def random_choices(graph: Graph, seed):
         threads=rng.choice((1, 2, 3)),
         tile=rng.choice((0, 1, 2, 5, 64)),
         loops=rng.choice(("together", "together", "apart")),
+        stages=rng.random() < 0.5,
     )
     choices = Choices(meaning, chosen)
     plan = plan_graph(graph, choices)

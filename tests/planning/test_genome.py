@@ -145,7 +145,7 @@ def test_a_genome_fits_every_size_but_no_other_program():
         (lambda g: g[:-1] + "X", "'X' is no letter"),
         (lambda g: g.replace("v2", "v7"), "version v7"),
         (lambda g: "nonsense", "is no genome"),
-        (lambda g: g.replace("C=A", "C=T"), "padding bit of section C"),
+        (lambda g: g.replace("M=A", "M=T"), "padding bit of section M"),
         (lambda g: g.replace("G=", "X="), "'X=.* is no section"),
         (lambda g: g + "/M=A", "two sections M"),
         (lambda g: g.replace("G=AAAAAAAAAAACAAAA", "G=AAAAAAAAAATAAAAA"), "the genome says: block is 3072"),

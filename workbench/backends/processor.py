@@ -74,6 +74,11 @@ def shared_cache_bytes(threads: int) -> int:
     return _cache_sizes().get("3", 0) // max(8, 2 * threads)
 
 
+def last_cache_bytes() -> int:
+    """Bytes of the last cache that the first core has, CACHE_BYTES where the system does not say."""
+    return max(_cache_sizes().values(), default=CACHE_BYTES)
+
+
 @cache
 def _cache_sizes() -> dict[str, int]:
     """Bytes of the first core's caches for data, by level, as Linux tells them."""

@@ -232,10 +232,19 @@ class Buffer:
 
 
 @dataclass(frozen=True, slots=True)
+class RollingFill:
+    """Rules for the ghost cells of a value that rolls: its buffer and how many planes that keeps."""
+
+    rules: str
+    buffer: str
+    planes: int
+
+
+@dataclass(frozen=True, slots=True)
 class MemberCall:
     """A sweep as a member of a chain, grown beyond a tile and `ahead` planes before it; its numbers when timed.
 
-    `lap`: as one of several members of its launch, else -1. `launch_lap`: the launch's own.
+    `lap`: as one of several members of its launch, else -1. `launch_lap`: the launch's own. fills: after the sweep.
     """
 
     sweep: str
@@ -245,6 +254,7 @@ class MemberCall:
     lap: int
     launch_lap: int
     shapes: tuple[str, ...] = ("shape",)
+    fills: tuple[RollingFill, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,6 +262,7 @@ class ChainCode:
     """Sweeps that run together over tiles of the domain grown by `grown`; they grow beyond a tile by `spread` at most.
 
     A tile's planes run from `first` before it to `last` behind it; buffers take `cell_bytes` for each cell of a plane.
+    rings: for each axis whether the values that are filled are periodic along it; () if none are filled.
     """
 
     name: str = field(compare=False)
@@ -263,6 +274,7 @@ class ChainCode:
     buffers: tuple[Buffer, ...]
     members: tuple[MemberCall, ...]
     shapes: tuple[ArrayShape, ...] = ()
+    rings: tuple[bool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

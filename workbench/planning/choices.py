@@ -62,11 +62,16 @@ class BarrierChoices:
 
 @dataclass(frozen=True, slots=True)
 class CpuChoices:
-    """threads: 0 for all available. tile: rows a task, 0 for automatic. loops: whether sub-kernels may run together."""
+    """threads: 0 for all available. tile: rows a task, 0 for automatic. loops: whether sub-kernels may run together.
+
+    stages: whether they may also where values between them have ghost cells by rules, as those of a step do that apply
+    their rules in each stage.
+    """
 
     threads: int = 0
     tile: int = 0
     loops: Loops = "together"
+    stages: bool = False
 
 
 @dataclass(frozen=True, slots=True)

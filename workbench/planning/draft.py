@@ -61,4 +61,9 @@ class Draft:
     @property
     def together(self) -> bool:
         """Whether loops may run together over blocks."""
-        return self.follows_chains and self.choices.plan.cpu.loops == "together"
+        return self.follows_chains and self.choices.plan.cpu.loops != "apart"
+
+    @property
+    def through_fills(self) -> bool:
+        """Whether they run together although ghost cells are filled between them."""
+        return self.choices.plan.cpu.stages

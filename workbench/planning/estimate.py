@@ -93,9 +93,9 @@ class Estimate:
     """Estimates of one step under any allocation.
 
     margins and live: of the step; copies: Loads that another field takes a copy of. together: whether loops may run
-    together. Sets of offsets are bit masks of `places` bits, the number of offsets at which a value may be needed.
-    `effort` counts the work done, about a microsecond each, so that the budget of a search is no time. Barriers that a
-    person asked for are not considered.
+    together; through_fills: as `find_chains` takes it. Sets of offsets are bit masks of `places` bits, the number of
+    offsets at which a value may be needed. `effort` counts the work done, about a microsecond each, so that the budget
+    of a search is no time. Barriers that a person asked for are not considered.
     """
 
     def __init__(
@@ -105,7 +105,9 @@ class Estimate:
         live: frozenset[int],
         copies: Sequence[int],
         together: bool,
+        through_fills: bool = False,
     ) -> None:
+        self.through_fills = through_fills
         self.kernel, self.margins, self.live, self.copies, self.together = (
             kernel,
             margins,
@@ -332,9 +334,9 @@ class Estimate:
     def _loops(self, groups: Sequence[Group], bodies: Sequence[_Body]) -> tuple[tuple[Launch, ...], tuple[Chain, ...]]:
         """Launches and chains as the later passes find them."""
         emissions = [body.emission for body in bodies]
-        launches = order_launches(self.kernel, groups, emissions, self.filled).launches
-        chains = find_chains(self.kernel, groups, emissions, launches) if self.together else ()
-        return launches, chains
+        order = order_launches(self.kernel, groups, emissions, self.filled)
+        chains = find_chains(self.kernel, groups, emissions, order, (), self.through_fills) if self.together else ()
+        return order.launches, chains
 
     def _cost(self, groups: Sequence[Group], bodies: Sequence[_Body]) -> float:
         launches, chains = self._loops(groups, bodies)

@@ -117,15 +117,17 @@ def _allocation(draft: Draft) -> Draft:
     for each in draft.kernels:
         if not draft.together or draft.graph.dim < 2:  # nothing rolls
             each = replace(each, unrolled=asks_to_roll(each.kernel, draft.choices.plan.values))
-        estimates = _estimates(each, draft.together) if draft.choices.plan.values.preset == "cost" else ()
+        estimates = (
+            _estimates(each, draft.together, draft.through_fills) if draft.choices.plan.values.preset == "cost" else ()
+        )
         found, forced = choose_allocation(each.kernel, draft.choices.plan.values, estimates, each.unrolled)
         kernels.append(replace(each, storage=found.storage, forced=forced, search_ended=found.ended))
     return replace(draft, kernels=tuple(kernels))
 
 
-def _estimates(each: KernelDraft, together: bool) -> tuple[Estimate, ...]:
+def _estimates(each: KernelDraft, together: bool, through_fills: bool) -> tuple[Estimate, ...]:
     steps = (each.plain,) if each.plain == each.observed else (each.plain, each.observed)
-    return tuple(Estimate(each.kernel, s.margins, s.live, _copied_loads(each), together) for s in steps)
+    return tuple(Estimate(each.kernel, s.margins, s.live, _copied_loads(each), together, through_fills) for s in steps)
 
 
 def _copied_loads(each: KernelDraft) -> tuple[int, ...]:
@@ -201,10 +203,10 @@ def _chained(draft: Draft) -> Draft:
         if not draft.together:
             return step
         apart = [number for number, sides in enumerate(_syncs(each, step, draft.choices.plan)) if any(sides)]
-        chains = find_chains(each.kernel, step.groups, step.emissions, step.order.launches, apart)
+        chains = find_chains(each.kernel, step.groups, step.emissions, step.order, apart, draft.through_fills)
         now = Rolled(step.emissions, step.order, chains)
         _, filled = aliased_extends(_parts(each, step))
-        found = reroll(each.kernel, each.storage, step.groups, now, filled, apart)
+        found = reroll(each.kernel, each.storage, step.groups, now, filled, apart, draft.through_fills)
         return replace(step, emissions=found.emissions, order=found.order, chains=found.chains)
 
     return _each_step(draft, chained)
@@ -347,6 +349,7 @@ def _step(  # it gathers what seven passes decided
     numbers = {(g.kernel, g.node): g.index for g in global_slots if g.role == "reduction"}
     statics = {g.name: g.index for g in global_slots if g.is_static}
     rolling = {value.node for chain in step.chains for value in chain.rolling}  # caches hold them
+    rolling |= {memory.fills[number].node for chain in step.chains for number in chain.fills}
     barriers = _syncs(each, step, draft.choices.plan)
     subkernels = []
     for index, (group, emission) in enumerate(zip(step.groups, step.emissions, strict=True)):

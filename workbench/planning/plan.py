@@ -214,7 +214,9 @@ class Chain:
 
     launches: the first of the step's launches and the one after the last. members: in the order in which they run in
     each turn; those that write arrays grow by nothing and have just these margins. rolling: made and read inside only.
-    moved: members that stand in earlier launches, where they need not run then.
+    moved: members that stand in earlier launches, where they need not run then. fills: those of the step whose ghost
+    cells are written into buffers, right after the cells that they come from; along rings whose planes are elsewhere
+    they are computed again. Members of such a chain compute nothing outside the domain.
     No member writes an array, rolling values apart, that another one uses or that it reads itself at another cell.
     Slots of rolling values are there for backends that run the launches one by one.
     """
@@ -224,6 +226,7 @@ class Chain:
     members: tuple[ChainMember, ...]
     rolling: tuple[RollingValue, ...]
     moved: tuple[int, ...] = ()
+    fills: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,8 +362,11 @@ class Plan:
             chains = () if kernel.tiling is not None and step is kernel.plain else step.chains  # tiles follow none
             rolling = {value.node for chain in chains for value in chain.rolling}
             used |= {h.slot for s in step.subkernels for h in s.outputs if h.node not in rolling}
+            rolling |= {step.fills[number].node for chain in chains for number in chain.fills}
             used |= {r.slot for s in step.subkernels for r in s.reads if r.node not in rolling}
-            used |= {slot for fill in step.fills for slot in (fill.source, fill.target)}
+            inside = {number for chain in chains for number in chain.fills}
+            fills = (fill for number, fill in enumerate(step.fills) if number not in inside)
+            used |= {slot for fill in fills for slot in (fill.source, fill.target)}
             used |= {slot for slot, source in enumerate(step.rotation) if slot != source}
         return tuple(slot for slot in self.slots if slot.index in used)
 

@@ -39,10 +39,11 @@ def reroll(
     now: Rolled,
     filled: Collection[int],
     apart: Collection[int],
+    through_fills: bool = False,
 ) -> Rolled:
     """Return the step in which loops that only reduce compute anew what rolls then; `now` if nothing is won.
 
-    filled and apart: as `order_launches` takes them.
+    filled and apart: as `order_launches` takes them; through_fills: as `find_chains`.
     """
     reducing = [
         g for g, group in enumerate(groups) if group.roots == group.reductions and g not in apart and not group.axes
@@ -58,7 +59,7 @@ def reroll(
     while wanted:
         emissions = _reduced_anew(kernel, _without(storage, wanted), groups, now.emissions, reducing)
         order = order_launches(kernel, groups, emissions, filled, apart)
-        chains = find_chains(kernel, groups, emissions, order.launches, apart)
+        chains = find_chains(kernel, groups, emissions, order, apart, through_fills)
         rolling = wanted & _rolling(chains)
         if rolling == wanted:
             moved = sum(2 * kernel.nodes[n].value_type.itemsize for n in wanted)  # written by one loop, read by others

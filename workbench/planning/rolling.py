@@ -4,7 +4,8 @@ A chain of sub-kernels without a barrier between them may work through the domai
 of cells (along axis 0) as soon as the planes that it reads are there, on the block grown by what later members read.
 Values that nobody else needs then stay in a small buffer of the thread, which caches hold, and memory is spared the
 way there and back (`workbench.planning.rerolling` keeps loops that only reduce from needing them). Cells at the seams
-of blocks are computed twice. Every value keeps its formula, so no bit changes.
+of blocks are computed twice. Every value keeps its formula, so no bit changes. Ghost cells of such values are written
+into the buffers (`workbench.planning.rolling_ghosts` says which may be).
 
 Backends may follow `Step.chains` or run the launches one by one: a plan is complete without them.
 """
@@ -16,8 +17,10 @@ from collections.abc import Collection, Sequence
 from workbench.graph import Extend, Kernel
 from workbench.planning.emission import Emission, gathered_by
 from workbench.planning.grouping import Group
-from workbench.planning.plan import Chain, ChainMember, Launch, Margins, RollingValue, Step
+from workbench.planning.plan import Chain, ChainMember, Margins, RollingValue, Step
 from workbench.planning.reach import no_margins, union
+from workbench.planning.rolling_ghosts import RollingGhosts
+from workbench.planning.schedules.stepwise import Order
 
 _LONGEST = 24  # launches that are tried together
 
@@ -26,18 +29,20 @@ def find_chains(
     kernel: Kernel,
     groups: Sequence[Group],
     emissions: Sequence[Emission],
-    launches: Sequence[Launch],
+    order: Order,
     apart: Collection[int] = (),
+    through_fills: bool = False,
 ) -> tuple[Chain, ...]:
     """Return the chains of a step, disjoint and in order: from its first launch on always the longest that is sound.
 
     Before: launches are in an order that respects all dependencies; `apart` are groups that want barriers. Loops
-    over some axes and those that fold belong to no chain. After: see `Chain`; arrays that a member reads must be
-    left alone until the chain ends. In one dimension there are no chains, because a plane is one cell there.
+    over some axes and those that fold belong to no chain. through_fills: whether ghost cells may be filled in one.
+    After: see `Chain`; arrays that a member reads must be left alone until the chain ends. In one dimension there are
+    no chains, because a plane is one cell there.
     """
     if kernel.space.rank < 2:
         return ()
-    search = _Search(kernel, groups, emissions, launches, apart)
+    search, launches = _Search(kernel, groups, emissions, order, apart, through_fills), order.launches
     found: list[Chain] = []
     first = 0
     while first < len(launches):
@@ -66,56 +71,75 @@ class _Search:
         kernel: Kernel,
         groups: Sequence[Group],
         emissions: Sequence[Emission],
-        launches: Sequence[Launch],
+        order: Order,
         apart: Collection[int],
+        through_fills: bool,
     ) -> None:
-        self.kernel, self.groups, self.launches = kernel, groups, launches
+        self.kernel, self.groups, self.launches = kernel, groups, order.launches
         self.reads = [e.reads for e in emissions]
+        self.ghosts = RollingGhosts(kernel, order, self.reads, wanted=through_fills)
         self.alone = {
             g for g, group in enumerate(groups) if g in apart or group.reductions or group.axes or group.takes
         }
         self.taken: set[int] = set()  # members of chains found so far
         stores = {node for _, node in kernel.stores()}
         extended = {n.operands[0] for n in kernel.nodes if isinstance(n.instruction, Extend)}
+        extended -= self.ghosts.extend_of.keys()
         self.kept = stores | extended | gathered_by(kernel, range(len(kernel.nodes)))
         self.readers: dict[int, set[int]] = {}
         for index, each in enumerate(self.reads):
             for node, _ in each:
-                self.readers.setdefault(node, set()).add(index)
+                self.readers.setdefault(self.ghosts.operand_of.get(node, node), set()).add(index)
 
     def run_end(self, first: int) -> int:
         """The end of the longest row of launches from `first` on between which nothing stands."""
         end = first
-        while end < min(len(self.launches), first + _LONGEST) and self.launches[end].kind == "subkernel":
-            if self.alone & set(self.launches[end].members):
+        while end < min(len(self.launches), first + _LONGEST):
+            launch = self.launches[end]
+            if launch.kind == "subkernel" and self.alone & set(launch.members):
+                break
+            if launch.kind == "finisher" or (launch.kind == "fill" and not self.ghosts.may_roll(launch)):
                 break
             end += 1
         return end
 
     def chain(self, first: int, end: int) -> Chain | None:
         """The chain that replaces launches [first, end), None if it would not be sound or nothing would roll."""
-        own = tuple(m for launch in self.launches[first:end] for m in launch.members)
+        launches = self.launches[first:end]
+        if "fill" in (launches[0].kind, launches[-1].kind):
+            return None
+        own = tuple(m for launch in launches if launch.kind == "subkernel" for m in launch.members)
         inside = set(own)  # what moves in reads none of their values: most searches end here
-        made_here = (n for m in own for n in self.groups[m].manifest)
-        if any(not inside.isdisjoint(self.readers.get(n, ())) and not self._stays(n, inside) for n in made_here):
+        made_here = {n for m in own for n in self.groups[m].manifest}
+        fills = self.ghosts.fills_in(launches)
+        filled = {self.ghosts.operand(fill) for fill in fills}
+        if not filled <= made_here or not self.ghosts.alike(fills):
+            return None
+        if any(
+            not inside.isdisjoint(self.readers.get(n, ())) and not self._stays(n, inside, filled) for n in made_here
+        ):
             return None
         moved = self._moved(own, first)
         members = (*moved, *own)
         made = {node: m for m in members for node in self.groups[m].manifest}
-        rolling = {n for n in made if self._stays(n, set(members))}
+        rolling = {n for n in made if self._stays(n, set(members), filled)}
         if not rolling or any(self.readers.get(n, set()) & set(members) for n in made.keys() - rolling):
+            return None
+        if not filled <= rolling or (fills and any(any(map(any, self.groups[m].margins)) for m in members)):
             return None
         ends = [m for m in members if self.groups[m].copies or set(self.groups[m].manifest) - rolling]
         margins = {self.groups[m].margins for m in ends}
-        growth = _Growth(self.reads, members, made, rolling, self.kernel.space.rank)
+        growth = _Growth(self.reads, members, made, rolling, self.kernel.space.rank, self.ghosts)
         if len(margins) != 1 or any(growth.grown[m] != no_margins(len(growth.grown[m])) for m in ends):
             return None
         values = tuple(RollingValue(n, growth.planes[n]) for n in sorted(rolling))
         rows = tuple(ChainMember(m, growth.grown[m], growth.ahead[m]) for m in members)
-        return Chain((first, end), margins.pop(), rows, values, moved)
+        return Chain((first, end), margins.pop(), rows, values, moved, fills)
 
-    def _stays(self, node: int, members: set[int]) -> bool:
-        """Whether only these sub-kernels need the value."""
+    def _stays(self, node: int, members: set[int], filled: Collection[int] = ()) -> bool:
+        """Whether only these sub-kernels need the value; `filled` are those that are extended between them."""
+        if node in self.ghosts.extend_of and node not in filled:
+            return False
         return node not in self.kept and self.readers.get(node, set()) <= members
 
     def _moved(self, own: tuple[int, ...], first: int) -> tuple[int, ...]:
@@ -143,16 +167,27 @@ class _Growth:
         made: dict[int, int],
         rolling: set[int],
         dim: int,
+        ghosts: RollingGhosts,
     ) -> None:
         self.grown: dict[int, Margins] = dict.fromkeys(members, no_margins(dim))
         self.ahead = dict.fromkeys(members, 0)
         self.planes = dict.fromkeys(rolling, 1)
-        uses = [(reader, *read) for reader in reversed(members) for read in sorted(reads[reader]) if read[0] in rolling]
-        for reader, node, offset in uses:
+        uses = [
+            (reader, ghosts.operand_of.get(node, node), offset, node in ghosts.operand_of)
+            for reader in reversed(members)
+            for node, offset in sorted(reads[reader])
+            if ghosts.operand_of.get(node, node) in rolling
+        ]
+        for reader, node, offset, outside in uses:
             maker, box = made[node], zip(self.grown[reader], offset, strict=True)
             needed = tuple((max(low - o, 0), max(high + o, 0)) for (low, high), o in box)
+            if outside:  # where ghost cells come from is on the other side of them
+                needed = tuple((max(pair),) * 2 for pair in needed)
             self.grown[maker] = union(self.grown[maker], needed)
-            self.ahead[maker] = max(self.ahead[maker], self.ahead[reader] + offset[0])
-        for reader, node, offset in uses:
+            reach = abs(offset[0]) if outside else offset[0]
+            self.ahead[maker] = max(self.ahead[maker], self.ahead[reader] + reach)
+        for reader, node, offset, outside in uses:
             kept = self.ahead[made[node]] - (self.ahead[reader] + offset[0]) + 1
+            if outside and not ghosts.rings_of(node)[0]:  # planes outside are there as soon as those they come from
+                kept += 2 * ghosts.reach_of(node)
             self.planes[node] = max(self.planes[node], 1 << (kept - 1).bit_length())

@@ -80,7 +80,8 @@ def _step_lines(kernel: KernelPlan, step: Step, variant: str, extents: tuple[int
     for chain in step.chains:
         loops = ", ".join(f"{m.subkernel} {_box(m.grown)} {m.ahead} ahead" for m in chain.members)
         values = ", ".join(f"%{v.node} for {v.planes}" for v in chain.rolling)
-        lines.append(f"    together: loops {loops}; planes of {values}")
+        ghosts = ", ".join(f"%{step.fills[number].node}" for number in chain.fills)
+        lines.append(f"    together: loops {loops}; planes of {values}{f', ghost cells of {ghosts}' if ghosts else ''}")
     for store in step.scalar_stores:
         lines.append(f"    global {store.slot} takes %{store.node}")
     moves = [f"{slot} <- {source}" for slot, source in enumerate(step.rotation) if slot != source]

@@ -203,6 +203,7 @@ _TRIED_FLAGS = tuple(flags for flags in _FLAG_RULE.combinations() if "-O3" not i
 TUNABLES: tuple[Tunable, ...] = (
     _row("", "any", "values.preset", _D.values.preset, Words(get_args(Preset)), get_args(Preset)),
     _row("", "any", "values.hints", _D.values.hints, Words((False, True)), (False, True)),
+    _row("C", "threads", "cpu.stages", _D.cpu.stages, Words((False, True))),
     _row("C", "threads", "cpu.threads", _D.cpu.threads, Numbers(0, MOST), _POWERS),
     _row("C", "threads", "cpu.tile", _D.cpu.tile, Numbers(0, MOST), (*_POWERS, 256)),
     _row("C", "threads", "cpu.loops", _D.cpu.loops, Words(get_args(Loops)), get_args(Loops)),

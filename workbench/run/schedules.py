@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from workbench.backends.processor import available_threads, cache_bytes
+from workbench.backends.processor import available_threads, cache_bytes, last_cache_bytes
 from workbench.backends.registry import row_of
 from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.errors import PlanError
@@ -26,9 +26,9 @@ def resolved(
 ) -> tuple[Choices, str]:
     """Return choices that say which schedule "auto" is for these extents, and why, "" for grids that need no tiles.
 
-    A schedule of several steps is taken where it pays by the model of `planning/schedules/locality`, else the choices
-    stay, and steps follow each other. Other choices are returned as they are. threads: 0 for all. Raises PlanError if
-    the choices cannot be met at all.
+    A schedule of several steps is taken where it pays by the model of `planning/schedules/locality`, else steps follow
+    each other; the stages of a step that apply their rules again run together where arrays leave the last cache. Other
+    choices are returned as they are. threads: 0 for all. Raises PlanError if the choices cannot be met at all.
     """
     tilings = [
         schedule for schedule in row_of(backend).tilings if schedule != diamondtorre.SCHEDULE
@@ -41,12 +41,27 @@ def resolved(
         return choices, ""
     found = loops_refusal(plan.graph) or refusal(plan.main.kernel, plan.main.plain, plan.graph.dim)
     if found is not None:
-        return choices, f"one step after the other: {found}"
+        return _in_stages(graph, choices, backend, extents, plan, f"one step after the other: {found}")
     for schedule in tilings:
         tiled = replace(choices, plan=replace(choices.plan, tiling=replace(choices.plan.tiling, schedule=schedule)))
         if _pays(_planned(graph, tiled, backend), extents, many):
             return tiled, f"several steps together, {schedule}"
-    return choices, "one step after the other: tiles would gain too little here"
+    why = "one step after the other: tiles would gain too little here"
+    return _in_stages(graph, choices, backend, extents, plan, why)
+
+
+def _in_stages(
+    graph: Graph, choices: Choices, backend: str, extents: tuple[int, ...], plan: Plan, why: str
+) -> tuple[Choices, str]:
+    """With the stages of a step run together where that spares the way to memory; in a cache they cost more."""
+    follows = row_of(backend).follows_chains and choices.plan.cpu.loops == "together"
+    if not follows or memory_bytes(plan, extents) <= last_cache_bytes():
+        return choices, why
+    staged = replace(choices, plan=choices.plan.changed(stages=True))
+    found = _planned(graph, staged, backend)
+    if found is None or not any(chain.fills for chain in found.main.plain.chains):
+        return choices, why
+    return staged, f"{why}; its stages run together"
 
 
 def sized(choices: Choices, extents: tuple[int, ...]) -> Choices:

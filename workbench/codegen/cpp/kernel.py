@@ -20,6 +20,7 @@ from workbench.codegen.loops import (
     KernelCode,
     MemberCall,
     Phase,
+    RollingFill,
     Rules,
     StageCode,
     StepCode,
@@ -40,6 +41,7 @@ from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
 from workbench.planning.plan import Chain, Fill, KernelPlan, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins, union
+from workbench.planning.rolling_ghosts import rings_of
 
 
 def kernel_code(plan: Plan, kernel: KernelPlan, target: Target, functions: NameBook) -> KernelCode:
@@ -234,6 +236,9 @@ class _HostWriter(KernelWriter):
             type_ = self.nodes[node].value_type
             buffers[node] = Buffer(names.claim(self.value_name(node, numbered)), type_name(type_), size)
             size += planes[node] * type_.itemsize
+        fills = {self.nodes[step.fills[n].node].operands[0]: step.fills[n] for n in chain.fills}
+        for operand, fill in fills.items():  # ghost cells are in the same buffer
+            planes[fill.node], buffers[fill.node] = planes[operand], buffers[operand]
         calls = []
         used: dict[ArrayShape, None] = {}
         launch_of = {m: n for n, x in enumerate(step.launches) if x.kind == "subkernel" for m in x.members}
@@ -246,7 +251,12 @@ class _HostWriter(KernelWriter):
             name = self._shared_sweep(sweep, own)
             shapes = ("shape", *(shape.name for shape in sweep.shapes))
             used.update(dict.fromkeys(sweep.shapes))
-            calls.append(MemberCall(name, tuple(passed), member.grown, member.ahead, *laps, shapes))
+            own_fills = tuple(
+                RollingFill(self._fill(fills[h.node]).rules, buffers[h.node].name, planes[h.node])
+                for h in step.subkernels[member.subkernel].outputs
+                if h.node in fills
+            )
+            calls.append(MemberCall(name, tuple(passed), member.grown, member.ahead, *laps, shapes, own_fills))
         spread = no_margins(self.dim)
         for member in chain.members:
             spread = union(spread, member.grown)
@@ -257,9 +267,10 @@ class _HostWriter(KernelWriter):
             size,
             max(m.grown[0][0] + m.ahead for m in chain.members),
             max(m.grown[0][1] - m.ahead for m in chain.members),
-            tuple(buffers.values()),
+            tuple(dict.fromkeys(buffers.values())),
             tuple(calls),
             tuple(used),
+            rings_of(self.kernel.kernel, step.fills[chain.fills[0]].node) if chain.fills else (),
         )
         wish = f"together_{identifier(self.kernel.kernel.name)}_{len(self.chains.records)}"
         name = self.chains.wanted(code, "", lambda c: replace(c, name=self.functions.claim(wish))).name

@@ -59,6 +59,7 @@ _OPENMP_HEADERS = (
     "stencil_rolling.h",
     "stencil_ghosts.h",
     "stencil_images.h",
+    "stencil_rolling_ghosts.h",
     "stencil_folds.h",
     "stencil_scans.h",
     "stencil_scatters.h",

@@ -9,6 +9,7 @@
 #include "stencil_ghosts.h"
 #include "stencil_images.h"
 #include "stencil_rolling.h"
+#include "stencil_rolling_ghosts.h"
 #include "stencil_sums.h"
 #include "stencil_team.h"
 #include "stencil_tiles.h"

@@ -9,10 +9,11 @@ namespace stencil {
 constexpr int64_t WIDE = 16;                // cells of the last axis that tiles and buffers are multiples of
 constexpr int64_t BUFFER_BYTES = 384 << 10;  // a part of the second cache: the arrays that stream past need room too
 
-// A block of the domain, and where its buffers lie: `base` is the cell that has element 0 of a plane.
+// A block of the domain, and where its buffers lie: `base` is the cell that has element 0 of a plane. `turn`: planes to
+// add where a member computes images of cells that lie elsewhere.
 template <int D> struct Tile {
     Box<D> box;
-    int64_t base[D], strides[D], plane;
+    int64_t base[D], strides[D], plane, turn;
 };
 
 // `spread`: how far members grow beyond a tile along each axis. All tiles have one size, but for the last of an axis.
@@ -36,6 +37,7 @@ template <int D> struct Tiles {
             task /= count_of[k];
         }
         tile.plane = plane;
+        tile.turn = 0;
         return tile;
     }
 };
@@ -107,7 +109,7 @@ template <int D> inline bool plane_of(const Tile<D>& tile, const Margins<D>& gro
 // The element of a buffer with a power of two of planes where the row at `at` + `move` has its cell 0.
 template <int Planes, int D>
 inline int64_t rolling_row(const Tile<D>& tile, const int64_t (&at)[D], const int64_t (&move)[D]) {
-    int64_t element = ((at[0] + move[0]) & (Planes - 1)) * tile.plane - tile.base[D - 1];
+    int64_t element = ((at[0] + move[0] + tile.turn) & (Planes - 1)) * tile.plane - tile.base[D - 1];
     for (int k = 1; k + 1 < D; ++k) element += (at[k] + move[k] - tile.base[k]) * tile.strides[k];
     return element;
 }

@@ -130,7 +130,7 @@ def pays(kernel: KernelPlan, extents: tuple[int, ...], sizes: TileSizes) -> bool
     a chain move few values in each step, and do more at a time than the boxes of a tile.
     """
     assert kernel.tiling is not None
-    if kernel.plain.chains:
+    if any(not chain.fills for chain in kernel.plain.chains):
         return False
     return updates_per_move(kernel.tiling, extents, sizes) / kernel.tiling.levels >= _LEAST_GAIN
 

@@ -1,0 +1,99 @@
+"""Rolling ghosts: which boundary rules may be applied inside a chain, to values that live in buffers only.
+
+A ghost cell comes from one cell of the domain at most. Where that lies near it, it is in the same buffer, and the ghost
+cell is written right after it. Along a ring it lies at the other end: there the loop that makes the value computes the
+image once more, which gives the same bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from workbench.graph import Extend, Kernel, LoadIndex, Periodic
+from workbench.graph.instructions import VALUE_RULES
+from workbench.planning.plan import Launch
+from workbench.planning.reach import Offset
+from workbench.planning.schedules.stepwise import Order
+
+_LONGEST_REACH = 16  # cells; what reaches farther would fill buffers and stacks with ghost cells
+
+
+class RollingGhosts:
+    """The fills of a step that a chain may do: operand -> Extend in `extend_of`, the other way in `operand_of`.
+
+    wanted: False for none.
+    """
+
+    def __init__(
+        self, kernel: Kernel, order: Order, reads: Sequence[Collection[tuple[int, Offset]]], wanted: bool
+    ) -> None:
+        self.kernel, self.order = kernel, order
+        self._reach: dict[int, int] = {}  # by Extend
+        for node, offset in (read for each in reads for read in each):
+            self._reach[node] = max(self._reach.get(node, 0), *map(abs, offset), 0)
+        extends = [(n.operands[0], i) for i, n in enumerate(kernel.nodes) if isinstance(n.instruction, Extend)]
+        operands = [operand for operand, _ in extends]
+        self.extend_of = {
+            operand: node
+            for operand, node in extends
+            if wanted and node in order.fills and operands.count(operand) == 1 and self._is_suitable(node)
+        }
+        self.operand_of = {node: operand for operand, node in self.extend_of.items()}
+
+    def operand(self, fill: int) -> int:
+        """What a fill of the step extends."""
+        return self.kernel.nodes[self.order.fills[fill]].operands[0]
+
+    def may_roll(self, launch: Launch) -> bool:
+        """Whether all members of a launch of fills may be done in a chain."""
+        return all(self.order.fills[member] in self.operand_of for member in launch.members)
+
+    def fills_in(self, launches: Sequence[Launch]) -> tuple[int, ...]:
+        """The numbers of the fills of these launches."""
+        return tuple(member for launch in launches if launch.kind == "fill" for member in launch.members)
+
+    def alike(self, fills: Sequence[int]) -> bool:
+        """Whether fills have rings along the same axes."""
+        return len({rings_of(self.kernel, self.order.fills[fill]) for fill in fills}) <= 1
+
+    def rings_of(self, operand: int) -> tuple[bool, ...]:
+        """For each axis whether an extended value is periodic along it."""
+        return rings_of(self.kernel, self.extend_of[operand])
+
+    def reach_of(self, operand: int) -> int:
+        """How far outside an extended value is read at most."""
+        return self._reach.get(self.extend_of[operand], 0)
+
+    def _is_suitable(self, node: int) -> bool:
+        """Whether a buffer has all that the rules need, wherever a block is cut.
+
+        A value rule is applied where the ghost cell lies (semantics §4), so at a corner outside of a ring it would see
+        another index than the image does.
+        """
+        instruction = self.kernel.nodes[node].instruction
+        assert isinstance(instruction, Extend)
+        rules = [rule for pair in instruction.sides for rule in pair]
+        if any(isinstance(rule, Periodic) and rule.sign != 1 for rule in rules):
+            return False
+        if any(rings_of(self.kernel, node)) and any(isinstance(rule, VALUE_RULES) for rule in rules):
+            return not self._knows_indices(self.kernel.nodes[node].operands[1:]) and self._is_near(node)
+        return self._is_near(node)
+
+    def _is_near(self, node: int) -> bool:
+        return self._reach.get(node, 0) <= _LONGEST_REACH
+
+    def _knows_indices(self, nodes: Sequence[int]) -> bool:
+        waiting, seen = list(nodes), set[int]()
+        while waiting:
+            index = waiting.pop()
+            if index not in seen:
+                seen.add(index)
+                waiting.extend(self.kernel.nodes[index].operands)
+        return any(isinstance(self.kernel.nodes[index].instruction, LoadIndex) for index in seen)
+
+
+def rings_of(kernel: Kernel, extend: int) -> tuple[bool, ...]:
+    """Return for each axis whether the rules of an Extend are periodic along it."""
+    instruction = kernel.nodes[extend].instruction
+    assert isinstance(instruction, Extend)
+    return tuple(isinstance(below, Periodic) for below, _ in instruction.sides)

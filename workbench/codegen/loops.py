@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workbench.codegen.cell_code import Pointer
+from workbench.codegen.rules import RollingFill
 from workbench.codegen.scattering import Scattering
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
@@ -229,15 +230,6 @@ class Buffer:
     name: str
     type: str
     before: int
-
-
-@dataclass(frozen=True, slots=True)
-class RollingFill:
-    """Rules for the ghost cells of a value that rolls: its buffer and how many planes that keeps."""
-
-    rules: str
-    buffer: str
-    planes: int
 
 
 @dataclass(frozen=True, slots=True)

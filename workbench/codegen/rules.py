@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from workbench.codegen.names import NameBook
 from workbench.codegen.spelling import Target, Text, literal, spell, type_name
 from workbench.codegen.statement import Statement
@@ -20,6 +22,15 @@ from workbench.graph import (
 from workbench.graph.instructions import Combining, rule_name
 from workbench.planning.extents import MOST_REFLECTIONS
 from workbench.planning.plan import Margins
+
+
+@dataclass(frozen=True, slots=True)
+class RollingFill:
+    """Rules for the ghost cells of a value that rolls: its buffer and how many planes that keeps."""
+
+    rules: str
+    buffer: str
+    planes: int
 
 
 def region_body(

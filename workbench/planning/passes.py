@@ -117,9 +117,8 @@ def _allocation(draft: Draft) -> Draft:
     for each in draft.kernels:
         if not draft.together or draft.graph.dim < 2:  # nothing rolls
             each = replace(each, unrolled=asks_to_roll(each.kernel, draft.choices.plan.values))
-        estimates = (
-            _estimates(each, draft.together, draft.through_fills) if draft.choices.plan.values.preset == "cost" else ()
-        )
+        searches = draft.choices.plan.values.preset == "cost"
+        estimates = _estimates(each, draft.together, draft.through_fills) if searches else ()
         found, forced = choose_allocation(each.kernel, draft.choices.plan.values, estimates, each.unrolled)
         kernels.append(replace(each, storage=found.storage, forced=forced, search_ended=found.ended))
     return replace(draft, kernels=tuple(kernels))

@@ -20,7 +20,6 @@ from workbench.codegen.loops import (
     KernelCode,
     MemberCall,
     Phase,
-    RollingFill,
     Rules,
     StageCode,
     StepCode,
@@ -30,7 +29,7 @@ from workbench.codegen.loops import (
 )
 from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.rows import beyond_domain, lost_tags, passed_array, row_element
-from workbench.codegen.rules import is_steady
+from workbench.codegen.rules import RollingFill, is_steady
 from workbench.codegen.scatters import scatter_sweep
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.sharing import Shared

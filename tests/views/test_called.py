@@ -70,8 +70,22 @@ def test_the_card_of_a_called_machine_speaks_of_no_cells_and_steps(name, counted
         assert not re.search(r"\b((?<!next )cells?|steps?|halo|fields?|D machine)\b", text)
 
 
+def test_figures_are_of_whole_calls_where_no_value_has_all_axes():
+    """A loop over entries and one over rows have no common element of which bytes could be told."""
+    wishes = Wishes("smvm", None, "f64", None, "openmp", None)
+    _, card = define(CELLS["sparse"], wishes, first_line=1, namespace={}, previous=None)
+    assert card.main_kernel.bytes_moved > 1000
+    assert 0 < card.main_kernel.bound < 1e9
+    for text in (card_text(card), re.sub("<style>.*?</style>|<[^>]*>", " ", card_html(card), flags=re.DOTALL)):
+        assert re.search(r"bound [\d.]+ [kM]?calls/s", " ".join(text.split()))
+        assert "elements/s" not in text
+    assert "bytes and" in card_text(card)
+    assert "flops a call" in card_text(card)
+
+
 @pytest.mark.parametrize(
-    ("name", "kind"), [("pairs", "pairs, called"), ("arrays", "elements, called"), ("grid", "2-D")]
+    ("name", "kind"),
+    [("pairs", "pairs, called"), ("arrays", "elements, called"), ("sparse", "elements, called"), ("grid", "2-D")],
 )
 def test_a_machine_prints_what_it_is(name, kind):
     assert str(wb.trace(CELLS[name], name="made")).splitlines()[0] == f"machine made: {kind}"

@@ -25,7 +25,7 @@ from workbench.planning.cost import (
 )
 from workbench.planning.plan import KernelPlan, Plan, Storage
 from workbench.planning.rolling import rolling_planes
-from workbench.run.calling import input_names, is_called, terms_of
+from workbench.run.calling import figure_extents, input_names, is_called, terms_of
 from workbench.run.progress import in_digits
 from workbench.tuning.wisdom import found_before
 from workbench.views.plan.summary import rolling_text
@@ -56,7 +56,7 @@ def summarise(
 ) -> CardSummary:
     """The card of a compiled program for `extents` cells, about a million if none are given."""
     plan, graph = compiled.plan, compiled.plan.graph
-    cells = extents or graph.space.agreeing(default_extents(graph.dim))
+    cells = extents or figure_extents(graph)
     backend = compiled.selection.name
     return CardSummary(
         name=name,

@@ -18,6 +18,7 @@ from workbench.graph.arithmetic import stored
 from workbench.graph.spaces import NamedExtent
 from workbench.pipeline import compile_graph
 from workbench.planning.choices import Choices
+from workbench.planning.cost import default_extents
 from workbench.planning.retype import retype
 from workbench.run.one_call import MAIN, OneCall, open_call
 from workbench.run.values import field_values, need_params, number
@@ -75,6 +76,7 @@ class Terms:
 def terms_of(graph: Graph) -> Terms:
     """Cells and steps; of a called machine the pairs of targets and sources, or elements along its axes, and calls.
 
+    Where no value of a called machine has all axes, as in a product with a sparse matrix, figures are of whole calls.
     Of particles pairs and steps where they see each other or another population, else particles and steps.
     """
     if not is_called(graph):
@@ -85,16 +87,29 @@ def terms_of(graph: Graph) -> Terms:
         return Terms("pairs", "a pair") if graph.dim > 1 else Terms(graph.space.elements, "an element")
     extents = [axis.extent.name for axis in graph.space.axes if isinstance(axis.extent, NamedExtent)]
     pairs = extents == ["targets", "sources"]
-    return Terms("pairs", "a pair", "call") if pairs else Terms("elements", "an element", "call")
+    if pairs:
+        return Terms("pairs", "a pair", "call")
+    spaces = [node.space for kernel in graph.kernels for node in kernel.nodes if node.space is not None]
+    apart = all(len(space.axes) < graph.dim for space in spaces)
+    return Terms("elements", "an element", "call", whole=apart)
+
+
+def figure_extents(graph: Graph) -> tuple[int, ...]:
+    """Extents of figures where none are given: about a million cells; a million along each axis of figures of calls."""
+    if is_called(graph) and terms_of(graph).whole:
+        return default_extents(1) * graph.dim
+    return graph.space.agreeing(default_extents(graph.dim))
 
 
 def kind_of(graph: Graph) -> str:
     """In short what a machine is: "2-D", or what its loops count, and whether it is called."""
     terms = terms_of(graph)
+    if is_called(graph):
+        return f"{terms.cells}, called"
     if terms.whole:
         populations = Space(tuple(axis for axis in graph.space.axes if axis.kind == "array")).elements
         return f"{sum(axis.kind == 'grid' for axis in graph.space.axes)}-D grid and {populations}"
-    return f"{terms.cells}, called" if is_called(graph) else terms.cells if graph.space.named else f"{graph.dim}-D"
+    return terms.cells if graph.space.named else f"{graph.dim}-D"
 
 
 def input_names(graph: Graph) -> tuple[str, ...]:

@@ -14,8 +14,8 @@ from workbench.errors import PlanError, RunError, StencilError
 from workbench.graph import Graph
 from workbench.pipeline import plan_for, planned_backend, render
 from workbench.planning.choices import Choices
-from workbench.planning.cost import default_extents
 from workbench.planning.plan import Plan
+from workbench.run.calling import figure_extents
 from workbench.run.simulation import Simulation
 from workbench.views.faults import call_all, fault_text
 from workbench.views.inspection.flipping import Side, flipped, refusal, same_graph, with_sync
@@ -176,7 +176,7 @@ class Inspection:
     @property
     def extents(self) -> tuple[int, ...]:
         """Cells for which figures hold: the simulation's, also once it is closed, else a cube of about a million."""
-        return self._extents or default_extents(self._plan.graph.dim)
+        return self._extents or figure_extents(self._plan.graph)
 
     # --- what changes the plan ----------------------------------------------------------------------------------------
 

@@ -72,6 +72,22 @@ def two_hints(monkeypatch):
     monkeypatch.setattr(hint_table, "HINTS", {name: HINTS[name] for name in ("DM", "all Delayed")})
 
 
+def test_ctrl_c_leaves_the_table_of_whole_rounds(monkeypatch, two_hints):
+    said, measured = [], hint_table._seconds
+
+    def interrupted(simulation, steps):
+        if any(text.startswith("round 1") for text in said):
+            raise KeyboardInterrupt
+        return measured(simulation, steps)
+
+    monkeypatch.setattr(hint_table, "_seconds", interrupted)
+    options = {"dim": 1, "backend": "reference", "seconds": 1e-3, "precisions": ("f64",)}
+    table = measure_hints(64, rounds=3, say=said.append, **options)
+    assert table.rounds == 1
+    assert all(row.mcups > 0 for row in table.rows)
+    assert said[-1] == "stopped: the table is of 1 of 3 rounds"
+
+
 def test_the_command_prints_the_table(tmp_path, capsys, two_hints):
     file = tmp_path / "table.json"
     options = ["--cells", "16", "--dim", "1", "--backend", "reference", "--rounds", "1", "--seconds", "0.001"]

@@ -148,7 +148,8 @@ def measure_hints(
     """Build the six plans in the given precisions, run them in turn, and take the median speed of each.
 
     cells: along each axis of a periodic box in which two streams shear. seconds: about how long one plan runs in one
-    round. Raises StencilError for numbers that make no sense, ShapeError if the arrays do not fit into memory.
+    round. Ctrl-C after the first round ends the measurement: the table is of whole rounds. Raises StencilError for
+    numbers that make no sense, ShapeError if the arrays do not fit into memory.
     """
     if dim not in (1, 2, 3) or cells < 8 or rounds < 1 or not 0 < seconds < math.inf:
         raise StencilError(
@@ -170,15 +171,23 @@ def measure_hints(
         say(f"{key[0]}, {key[1]}: ready in {time.perf_counter() - begin - took:.1f} s, {steps[key]} steps a round")
     speeds: dict[tuple[str, str], list[float]] = {key: [] for key in keys}
     for number in range(rounds):
-        for key in keys:
-            speeds[key].append(cells**dim * steps[key] / _seconds(runs[key], steps[key]) / 1e6)
+        try:
+            spent = [_seconds(runs[key], steps[key]) for key in keys]
+        except KeyboardInterrupt:
+            if number == 0:
+                raise
+            say(f"stopped: the table is of {number} of {rounds} rounds")
+            break
+        for key, each in zip(keys, spent, strict=True):
+            speeds[key].append(cells**dim * steps[key] / each / 1e6)
         say(f"round {number + 1} of {rounds}: " + ", ".join(f"{v[-1]:.1f}" for v in speeds.values()) + " Mcups")
     host = ensure_figures()
     rows = []
     for key in keys:
         runs[key].close()
         rows.append(_figures(key, machines[key], (cells,) * dim, language, median(speeds[key]), host))
-    return HintTable(dim, cells, selection.name, rounds, f"figures of this machine: {host.label}", tuple(rows))
+    done = len(speeds[keys[0]])
+    return HintTable(dim, cells, selection.name, done, f"figures of this machine: {host.label}", tuple(rows))
 
 
 def _start(machine: Machine, dim: int, cells: int, backend: str) -> Simulation:

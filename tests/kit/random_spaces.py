@@ -94,7 +94,7 @@ def gathering(maker):
             return self.keep(made, Facts(False, False))
 
         def segmented(self):
-            """As many segments as an axis has cells, of nearly equal lengths: some may be empty."""
+            """As many segments as an axis has cells, of nearly equal lengths, some empty; and places in order."""
             lines = [i for i in self.facts if self.space_of(i).rank == 1]
             if not lines:
                 return None
@@ -106,7 +106,9 @@ def gathering(maker):
             least = b.broadcast(b.arith("floor_divide", cells, parts), here)
             lengths = b.arith("add", least, b.cast(longer, I64))
             starts = b.scan("sum", lengths, 0, exclusive=True)
-            self.used.add(source)
+            keys = self.cast_local(source, I64)
+            self.used.update((source, keys))
+            self.keep(b.rank(keys, self.rng.randint(1, 11)), Facts(False, False))
             operator = self.operator_for(self.type_of(source))
             return self.keep(b.segments(operator, source, starts, lengths), Facts(False, False))
 

@@ -89,6 +89,10 @@ def no_truth(term: Term) -> TraceError:
     word = next((w for kind, w in _STATEMENTS.items() if isinstance(outer, kind)), "")
     if word == "assert":
         advice = "Remove the assert, or store reduce_all(...) in a scalar and look at it after the run."
+    elif word == "while" and term.is_local:
+        advice = (
+            "Write iterate(body, while_=condition, start=u, at_most=n), each cell for itself, or while_loop for all."
+        )
     elif word == "while":
         advice = "Write while_loop(condition, body, start, at_most=n), whose condition and body are functions."
     elif term.trace.positions is not None and not term.is_local:

@@ -11,6 +11,7 @@ from tests.kit.proofs import (
     long_cases,
     mark_long_cases,
     seeds_of_proof,
+    with_enough,
 )
 
 
@@ -60,6 +61,11 @@ def test_a_sample_draws_seeds_that_were_never_written_down_and_repeats_them():
     assert min(firsts) >= DRAWN[0] > 10**6
     assert all(len(seeds) == 3 for (seeds,) in drawn.values())
     assert seeds_of_proof("b", 1, **SEEDED) != drawn[1]
+
+
+def test_a_sample_goes_on_until_enough_seeds_suit():
+    assert with_enough(range(5, 8), lambda seed: True, needed=2) == [5, 6, 7]
+    assert with_enough(range(5, 8), lambda seed: seed % 5 == 0, needed=2) == [5, 6, 7, 8, 9, 10]
 
 
 def test_long_cases_are_there():

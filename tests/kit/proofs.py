@@ -77,6 +77,17 @@ def seeds_of_proof(name, seed, seeds, batch, sample):
     return [range(first, first + sample)]
 
 
+def with_enough(seeds, suits, needed):
+    """`seeds`, and as many after them as it takes until `needed` of all suit: a sample must not depend on luck."""
+    found, count = [], 0
+    seed = seeds[0]
+    while seed in seeds or count < needed:
+        found.append(seed)
+        count += bool(suits(seed))
+        seed += 1
+    return found
+
+
 def combinations(in_short, *columns):
     """Parameters of a test: every combination of `columns`; those for which `in_short` is false are proofs."""
     return [pytest.param(*row, marks=() if in_short(*row) else pytest.mark.proof) for row in product(*columns)]

@@ -7,6 +7,7 @@ import pytest
 
 from tests.kit.bits import assert_same_bits
 from tests.kit.optimised import COMPARED, optimised
+from tests.kit.proofs import with_enough
 from tests.kit.random_pairs import random_pairs, random_particles
 from workbench.backends.reference import ReferenceBackend
 from workbench.planning import plan_graph
@@ -102,10 +103,15 @@ def test_sums_are_within_n_ulp_of_absolute_contributions():
     assert sum(check_sums(each) for each in chosen) > 100
 
 
+def check_long_sums(seed):
+    pairs = random_pairs(seed, reduces=["sum"])
+    return check_sums(pairs) if with_same_numbers(pairs) else 0
+
+
 @pytest.mark.proof(seeds=range(1000, 1060), batch=20, sample=5)
 def test_long_sums_are_within_n_ulp_of_absolute_contributions(proof_seeds):
-    chosen = [each for seed in proof_seeds if with_same_numbers(each := random_pairs(seed, reduces=["sum"]))]
-    assert sum(check_sums(each) for each in chosen) > len(proof_seeds) / 2  # a sample has fewer
+    looked_at = with_enough(proof_seeds, lambda seed: check_long_sums(seed) > 0, needed=len(proof_seeds) // 4 + 1)
+    print(f"{len(looked_at)} programs")
 
 
 def test_what_is_needed_is_drawn():

@@ -61,7 +61,22 @@ def tile_sizes(
     room = max(_SHARE * cache_bytes, shared_bytes if len(extents) > 2 else 0)
     width = given[axis] or 2 * slope * _height(kernel, tiling, extents, threads, room, chunk)
     found = lattice(extents[axis], slope, width, depth * tiling.levels, tiling.rings[axis])
-    return None if found is None else TileSizes(depth, found.height, found.spaces, chunk)
+    if found is None:
+        return None
+    height, spaces = found.height, found.spaces
+    if not given[axis]:
+        height, spaces = _shared_out(extents[axis] // (2 * slope), height, spaces, threads)
+    return TileSizes(depth, height, spaces, chunk)
+
+
+def _shared_out(most: int, height: int, spaces: int, threads: int) -> tuple[int, int]:
+    """Height and spaces of tiles a little smaller, so that each thread has equally many of a band.
+
+    most: times spaces, the height that the axis has room for. Of five tiles two threads do three and two, and one waits
+    for the time of a tile in each band. Ends of an axis that is no ring have half a tile each, which add up to one.
+    """
+    shared = -(-spaces // threads) * threads
+    return (most // shared, shared) if most >= shared else (height, spaces)
 
 
 def _chunk(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], cache_bytes: int) -> int:

@@ -133,18 +133,18 @@ def test_tiles_fit_into_the_cache(text, extents, cache):
     assert sizes.spaces >= 4  # two tiles a thread
 
 
-@pytest.mark.parametrize("threads", [2, 3, 4, 7])
+@pytest.mark.parametrize("threads", [2, 7])
 @pytest.mark.parametrize(("text", "dim"), [(WAVE, 3), (HEAT, 2)])
 def test_each_thread_has_equally_many_tiles_where_there_is_room(text, dim, threads):
     kernel, unequal = tiled(text, dim), 0
-    for edge in range(8, 400, 3):
+    for edge in range(8, 400, 7):
         alone, shared = (tile_sizes(kernel, (edge,) * dim, TilingChoices(), n, MIB // 4) for n in (1, threads))
         assert 2 * shared.height * shared.spaces <= edge
         assert shared.height <= alone.height
         if edge >= 2 * threads * -(-shared.spaces // threads):
             assert shared.spaces % threads == 0
             unequal += alone.spaces % threads != 0
-    assert unequal > 20
+    assert unequal > 10
 
 
 def test_as_many_tiles_are_made_as_somebody_asks_for():

@@ -37,6 +37,13 @@ def digits_text(error: float) -> str:
     return counted(digits, "digit") if digits else "no digit"
 
 
+def span_text(seconds: float) -> str:
+    """A time that is left, in whole seconds at least: "40 s", "12 min", "2.5 h"."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def seconds_text(seconds: float) -> str:
     """Three digits and a unit: "12.7 ms"."""
     for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):

@@ -80,14 +80,16 @@ def test_finalists_take_turns():
 
 def test_fastest_of_a_heat_meets_those_of_the_next():
     speeds = [5.0, 2.0, 3.0, 1.0, 4.0]
-    heats = []
+    heats, follow = [], []
 
-    def run(heat):
+    def run(heat, after):
         heats.append(list(heat))
+        follow.append(after)
         return [[speeds[one]] for one in heat]
 
     found = in_heats(5, 2, run)
     assert heats == [[0, 1], [1, 2], [1, 3], [3, 4]]
+    assert follow == [3, 2, 1, 0]
     assert [min(samples) for samples in found] == speeds
     heats.clear()
     in_heats(5, 1, run)  # two at least
@@ -221,7 +223,7 @@ def test_candidates_are_compared_and_timed_first_and_built_as_others_are(monkeyp
     assert order[:2] == ["compile_graph", "first"]
     assert order.count("allocate") == 2
     order.clear()
-    evaluation.race(setup, [to_json(machine.choices)] * 2, 2, 0, builder)
+    evaluation.race(setup, [to_json(machine.choices)] * 2, 2, inf, 0, builder)
     assert order == ["compile_graph", "compile_graph", "first", "allocate", "allocate"]
 
 

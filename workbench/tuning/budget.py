@@ -1,14 +1,19 @@
-"""Budget: how long a study goes on: a number of evaluations, or a time."""
+"""Budget: how long a study goes on: a number of evaluations, or a time, of which the final race has a part."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
 from workbench.errors import TuningError
 
 _UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
+_RACE_SHARE = 0.3  # of a time, at most, for the race
+_TURN, _TURN_STEPS = 0.06, 1.2  # seconds of one measurement in a race, at least; steps that it takes, at least
+_OPENING = 0.5  # seconds that a finalist takes to be loaded and opened, at least
+_FEWEST_ROUNDS = 3  # in which a race tells anything
 _TIME = re.compile(r"\s*(\d+(?:\.\d*)?)\s*(s|min|h)\s*\Z")
 
 
@@ -18,6 +23,31 @@ class Budget:
 
     evaluations: float = inf
     seconds: float = inf
+
+    def race_seconds(self, finalists: Sequence[float], rounds: int, opening: float) -> float:
+        """The part of the time that is kept for a race; 0 where the budget is none.
+
+        finalists: seconds of a step of each. opening: seconds in which one is loaded and opened.
+        """
+        if self.seconds == inf:
+            return 0.0
+        return min(_RACE_SHARE * self.seconds, _race_seconds(finalists, rounds, opening))
+
+
+def that_fit(finalists: Sequence[float], seconds: float, opening: float) -> int:
+    """How many of the first finalists can race in so many seconds; 0 where not even two can.
+
+    finalists, opening: as in `Budget.race_seconds`.
+    """
+    for count in range(len(finalists), 1, -1):
+        if _race_seconds(finalists[:count], _FEWEST_ROUNDS, opening) <= seconds:
+            return count
+    return 0
+
+
+def _race_seconds(finalists: Sequence[float], rounds: int, opening: float) -> float:
+    one_round = sum(max(_TURN, _TURN_STEPS * step) for step in finalists)
+    return len(finalists) * max(_OPENING, opening) + rounds * one_round
 
 
 def read_budget(budget: object) -> Budget:

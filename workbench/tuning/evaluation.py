@@ -84,27 +84,37 @@ def evaluate(
     return Outcome("success", found, phenotype, build_seconds, run_seconds, bound=bound, error=distant, loops=loops)
 
 
-def race(setup: Setup, texts: Sequence[str], rounds: int, memory_bytes: int, builder: Builder) -> list[list[float]]:
-    """Seconds a step of these choices, `rounds` of each at least, while they take turns in this process.
+def race(
+    setup: Setup, texts: Sequence[str], rounds: int, seconds: float, memory_bytes: int, builder: Builder
+) -> list[list[float]]:
+    """Seconds a step of these choices, while they take turns in this process.
 
+    `rounds` of each at least, or what fits into so many `seconds`, of which each heat has an equal part.
     memory_bytes: that arrays may take in all; finalists that do not fit race in heats of two or more. 0: no bound.
     """
+    end = time.monotonic() + seconds
     graph = setup.graph()
     built = [compile_graph(graph, from_json(text), setup.backend) for text in texts]
     largest = max(memory_bytes_of(compiled.plan, setup.extents) for compiled in built)
     most = memory_bytes // max(largest, 1) if memory_bytes else len(built)
-    return in_heats(len(built), most, lambda heat: _heat([built[one] for one in heat], setup, rounds, builder))
+
+    def run(heat: Sequence[int], after: int) -> list[list[float]]:
+        now = time.monotonic()
+        return _heat([built[one] for one in heat], setup, rounds, now + (end - now) / (after + 1), builder)
+
+    return in_heats(len(built), most, run)
 
 
-def _heat(built: Sequence[Compiled], setup: Setup, rounds: int, builder: Builder) -> list[list[float]]:
-    """Samples of programs whose instances are all open."""
+def _heat(built: Sequence[Compiled], setup: Setup, rounds: int, end: float, builder: Builder) -> list[list[float]]:
+    """Samples of programs whose instances are all open; `end`: by the monotonic clock."""
     raise_priority()
     with contextlib.ExitStack() as stack:
         instances = [opened(compiled, setup) for compiled in built]
         for instance in instances:
             stack.callback(instance.close)
         stack.enter_context(builder.measuring(setup.device))
-        return interleaved(list(map(_measure_warm, instances, map(_least_steps, built))), rounds)
+        measures = list(map(_measure_warm, instances, map(_least_steps, built)))
+        return interleaved(measures, rounds, end - time.monotonic())
 
 
 def raise_priority() -> None:

@@ -10,9 +10,9 @@ from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 from workbench.errors import TuningError
-from workbench.tuning.budget import Budget
+from workbench.tuning.budget import Budget, that_fit
 from workbench.tuning.race import ROUNDS, finalists
-from workbench.tuning.search import Begun, Search, Threads, Told, drive
+from workbench.tuning.search import Begun, BrokenOffError, Search, Threads, Told, drive
 from workbench.tuning.space import Point, Space
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.trials import AT_START, Individual, Outcome, Race
@@ -20,6 +20,7 @@ from workbench.tuning.trials import AT_START, Individual, Outcome, Race
 if TYPE_CHECKING:
     from workbench.tuning.ledger import Ledger
 
+_OF_AN_EVALUATION = 0.25  # the part of it that loads and opens a candidate, as building and comparing take more
 _TIMEOUT_FACTOR = 3.0  # times the longest evaluation that passed
 
 
@@ -45,12 +46,18 @@ class Evaluator(Protocol):
     """Measures candidates, given as texts. `evaluate` is called in as many threads as the plan has workers."""
 
     def evaluate(
-        self, text: str, *, best: float, timeout: float, known: Callable[[str], bool]
+        self, text: str, *, best: float, timeout: float, within: float, known: Callable[[str], bool]
     ) -> tuple[Outcome | None, str]:
-        """The outcome and the phenotype; None if `known` says that the phenotype is. `best`, `timeout`: seconds."""
+        """The outcome and the phenotype; None if `known` says that the phenotype is. `best`, `timeout`: seconds.
 
-    def race(self, texts: Sequence[str], *, rounds: int, timeout: float) -> list[tuple[float, ...]]:
-        """Seconds a step of each, so many rounds in turn. TuningError if that breaks off."""
+        After `within` seconds it is broken off as at its timeout, whatever it waits for.
+        """
+
+    def race(self, texts: Sequence[str], *, rounds: int, timeout: float, within: float) -> list[tuple[float, ...]]:
+        """Seconds a step of each, in turn: so many rounds, or those that fit into `within` seconds.
+
+        TuningError if that breaks off.
+        """
 
     def close(self) -> None:
         """End whatever still runs."""
@@ -61,7 +68,8 @@ class Plan:
     """What a study does.
 
     evaluator: opens what measures. cells: of a step, for scores. timeout_floor: seconds for one evaluation (build,
-    comparison, measurements); more if one that passed took more than a third of it.
+    comparison, measurements); more if one that passed took more than a third of it. begun: when the budget began, by
+    the monotonic clock.
     """
 
     candidates: Candidates
@@ -73,6 +81,7 @@ class Plan:
     start: tuple[Point, ...] = ()
     workers: int = 1
     timeout_floor: float = 60.0
+    begun: float = field(default_factory=time.monotonic)
 
     @property
     def starts(self) -> tuple[Point, ...]:
@@ -84,7 +93,8 @@ class Plan:
 class Experiment:
     """One run of a plan. `heard` is called with what is new, after it is in the ledger; `going` may block.
 
-    going(idle): whether more may begin; idle: nothing is under way.
+    going(idle): whether more may begin; idle: nothing is under way. A part of a budget in seconds is kept for the
+    race; what is under way then is broken off and counts nothing, and a later run begins it again.
     """
 
     plan: Plan
@@ -98,6 +108,7 @@ class Experiment:
     _measuring: set[str] = field(default_factory=set)  # phenotypes that another place is at
     _fastest: float = inf
     _longest: float = 0.0
+    _taken: list[float] = field(default_factory=list)  # seconds of each evaluation of this run
     _base: int = 0
     _broken: bool = False
     _changed: threading.Condition = field(default_factory=threading.Condition)
@@ -110,20 +121,18 @@ class Experiment:
 
     def run(self) -> None:
         """Until the budget or the strategy ends; then a race, unless `going` has an end of everything."""
-        plan, before, begin = self.plan, len(self._individuals), time.monotonic()
+        plan, before = self.plan, len(self._individuals)
         search = self._search()
         places: Threads[_Result] = Threads(self._evaluated, plan.workers)
 
         def may_begin(idle: bool) -> bool:
             new = len(self._individuals) - before + places.under_way
-            return self.going(idle) and new < plan.budget.evaluations and time.monotonic() - begin < plan.budget.seconds
+            return self.going(idle) and new < plan.budget.evaluations and self._before_race() > self._usual()
 
         try:
             drive(search, places, self._kept, may_begin)
         except BaseException:
-            with self._changed:
-                self._broken = True
-                self._changed.notify_all()
+            self._break()
             raise
         finally:
             places.close()
@@ -144,15 +153,57 @@ class Experiment:
         search.go_on(Told(one.point, one.score, one.asked, one.after) for one in self._individuals[self._base :])
         return search
 
+    def _left(self) -> float:
+        """Seconds of the budget."""
+        return self.plan.begun + self.plan.budget.seconds - time.monotonic()
+
+    def _before_race(self) -> float:
+        """Seconds of the budget without those that are kept for a race."""
+        seconds = self._seconds()
+        steps = [seconds[number] for number in finalists(seconds, self._numbers.get(self.plan.candidates.start))]
+        return self._left() - self.plan.budget.race_seconds(steps, ROUNDS, self._opening())
+
+    def _usual(self) -> float:
+        """Seconds of an evaluation, as a mean."""
+        return sum(self._taken) / len(self._taken) if self._taken else 0.0
+
+    def _opening(self) -> float:
+        """Seconds in which a finalist is loaded and opened, at most."""
+        return _OF_AN_EVALUATION * self._usual()
+
+    def _seconds(self) -> dict[int, float]:
+        """Of a step, by the numbers of the individuals that were measured and passed."""
+        with self._changed:
+            measured = [one for one in self._individuals if not one.same_as]
+        return {one.number: found for one in measured if (found := one.outcome.seconds) is not None}
+
+    def _break(self) -> None:
+        """Nobody waits any longer for what another place measures."""
+        with self._changed:
+            self._broken = True
+            self._changed.notify_all()
+
     def _evaluated(self, begun: Begun) -> _Result:
-        """In a thread of its own: the outcome; None with a phenotype that is measured or will be."""
+        """In a thread of its own: the outcome; None with a phenotype that is measured or will be.
+
+        BrokenOffError if the budget ended before.
+        """
+        within, begin = self._before_race(), time.monotonic()
         with self._changed:
             best, timeout = self._fastest, max(self.plan.timeout_floor, _TIMEOUT_FACTOR * self._longest)
         text = self.plan.candidates.text(begun.point)
-        outcome, phenotype = self.evaluator.evaluate(text, best=best, timeout=timeout, known=self._is_known)
+        outcome, phenotype = self.evaluator.evaluate(
+            text, best=best, timeout=timeout, within=within, known=self._is_known
+        )
+        if outcome is not None and outcome.status == "timeout" and time.monotonic() >= begin + within:
+            self._break()
+            raise BrokenOffError
         with self._changed:
             while outcome is None and phenotype not in self._measured and not self._broken:
                 self._changed.wait()
+            if outcome is None and phenotype not in self._measured:
+                raise BrokenOffError
+            self._taken.append(time.monotonic() - begin)
         return outcome, phenotype, text
 
     def _is_known(self, phenotype: str) -> bool:
@@ -207,9 +258,9 @@ class Experiment:
     def _race(self) -> None:
         """Let the fastest individuals take turns, unless nothing has been added since they did."""
         races = self.ledger.races()
-        measured = [one for one in self._individuals if not one.same_as]
-        seconds = {one.number: found for one in measured if (found := one.outcome.seconds) is not None}
+        seconds, left = self._seconds(), self._left()
         numbers = finalists(seconds, self._numbers.get(self.plan.candidates.start))
+        numbers = numbers[: that_fit([seconds[number] for number in numbers], left, self._opening())]
         if not numbers or (races and races[-1].after == len(self._individuals)):
             return
         samples: list[tuple[float, ...]] = []
@@ -217,7 +268,7 @@ class Experiment:
         try:
             timeout = len(numbers) * max(self.plan.timeout_floor, _TIMEOUT_FACTOR * self._longest)
             texts = [self._individuals[number - 1].choices for number in numbers]
-            samples = self.evaluator.race(texts, rounds=ROUNDS, timeout=timeout)
+            samples = self.evaluator.race(texts, rounds=ROUNDS, timeout=timeout, within=left)
         except TuningError as error:  # it takes nothing from what is known
             tail = str(error)
         rows = tuple(sorted(zip(numbers, samples, strict=False)))

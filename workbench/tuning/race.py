@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
-from math import inf
+from math import ceil, inf
 
 HOPELESS = 1.3
 """Times the least seconds so far: a candidate whose least is above that after two samples is measured no further."""
@@ -47,19 +48,29 @@ def finalists(seconds: Mapping[int, float], start: int | None = None) -> tuple[i
     return tuple(chosen)
 
 
-def interleaved(measures: Sequence[Measure], rounds: int = ROUNDS) -> list[list[float]]:
-    """Samples of finalists that take turns, A B A B, so that what disturbs for a while disturbs all of them alike."""
+def interleaved(measures: Sequence[Measure], rounds: int = ROUNDS, seconds: float = inf) -> list[list[float]]:
+    """Samples of finalists that take turns, A B A B, so that what disturbs for a while disturbs all of them alike.
+
+    seconds: no round begins that would not end in time; the first one always does.
+    """
     found: list[list[float]] = [[] for _ in measures]
+    begin = before = time.monotonic()
+    longest = 0.0
     for _ in range(rounds):
         for samples, measure in zip(found, measures, strict=True):
             samples.append(measure())
+        now = time.monotonic()
+        longest, before = max(longest, now - before), now
+        if now + longest > begin + seconds:
+            break
     return found
 
 
-def in_heats(count: int, most: int, run: Callable[[Sequence[int]], list[list[float]]]) -> list[list[float]]:
+def in_heats(count: int, most: int, run: Callable[[Sequence[int], int], list[list[float]]]) -> list[list[float]]:
     """Samples of so many finalists of which at most `most` (two at least) can take turns at once.
 
-    `run` measures those of one heat. The fastest of a heat meets those of the next one, so that it has met all.
+    `run` measures those of one heat, and is told how many heats follow. The fastest of a heat meets those of the next
+    one, so that it has met all.
     """
     found: list[list[float]] = [[] for _ in range(count)]
     waiting = list(range(count))
@@ -68,7 +79,7 @@ def in_heats(count: int, most: int, run: Callable[[Sequence[int]], list[list[flo
         new = waiting[: max(most, 2) - len(champion)]
         waiting = waiting[len(new) :]
         heat = [*champion, *new]
-        for one, samples in zip(heat, run(heat), strict=True):
+        for one, samples in zip(heat, run(heat, ceil(len(waiting) / (max(most, 2) - 1))), strict=True):
             found[one] += samples
         champion = [min(heat, key=lambda one: min(found[one]))]
     return found

@@ -156,7 +156,7 @@ class Replayer:
         self._samples = samples
 
     def evaluate(
-        self, text: str, *, best: float, timeout: float, known: Callable[[str], bool]
+        self, text: str, *, best: float, timeout: float, within: float, known: Callable[[str], bool]
     ) -> tuple[Outcome | None, str]:
         """A success; each point is a phenotype of its own."""
         if known(text):
@@ -164,7 +164,7 @@ class Replayer:
         samples = sampled(self._measure(text), self._samples, best)
         return Outcome("success", samples, text), text
 
-    def race(self, texts: Sequence[str], *, rounds: int, timeout: float) -> list[tuple[float, ...]]:
+    def race(self, texts: Sequence[str], *, rounds: int, timeout: float, within: float) -> list[tuple[float, ...]]:
         """Samples of finalists in turn."""
         return [tuple(samples) for samples in interleaved([self._measure(text) for text in texts], rounds)]
 

@@ -31,23 +31,29 @@ class Sandbox:
         self._memory = memory_bytes
         self._process: subprocess.Popen[bytes] | None = None
 
-    def expect(self) -> None:
-        """Let the reference write the state that candidates must reach. TuningError if it fails."""
-        outcome = self._ask({"what": "expect", "timeout": 3600.0})
+    def expect(self, within: float = math.inf) -> None:
+        """Let the reference write the state that candidates must reach. TuningError if it fails, or takes too long."""
+        outcome = self._ask({"what": "expect", "timeout": 3600.0, "within": _finite(within)})
+        if outcome is not None and outcome.status == "timeout" and within < math.inf:
+            raise TuningError(
+                f"the budget ended while the reference ran, {within:.3g} s after that began",
+                advice="Pass a longer budget.",
+            )
         if outcome is None or outcome.status != "success":
             said = outcome.tail if outcome is not None else "no answer"
             raise TuningError(f"the reference does not run: {said}", advice="Run the machine with backend='reference'.")
 
     def evaluate(
-        self, choices: str, *, samples: int, best: float, timeout: float, known: Callable[[str], bool]
+        self, choices: str, *, samples: int, best: float, timeout: float, within: float, known: Callable[[str], bool]
     ) -> tuple[Outcome | None, str]:
-        """The outcome and the phenotype; None if the phenotype is a known one. `best`, `timeout`: seconds."""
+        """The outcome and the phenotype; None if the phenotype is a known one. `best`, `timeout`, `within`: seconds."""
         request = {
             "what": "evaluate",
             "choices": choices,
             "samples": samples,
-            "best": best if math.isfinite(best) else None,
+            "best": _finite(best),
             "timeout": timeout,
+            "within": _finite(within),
         }
         phenotype = ""
 
@@ -58,9 +64,10 @@ class Sandbox:
 
         return self._ask(request, announced), phenotype
 
-    def race(self, choices: Sequence[str], *, rounds: int, timeout: float) -> list[tuple[float, ...]]:
+    def race(self, choices: Sequence[str], *, rounds: int, timeout: float, within: float) -> list[tuple[float, ...]]:
         """Samples of each of these choices while they take turns in one process. TuningError if that breaks off."""
-        message = self._talk({"what": "race", "choices": list(choices), "rounds": rounds, "timeout": timeout})
+        request = {"what": "race", "rounds": rounds, "timeout": timeout, "within": _finite(within)}
+        message = self._talk({**request, "choices": list(choices)})
         if "race" not in message:
             raise TuningError(
                 f"the race of finalists broke off: {message['outcome']['tail']}", advice="Resume the study."
@@ -121,6 +128,11 @@ class Sandbox:
                 start_new_session=True,
             )
         return self._process
+
+
+def _finite(number: float) -> float | None:
+    """As JSON has it."""
+    return number if math.isfinite(number) else None
 
 
 def _own_path(environ: Mapping[str, str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ Everything that drives a strategy does so here: studies, replays of landscapes, 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -100,6 +101,10 @@ Result = TypeVar("Result")
 Out = TypeVar("Out", covariant=True)
 
 
+class BrokenOffError(Exception):
+    """Raised by a measurement that had to end before it told anything: its point stays one that was begun."""
+
+
 class Places(Protocol[Out]):
     """Where points are measured, some at a time. Used by one thread."""
 
@@ -136,8 +141,9 @@ def drive(
             places.begin(begun)
         if not places.under_way:
             return
-        ended, result = places.finished()
-        search.end(ended, take(ended, result))
+        with contextlib.suppress(BrokenOffError):
+            ended, result = places.finished()
+            search.end(ended, take(ended, result))
 
 
 class Threads(Generic[Result]):

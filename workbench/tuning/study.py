@@ -10,7 +10,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from workbench.amounts import error_text
+from workbench.amounts import error_text, span_text
 from workbench.errors import TuningError
 from workbench.graph.shown import Bundle, bundle_of
 from workbench.planning.choices import Choices
@@ -142,7 +142,7 @@ class Study(BackgroundRun):
 
     @property
     def races(self) -> tuple[Race, ...]:
-        """The finals: the fastest individuals measured in turn, at least 30 times each."""
+        """The finals: the fastest individuals measured in turn, 30 times each or as often as the budget allows."""
         with self._changed:
             return tuple(self._races)
 
@@ -188,7 +188,7 @@ class Study(BackgroundRun):
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the budget ends, without the race; from the mean time of an evaluation where it is a number of them.
+        """Until the budget ends, race and all; from the mean time of an evaluation where it is a number of them.
 
         None where another process measures, nothing does, or none of a number of evaluations has ended yet.
         """
@@ -260,13 +260,16 @@ class Study(BackgroundRun):
         return refine(self, shape, values, Further(budget, strategy, top, seed, path, only, tuple(fixed), threads))
 
     def __repr__(self) -> str:
-        """One line: state, how many individuals, the best score."""
+        """One line: state, how many individuals, the best score, the time that is left."""
         best = self.best
         found = "nothing passed" if best is None else f"best {best.score:.4g} cells/s, {best.gain:.2f} x the start"
         if best is not None and best.error is not None:
             found += f", error {error_text(best.error)} within {error_text(self.about['bound'])}"
+        left = "" if self.seconds_left is None else f", about {span_text(self.seconds_left)} left"
         waits = "" if self.waits_for is None else f", waits while process {self.waits_for} measures for another study"
-        return f"<Study {self.about.get('program', '')} {self.state}: {len(self.individuals)} tried, {found}{waits}>"
+        return (
+            f"<Study {self.about.get('program', '')} {self.state}: {len(self.individuals)} tried, {found}{left}{waits}>"
+        )
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
         """A live view in a notebook, a picture and words elsewhere."""
@@ -302,7 +305,7 @@ class Study(BackgroundRun):
         """Run in a thread of its own, which closes the ledger."""
         self._read(ledger)
         self.state = "running"
-        self._plan, self._began = plan, (time.monotonic(), len(self._individuals))
+        self._plan, self._began = plan, (plan.begun, len(self._individuals))
         self._start(lambda: self._run(plan, ledger), "study")
 
     def _run(self, plan: Plan, ledger: Ledger) -> State:

@@ -72,6 +72,7 @@ class Wish:
 
 def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: object, wish: Wish) -> Study:
     """Check everything that can be wrong, then begin; returns at once."""
+    begun = time.monotonic()
     _check_steps(graph)
     budget = read_budget(wish.budget)
     check_threads(wish.threads)
@@ -108,7 +109,13 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         memory = bytes_available() or 0
         plan = Plan(
             space,
-            lambda: Pool(setup, wish.workers, samples=_SAMPLES, memory_bytes=memory),
+            lambda: Pool(
+                setup,
+                wish.workers,
+                samples=_SAMPLES,
+                memory_bytes=memory,
+                within=begun + budget.seconds - time.monotonic(),
+            ),
             prod(opening.extents),
             wish.strategy,
             budget,
@@ -116,6 +123,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
             start,
             wish.workers,
             TIMEOUT_FLOOR,
+            begun,
         )
         place = place_of(space.key, backend, wish.threads)
         keeper = _keeper(graph.name, place, setup.extents, space.base.meaning)

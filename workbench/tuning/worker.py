@@ -31,6 +31,7 @@ from workbench.tuning.trials import Outcome
 _PR_SET_PDEATHSIG = 1
 _TAIL_BYTES = 4000
 _TICK_SECONDS = 0.25
+_OF_A_RACE = 0.9  # of its seconds, for the rounds; the rest is for the answer
 
 
 def main() -> int:
@@ -56,7 +57,7 @@ def _guarded(request: dict[str, Any], answers: TextIO, printed: BinaryIO) -> Out
         os.close(reader)
         _child(request, answers, printed, writer)
     os.close(writer)
-    late, status = _watched(reader, child, request["timeout"])
+    late, status = _watched(reader, child, request["timeout"], begin + _within(request))
     done = _is_ready(reader, 0.0) and os.read(reader, 1) == b"d"
     os.close(reader)
     if status is None:
@@ -70,20 +71,19 @@ def _guarded(request: dict[str, Any], answers: TextIO, printed: BinaryIO) -> Out
         return None
     seconds = time.monotonic() - begin
     if late:
-        limit = f"it ran longer than its limit of {request['timeout']:.3g} s"
+        limit = f"it ran longer than its limit of {min(request['timeout'], _within(request)):.3g} s"
         return Outcome("timeout", run_seconds=seconds, tail=limit)
     return Outcome("runtime", run_seconds=seconds, tail=f"{_end_text(status)}\n{_tail(printed)}".strip())
 
 
-def _watched(reader: int, child: int, seconds: float) -> tuple[bool, int | None]:
+def _watched(reader: int, child: int, seconds: float, end: float) -> tuple[bool, int | None]:
     """Wait until the child says or does something: whether it is late, and its status if it has ended.
 
-    Seconds in which another candidate is measured do not count. The pipe's end alone does not say that the child has
-    ended: what a candidate leaves behind keeps it open.
+    Seconds in which another candidate is measured do not count, but for `end` by the monotonic clock. The pipe's end
+    alone does not say that the child has ended: what a candidate leaves behind keeps it open.
     """
-    while seconds > 0:
-        begin = time.monotonic()
-        if _is_ready(reader, min(seconds, _TICK_SECONDS)):
+    while seconds > 0 and (begin := time.monotonic()) < end:
+        if _is_ready(reader, min(seconds, end - begin, _TICK_SECONDS)):
             return False, None
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
@@ -130,7 +130,9 @@ def _work(request: dict[str, Any], answers: TextIO) -> dict[str, Any]:
             measure_ceilings(setup, builder)
             return {"outcome": asdict(Outcome("success"))}
         case "race":
-            return {"race": race(setup, request["choices"], request["rounds"], request["memory_bytes"] // 2, builder)}
+            seconds = _OF_A_RACE * _within(request)
+            memory_bytes = request["memory_bytes"] // 2
+            return {"race": race(setup, request["choices"], request["rounds"], seconds, memory_bytes, builder)}
         case _:
             outcome = evaluate(
                 setup,
@@ -141,6 +143,12 @@ def _work(request: dict[str, Any], answers: TextIO) -> dict[str, Any]:
                 builder,
             )
             return {"outcome": asdict(outcome) if outcome is not None else None}
+
+
+def _within(request: dict[str, Any]) -> float:
+    """Seconds after which a child is ended, whatever it waits for; infinite if there is no such bound."""
+    seconds = request.get("within")
+    return float("inf") if seconds is None else float(seconds)
 
 
 def _announced(phenotype: str, answers: TextIO) -> bool:

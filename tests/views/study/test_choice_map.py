@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from workbench.amounts import span_text
 from workbench.tuning.configuration import parse_configuration
 from workbench.tuning.general_study import begin_general_study
 from workbench.tuning.importance import importance
@@ -16,7 +17,7 @@ from workbench.views.study.choice_map import MOST_ROWS, Births, map_of_study
 from workbench.views.study.drawing import draw_study
 from workbench.views.study.general_summary import summarise_general
 from workbench.views.study.launch_map import LaunchMap
-from workbench.views.study.summary import span_text, summarise_study
+from workbench.views.study.summary import summarise_study
 
 ABOUT = {"program": "p", "backend": "openmp", "extents": [100], "tunables": ["tile", "threads", "fixed"]}
 VALUES = [["8", "16", "32"], ["1", "2"], ["a", "b"]]

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Protocol
 
-from workbench.amounts import counted, error_text
+from workbench.amounts import counted, error_text, span_text
 from workbench.tuning.loop_times import loops_text
 from workbench.tuning.study import Best, Study
 from workbench.tuning.trials import AT_START, Individual, Race
@@ -187,13 +187,6 @@ def summarise_study(study: Study) -> StudySummary:
         _loops(individuals, best),
         study.waits_for,
     )
-
-
-def span_text(seconds: float) -> str:
-    """A time that is left: "40 s", "12 min", "2.5 h"."""
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def _loops(individuals: tuple[Individual, ...], best: Best | None) -> str:

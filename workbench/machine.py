@@ -277,7 +277,7 @@ class Machine:
 
         Every candidate is built and run in a process of its own, compared with the reference on a small grid, and
         timed; a crash, a hang or a wrong result ends nothing. shape and values: as in `simulate`. budget: a number of
-        evaluations, or a text such as "90 s". strategy: "portfolio" (all in turn), "sweep", "independence", "paraiso",
+        evaluations, or a text such as "90 s" for all. strategy: "portfolio" (all in turn), "sweep", "independence", "paraiso",
         "surrogate", "random" or "exhaustive". path: the study's file, which a later call goes on with; by default one a
         program in the user's data folder. start: what comes next, choices or machines. only, fixed: names of
         `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". workers: candidates built

@@ -277,14 +277,14 @@ class Machine:
 
         Every candidate is built and run in a process of its own, compared with the reference on a small grid, and
         timed; a crash, a hang or a wrong result ends nothing. shape and values: as in `simulate`. budget: a number of
-        evaluations, or a text such as "90 s" for all. strategy: "portfolio" (all in turn), "sweep", "independence", "paraiso",
-        "surrogate", "random" or "exhaustive". path: the study's file, which a later call goes on with; by default one a
-        program in the user's data folder. start: what comes next, choices or machines. only, fixed: names of
-        `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". workers: candidates built
-        at a time. The fastest take turns in the end. tree: what depends on what: names or sections in braces, such as
-        "{{threads, tile}, {storage}}", or "derived" from the plan. bound: types vary too ("precision"); who differs
-        after `steps` steps from results in dd by more, relative to their largest magnitude, is "correctness", and
-        choices="best" takes no other types; without it no result changes. Raises TuningError, errors of `simulate`.
+        evaluations, or a text such as "90 s" for all. strategy: "portfolio" (all in turn), "sweep", "independence",
+        "paraiso", "surrogate", "random" or "exhaustive". path: the study's file, which a later call goes on with; by
+        default one a program in the user's data folder. start: what comes next, choices or machines. only, fixed: names
+        of `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". workers: candidates
+        built at a time. The fastest take turns in the end. tree: what depends on what: names or sections in braces,
+        such as "{{threads, tile}, {storage}}", or "derived" from the plan. bound: types vary too ("precision"); who
+        differs after `steps` steps from results in dd by more, relative to their largest magnitude, is "correctness",
+        and choices="best" takes no other types; without it no result changes. Raises TuningError, errors of `simulate`.
         """
         from workbench.tuning.tune import Wish, tune
 

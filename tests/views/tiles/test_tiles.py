@@ -1,5 +1,7 @@
 """Tiles: pieces fill space and time once, respect every dependence, and are drawn turn by turn."""
 
+import re
+
 import pytest
 
 from workbench.errors import RunError
@@ -9,6 +11,7 @@ from workbench.views.drawing.shapes import to_png, to_svg
 from workbench.views.tiles.cones import draw_cones, summarise_cones
 from workbench.views.tiles.drawing import draw_tiles
 from workbench.views.tiles.summary import describe_tiles, summarise_tiles
+from workbench.views.tiles.towers import levels_done
 from workbench.views.tiles.view import open_tiles_view
 
 HEAT = 'u = field("u", boundary=constant(0.0))\nu.next = u + 0.1 * laplacian(u, 1.0, {order})\n'
@@ -51,6 +54,56 @@ def test_a_thread_does_one_level_of_one_tile_at_a_turn():
     assert summary.done(summary.turns) == summary.pieces
 
 
+def in_towers(boundary='"periodic"', **choices):
+    """The paper's wave, planned in towers."""
+    text = f"""u, w = fields("u w", dtype="f32", boundary={boundary})
+u.next, w.next = 2 * u - w + 0.1 * laplacian(u, 1.0), u
+"""
+    machine = trace(text, 3, name="wave").with_choices(schedule="diamondtorre", diamond_size=2, **choices)
+    return machine.plan("cuda-sim")
+
+
+@pytest.mark.parametrize("boundary", ['"periodic"', "constant(0.0)"])
+def test_towers_do_each_cell_of_each_step_once_after_all_that_it_needs(boundary):
+    plan = in_towers(boundary)
+    summary = summarise_tiles(plan, rows=20, columns=14, steps=6)
+    plane, turn_of = summary.plane, {}
+    for run in plane.runs:
+        for row in range(run.first, run.last):
+            assert (run.level, row, run.column) not in turn_of
+            turn_of[run.level, row, run.column] = run.turn
+    assert len(turn_of) == 20 * 14 * 6
+    assert set(summary.pieces) == {run for run in plane.runs if run.column == plane.shown}
+    (uses,) = uses_of(plan.main)
+    for (level, x, y), turn in turn_of.items():
+        for use in uses:
+            source = (level - use.back, (x + use.offset[0]) % 20, (y + use.offset[1]) % 14)
+            inside = "periodic" in boundary or (0 <= x + use.offset[0] < 20 and 0 <= y + use.offset[1] < 14)
+            if inside and source in turn_of:
+                assert turn_of[source] < turn
+    for turn in range(0, summary.turns, 7):
+        done = levels_done(summary, turn)
+        assert done.sum() == sum(of < turn for of in turn_of.values())
+
+
+def test_a_view_of_towers_shows_the_plane_and_a_section():
+    view = open_tiles_view(in_towers(), rows=20, columns=12, steps=6)
+    whole = view.svg
+    view.show(9)
+    assert "towers in" in str(view)
+    assert "; stage " in str(view)
+    assert view.svg != whole
+    assert {"x", "y", "step", "x, at y = 6"} <= set(re.findall(r">([^<>]+)</text>", view.svg))
+    assert view.png.startswith(b"\x89PNG")
+    view.close()
+
+
+@pytest.mark.parametrize("wrong", [{"columns": 4}, {"columns": 13}, {"steps": 1}])
+def test_towers_without_room_are_refused(wrong):
+    with pytest.raises(RunError, match=r"no room for towers of \d+ steps, diamonds of 8 cells\nUse more rows"):
+        summarise_tiles(in_towers(), **{"rows": 20, "steps": 6} | wrong)
+
+
 def test_words_and_pictures_follow_the_turns():
     summary = summarise_tiles(planned(), rows=40, steps=8, height=4, threads=2)
     assert "turn 3: " in describe_tiles(summary, 3)
@@ -77,7 +130,10 @@ def test_a_wind_from_one_side_has_a_cone_to_one_side():
     assert found.future[3] == {(c,) for c in range(5)}
 
 
-@pytest.mark.parametrize("wrong", [{"rows": 0}, {"rows": 10_000}, {"steps": True}, {"threads": 0}, {"rows": "8"}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"rows": 0}, {"columns": 129}, {"height": 0}, {"rows": 10_000}, {"steps": True}, {"threads": 0}, {"rows": "8"}],
+)
 def test_what_cannot_be_drawn_is_refused(wrong):
     with pytest.raises(RunError, match="cannot be drawn\nUse a whole number"):
         summarise_tiles(planned(), **wrong)

@@ -12,8 +12,9 @@ from workbench.graph.shown import Bundle
 from workbench.views.drawing.line_plot import colour_of
 from workbench.views.drawing.shapes import Drawing
 from workbench.views.page.bokeh_pane import BokehPane, Tool, ToolState
-from workbench.views.tiles.drawing import tile_edges
-from workbench.views.tiles.summary import TilesSummary
+from workbench.views.tiles.drawing import axis_labels, colour_number, tile_edges
+from workbench.views.tiles.pieces import TilesSummary
+from workbench.views.tiles.plane import PlaneFigure
 
 _TOOLS = (
     Tool("play", "Play", "Turns follow each other"),
@@ -54,23 +55,26 @@ class TilesFigure:
     def __init__(self, view: Turned) -> None:
         summary = view.summary
         self._view = view
+        band = "band" if summary.plane is None else "stage"
         self._pieces = ColumnDataSource(
             {
                 "left": [piece.first for piece in summary.pieces],
                 "right": [piece.last for piece in summary.pieces],
                 "bottom": [piece.level for piece in summary.pieces],
                 "top": [piece.level + 1 for piece in summary.pieces],
-                "colour": [colour_of(piece.thread) for piece in summary.pieces],
+                "colour": [colour_of(colour_number(summary, piece)) for piece in summary.pieces],
                 "alpha": self._alphas(),
                 "line": self._lines(),
                 "thread": [piece.thread for piece in summary.pieces],
-                "tile": [f"{piece.tile} of band {piece.band}" for piece in summary.pieces],
+                "tile": [f"{piece.tile} of {band} {piece.band}" for piece in summary.pieces],
                 "turn": [piece.turn + 1 for piece in summary.pieces],
             }
         )
         self._bar = ColumnDataSource({"right": [view.turn]})
         plot, self._slider = self._plot(), self._turns()
-        layout = column(plot, self._slider, sizing_mode="stretch_width")
+        self._plane = None if summary.plane is None else PlaneFigure(summary, view.turn)
+        above = [] if self._plane is None else [self._plane.plot]
+        layout = column(*above, plot, self._slider, sizing_mode="stretch_width")
         self._pane = BokehPane(
             layout,
             label=f"tiles of {summary.machine}",
@@ -94,6 +98,8 @@ class TilesFigure:
                 {"alpha": [(slice(0, count), self._alphas())], "line": [(slice(0, count), self._lines())]}
             )
             self._bar.data = {"right": [self._view.turn]}
+            if self._plane is not None:
+                self._plane.show(self._view.turn)
 
         self._pane.patch(show)
         self._tell()
@@ -153,17 +159,18 @@ class TilesFigure:
 
     def _plot(self) -> Any:  # noqa: ANN401  # bokeh carries no annotations
         summary = self._view.summary
-        time = "step" if summary.levels_a_step == 1 else f"level, {summary.levels_a_step} a step"
+        across, upwards = axis_labels(summary)
+        what = "threads" if summary.plane is None else "stages"
         plot = figure(
-            title=f"{summary.machine}, schedule {summary.schedule}; colours are threads",
+            title=f"{summary.machine}, schedule {summary.schedule}; colours are {what}",
             x_range=Range1d(0, summary.rows),
             y_range=Range1d(0, summary.levels),
             sizing_mode="stretch_width",
             height=340,
             tools="",
             toolbar_location=None,
-            x_axis_label="row along the axis that is cut",
-            y_axis_label=time,
+            x_axis_label=across,
+            y_axis_label=upwards,
         )
         plot.grid.visible = False
         quads = plot.quad(
@@ -185,8 +192,9 @@ class TilesFigure:
             [b[1] for _, b in edges],
             line_color=_PALE,
         )
-        tips = [("thread", "@thread"), ("tile", "@tile"), ("turn", "@turn"), ("rows", "@left to @right")]
-        plot.add_tools(HoverTool(renderers=[quads], tooltips=tips))
+        tips = [("turn", "@turn"), ("rows", "@left to @right")]
+        named = [("thread", "@thread"), ("tile", "@tile")] if summary.plane is None else [("tower", "@tile")]
+        plot.add_tools(HoverTool(renderers=[quads], tooltips=[*named, *tips]))
         return plot
 
     def _turns(self) -> Any:  # noqa: ANN401  # bokeh carries no annotations

@@ -2,65 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from workbench.errors import RunError
 from workbench.planning.plan import Plan
 from workbench.planning.schedules.diamond import lattice
+from workbench.views.tiles.pieces import Piece, TilesSummary
+from workbench.views.tiles.towers import summarise_towers
 
-MOST_ROWS = 512  # that a picture can tell apart
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """Rows `first` to `last` (not included) of one level, done by a thread at a turn as part of a tile of a band."""
-
-    level: int
-    first: int
-    last: int
-    band: int
-    tile: int
-    thread: int
-    turn: int
+MOST_ROWS, MOST_COLUMNS = 512, 128  # that a picture can tell apart
 
 
-@dataclass(frozen=True, slots=True)
-class TilesSummary:
-    """What a tiles view shows: pieces in the order of their turns. A turn is a level of a tile on each thread.
-
-    levels counts launches of loops, `levels_a_step` of them a step. bands: of tiles that do not need each other; a
-    schedule without tiles has one a level.
-    """
-
-    machine: str
-    schedule: str
-    rows: int
-    levels: int
-    levels_a_step: int
-    slope: int
-    threads: int
-    pieces: tuple[Piece, ...]
-
-    @property
-    def turns(self) -> int:
-        """How many turns all pieces take."""
-        return max((piece.turn for piece in self.pieces), default=-1) + 1
-
-    def done(self, turns: int) -> tuple[Piece, ...]:
-        """The pieces of the first so many turns."""
-        return tuple(piece for piece in self.pieces if piece.turn < turns)
-
-
-def summarise_tiles(plan: Plan, *, rows: int = 64, steps: int = 16, height: int = 6, threads: int = 2) -> TilesSummary:
+def summarise_tiles(
+    plan: Plan, *, rows: int = 64, columns: int = 24, steps: int = 16, height: int = 6, threads: int = 2
+) -> TilesSummary:
     """The summary of a plan's main kernel along the axis that its tiles cut, for a grid small enough to be seen.
 
     rows: along that axis; steps that run together; height of tiles in levels. A plan whose steps follow each other has
     rows shared among the threads at each level. Tiles of a band are shared in runs of neighbours; here all levels of
-    a tile take equally long. Raises RunError for numbers that leave no room.
+    a tile take equally long. columns: of the second axis, of plans in towers, which have a block of threads each and
+    are as high as there are steps. Raises RunError for numbers that leave no room.
     """
-    for name, value, most in (("rows", rows, MOST_ROWS), ("steps", steps, 64), ("threads", threads, 64)):
+    numbers = (
+        ("rows", rows, MOST_ROWS),
+        ("columns", columns, MOST_COLUMNS),
+        ("steps", steps, 64),
+        ("height", height, 64),
+        ("threads", threads, 64),
+    )
+    for name, value, most in numbers:
         if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= most:
             raise RunError(f"{name}={value!r} cannot be drawn", advice=f"Use a whole number from 1 to {most}.")
+    if plan.main.towers is not None:
+        return summarise_towers(plan, rows, columns, steps)
     tiling, main = plan.main.tiling, plan.main
     levels = sum(launch.kind == "subkernel" for launch in main.plain.launches)
     if tiling is None:
@@ -93,20 +65,26 @@ def summarise_tiles(plan: Plan, *, rows: int = 64, steps: int = 16, height: int 
 
 def describe_tiles(summary: TilesSummary, turns: int | None = None) -> str:
     """In words: the tiles, and what has been done after so many turns."""
-    bands = sorted({piece.band for piece in summary.pieces})
-    tiles = {(piece.band, piece.tile) for piece in summary.pieces}
-    text = (
-        f"{summary.machine}, schedule {summary.schedule}: {len(tiles)} tiles in {len(bands)} bands, "
-        f"{summary.rows} rows, {summary.levels} levels, {summary.threads} threads, {summary.turns} turns"
-    )
+    pieces, plane = summary.everything, summary.plane
+    tiles, bands = len({(piece.band, piece.tile) for piece in pieces}), len({piece.band for piece in pieces})
+    text = f"{summary.machine}, schedule {summary.schedule}: "
+    if plane is None:
+        text += f"{tiles} tiles in {bands} bands, {summary.rows} rows, {summary.levels} levels, "
+        text += f"{summary.threads} threads, {summary.turns} turns"
+    else:
+        text += f"{tiles} towers in {bands} stages of up to {plane.most_towers}, {summary.rows} x {plane.columns} "
+        text += f"columns of cells, {summary.levels} steps, {summary.turns} turns"
     if turns is None:
         return text
-    done = summary.done(turns)
-    cells = sum(piece.last - piece.first for piece in done)
-    now = ", ".join(
-        f"thread {piece.thread}: level {piece.level}, rows {piece.first} to {piece.last - 1}"
-        for piece in done
-        if piece.turn == turns - 1
-    )
-    share = cells / (summary.rows * summary.levels)
-    return f"{text}; turn {turns}: {share:.0%} of the cells done{f'; {now}' if now else ''}"
+    cells = sum(piece.last - piece.first for piece in pieces if piece.turn < turns)
+    now = [piece for piece in pieces if piece.turn == turns - 1]
+    if plane is not None:
+        levels = sorted({piece.level for piece in now})
+        which = f"step {levels[0]}" if len(levels) == 1 else f"steps {levels[0]} to {levels[-1]}" if levels else ""
+        words = f"stage {now[0].band}, {which} of {len({piece.tile for piece in now})} towers" if now else ""
+    else:
+        words = ", ".join(
+            f"thread {piece.thread}: level {piece.level}, rows {piece.first} to {piece.last - 1}" for piece in now
+        )
+    share = cells / (summary.rows * (plane.columns if plane else 1) * summary.levels)
+    return f"{text}; turn {turns}: {share:.0%} of the cells done{f'; {words}' if words else ''}"

@@ -13,7 +13,8 @@ from workbench.planning.plan import Plan
 from workbench.views.drawing.shapes import Drawing, to_png, to_svg
 from workbench.views.page.live import still_entries
 from workbench.views.tiles.drawing import draw_tiles
-from workbench.views.tiles.summary import TilesSummary, describe_tiles, summarise_tiles
+from workbench.views.tiles.pieces import TilesSummary
+from workbench.views.tiles.summary import describe_tiles, summarise_tiles
 
 if TYPE_CHECKING:
     from workbench.views.tiles.figure import TilesFigure
@@ -112,5 +113,5 @@ class TilesView:
 
 
 def open_tiles_view(plan: Plan, **options: Any) -> TilesView:  # noqa: ANN401  # those of summarise_tiles
-    """A view of a plan's tiles, such as `machine.plan()`; rows, steps, height, threads as of `summarise_tiles`."""
+    """A view of the tiles or towers of a plan such as `machine.plan()`; options are those of `summarise_tiles`."""
     return TilesView(summarise_tiles(plan, **options))

@@ -95,8 +95,10 @@ class FunctionPositions:
         for axis, _ in found:
             if not self.table.same_length(first, axis):
                 raise self.table.join(first, axis, Meeting(self.trace.here().line, self.trace.text_here()))
-        dear = [axis for axis, term in found if contains(term, self._is_dear)]
-        for axis in [*dear, *(axis for axis, _ in found)]:
+        axes = [axis for axis, _ in found]
+        is_settled = axes.count(first) == len(axes)  # as a rule; to look through all formulas is long then
+        dear = [] if is_settled else [axis for axis, term in found if contains(term, self._is_dear)]
+        for axis in [*dear, *axes]:
             if axis not in taken:
                 return axis
         return self.free(first, taken)

@@ -1,7 +1,9 @@
-"""Speed of sums over pairs: python -m tests.bench.bench_pairs [gravity | integral | hermite | device ...] [--rounds N].
+"""Speed of sums over pairs: python -m tests.bench.bench_pairs [gravity | ladder | integral ...] [--rounds N].
 
 gravity: 16,384 bodies, one thread, processor time, in turn with Numba where that is installed: with fastmath, and with
-IEEE square root and division as the cell has them. integral: the Feynman loop integral in f64 and dd, Gflop/s by the
+IEEE square root and division as the cell has them. ladder: the same sums as one step of
+unrolling after the other, from one target and one source a turn to several of both, as ratios of the first.
+integral: the Feynman loop integral in f64 and dd, Gflop/s by the
 28 operations a point that its literature counts. hermite: a step in f64, mixed types and dd, with the error of the
 energy. device: registers, spilled bytes and static instructions of a pair on sm_90, counted in the PTX of the
 innermost loop, for which NVRTC must be installed. Figures are the best of the rounds.
@@ -11,6 +13,7 @@ import argparse
 import re
 import time
 from importlib.util import find_spec
+from itertools import product
 
 import numpy as np
 
@@ -32,6 +35,9 @@ ay += af * dy
 az += af * dz
 """
 BODIES = 16384
+LADDER = 4096
+DEVICE_RUNGS = [(1, 1), (4, 1), (4, 4), (8, 1)]
+RUNGS = [(lanes, sources) for lanes in (1, 4, 8, 16, 64) for sources in (1, 2, 4)]
 
 
 def best(contenders, rounds, clock=time.process_time):
@@ -89,6 +95,22 @@ def gravity(rounds):
             contenders["Numba IEEE"] = numba_gravity(given, False)
         for name, seconds in best(contenders, rounds).items():
             print(f"gravity {dtype} {name:15} {BODIES**2 / seconds / 1e9:6.2f} Ginteractions/s")
+
+
+def ladder(rounds):
+    """How many times as fast as one target and one source at a time: targets side by side and sources a turn."""
+    print("ladder, rsqrt      f32       f64   times as fast as one target and one source")
+    found = []
+    for dtype, sized in (("f32", np.float32), ("f64", np.float64)):
+        given = {name: values[:LADDER] for name, values in bodies(sized).items()}
+        machine, contenders = wb.trace(CELL.format(dtype=dtype, root="rsqrt")), {}
+        for lanes, sources in RUNGS:
+            rung = machine.with_choices(lanes=lanes, sources=sources)
+            contenders[lanes, sources] = lambda m=rung, g=given: m(**g, e2=1e-3, backend="openmp", threads=1)
+        found.append(best(contenders, rounds))
+    for lanes, sources in RUNGS:
+        first, second = (seconds[1, 1] / seconds[lanes, sources] for seconds in found)
+        print(f"targets {lanes:2} x sources {sources} {first:7.2f} {second:9.2f}")
 
 
 def integral(rounds):
@@ -153,20 +175,21 @@ def innermost(ptx):
 def device(rounds):
     """Nothing is timed: `rounds` is not needed."""
     del rounds
-    for dtype in ("f32", "f64"):
-        for root in ("rsqrt", "1 / sqrt"):
-            plan = wb.trace(CELL.format(dtype=dtype, root=root)).plan()
-            binary = compile_for_device(plan, render(plan, "cuda"), "sm_90")
-            (kernel,) = binary.resources
-            instructions, roots = innermost(binary.ptx)
-            spilled = kernel.spill_store_bytes + kernel.spill_load_bytes
-            print(
-                f"device sm_90 {dtype} {root:8}: {kernel.registers} registers, {spilled} bytes spilled, "
-                f"{instructions / roots:.0f} PTX instructions a pair ({roots} pairs a turn)"
-            )
+    for dtype, root, (targets, sources) in product(("f32", "f64"), ("rsqrt", "1 / sqrt"), DEVICE_RUNGS):
+        machine = wb.trace(CELL.format(dtype=dtype, root=root))
+        plan = machine.with_choices(targets=targets, sources=sources).plan()
+        binary = compile_for_device(plan, render(plan, "cuda"), "sm_90")
+        (kernel,) = binary.resources
+        instructions, roots = innermost(binary.ptx)
+        spilled = kernel.spill_store_bytes + kernel.spill_load_bytes
+        print(
+            f"device sm_90 {dtype} {root:8} targets {targets} x sources {sources}: "
+            f"{kernel.registers} registers, {spilled} bytes spilled, "
+            f"{instructions / roots:.0f} PTX instructions a pair ({roots} pairs a turn)"
+        )
 
 
-TABLES = {"gravity": gravity, "integral": integral, "hermite": mixed_hermite, "device": device}
+TABLES = {"gravity": gravity, "ladder": ladder, "integral": integral, "hermite": mixed_hermite, "device": device}
 
 
 def main():

@@ -7,6 +7,7 @@ from workbench.graph import Graph
 from workbench.planning import Choices, Meaning, PlanChoices, Storage, plan_graph
 from workbench.planning.choices import LoopChoices
 from workbench.planning.loop_keys import loop_names
+from workbench.planning.tunables import folds_along_axes
 
 PRESETS = ("cost", "as_delayed", "as_manifest")
 
@@ -45,6 +46,11 @@ def random_choices(graph: Graph, seed):
         loops=rng.choice(("together", "together", "apart")),
         stages=rng.random() < 0.5,
     )
+    if folds_along_axes(plan):
+        folds = random.Random(f"folds {seed}")
+        chosen = chosen.changed(
+            lanes=folds.choice((0, 0, 1, 4, 5, 32)), targets=folds.choice((1, 1, 2, 3)), sources=folds.choice((1, 2, 3))
+        )
     choices = Choices(meaning, chosen)
     plan = plan_graph(graph, choices)
     for key in loop_names(plan) if rng.random() < 0.5 else ():

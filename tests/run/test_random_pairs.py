@@ -1,5 +1,7 @@
 """Random programs of pairs: bits of the reference on every backend, any number of threads; how exact sums are."""
 
+import random
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -19,7 +21,8 @@ PAIR_ULP = 2.0**-104  # of dd, in units of which bounds of its functions count
 def check(backend, level, pairs):
     """Programs of several pairs at once, so that the compiler works in parallel; sets of no element are called."""
     some = [each for each in pairs if 0 not in each.lengths]
-    programs = optimised(backend, level).compile_many([plan_graph(each.machine.graph) for each in some])
+    plans = [plan_graph(each.machine.graph, each.machine.choices) for each in some]
+    programs = optimised(backend, level).compile_many(plans)
     compared = [(each, program) for each, program in zip(some, programs, strict=True)]
     compared += [(each, None) for each in pairs if 0 in each.lengths]
     for each, program in compared:
@@ -40,6 +43,19 @@ def test_random_pairs_have_the_bits_of_the_reference(backend):
 @pytest.mark.parametrize("backend", COMPARED)
 def test_many_random_pairs_have_the_bits_of_the_reference(backend, proof_seeds):
     check(backend, "3", [random_pairs(seed) for seed in proof_seeds])
+
+
+@pytest.mark.proof(seeds=range(400, 460), batch=20, sample=10)
+@pytest.mark.parametrize("backend", COMPARED)
+def test_pairs_have_the_bits_of_the_reference_however_they_are_unrolled(backend, proof_seeds):
+    check(backend, "3", [unrolled(seed) for seed in proof_seeds])
+
+
+def unrolled(seed):
+    """Random pairs of a machine with numbers of targets side by side, or a thread, and of sources a turn."""
+    pairs, draw = random_pairs(seed), random.Random(seed)
+    lanes, targets, sources = draw.choice((1, 3, 4, 16, 64, 256)), draw.randint(1, 8), draw.randint(1, 8)
+    return replace(pairs, machine=pairs.machine.with_choices(lanes=lanes, targets=targets, sources=sources))
 
 
 def check_particles(backend, level, programs):

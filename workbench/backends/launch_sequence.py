@@ -52,7 +52,7 @@ def launches_of(step: StepLaunches, layout: Layout, choices: PlanChoices) -> tup
 def _launches(code: LaunchCode, extents: tuple[int, ...], choices: DeviceChoices) -> list[DeviceLaunch]:
     match code.kind:
         case "cells":
-            grid, block = _cells_shape(extents, code.grown, choices)
+            grid, block = _cells_shape(extents, code.grown, choices, code.targets)
         case "chunks":
             grid, block = _chunks_shape(extents, choices)
         case "ghosts":
@@ -81,14 +81,14 @@ def index_type(layouts: Iterable[Layout]) -> str:
 
 
 def _cells_shape(
-    extents: tuple[int, ...], grown: Margins, choices: DeviceChoices
+    extents: tuple[int, ...], grown: Margins, choices: DeviceChoices, targets: int
 ) -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Tiles of a row's cells, of several rows where these are short."""
+    """Tiles of a row's cells, of several rows where these are short; a thread has a cell in `targets` of them."""
     sizes = [n + below + above for n, (below, above) in zip(extents, grown, strict=True)]
     rows, width = prod(sizes[:-1]), sizes[-1]
     across = min(choices.block, _power_of_two(width))
     down = min(choices.block // across, _power_of_two(rows))
-    wide = _blocks(_divide_up(width, across), choices)
+    wide = _blocks(_divide_up(width, across * targets), choices)
     tall = min(_divide_up(rows, down), _MOST_BLOCKS_DOWN)
     if choices.grid:
         tall = min(tall, max(choices.grid // wide, 1))

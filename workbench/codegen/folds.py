@@ -15,12 +15,14 @@ from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
 from workbench.planning.axes import kept_axes, listed
 from workbench.planning.plan import Subkernel
+from workbench.planning.tunables import MOST_UNROLLED
 
 FEW_LANES = 16
 MANY_LANES = 128
 """Lanes side by side where kept cells follow each other in memory: the more, the longer each run of memory."""
 
-FOLD_NAMES = frozenset({"kept", "lanes", "low", "high", "axis", "folded"})
+_UNROLLED = {"number", "source_at", "target", "own_cells", *(f"source_{number}" for number in range(MOST_UNROLLED))}
+FOLD_NAMES = frozenset({"kept", "lanes", "low", "high", "axis", "folded"} | _UNROLLED)
 """Names that no value may have in a text that folds."""
 
 
@@ -52,7 +54,7 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
         Pointer(p.name, f"const {type_name(writer.nodes[p.node].value_type)}*", p.array, p.move) for p in code.pointers
     )
     loop, kept = listed(subkernel.axes, writer.dim), kept_axes(subkernel, writer.dim)
-    lanes = MANY_LANES if kept[-1] == loop[-1] else FEW_LANES
+    lanes = writer.plan.choices.plan.folds.lanes or (MANY_LANES if kept[-1] == loop[-1] else FEW_LANES)
     sweep = Sweep(
         "",
         subkernel.name,
@@ -78,4 +80,9 @@ def folding_of(writer: KernelWriter, subkernel: Subkernel, values: tuple[FoldedV
     """Return what is kept and what is folded, as numbers of the loop's axes."""
     loop, kept = listed(subkernel.axes, writer.dim), kept_axes(subkernel, writer.dim)
     folded = tuple(loop.index(axis) for axis in subkernel.reduced)
-    return Folding(writer.shape_name(kept), tuple(loop.index(axis) for axis in kept), folded, lanes, values)
+    shape, numbers, choices = (
+        writer.shape_name(kept),
+        tuple(loop.index(axis) for axis in kept),
+        writer.plan.choices.plan,
+    )
+    return Folding(shape, numbers, folded, lanes, values, choices.folds.targets, choices.folds.sources)

@@ -51,7 +51,8 @@ class FoldedValue:
 class Folding:
     """How a loop folds: over the cells of `shape`, `lanes` of the last kept axis side by side.
 
-    kept and folded: numbers of the loop's axes.
+    kept and folded: numbers of the loop's axes. targets: kept cells a thread of a device. sources: cells of the last
+    folded axis a turn.
     """
 
     shape: str
@@ -59,6 +60,8 @@ class Folding:
     folded: tuple[int, ...]
     lanes: int
     values: tuple[FoldedValue, ...]
+    targets: int = 1
+    sources: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@
                     ├─ device    how loops are spread over the blocks of a GPU
                     ├─ build     what the compiler is told
                     ├─ tiling    how steps follow each other
+            ├─ folds     how sums over axes and over pairs are unrolled
                     └─ loops     launch numbers of single loops
 
 `workbench.planning.tunables` lists what each of them may be.
@@ -112,6 +113,20 @@ class TilingChoices:
 
 
 @dataclass(frozen=True, slots=True)
+class FoldChoices:
+    """How loops that fold along axes are unrolled; the order in which anything is added stays.
+
+    Kept cells, of pairs the targets, are those that results have; folded ones, of pairs the sources, follow each other.
+    lanes: kept cells side by side in a CPU's vectors, 0 for automatic. targets: kept cells a thread of a device.
+    sources: folded cells a turn of the loop over them.
+    """
+
+    lanes: int = 0
+    targets: int = 1
+    sources: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class LoopChoices:
     """Launch numbers of one loop on a device, as in DeviceChoices; None: those of all loops."""
 
@@ -133,6 +148,7 @@ class PlanChoices:
     device: DeviceChoices = DeviceChoices()
     build: BuildChoices = BuildChoices()
     tiling: TilingChoices = TilingChoices()
+    folds: FoldChoices = FoldChoices()
     loops: tuple[tuple[str, LoopChoices], ...] = ()
 
     def __post_init__(self) -> None:
@@ -174,7 +190,7 @@ class PlanChoices:
         return max([self.device.block, *(numbers.block or 0 for _, numbers in self.loops)])
 
 
-_SECTIONS = ("values", "barriers", "cpu", "device", "build", "tiling")
+_SECTIONS = ("values", "barriers", "cpu", "device", "build", "tiling", "folds")
 
 
 @dataclass(frozen=True, slots=True)

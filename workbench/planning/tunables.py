@@ -26,12 +26,14 @@ from workbench.planning.sites import barrier_sites, storage_sites
 
 Setting = bool | int | str | tuple[str, ...] | tuple[int, ...] | None
 Needs = Literal["threads", "blocks", "any"]
-Section = Literal["C", "G", "M", "S", "L", "T", "B", ""]
-"""Of the genome: CPU, grid, Manifest, synchronisation, loops, tiling, build; "" for what the others say instead."""
+Section = Literal["C", "G", "M", "S", "L", "T", "F", "B", ""]
+"""Of the genome: CPU, grid, Manifest, synchronisation, loops, tiling, folds, build; "" for what the others say."""
 
 MOST = 65535
 MOST_THREADS = 1024  # in a block
 MOST_SIZE = 8  # of a tower's diamond
+MOST_LANES = 256
+MOST_UNROLLED = 8
 _BARRIERS = 0.02  # of random values have one on each side
 _LOOPS = 0.2  # of random loops have numbers of their own
 _FLAGS = (("-O2", "-O3"), ("-funroll-loops", "-fno-unroll-loops"), ("-fprefetch-loop-arrays",))
@@ -214,11 +216,21 @@ TUNABLES: tuple[Tunable, ...] = (
     _row("T", "any", "tiling.widths", _D.tiling.widths, Tuples(0, MOST)),
     _row("T", "blocks", "tiling.diamond_size", _D.tiling.diamond_size, Numbers(0, MOST_SIZE)),
     _row("T", "blocks", "tiling.column_threads", _D.tiling.column_threads, Numbers(0, MOST_THREADS)),
+    _row("F", "threads", "folds.lanes", _D.folds.lanes, Numbers(0, MOST_LANES)),
+    _row("F", "blocks", "folds.targets", _D.folds.targets, Numbers(1, MOST_UNROLLED)),
+    _row("F", "any", "folds.sources", _D.folds.sources, Numbers(1, MOST_UNROLLED)),
     _row("B", "threads", "build.flags", _D.build.flags, _FLAG_RULE, _TRIED_FLAGS),
     _row("B", "threads", "build.compiler", _D.build.compiler, Words(get_args(CompilerKind)), ("",)),
     _row("B", "threads", "build.vector_width", _D.build.vector_width, Words((0, 128, 256, 512)), (0, 128, 256, 512)),
 )
 """What every program has; `tunables_of` adds those of a plan's values and loops."""
+
+UNROLLED: Mapping[str, tuple[int, ...]] = {
+    "lanes": (0, 4, 8, 16, 32, 64, 128),
+    "targets": (1, 2, 4, 8),
+    "sources": (1, 2, 4, 8),
+}
+"""What is worth trying in plans that fold along axes; in others these numbers change nothing."""
 
 _LOOP_NUMBERS = {"grid": Numbers(0, MOST, absent=True), "block": Numbers(1, MOST_THREADS, absent=True)}
 _LOOP_SENSIBLE = {"grid": (None, *_GRIDS), "block": (None, *_BLOCKS)}
@@ -237,8 +249,15 @@ def tunables_of(plan: Plan, runs_on: Literal["threads", "blocks", "nothing", ""]
 
     runs_on: what counts on a backend that runs on this only (`workbench.backends.registry.Row`); "" for everything.
     """
-    found = (*TUNABLES, *value_tunables(plan.graph), *loop_tunables(loop_names(plan)))
+    folds = folds_along_axes(plan)
+    general = (replace(r, sensible=UNROLLED[r.name]) if folds and r.section == "F" else r for r in TUNABLES)
+    found = (*general, *value_tunables(plan.graph), *loop_tunables(loop_names(plan)))
     return tuple(each for each in found if each.needs == "any" or not runs_on or each.needs == runs_on)
+
+
+def folds_along_axes(plan: Plan) -> bool:
+    """Whether some loop folds along axes, as sums over pairs do."""
+    return any(subkernel.reduced for kernel in plan.kernels for subkernel in kernel.observed.subkernels)
 
 
 def value_tunables(graph: Graph) -> tuple[Tunable, ...]:

@@ -28,6 +28,7 @@ SECTIONS: Mapping[str, Section] = {
     "barriers": "S",
     "loops": "L",
     "tiling": "T",
+    "folds": "F",
     "build": "B",
 }
 """Names of the genome's sections, for `only`."""
@@ -38,7 +39,7 @@ _SHAPING = (
     "diamond_size",
     "column_threads",
 )  # and storage and barriers: they decide whether there is a plan
-_RANKS: Mapping[Section, int] = {"C": 0, "G": 0, "T": 0, "B": 1, "L": 1, "M": 2, "S": 3, "": 4}
+_RANKS: Mapping[Section, int] = {"C": 0, "G": 0, "T": 0, "F": 1, "B": 1, "L": 1, "M": 2, "S": 3, "": 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +101,11 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
 
     A schedule of several steps with the sizes of its tiles is among them where the program can be planned by one.
 
-    only: names of tunables, or of sections ("cpu", "device", "storage", "barriers", "loops", "tiling", "build",
-    "precision"); fixed: the same, left as they are. most_threads: values of `threads` above it are not tried (0: all).
-    tree: what depends on what, as `machine_tree` reads it. longest: as in `tile_tunables`. compilers: kinds that
-    work here beside the first that does. bound: for the error of results; above 0 the types of named values are in the
-    space too. Raises TuningError for a name that means nothing, PlanError if the choices
-    cannot be met.
+    only: names of tunables, or of sections ("cpu", "device", "storage", "barriers", "loops", "tiling", "folds",
+    "build", "precision"); fixed: the same, left as they are. most_threads: values of `threads` above it are not tried
+    (0: all). tree: what depends on what, as `machine_tree` reads it. longest: as in `tile_tunables`. compilers: kinds
+    that work here beside the first that does. bound: for the error of results; above 0 the types of named values are in
+    the space too. Raises TuningError for a name that means nothing, PlanError if the choices cannot be met.
     """
     plan = plan_for(graph, choices, backend)
     base = replace(choices, plan=replace(decided(plan), values=replace(decided(plan).values, hints=False)))

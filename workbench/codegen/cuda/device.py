@@ -27,8 +27,8 @@ class DeviceSweep:
     """The kernel of one sub-kernel; with partials, 16 threads do a chunk of a row, else one thread does a cell.
 
     `moves` are the linear indices of rows away from the cell's. rank: number of the loop's axes. shapes: further
-    parameters, of arrays with other axes. folding: of a loop that folds, where one thread does a cell that is kept and
-    `cell` is the text of one folded cell. outside: as in Sweep. scatters: as one kernel of a Scatter.
+    parameters, of arrays with other axes. folding: of a loop that folds, where one thread does its targets, cells that
+    are kept, and `cell` is the text of one folded cell. outside: as in Sweep. scatters: as one kernel of a Scatter.
     """
 
     name: str = field(compare=False)
@@ -144,7 +144,8 @@ class LaunchCode:
     its only array into Globals slot `slot`, in several launches; "scalars" one thread; "stage" a block a tower.
     `fresh` are the arrays, by number, that are written and not read: what else they held before is of no use.
     `loop` is the key of a loop over cells, by which choices may give it a grid and a block of its own. axes: of the
-    cells that threads share out; shapes: those whose shapes the kernel gets, in order.
+    cells that threads share out; shapes: those whose shapes the kernel gets, in order. targets: cells that a thread
+    of kind "cells" does side by side.
     """
 
     kernel: str
@@ -157,6 +158,7 @@ class LaunchCode:
     loop: str = ""
     axes: Axes = ()
     shapes: tuple[Axes, ...] = ((),)
+    targets: int = 1
 
 
 @dataclass(frozen=True, slots=True)

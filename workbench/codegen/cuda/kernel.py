@@ -232,6 +232,8 @@ class _DeviceWriter(KernelWriter):
         arrays = self._arrays(subkernel, names, numbered)
         outputs = tuple(home.node for home in subkernel.outputs)
         lanes = [names.claim(f"{self.value_name(node, numbered)}_lane") for node in outputs]
+        targets = self.plan.choices.plan.folds.targets
+        place = "[target]" if targets > 1 else ""
         trees = [names.claim(f"{self.value_name(node, numbered)}_trees") for node in outputs]
         operands = {node: self.nodes[node].operands[0] for node in outputs}
         roots = tuple(dict.fromkeys(operands.values()))
@@ -244,7 +246,7 @@ class _DeviceWriter(KernelWriter):
         statements, values = list(code.cell), list[FoldedValue]()
         for home, lane, tree, array in zip(subkernel.outputs, lanes, trees, arrays.targets, strict=True):
             partial, result = self.partial(home.node, lane, tree), results[operands[home.node]]
-            text = f"{lane} = {partial.combine}()({lane}, {result.text});"
+            text = f"{lane}{place} = {partial.combine}()({lane}{place}, {result.text});"
             statements.append(Statement(text, tuple(sorted({home.node, *result.nodes}))))
             values.append(FoldedValue(tree, lane, partial.type, partial.combine, partial.identity, "", array))
         shapes = self.shapes_in((*(a.node for a in code.arrays), *outputs), subkernel.axes)
@@ -275,6 +277,7 @@ class _DeviceWriter(KernelWriter):
             fresh=tuple(k for k, o in enumerate(arrays.operands) if o.index not in read_slots),
             loop=loop_key(self.kernel, subkernel),
             axes=kept_axes(subkernel, self.dim),
+            targets=targets,
             shapes=self.launch_shapes(subkernel.axes, shapes),
         )
 

@@ -4,6 +4,14 @@
 
 #include "stencil_cuda.h"
 
+// In front of a loop: make n turns of it one, in their order.
+#define STENCIL_PRAGMA(text) _Pragma(#text)
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#define STENCIL_UNROLL(n) STENCIL_PRAGMA(GCC unroll n)
+#else
+#define STENCIL_UNROLL(n) STENCIL_PRAGMA(unroll n)
+#endif
+
 namespace stencil {
 
 constexpr int DEEPEST = 48;  // complete subtrees of a tree at a time: one more than it takes for 2^47 leaves

@@ -13,7 +13,7 @@ from workbench.backends.processor import available_threads
 from workbench.backends.registry import SHOWN, names_with_text, row_of
 from workbench.errors import RunError, StencilError
 from workbench.planning.plan import Plan
-from workbench.planning.tunables import TUNABLES, set_by_name, tunable
+from workbench.planning.tunables import TUNABLES, UNROLLED, folds_along_axes, set_by_name, tunable
 from workbench.run.simulation import Simulation
 from workbench.views.drawing.shapes import to_png, to_svg
 from workbench.views.inspection.following import inspect_machine
@@ -111,6 +111,11 @@ class LaunchView:
         return "\n".join(text for text in told if text)
 
     @property
+    def folds(self) -> bool:
+        """Whether some loop folds along axes, so that lanes, targets and sources count."""
+        return folds_along_axes(self.inspection.plan)
+
+    @property
     def on_device(self) -> bool:
         """Whether blocks are shown, and not CPU threads."""
         return row_of(self.backend).runs_on == "blocks"
@@ -130,10 +135,17 @@ class LaunchView:
         tile: int | None = None,
         block: int | None = None,
         grid: int | None = None,
+        lanes: int | None = None,
+        targets: int | None = None,
+        sources: int | None = None,
     ) -> None:
-        """Spread the work otherwise; 0 is automatic. Raises PlanError for what cannot be launched."""
+        """Spread the work otherwise; 0 is automatic. Raises PlanError for what cannot be launched.
+
+        lanes, targets and sources unroll loops that fold along axes, as sums over pairs.
+        """
         choices = self.inspection.choices
         asked = {"threads": threads, "tile": tile, "block": block, "grid": grid}
+        asked |= {"lanes": lanes, "targets": targets, "sources": sources}
         wanted = {name: number for name, number in asked.items() if number is not None}
         plan = set_by_name(choices.plan, TUNABLES, wanted)
         self.inspection.choose(replace(choices, plan=plan))
@@ -258,5 +270,5 @@ def thread_options() -> tuple[int, ...]:
 
 
 def number_options(name: str) -> tuple[int, ...]:
-    """Blocks of a grid, threads a block or rows a task to choose from; 0 is automatic."""
-    return tuple(number for number in tunable(name).sensible if isinstance(number, int))
+    """Blocks of a grid, threads a block, rows a task or how folds are unrolled; 0 is automatic."""
+    return UNROLLED.get(name) or tuple(number for number in tunable(name).sensible if isinstance(number, int))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -24,6 +25,9 @@ _EXAMPLES = """examples:
   workbench compile heat.txt -o heat   graph, plan and C++ text of a cell, as files
   workbench cuda-check           registers and spills of hydro's sub-kernels for sm_90, without a GPU
 """
+
+_QUICK_SECONDS = 180  # of a quick exam
+_INCOMPLETE = 3
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -112,7 +116,10 @@ def _add_exam(exam: argparse.ArgumentParser) -> None:
     exam.add_argument("--no-checks", action="store_true", help="errors and their orders only")
     exam.add_argument("--threads", type=int, default=0, metavar="N", help="of each run on the CPU; default all")
     exam.add_argument("--genomes", type=int, default=10, metavar="N", help="random genomes that must change no bit")
-    exam.add_argument("--quick", action="store_true", help="small grids and two genomes; says how long it will take")
+    exam.add_argument(
+        "--quick", action="store_true", help=f"small grids, two genomes, at most {_QUICK_SECONDS} seconds"
+    )
+    exam.add_argument("--seconds", type=float, metavar="N", help="end then, with what is done; default none")
     exam.add_argument("--results", type=Path, metavar="FILE", help="keep each error there and measure none twice")
     exam.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     exam.add_argument(
@@ -174,7 +181,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status. `arguments` defaults to those of the process.
 
     0: done. 1: the command could not do what was asked, and said why. 2: the command line makes no sense (argparse
-    exits). 130: interrupted.
+    exits). 3: an exam ended before all was examined, and nothing has failed. 130: interrupted.
     """
     parser = build_parser()
     parsed = parser.parse_args(arguments)
@@ -264,10 +271,13 @@ def _exam(parsed: argparse.Namespace) -> int:
         placements=parsed.placements or PLACEMENTS,
         checks=not parsed.no_checks,
         threads=parsed.threads,
+        seconds=parsed.seconds or (_QUICK_SECONDS if parsed.quick else math.inf),
     )
     exam = run_exam(course, _say, Results(parsed.results) if parsed.results else None)
     if parsed.json:
         parsed.json.write_text(json.dumps(exam.to_dict(), indent=1), encoding="utf-8")
+    if exam.left and not exam.failures:
+        return 130 if exam.interrupted else _INCOMPLETE
     return 0 if exam.passed else 1
 
 

@@ -12,6 +12,7 @@ from workbench.errors import StencilError
 from workbench.experiments.exam import (
     SCHEMES,
     Course,
+    Exam,
     Results,
     Series,
     accuracy,
@@ -21,7 +22,7 @@ from workbench.experiments.exam import (
     run_exam,
 )
 from workbench.experiments.exam.accuracy import Setting
-from workbench.experiments.exam.course import Pace, duration_text
+from workbench.experiments.exam.ending import Pace, duration_text, interrupted_after
 from workbench.experiments.exam.invariance import Place
 from workbench.planning.genome import choices_of
 from workbench.planning.tunables import tunable
@@ -147,6 +148,7 @@ def test_orders_of_known_errors():
     [
         ({"dims": (4,)}, r"dims=\(4,\)"),
         ({"dims": ()}, "dims"),
+        ({"seconds": 0.0}, r"seconds=0.0 is no time"),
         ({"dtype": "f16"}, "dtype='f16'"),
         ({"schemes": ("magic",)}, "no scheme 'magic'"),
         ({"placements": ("upside down",)}, "no placement 'upside down'"),
@@ -205,7 +207,7 @@ def test_the_command_writes_its_figures(tmp_path, capsys):
 
 def test_time_left_is_told_while_it_lasts():
     now, told = [0.0], []
-    pace = Pace(2, 4, told.append, lambda: now[0])
+    pace = Pace((2, 4), told.append, lambda: now[0])
     for seconds in (4, 4, 30, 30, 3, 100):
         now[0] += seconds
         pace.done()
@@ -214,4 +216,59 @@ def test_time_left_is_told_while_it_lasts():
         "  3 of 6 parts in 38 s, about 90 s left",
         "  4 of 6 parts in 68 s, about 60 s left",
     ]
+    now[0], told[:] = 0.0, []
+    pace = Pace((2, 1, 2), told.append, lambda: now[0])  # the last kind takes as the one before until one is done
+    for seconds in (6, 6, 10, 40):
+        now[0] += seconds
+        pace.done()
+    assert [line.partition("about ")[2] for line in told] == ["24 s left", "18 s left", "20 s left", "40 s left"]
     assert [duration_text(s) for s in (99.4, 600, 9000)] == ["99 s", "10 min", "2.5 h"]
+
+
+COURSE = {"dims": (1,), "backend": "reference", "schemes": ("mc",), "problems": ("entropy", "sound")}
+
+
+@pytest.mark.parametrize(("seconds", "why"), [(40.0, "its time of 40 s was over"), (math.inf, "interrupted")])
+def test_an_exam_that_ends_early_is_of_what_was_done(monkeypatch, seconds, why):
+    """The second series is broken off, as by Ctrl-C or the timer: it is among what was not examined."""
+    now, lines = [0.0], []
+
+    def measure(setting, machine, cells, threads):
+        now[0] += 15.0
+        if now[0] > 40.0:
+            raise KeyboardInterrupt
+        return 1 / cells**2
+
+    monkeypatch.setattr(course, "measure_error", measure)
+    monkeypatch.setattr(course, "Pace", lambda counts, say: Pace(counts, say, lambda: now[0]))
+    exam = run_exam(resolutions=(16, 32), seconds=seconds, say=lines.append, **COURSE)
+    assert (len(exam.checks), len(exam.series), exam.failures, exam.passed) == (1, 1, 0, False)
+    assert exam.left == ("1-D coaxial sound, mc",)
+    first, second = exam.verdict().splitlines()
+    assert first.startswith(f"exam not complete ({why}), nothing failed so far: 1 checks, 1 series")
+    assert second == "not examined: 1 of 3 parts: 1-D coaxial sound, mc"
+    assert ("3 parts, in 40 s at most" in lines) == (seconds == 40.0)
+    assert json.loads(json.dumps(exam.to_dict(), allow_nan=False))["left"] == ["1-D coaxial sound, mc"]
+
+
+def test_the_timer_interrupts_what_runs():
+    def work_for_ever():
+        with interrupted_after(0.01):
+            while True:
+                pass
+
+    with pytest.raises(KeyboardInterrupt):
+        work_for_ever()
+
+
+@pytest.mark.parametrize(("interrupted", "status"), [(False, 3), (True, 130)])
+def test_the_command_tells_an_exam_that_is_not_complete(monkeypatch, interrupted, status):
+    asked = []
+
+    def take(course, say, results):
+        asked.append(course.seconds)
+        return Exam(course, "reference", (), (), ("1-D reference",), interrupted)
+
+    monkeypatch.setattr("workbench.experiments.exam.run_exam", take)
+    assert [main(["exam", *options]) for options in (["--quick"], ["--quick", "--seconds", "9"], [])] == [status] * 3
+    assert asked == [180, 9.0, math.inf]

@@ -5,19 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
+from math import inf
 from typing import Any
 
 from workbench.backends.registry import select_backend
 from workbench.errors import StencilError
 from workbench.experiments.exam.accuracy import PROBLEMS, SCHEMES, Series, Setting, measure_error, measure_series
-from workbench.experiments.exam.invariance import Check, Place, checks_of
+from workbench.experiments.exam.ending import Pace, Say, duration_text, interrupted_after
+from workbench.experiments.exam.invariance import Check, Place, check_genome, checks_of
 from workbench.experiments.exam.results import Results
 from workbench.machine import Machine
 
 RESOLUTIONS = (16, 32, 64, 128, 256, 512, 1024)
 PLACEMENTS = ("coaxial", "oblique")
-SAY_SECONDS = 5.0  # between two words on the time left
-Say = Callable[[str], None]
+_NAMED = 4  # parts that were not examined, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Course:
 
     resolutions: cells to a unit of length. oblique_resolutions: the same for oblique flows. schemes, problems and
     placements: the series of errors. checks: whether what must hold to the bit is looked at too; genomes: on how many
-    random genomes. threads: of each run on the CPU, 0 for all.
+    random genomes. threads: of each run on the CPU, 0 for all. seconds: after which the exam ends, with what is done.
     """
 
     dims: tuple[int, ...] = (1, 2, 3)
@@ -40,8 +42,11 @@ class Course:
     placements: tuple[str, ...] = PLACEMENTS
     checks: bool = True
     threads: int = 0
+    seconds: float = inf
 
     def __post_init__(self) -> None:
+        if not self.seconds > 0:
+            raise StencilError(f"seconds={self.seconds!r} is no time for an exam", advice="Pass a positive number.")
         if not self.dims or not set(self.dims) <= {1, 2, 3}:
             raise StencilError(f"dims={self.dims!r} cannot be examined", advice="Use some of 1, 2 and 3.")
         if self.dtype not in ("f32", "f64"):
@@ -77,17 +82,19 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Exam:
-    """What came out."""
+    """What came out. `left`: names of the parts that were not examined, by Ctrl-C or as the time was over."""
 
     course: Course
     backend: str
     checks: tuple[Check, ...]
     series: tuple[Series, ...]
+    left: tuple[str, ...] = ()
+    interrupted: bool = False
 
     @property
     def passed(self) -> bool:
-        """Whether every check holds and every required order is reached."""
-        return self.failures == 0
+        """Whether all was examined, every check holds and every required order is reached."""
+        return self.failures == 0 and not self.left
 
     @property
     def failures(self) -> int:
@@ -101,9 +108,16 @@ class Exam:
         return str(self)
 
     def verdict(self) -> str:
-        """One line."""
-        count = f"{len(self.checks)} checks, {len(self.series)} series of errors on {self.backend}"
-        return f"exam {'passed' if self.passed else f'FAILED {self.failures} times'}: {count}, {self.course.dtype}"
+        """One line, and one more for what was not examined."""
+        count = f"{len(self.checks)} checks, {len(self.series)} series of errors on {self.backend}, {self.course.dtype}"
+        if not self.left:
+            return f"exam {'passed' if self.passed else f'FAILED {self.failures} times'}: {count}"
+        parts = len(self.checks) + len(self.series) + len(self.left)
+        so_far = f"FAILED {self.failures} times so far" if self.failures else "nothing failed so far"
+        named, more = ", ".join(self.left[:_NAMED]), len(self.left) - _NAMED
+        why = "interrupted" if self.interrupted else f"its time of {duration_text(self.course.seconds)} was over"
+        rest = f"{named} and {more} more" if more > 0 else named
+        return f"exam not complete ({why}), {so_far}: {count}\nnot examined: {len(self.left)} of {parts} parts: {rest}"
 
     def to_dict(self) -> dict[str, Any]:
         """All figures, for JSON."""
@@ -112,41 +126,15 @@ class Exam:
             for s in self.series
         ]
         checks = [asdict(check) for check in self.checks]
-        return {"passed": self.passed, "course": asdict(self.course), "checks": checks, "series": series}
-
-
-class Pace:
-    """Says now and then how much is done and how long the rest will take, if parts of a kind take alike."""
-
-    def __init__(self, checks: int, series: int, say: Say, clock: Callable[[], float] = time.perf_counter) -> None:
-        self._checks, self._parts, self._say, self._clock = checks, checks + series, say, clock
-        self._begin = self._told = clock()
-        self._finished: list[float] = []  # seconds from the beginning
-
-    def done(self) -> None:
-        """One part more."""
-        now = self._clock()
-        self._finished.append(now - self._begin)
-        if now - self._told < SAY_SECONDS or len(self._finished) == self._parts:
-            return
-        self._told = now
-        spent = f"{len(self._finished)} of {self._parts} parts in {duration_text(now - self._begin)}"
-        self._say(f"  {spent}, about {duration_text(self._left())} left")
-
-    def _left(self) -> float:
-        """Of each kind as many seconds as those of it took that are done; of series, before the first, as checks."""
-        count, seconds = len(self._finished), self._finished[-1]
-        if count <= self._checks:
-            return seconds / count * (self._parts - count)
-        before = self._finished[self._checks - 1] if self._checks else 0.0
-        return (seconds - before) / (count - self._checks) * (self._parts - count)
-
-
-def duration_text(seconds: float) -> str:
-    """ "40 s", "3 min", "2.5 h"."""
-    if seconds < 99.5:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 99.5 * 60 else f"{seconds / 3600:.2g} h"
+        course = {**asdict(self.course), "seconds": None if self.course.seconds == inf else self.course.seconds}
+        return {
+            "passed": self.passed,
+            "course": course,
+            "checks": checks,
+            "series": series,
+            "left": list(self.left),
+            "interrupted": self.interrupted,
+        }
 
 
 def run_exam(
@@ -158,31 +146,55 @@ def run_exam(
     """Take the exam; `options` are those of `Course`. `say` gets each line as soon as it is known, and the time left.
 
     results: errors that are there are not measured again, new ones are added and told one by one. Nothing is raised for
-    a bad mark: look at `passed`. StencilError for options that make no sense.
+    a bad mark: look at `passed`. After `seconds` of the course, or Ctrl-C, the exam is of the parts that were done, and
+    says which were not. StencilError for options that make no sense.
     """
     course = course or Course(**options)
     backend = select_backend(course.backend).name
-    checks, series = [], []
     jobs = checks_of(Place(backend, course.dtype), course.dims, course.genomes) if course.checks else []
     settings = course.settings(backend)
-    pace = Pace(len(jobs), len(settings), say)
-    for function, *arguments in jobs:
-        checks.append(function(*arguments))
-        say(str(checks[-1]))
-        pace.done()
 
     def measure(setting: Setting, machine: Machine, cells: int) -> float:
         if results is None:
             return measure_error(setting, machine, cells, course.threads)
         return _measure_once(setting, machine, cells, course.threads, results, say)
 
-    for setting, resolutions in settings:
-        series.append(measure_series(setting, resolutions, measure=measure))
-        say(str(series[-1]))
-        pace.done()
-    exam = Exam(course, backend, tuple(checks), tuple(series))
+    kinds: list[list[_Part]] = [
+        [_of_check(*job) for job in jobs if job[0] is not check_genome],
+        [(str(setting), partial(measure_series, setting, grids, measure=measure)) for setting, grids in settings],
+        [_of_check(*job) for job in jobs if job[0] is check_genome],  # which are the longest: each is a program
+    ]
+    parts = [part for kind in kinds for part in kind]
+    done: list[Check | Series] = []
+    interrupted = False
+    pace = Pace([len(kind) for kind in kinds], say)
+    if course.seconds < inf:
+        say(f"{len(parts)} parts, in {duration_text(course.seconds)} at most")
+    try:
+        with interrupted_after(course.seconds):
+            for _, examine in parts:
+                done.append(examine())
+                say(str(done[-1]))
+                pace.done()
+                if pace.seconds >= course.seconds:
+                    break
+    except KeyboardInterrupt:
+        interrupted = pace.seconds < course.seconds
+    left = tuple(name for name, _ in parts[len(done) :])
+    checks = tuple(one for one in done if isinstance(one, Check))
+    series = tuple(one for one in done if isinstance(one, Series))
+    exam = Exam(course, backend, checks, series, left, interrupted and bool(left))
     say(exam.verdict())
     return exam
+
+
+_Part = tuple[str, Callable[[], Check | Series]]
+
+
+def _of_check(function: Callable[..., Check], place: Place, dim: int, *seed: int) -> _Part:
+    """A check with a name that it has before it is done."""
+    words = " ".join([function.__name__.removeprefix("check_"), *map(str, seed)])
+    return f"{dim}-D {words}", partial(function, place, dim, *seed)
 
 
 def _measure_once(setting: Setting, machine: Machine, cells: int, threads: int, results: Results, say: Say) -> float:

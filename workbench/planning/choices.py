@@ -7,7 +7,7 @@
                     ├─ device    how loops are spread over the blocks of a GPU
                     ├─ build     what the compiler is told
                     ├─ tiling    how steps follow each other
-            ├─ folds     how sums over axes and over pairs are unrolled
+                    ├─ folds     how sums over axes and over pairs are unrolled
                     └─ loops     launch numbers of single loops
 
 `workbench.planning.tunables` lists what each of them may be.

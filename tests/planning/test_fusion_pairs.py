@@ -18,6 +18,8 @@ from workbench.language import (
     maximum,
     multiply,
     replicate,
+    scan,
+    scatter,
     windows,
     zip_with,
 )
@@ -122,6 +124,14 @@ EXPLAINED = [
     (lambda x, y, p: (np.exp(y) + 1, np.exp(y) * 2), (1, 0), "two uses in one loop share it"),
     (lambda x, y, p: np.sum(y * y[::-1]), (1, 0), "a dot product"),
     (lambda x, y, p: (2 * y)[::-1] + np.sum(y), (2, 0), "the sum ends before it is used"),
+    (lambda x, y, p: scan(add, np.exp(y)), (2, 1), "a scan computes it twice, cell by cell"),
+    (lambda x, y, p: scan(add, np.sin(y) * np.exp(-y) / np.sqrt(1 + y * y)), (2, 1), "all of it is stored, once"),
+    (lambda x, y, p: scan(add, y * y + 2 * y + 1), (1, 0), "a polynomial costs less than to read it"),
+    (lambda x, y, p: scatter(add, y, p, np.exp(y)), (2, 1), "senders come one after the other"),
+    (lambda x, y, p: scatter(add, y, (np.exp(y) * 4).astype("i64"), 1.0), (2, 1), "so do their places"),
+    (lambda x, y, p: scatter(add, y, (y * 4).astype("i64"), 1.0), (1, 0), "a histogram is one loop"),
+    (lambda x, y, p: scatter(add, y, (x[:, 0] * 4).astype("i64"), 1.0), (1, 0), "so it is where bins have an axis"),
+    (lambda x, y, p: scatter(add, y, (np.exp(x[:, 0]) * 4).astype("i64"), 1.0), (2, 1), "and of dear places it is not"),
 ]
 
 

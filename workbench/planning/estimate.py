@@ -3,11 +3,13 @@
 The loops are those that the later passes make: grouped, in chains where they may run together. What differs from a
 plan's `Cost` is that values in chains are counted as traffic of caches, that tiles compute their seams twice, that
 loops and launches cost something by themselves, and that division has its own price. Values without the last axis cost
-nothing in loops over all axes, because rows compute them once; loops over some axes cost a launch only.
+nothing in loops over all axes, because rows compute them once; loops over some axes cost a launch only, beside the
+functions of those that make a Scan or a Scatter.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -23,6 +25,8 @@ from workbench.graph import (
     Loop,
     Reduce,
     Replicate,
+    Scan,
+    Scatter,
     Shift,
 )
 from workbench.graph.extended_arrays import weight_of
@@ -52,6 +56,10 @@ LAUNCH = 8.0
 """A meeting of all threads, 5 us on 256 x 256 cells."""
 DEAR = {"divide": 16.0, "sqrt": 16.0}
 """Vectors of f64 take 32 to 36 times an addition, of f32 16 to 20; other work goes on beside the divider."""
+PASSES = 2
+"""How often loops that make a Scan or a Scatter compute each cell, where several threads share them."""
+IN_TURN, _FUNCTION = 4.0, 15.0
+"""Their cells come one after the other: functions of at least so many operations lose the lanes of vectors of f64."""
 _COMFORTABLE = 5_000  # operations in a loop beyond which compilers and registers suffer
 _ORDERING, _CHAINING = 4, 32  # effort of placing a loop among the others, without chains and with them
 _BUFFER_BYTES = 384 << 10  # what backends give to rolling values
@@ -64,7 +72,7 @@ class _Body:
 
     work: weight of a cell's operations and of what it reads and writes; crowding: how much slower the loop is for
     being long. arrays: the stored nodes that it reads or writes, moved: their bytes. Sets of offsets are bits of a
-    number: moving them all is one shift.
+    number: moving them all is one shift. passes: how often it computes each cell.
     """
 
     work: float
@@ -73,6 +81,7 @@ class _Body:
     arrays: frozenset[int]
     moved: int
     bits: dict[int, int]
+    passes: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +96,13 @@ class Estimated:
     def uses(self) -> tuple[dict[int, int], ...]:
         """For each loop the nodes that it touches below its roots, and the offsets at which it does, as bits."""
         return tuple(body.bits for body in self.bodies.values())
+
+    def times(self) -> Counter[int]:
+        """How often a cell of each value is computed or read, all loops together."""
+        found = Counter[int]()
+        for body in self.bodies.values():
+            found.update({index: body.passes * bits.bit_count() for index, bits in body.bits.items()})
+        return found
 
 
 class Estimate:
@@ -145,6 +161,7 @@ class Estimate:
         self.traffic = [BOOL if size == 1 else size / 8 for size in sizes]
         for i in self._of_rows():
             self.weights[i] = self.traffic[i] = 0.0
+        self.weights_in_turn = [self._weight_in_turn(i) for i in range(len(kernel.nodes))]
         self._loops_known: dict[tuple[Margins, Axes, Axes, int], int] = {}
         self.loop_of = [self._loop_of(i) for i in range(len(kernel.nodes))]
         self.offsets: dict[int, tuple[Offset, ...]] = {}
@@ -187,6 +204,18 @@ class Estimate:
             return weight_of(name)
         weight = DEAR.get(name, OPERATORS[name].flops)
         return weight * max(self.kernel.nodes[o].value_type.itemsize for o in node.operands) / 8
+
+    def _weight_in_turn(self, index: int) -> float:
+        """What a cell costs in a loop that makes a Scan or a Scatter: vectors of any type have one lane in use.
+
+        Of values with few axes functions alone count, because the loop that would store them costs no more than a
+        launch here.
+        """
+        instruction = self.kernel.nodes[index].instruction
+        if isinstance(instruction, Loop):
+            return PASSES * IN_TURN * loop_weight(instruction)
+        operations = OPERATORS[instruction.operator].flops if isinstance(instruction, Arith) else 0.0
+        return PASSES * (IN_TURN * operations if operations >= _FUNCTION else self.weights[index])
 
     def _deciding(self) -> list[tuple[int, tuple[int, ...], bool]]:
         """(node, what it waits for, whether it is a Reduce) of all live nodes that may be roots of loops, ascending.
@@ -265,7 +294,9 @@ class Estimate:
         )
 
     def _body(self, storage: Sequence[Storage], group: Group) -> _Body:
-        below, weights, is_work = self.below, self.weights, self.is_work
+        below, weights, is_work, passes = self.below, self.weights, self.is_work, 1
+        if group.alone >= 0 and isinstance(self.kernel.nodes[group.alone].instruction, Scan | Scatter):
+            weights, passes = self.weights_in_turn, PASSES
         here = 1 << self.origin
         manifest = () if group.takes else group.manifest
         taken = (*group.reductions, *group.manifest) if group.takes else group.reductions
@@ -313,6 +344,7 @@ class Estimate:
             arrays,
             sum(self.sizes[n] for n in arrays),
             bits,
+            passes,
         )
 
     def _places(self, bits: int) -> tuple[Offset, ...]:
@@ -341,7 +373,7 @@ class Estimate:
     def _cost(self, groups: Sequence[Group], bodies: Sequence[_Body]) -> float:
         launches, chains = self._loops(groups, bodies)
         waits = len(launches) - sum(c.launches[1] - c.launches[0] - 1 for c in chains)
-        cells = [0.0 if group.axes else 1.0 for group in groups]
+        cells = [0.0 if group.axes and body.passes == 1 else 1.0 for group, body in zip(groups, bodies, strict=True)]
         moved = sum(body.moved for body in bodies)  # bytes to or from memory, once for each loop or chain
         for chain in chains:
             arrays: set[int] = set()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -61,9 +60,7 @@ def _descend(estimate: Estimate, now: Estimated, free: frozenset[int]) -> Estima
     before = float("inf")
     while now.cost < before and estimate.effort < EFFORT:
         before = now.cost
-        times = Counter[int]()
-        for uses in now.uses:
-            times.update({index: bits.bit_count() for index, bits in uses.items()})
+        times = now.times()
         for node in sorted(free, reverse=True):
             if estimate.effort >= EFFORT:
                 break

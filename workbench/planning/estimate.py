@@ -16,7 +16,6 @@ from heapq import heappop, heappush
 from math import prod
 
 from workbench.graph import (
-    OPERATORS,
     Arith,
     Broadcast,
     Extend,
@@ -29,16 +28,16 @@ from workbench.graph import (
     Scatter,
     Shift,
 )
-from workbench.graph.extended_arrays import weight_of
 from workbench.graph.instructions import Collective, traits_of
 from workbench.planning.axes import axes_of, in_frame, listed
 from workbench.planning.cost import default_extents
-from workbench.planning.emission import STORED, Emission, loop_weight
+from workbench.planning.emission import STORED, Emission
 from workbench.planning.grouping import Group, loop_of, reductions_below_locals
 from workbench.planning.plan import Axes, Chain, Launch, Margins, Storage
 from workbench.planning.reach import Offset, no_margins
 from workbench.planning.rolling import find_chains
 from workbench.planning.schedules.stepwise import order_launches
+from workbench.planning.weights import PASSES, weight_in_turn, weight_of_cell
 
 # Fixed figures, so that every machine makes the same plan. The unit is an addition of f64 in a vector loop.
 # Common processors start two such vectors a cycle, load one that is not aligned and store one.
@@ -54,12 +53,6 @@ LOOP = 4.0
 """Beginning and end of the rows of a loop, a cell."""
 LAUNCH = 8.0
 """A meeting of all threads, 5 us on 256 x 256 cells."""
-DEAR = {"divide": 16.0, "sqrt": 16.0}
-"""Vectors of f64 take 32 to 36 times an addition, of f32 16 to 20; other work goes on beside the divider."""
-PASSES = 2
-"""How often loops that make a Scan or a Scatter compute each cell, where several threads share them."""
-IN_TURN, _FUNCTION = 4.0, 15.0
-"""Their cells come one after the other: functions of at least so many operations lose the lanes of vectors of f64."""
 _COMFORTABLE = 5_000  # operations in a loop beyond which compilers and registers suffer
 _ORDERING, _CHAINING = 4, 32  # effort of placing a loop among the others, without chains and with them
 _BUFFER_BYTES = 384 << 10  # what backends give to rolling values
@@ -155,13 +148,13 @@ class Estimate:
         self.numbers = [n.operands if isinstance(n.instruction, Broadcast) else () for n in kernel.nodes]
         self.is_work = [isinstance(n.instruction, Arith | Loop) for n in kernel.nodes]
         self.deciding = self._deciding()
-        self.weights = [self._weight(i) for i in range(len(kernel.nodes))]
+        self.weights = [weight_of_cell(kernel, i) for i in range(len(kernel.nodes))]
         sizes = [0 if n.type is None else n.type.itemsize for n in kernel.nodes]
         self.sizes = [0 if axes else size for size, axes in zip(sizes, self.axes, strict=True)]
         self.traffic = [BOOL if size == 1 else size / 8 for size in sizes]
         for i in self._of_rows():
             self.weights[i] = self.traffic[i] = 0.0
-        self.weights_in_turn = [self._weight_in_turn(i) for i in range(len(kernel.nodes))]
+        self.weights_in_turn = [weight_in_turn(kernel, i, weight) for i, weight in enumerate(self.weights)]
         self._loops_known: dict[tuple[Margins, Axes, Axes, int], int] = {}
         self.loop_of = [self._loop_of(i) for i in range(len(kernel.nodes))]
         self.offsets: dict[int, tuple[Offset, ...]] = {}
@@ -192,30 +185,6 @@ class Estimate:
         if isinstance(node.instruction, Replicate):
             return node.operands, None
         return (node.operands if traits_of(node.instruction).is_worth_storing else ()), 0
-
-    def _weight(self, index: int) -> float:
-        node = self.kernel.nodes[index]
-        if isinstance(node.instruction, Loop):
-            return loop_weight(node.instruction)
-        if not isinstance(node.instruction, Arith):
-            return 0.0
-        name = node.instruction.operator
-        if any(self.kernel.nodes[n].value_type.is_record for n in (index, *node.operands)):
-            return weight_of(name)
-        weight = DEAR.get(name, OPERATORS[name].flops)
-        return weight * max(self.kernel.nodes[o].value_type.itemsize for o in node.operands) / 8
-
-    def _weight_in_turn(self, index: int) -> float:
-        """What a cell costs in a loop that makes a Scan or a Scatter: vectors of any type have one lane in use.
-
-        Of values with few axes functions alone count, because the loop that would store them costs no more than a
-        launch here.
-        """
-        instruction = self.kernel.nodes[index].instruction
-        if isinstance(instruction, Loop):
-            return PASSES * IN_TURN * loop_weight(instruction)
-        operations = OPERATORS[instruction.operator].flops if isinstance(instruction, Arith) else 0.0
-        return PASSES * (IN_TURN * operations if operations >= _FUNCTION else self.weights[index])
 
     def _deciding(self) -> list[tuple[int, tuple[int, ...], bool]]:
         """(node, what it waits for, whether it is a Reduce) of all live nodes that may be roots of loops, ascending.

@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from html import escape
 from importlib import util
+from itertools import chain, count, repeat
 from pathlib import Path
 from statistics import median
 
@@ -17,6 +18,7 @@ import pytest
 
 from workbench.cli import main
 from workbench.commands.bench import crew, measure
+from workbench.commands.bench.budget import Budget
 from workbench.commands.bench.contenders import CONTENDERS, Absent, chosen
 from workbench.commands.bench.page import headline, page
 from workbench.commands.bench.problems import PROBLEMS, problem_named
@@ -117,6 +119,7 @@ def test_alone_it_lists_problems_and_says_what_to_install(monkeypatch, capsys):
         (["heat2d", "--only", "numpi"], r"there is no contender 'numpi'\nName some of workbench, "),
         (["heat2d", "--rounds", "0"], r"--rounds 0 is too small\nUse 1 or more"),
         (["heat2d", "--seconds", "-1"], r"--seconds -1 cannot be measured\nUse more than 0"),
+        (["heat2d", "--budget", "inf"], r"--budget inf is no number of seconds .*\nUse 1 to 86400"),
         (["heat2d", "--threads", "-2"], r"threads=-2 is no number of threads\nPass 0"),
         (["heat2d", "-o", "/no/such/folder/r.html"], r"there is no folder /no/such/folder for r.html\nMake it"),
         (["wave3d", "--shape", "90000", "--only", "numpy"], r"wave3d with 90000 x .* need about .*\nUse a smaller"),
@@ -165,10 +168,63 @@ def test_a_contender_that_computes_something_else_is_out(monkeypatch):
     wish = measure.Wish((32, 32), "f64", 1, 2, 0.005, 0)
     rows = tuple(row for row in CONTENDERS if row.name in ("numpy", "reference"))
     monkeypatch.setattr(measure, "compare", lambda model, other, name: Agreement(name, 10, 2e-3, bit_equal=False))
-    results = measure.Bench(problem, wish, rows, empty(problem), lambda line: None).run()
+    results = measure.Bench(problem, wish, rows, empty(problem), lambda line: None, Budget(300.0)).run()
     assert [entry.name for entry in results.ranking] == ["numpy"]
     assert results.absent[0].reason == "failed: differs by 2.0e-03 from NumPy after 10 steps"
     assert results.done == 2
+
+
+def numpy_beside_the_interpreter(budget, rounds, sizes, said):
+    problem = problem_named("heat2d")
+    wish = measure.Wish((64, 64), "f64", 1, rounds, 0.001, sizes)
+    rows = tuple(row for row in CONTENDERS if row.name in ("numpy", "reference"))
+    return measure.Bench(problem, wish, rows, replace(empty(problem), rounds=rounds), said.append, budget).run()
+
+
+def test_a_budget_cuts_rounds_and_the_report_says_so():
+    moments = count(0, 10)  # every look at the clock takes ten seconds, so that no test waits
+    said = []
+    results = numpy_beside_the_interpreter(Budget(900.0, lambda: float(next(moments))), 1000, 1, said)
+    assert {len(entry.rates) for entry in results.entries} == {results.done}
+    assert 1 <= results.done < 1000
+    assert results.cut[0] == f"{1000 - results.done} of 1000 rounds"
+    assert not results.interrupted
+    assert f"The time budget of 900 s left no time for {results.cut[0]}" in page(results)
+    left = [int(line.rpartition("; ")[2].split()[0]) for line in said if line.startswith("round ")]
+    assert max(left) < 900
+
+
+def test_a_contender_without_time_is_out_and_the_others_go_on(monkeypatch):
+    shares = chain([0.0], repeat(300.0))
+    monkeypatch.setattr(Budget, "share", lambda self, end, waiting, **others: next(shares))
+    results = numpy_beside_the_interpreter(Budget(300.0), 2, 0, [])
+    assert [(row.name, row.reason) for row in results.absent] == [
+        ("reference", "cut by the time budget of 300 s: no answer within 0 s")
+    ]
+    assert "larger --budget" in results.absent[0].advice
+    assert [(entry.name, len(entry.rates)) for entry in results.ranking] == [("numpy", 2)]
+    assert results.cut == ()
+
+
+def test_where_all_contenders_are_late_the_advice_is_more_time(monkeypatch):
+    monkeypatch.setattr(Budget, "share", lambda self, end, waiting, **others: 0.0)
+    results = numpy_beside_the_interpreter(Budget(300.0), 2, 0, [])
+    assert headline(results).startswith("Nothing was measured: no round was finished. Use a larger --budget")
+    assert all(row.late for row in results.absent)
+
+
+def test_a_slow_contender_leaves_time_to_those_that_follow():
+    now = [0.0]
+    budget = Budget(100.0, lambda: now[0])
+    assert budget.share(0.5, 3) == 37.5
+    now[0] = 30.0
+    assert budget.share(0.5, 2) == 45.0
+    assert budget.share(0.5, 1) == 50.0
+    assert budget.share(0.5, 1, others=False) == 100.0
+    now[0] = 60.0
+    assert budget.share(0.5, 2) == 60.0
+    now[0] = 200.0
+    assert (budget.left(), budget.taken()) == (0.0, 200.0)
 
 
 def test_comparison_tells_bits_rounding_and_numbers_that_are_none():

@@ -17,9 +17,10 @@ from workbench.backends.host import ensure_figures
 from workbench.backends.processor import available_threads, processor_name
 from workbench.backends.teams import check_threads
 from workbench.backends.toolchain import Toolchain, find_toolchain
+from workbench.commands.bench.budget import Budget
 from workbench.commands.bench.contenders import CONTENDERS, absence, chosen, version
 from workbench.commands.bench.measure import Bench, Wish, shape_text
-from workbench.commands.bench.page import headline, page, table_lines
+from workbench.commands.bench.page import cut_text, headline, page, table_lines
 from workbench.commands.bench.problem import Problem, Shape
 from workbench.commands.bench.problems import PROBLEMS, problem_named
 from workbench.commands.bench.results import Results
@@ -28,6 +29,7 @@ from workbench.errors import RunError
 from workbench.run.whole_file import whole_file
 
 _LEAST = 16  # cells along an axis
+_LEAST_BUDGET, _MOST_BUDGET = 1, 86400  # seconds
 _LANES = {"f32": 2, "f64": 1}  # operations of that type for one of f64 in a vector
 Say = Callable[[str], None]
 
@@ -44,6 +46,7 @@ class Request:
     rounds: int = 9
     seconds: float = 0.5
     sizes: int = 4
+    budget: float = 240.0
     json: Path | None = None
     report: Path | None = None
 
@@ -60,18 +63,19 @@ def list_problems(say: Say) -> None:
         state = version(row) if absent is None else f"{absent.reason}. {absent.advice}".strip()
         say(f"  {row.name:<12}{row.label}: {state}" + ("" if row.usual else "; runs if --only names it"))
     say("for example: workbench bench heat2d --rounds 5 -o heat.html")
-    say("programs of whole arrays, and what fusion does to them: workbench bench accelerate")
 
 
 def run_bench(request: Request, say: Say) -> Results:
     """Measure as asked for, say what is known as soon as it is, write the files. Raises RunError for what cannot be."""
+    budget = Budget(request.budget)
     problem = problem_named(request.problem)
     rows = chosen(request.only)
     wish = _wish(problem, request)
     files = [path for path in (request.json, request.report) if path is not None]
     for path in files:
-        check_folder(path)
+        _check_folder(path)
     say(f"{problem.title}: {problem.scheme}; {shape_text(wish.shape)} cells, {wish.dtype}, {wish.threads} threads")
+    say(f"at most {budget.seconds:.0f} s (--budget); Ctrl-C ends it with a report of what was measured")
     results = Results(
         problem=problem.name,
         title=problem.title,
@@ -81,20 +85,22 @@ def run_bench(request: Request, say: Say) -> Results:
         dtype=wish.dtype,
         threads=wish.threads,
         rounds=wish.rounds,
-        host=host_figures(),
+        host=_host(),
         peak=ensure_figures().flops * _LANES[wish.dtype],
     )
-    results = Bench(problem, wish, rows, results, say).run()
+    results = Bench(problem, wish, rows, results, say, budget).run()
     if results.interrupted:
         say(f"interrupted after {results.done} of {results.rounds} rounds; the report has what was measured")
+    if results.cut:
+        say(cut_text(results))
     for line in table_lines(results) if results.done else ():
         say(line)
     say(headline(results))
     report = report_path(request.report, f"{problem.name}.html")
-    write_file(report, page(results))
+    _write(report, page(results))
     say(f"report: {report}")
     if request.json is not None:
-        write_file(request.json, json.dumps(results.to_dict(), indent=1))
+        _write(request.json, json.dumps(results.to_dict(), indent=1))
         say(f"figures: {request.json}")
     return results
 
@@ -119,6 +125,11 @@ def _wish(problem: Problem, request: Request) -> Wish:
             raise RunError(f"--{name} {number} is too small", advice=f"Use {least} or more.")
     if not 0 < request.seconds <= 60:
         raise RunError(f"--seconds {request.seconds:g} cannot be measured", advice="Use more than 0, at most 60.")
+    if not _LEAST_BUDGET <= request.budget <= _MOST_BUDGET:
+        raise RunError(
+            f"--budget {request.budget:g} is no number of seconds to measure in",
+            advice=f"Use {_LEAST_BUDGET} to {_MOST_BUDGET}.",
+        )
     check_threads(request.threads)
     return Wish(
         shape,
@@ -130,21 +141,19 @@ def _wish(problem: Problem, request: Request) -> Wish:
     )
 
 
-def check_folder(path: Path) -> None:
+def _check_folder(path: Path) -> None:
     """Before minutes are spent: a place for the file."""
     folder = path.expanduser().absolute().parent
     if not folder.is_dir():
         raise RunError(f"there is no folder {folder} for {path.name}", advice="Make it, or name another place.")
 
 
-def write_file(path: Path, text: str) -> None:
-    """The whole file, or none."""
+def _write(path: Path, text: str) -> None:
     with whole_file(path.expanduser().absolute()) as file:
         file.write(text.encode())
 
 
-def host_figures() -> dict[str, str]:
-    """What the measurements ran on, for a report."""
+def _host() -> dict[str, str]:
     toolchain = find_toolchain()
     return {
         "date": time.strftime("%Y-%m-%d %H:%M"),

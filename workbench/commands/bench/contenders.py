@@ -41,12 +41,13 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """A contender that does not run, why, and what to do about it."""
+    """A contender that does not run, why, and what to do about it. late: the time budget cut it."""
 
     name: str
     label: str
     reason: str
     advice: str = ""
+    late: bool = False
 
 
 CONTENDERS: tuple[Contender, ...] = (
@@ -60,6 +61,7 @@ CONTENDERS: tuple[Contender, ...] = (
     Contender("halide", "Halide", Theirs("halide", "halide", "kernels")),
     Contender("torch", "torch.compile", Theirs("torch", "torch", "torch")),
 )
+MORE_TIME = "Use a larger --budget, a smaller --shape, or fewer contenders by --only."
 OURS = "workbench"  # in `--only`, short for all usual contenders of ours
 
 

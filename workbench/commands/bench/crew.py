@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import select
+import signal
 import subprocess
 import sys
 import tempfile
@@ -26,11 +27,14 @@ _CACHES = ("NUMBA_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "JAX_COMPILATION_CACHE_
 
 
 class ContenderError(Exception):
-    """A contender could not do what was asked; `refused`: the workbench says that the schedule cannot be."""
+    """A contender could not do what was asked.
 
-    def __init__(self, words: str, *, refused: bool = False) -> None:
+    refused: the workbench says that the schedule cannot be; late: it had less time than PATIENCE_SECONDS.
+    """
+
+    def __init__(self, words: str, *, refused: bool = False, late: bool = False) -> None:
         super().__init__(words)
-        self.refused = refused
+        self.refused, self.late = refused, late
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +84,8 @@ class Member:
             start_new_session=True,
         )
 
-    def ask(self, do: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401  # of JSON
-        """The answer; ContenderError where there is none within PATIENCE_SECONDS."""
+    def ask(self, do: str, *, within: float = PATIENCE_SECONDS, **more: Any) -> dict[str, Any]:  # noqa: ANN401  # of JSON
+        """The answer; ContenderError where there is none within so many seconds, PATIENCE_SECONDS at most."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         try:
@@ -89,9 +93,10 @@ class Member:
             self._process.stdin.flush()
         except BrokenPipeError:
             raise ContenderError(self._last_words()) from None
-        ready, _, _ = select.select([self._process.stdout], [], [], PATIENCE_SECONDS)
+        seconds = max(0.0, min(within, PATIENCE_SECONDS))
+        ready, _, _ = select.select([self._process.stdout], [], [], seconds)
         if not ready:
-            raise ContenderError(f"no answer within {PATIENCE_SECONDS:.0f} s")
+            raise ContenderError(f"no answer within {seconds:.0f} s", late=seconds < PATIENCE_SECONDS)
         line = self._process.stdout.readline()
         if not line:
             raise ContenderError(self._last_words())
@@ -105,14 +110,15 @@ class Member:
         return answer
 
     def end(self) -> None:
-        """Close its input, and kill it if it does not end soon; never raises."""
+        """Close its input, and kill it and its compilers if it does not end soon; never raises."""
         with contextlib.suppress(OSError):
             if self._process.stdin is not None:
                 self._process.stdin.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
+        try:
             self._process.wait(timeout=0.5)
-        self._process.kill()
-        self._process.wait()
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)  # a session of its own, and not yet waited for
+            self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
         self._errors.close()

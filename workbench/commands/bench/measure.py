@@ -20,7 +20,8 @@ import numpy as np
 from workbench.amounts import bytes_text, counted
 from workbench.backends.base import Array
 from workbench.backends.host import copy_tasks
-from workbench.commands.bench.contenders import Absent, Contender, Ours, absence, version
+from workbench.commands.bench.budget import FIRST_RESULTS, SIZES, STEPS_FOUND, VERIFIED, Budget
+from workbench.commands.bench.contenders import MORE_TIME, Absent, Contender, Ours, absence, version
 from workbench.commands.bench.crew import ContenderError, Crew, Member
 from workbench.commands.bench.problem import Problem, Shape
 from workbench.commands.bench.results import Agreement, Entry, Results, Size
@@ -52,19 +53,32 @@ class Wish:
     sizes: int
 
 
+class _SpentError(Exception):
+    """The budget is spent."""
+
+
 class Bench:
     """One measurement of one problem; `results` is whole at any time, whatever interrupts it."""
 
-    def __init__(self, problem: Problem, wish: Wish, rows: tuple[Contender, ...], results: Results, say: Say) -> None:
-        self.results = results
+    def __init__(
+        self,
+        problem: Problem,
+        wish: Wish,
+        rows: tuple[Contender, ...],
+        results: Results,
+        say: Say,
+        budget: Budget,
+    ) -> None:
+        self.results = replace(results, budget=budget.seconds)
         self._problem, self._wish, self._say = problem, wish, say
-        self._rows = rows
+        self._rows, self._budget = rows, budget
+        self._until = budget.seconds  # when an answer must be there, in seconds of the budget
         self._members: dict[str, Member] = {}
         self._step_seconds: dict[str, float] = {}
         self._build_seconds: dict[str, float] = {}
 
     def run(self) -> Results:
-        """Start, verify, measure rounds, then smaller sizes. Ctrl-C ends it; what was measured is kept."""
+        """Start, verify, measure rounds, then smaller sizes. Ctrl-C or the budget ends it; what is done is kept."""
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="stencil-workbench-")))
             stack.callback(self._end)
@@ -74,9 +88,25 @@ class Bench:
                 self._verify(folder)
                 self._rounds()
                 self._smaller_sizes()
+                if 0 < self.results.done < self._wish.rounds and self._members:
+                    raise _SpentError
             except KeyboardInterrupt:
                 self.results = replace(self.results, interrupted=True)
+            except _SpentError:
+                self.results = replace(self.results, cut=self._missing())
+            self.results = replace(self.results, seconds=self._budget.taken())
         return self.results
+
+    def _missing(self) -> tuple[str, ...]:
+        """What of the wish is not there: rounds and smaller sizes."""
+        cut = []
+        if self.results.done < self._wish.rounds:
+            cut.append(f"{self._wish.rounds - self.results.done} of {counted(self._wish.rounds, 'round')}")
+        measured = {size.shape for size in self.results.sizes}
+        sizes = [s for s in smaller(self._wish.shape, self._wish.sizes) if s not in measured]
+        if sizes:
+            cut.append(f"sizes of {', '.join(map(shape_text, sizes))} cells")
+        return tuple(cut)
 
     def _end(self) -> None:
         for member in self._members.values():
@@ -101,7 +131,8 @@ class Bench:
                 advice=gone[-1].advice or "Name others by --only.",
             )
         _check_memory(self._problem, self._wish, len(present))
-        for row in present:
+        for number, row in enumerate(present):
+            self._until = self._budget.share(FIRST_RESULTS, len(present) - number, others=bool(self._members))
             try:
                 self._first_result(crew, row)
             except ContenderError as error:
@@ -112,11 +143,11 @@ class Bench:
         cache = crew.folder / f"cache-{row.name}" if entry.ours else None
         if entry.ours:
             with crew.process(row, cache=cache) as member:
-                answer = member.ask("open", shape=self._wish.shape)
+                answer = member.ask("open", within=self._within(), shape=self._wish.shape)
                 cold = time.perf_counter() - member.began - answer["start_seconds"]
                 entry = replace(entry, cold_seconds=cold)
         member = self._members[row.name] = crew.start(row, cache=cache)
-        answer = member.ask("open", shape=self._wish.shape)
+        answer = member.ask("open", within=self._within(), shape=self._wish.shape)
         entry = replace(
             entry,
             first_seconds=time.perf_counter() - member.began - answer["start_seconds"],
@@ -128,21 +159,31 @@ class Bench:
         cold = f", cold {entry.cold_seconds:.1f} s" if entry.cold_seconds is not None else ""
         self._say(f"  {row.label} {entry.version}: first result after {entry.first_seconds:.1f} s{cold}")
 
+    def _within(self) -> float:
+        """Seconds until an answer must be there."""
+        return max(0.0, self._until - self._budget.taken())
+
     def _drop(self, row: Contender, error: ContenderError) -> None:
         """A contender that cannot go on is out, and the others go on."""
         member = self._members.pop(row.name, None)
         if member is not None:
             member.end()
         reason = f"{'cannot be' if error.refused else 'failed'}: {str(error).strip()}"
-        self.results = self.results.without(Absent(row.name, row.label, reason))
+        advice = ""
+        if error.late:
+            reason = f"cut by the time budget of {self._budget.seconds:.0f} s: {error}"
+            advice = MORE_TIME
+        self.results = self.results.without(Absent(row.name, row.label, reason, advice, error.late))
         self._say(f"  {row.label} {reason}")
 
     def _ask(self, name: str, do: str, **more: Any) -> dict[str, Any] | None:  # noqa: ANN401  # of JSON
-        """The answer of a contender; None if there is none, and it is out."""
+        """The answer of a contender; None if there is none, and it is out. _SpentError at the end of the budget."""
         member = self._members[name]
         try:
-            return member.ask(do, **more)
+            return member.ask(do, within=self._within(), **more)
         except ContenderError as error:
+            if error.late and not self._budget.left():
+                raise _SpentError from None
             self._drop(member.row, error)
             return None
 
@@ -151,7 +192,9 @@ class Bench:
     def _verify(self, folder: Path) -> None:
         """Fields of all contenders after the same steps from the same start."""
         model, values = None, np.zeros(0)
-        for name in sorted(self._members, key=lambda name: name != _MODEL):
+        names = sorted(self._members, key=lambda name: name != _MODEL)
+        for number, name in enumerate(names):
+            self._until = self._budget.share(VERIFIED, len(names) - number, others=model is not None)
             found = self._fields(name, folder / f"fields-{name}")
             if found is None:
                 continue
@@ -183,7 +226,13 @@ class Bench:
     def _rounds(self) -> None:
         wish = self._wish
         cells = int(np.prod(wish.shape, dtype=np.int64))
-        steps = {name: self._steps_for(name, wish.seconds) for name in tuple(self._members)}
+        steps: dict[str, int] = {}
+        names = tuple(self._members)
+        for number, name in enumerate(names):
+            self._until = self._budget.share(STEPS_FOUND, len(names) - number, others=any(steps.values()))
+            steps[name] = self._steps_for(name, wish.seconds)
+        self._until = self._budget.seconds
+        reserved = min(self._seconds_of_sizes(), SIZES * self._budget.left())
         for name in self._members:
             self.results = self.results.with_entry(replace(self.results.entry(name), steps=steps[name]))
         with _Copy(wish.threads) as copy:
@@ -200,8 +249,10 @@ class Bench:
                 )
                 self.results = replace(self.results, entries=entries, copies=(*self.results.copies, bandwidth))
                 took = time.perf_counter() - begin
-                left = took * (wish.rounds - number - 1) + self._seconds_of_sizes()
+                left = min(took * (wish.rounds - number - 1) + self._seconds_of_sizes(), self._budget.left())
                 self._say(_round_text(self.results, number + 1, left))
+                if number + 1 < wish.rounds and took > self._budget.left() - reserved:
+                    break  # the smaller sizes have their part
 
     def _round(self, steps: dict[str, int]) -> Iterator[tuple[str, float]]:
         """Seconds of each contender that is still there, in turn."""
@@ -229,7 +280,10 @@ class Bench:
             return
         whole = Size(self._wish.shape, {e.name: e.rate for e in self.results.ranking})
         self.results = replace(self.results, sizes=(whole,))
-        for shape in smaller(self._wish.shape, self._wish.sizes):
+        shapes = smaller(self._wish.shape, self._wish.sizes)
+        for shape in shapes:
+            if self._seconds_of_sizes() / len(shapes) > self._budget.left():
+                raise _SpentError
             rates = self._size(shape)
             self.results = replace(self.results, sizes=(Size(shape, rates), *self.results.sizes))
             best = max(rates, key=lambda name: rates[name], default="")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from workbench.amounts import counted
 from workbench.commands.bar_plot import Bar, bar_plot
+from workbench.commands.bench.contenders import MORE_TIME
 from workbench.commands.bench.measure import VERIFIED_STEPS, rate_text, shape_text
 from workbench.commands.bench.results import Results
 from workbench.commands.report import Figure, Section, Table, report_page
@@ -34,7 +35,8 @@ def headline(results: Results) -> str:
     """The result in a sentence."""
     base = results.base
     if base is None:
-        return "Nothing was measured: no round was finished."
+        late = any(absent.late for absent in results.absent)
+        return "Nothing was measured: no round was finished." + (f" {MORE_TIME}" if late else "")
     text = f"{base.label} updates {rate_text(base.rate)}"
     rest = [e for e in results.ranking if e is not base]
     others = [e for e in rest if not e.ours] or rest
@@ -43,6 +45,11 @@ def headline(results: Results) -> str:
         return f"{text}."
     which = "" if others[0].ours else ", the fastest of the others"
     return f"{text}, {ratio} times the rate of {others[0].label}{which}."
+
+
+def cut_text(results: Results) -> str:
+    """What the budget left no time for."""
+    return f"The time budget of {results.budget:.0f} s left no time for {' and '.join(results.cut)}"
 
 
 def table_lines(results: Results) -> list[str]:
@@ -81,6 +88,8 @@ def _speed(results: Results) -> Section:
         paragraphs.append(
             f"Interrupted: {results.done} of {counted(results.rounds, 'round')} were finished; this is what they say."
         )
+    if results.cut:
+        paragraphs.append(f"{cut_text(results)}; this is what was measured until then.")
     if not results.done:
         return Section("Speed", tuple(paragraphs))
     base = results.base
@@ -186,6 +195,7 @@ def _seconds(value: float | None) -> str:
 def _method(results: Results) -> Section:
     rows = [(key, value) for key, value in results.host.items()]
     rows.append(("rounds", f"{results.done} of {results.rounds}"))
+    rows.append(("seconds", f"{results.seconds:.0f}, of a budget of {results.budget:.0f}"))
     rows += [(f"steps of {e.label}", f"{e.steps} a round") for e in results.ranking]
     words = (
         "Contenders run in processes of their own, one after the other in each round, with equal threads that are not "

@@ -87,7 +87,11 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Everything that a report says. copies: bytes a second that a copy moved in each round, read and written."""
+    """Everything that a report says. copies: bytes a second that a copy moved in each round, read and written.
+
+    budget: seconds that all of it may take; seconds: those it took; cut: what the budget left no time for, beside the
+    contenders that are absent for it.
+    """
 
     problem: str
     title: str
@@ -104,6 +108,9 @@ class Results:
     sizes: tuple[Size, ...] = ()
     peak: float = 0.0
     interrupted: bool = False
+    budget: float = 0.0
+    seconds: float = 0.0
+    cut: tuple[str, ...] = ()
 
     @property
     def done(self) -> int:

@@ -1,1 +1,0 @@
-"""`workbench bench accelerate`: the programs of McDonell's thesis beside other systems, and what optimisation does."""

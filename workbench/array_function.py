@@ -61,12 +61,13 @@ class Collective:
     """A function of arrays, called with NumPy arrays; see `collective`.
 
     It is traced once for each combination of ranks and types, planned and compiled once for each, and keeps memory for
-    the shapes of its last calls. Results are fresh NumPy arrays, in the structure that the function returns.
+    the shapes of its last calls. Results are fresh NumPy arrays, in the structure that the function returns. `name` and
+    `dtype` are those of `collective`.
     """
 
     def __init__(self, function: FunctionType, name: str, dtype: object, backend: str, threads: int) -> None:
         self.name, self._wish = name, _Wish(backend, threads, None)
-        self._function, self._dtype = function, dtype
+        self._function, self.dtype = function, dtype
         self._signature = inspect.signature(function)
         for each in self._signature.parameters.values():
             if each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
@@ -137,7 +138,7 @@ class Collective:
         found = self._traced.get(kinds)
         if found is None:
             function = trace_collective(
-                self._function, dict(zip(names, kinds, strict=True)), name=self.name, dtype=self._dtype
+                self._function, dict(zip(names, kinds, strict=True)), name=self.name, dtype=self.dtype
             )
             machine = make_machine(function.traced, "", self._function.__globals__)
             found = self._traced.setdefault(kinds, _Traced(function, machine))

@@ -130,9 +130,13 @@ def _add_exam(exam: argparse.ArgumentParser) -> None:
 
 
 def _add_bench(bench: argparse.ArgumentParser) -> None:
-    bench.add_argument("problem", nargs="?", help="such as wave3d; without it all are listed")
+    bench.add_argument("problem", nargs="?", help="such as wave3d, or accelerate; without it all are listed")
     bench.add_argument(
-        "--only", type=_names, default=(), metavar="NAME,...", help="contenders; workbench is all of ours"
+        "--only",
+        type=_names,
+        default=(),
+        metavar="NAME,...",
+        help="contenders; workbench is all of ours",
     )
     bench.add_argument("--shape", type=_shape, default=(), metavar="256x256", help="cells; one number for all axes")
     bench.add_argument("--dtype", choices=("f32", "f64"), default="", help="default: the problem's own")
@@ -140,6 +144,7 @@ def _add_bench(bench: argparse.ArgumentParser) -> None:
     bench.add_argument("--rounds", type=int, default=9, metavar="N", help="in which all run in turn (default 9)")
     bench.add_argument("--seconds", type=float, default=0.5, help="of a contender in a round, about (default 0.5)")
     bench.add_argument("--sizes", type=int, default=4, metavar="N", help="smaller sizes at most (default 4)")
+    bench.add_argument("--small", action="store_true", help="of accelerate: inputs of a few elements")
     bench.add_argument("--budget", type=float, default=240.0, help="seconds of the whole at most (default 240)")
     bench.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     bench.add_argument("-o", "--report", type=Path, metavar="FILE", help="where the HTML report goes")
@@ -332,16 +337,9 @@ def _table5(parsed: argparse.Namespace) -> int:
 
 
 def _bench(parsed: argparse.Namespace) -> int:
-    from workbench.commands.bench.command import Request, list_problems, run_bench
+    from workbench.commands.bench.entry import bench
 
-    if parsed.problem is None:
-        list_problems(_say)
-        return 0
-    request = Request(**{name: getattr(parsed, name) for name in Request.__dataclass_fields__})
-    results = run_bench(request, _say)
-    if results.interrupted:
-        return 130
-    return 0 if results.done else 1
+    return bench(vars(parsed), _say)
 
 
 def _compile(parsed: argparse.Namespace) -> int:

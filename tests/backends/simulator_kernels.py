@@ -25,8 +25,8 @@ FIBERS = {"native": (), "ucontext": ("-DSTENCIL_SIM_UCONTEXT",)}  # our own swit
 
 def kernel_library(fibers):
     """The built library; warnings in the headers or kernels are errors."""
-    flags = ("-Wall", "-Wextra", "-Werror", *FIBERS[fibers])
-    return build([simulator_source("simulator_kernels", TEXT, KERNELS, flags)])[0].path
+    flags = ("-Wall", "-Wextra", "-Werror")
+    return build([simulator_source("simulator_kernels", TEXT, KERNELS, flags, (*flags, *FIBERS[fibers]))])[0].path
 
 
 def shape_bytes(nx, ny=1, stride=0):

@@ -93,6 +93,23 @@ def test_flags_and_headers_are_part_of_the_source(compiler):
     assert [answer(built) for built in build([first, second, third], compiler)] == [7, 8, 9]
 
 
+def test_an_object_is_compiled_once_for_all_libraries_that_name_it(compiler, tmp_path):
+    part = Source(
+        "part", '#include "number.h"\nint part() { return NUMBER; }\n', headers=(("number.h", "#define NUMBER 5\n"),)
+    )
+    text = 'int part();\nextern "C" __attribute__((visibility("default"))) int answer() { return part() + ADDED; }\n'
+    libraries = [Source(f"whole {n}", text, flags=(f"-DADDED={n}",), objects=(part,)) for n in (1, 2)]
+    before = counters()
+    assert [answer(built) for built in build(libraries, compiler)] == [6, 7]
+    assert counters().compiled == before.compiled + 3
+    assert all(built.from_cache for built in build(libraries, compiler))
+    other = replace(libraries[0], objects=(replace(part, headers=(("number.h", "#define NUMBER 50\n"),)),))
+    assert answer(build([other], compiler)[0]) == 51
+    with pytest.raises(BuildError, match="'part'"):
+        build([replace(other, objects=(replace(part, text="int part() { return; }\n"),))], compiler)
+    assert is_clean(tmp_path)
+
+
 def test_cuda_text_for_the_simulator_goes_through_the_same_compiler(compiler):
     source = Source("kernel", "#define __global__\n__global__ void f() {}\n" + returns(3).text, "cuda")
     assert source.file_name == "kernel.cu"

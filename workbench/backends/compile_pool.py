@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -40,7 +41,8 @@ _ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?erro
 class Source:
     """One translation unit. `name` is for people and names the file; `headers` (name, text) lie beside the source.
 
-    `flags` come after the toolchain's own, so they win.
+    `flags` come after the toolchain's own, so they win. `objects` are units of their own that the library links: each
+    is compiled once for all libraries that name it.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Source:
     language: Language = "c++"
     flags: tuple[str, ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
+    objects: tuple["Source", ...] = ()
 
     @property
     def file_name(self) -> str:
@@ -87,10 +90,25 @@ class Compiler:
 
     def recipe(self, source: Source) -> Recipe:
         """All that decides the library's bits; its `key` is the name under which the cache knows it."""
-        text = "".join(f"// {name}\n{header}\n" for name, header in source.headers) + source.text
+        linked = "".join(f"// {unit.name} {self.object_recipe(unit).key}\n" for unit in source.objects)
+        flags = (source.language, *self.toolchain.flags, *source.flags)
+        return self._recipe(source, flags, linked + _text_of(source), ".so")
+
+    def object_recipe(self, source: Source) -> Recipe:
+        """All that decides the bits of one of a library's `objects`."""
+        return self._recipe(source, (source.language, *self.object_flags(source)), _text_of(source), ".o")
+
+    def object_flags(self, source: Source) -> tuple[str, ...]:
+        """The compiler's options for one of a library's `objects`."""
+        return (*(flag for flag in self.toolchain.flags if flag != "-shared"), "-c", *source.flags)
+
+    def _recipe(self, source: Source, flags: tuple[str, ...], text: str, suffix: str) -> Recipe:
         chain = self.toolchain
-        flags = (source.language, *chain.flags, *source.flags)
-        return Recipe(source.name, text, flags, chain.identity, chain.cpu_features, __version__)
+        return Recipe(source.name, text, flags, chain.identity, chain.cpu_features, __version__, suffix)
+
+
+def _text_of(source: Source) -> str:
+    return "".join(f"// {name}\n{header}\n" for name, header in source.headers) + source.text
 
 
 class _Groups:
@@ -160,7 +178,14 @@ def _build_one(source: Source, compiler: Compiler, cancelled: Callable[[], bool]
     cache: BuildCache | None = in_use(compiler.cache)
     problem = ""
     while cache is not None:
-        entry = cache.obtain(recipe, lambda: _compile(source, compiler, recipe.key, cancelled), cancelled)
+        made_in = cache
+
+        def make(cache: BuildCache = made_in) -> tuple[bytes, str]:
+            linked = [_object(unit, compiler, cache, cancelled) for unit in source.objects]
+            flags = (*compiler.toolchain.flags, *source.flags)
+            return _compile(source, compiler, recipe.key, cancelled, flags, linked)
+
+        entry = cache.obtain(recipe, make, cancelled)
         problem = loading_problem(entry.path)
         if not problem:
             return Built(source.name, entry.key, entry.path, entry.seconds, entry.from_cache, entry.report)
@@ -169,8 +194,22 @@ def _build_one(source: Source, compiler: Compiler, cancelled: Callable[[], bool]
     raise _not_loaded(source, compiler, problem)
 
 
-def _compile(source: Source, compiler: Compiler, key: str, cancelled: Callable[[], bool]) -> tuple[bytes, str]:
-    """Run the compiler in a new folder; the library's bytes and all that was printed."""
+def _object(source: Source, compiler: Compiler, cache: BuildCache, cancelled: Callable[[], bool]) -> Path:
+    """One of a library's objects, from the cache or compiled now."""
+    recipe, flags = compiler.object_recipe(source), compiler.object_flags(source)
+    make = partial(_compile, source, compiler, recipe.key, cancelled, flags)
+    return cache.obtain(recipe, make, cancelled).path
+
+
+def _compile(
+    source: Source,
+    compiler: Compiler,
+    key: str,
+    cancelled: Callable[[], bool],
+    flags: tuple[str, ...],
+    linked: Sequence[Path] = (),
+) -> tuple[bytes, str]:
+    """Run the compiler in a new folder, with these objects; the library's (or object's) bytes and all it printed."""
     if cancelled():
         raise BuildCancelledError(source.name)
     chain = compiler.toolchain
@@ -178,18 +217,19 @@ def _compile(source: Source, compiler: Compiler, key: str, cancelled: Callable[[
     try:
         for name, text in (*source.headers, (source.file_name, source.text)):
             (folder / name).write_text(text, encoding="utf-8")
-        flags = (*chain.flags, *source.flags, *_REPORT_FLAGS[chain.kind])
-        command = [*chain.command, "-x", "c++", source.file_name, "-x", "none", *flags, "-o", "library.so"]
+        options = (*flags, *_REPORT_FLAGS[chain.kind])
+        objects = [str(path) for path in linked]
+        command = [*chain.command, "-x", "c++", source.file_name, "-x", "none", *objects, *options, "-o", "made"]
         memory = memory_limit() if compiler.memory is None else compiler.memory
         if shutil.which(command[0]) is None:  # the shell that sets the bound would only say so in its messages
             raise _not_started(command[0], "no such program")
         status, report = _run(bounded(command, memory), folder, source.name, compiler.timeout, cancelled)
-        library = folder / "library.so"
-        if status != 0 or not library.exists():
+        made = folder / "made"
+        if status != 0 or not made.exists():
             if is_exhausted(report, memory):
                 raise exhausted(source.name, memory)
             raise _refused(source, compiler, key, status, report)
-        return library.read_bytes(), report
+        return made.read_bytes(), report
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,7 +1,7 @@
 """A simulated CUDA device: launches kernels of a library built from CUDA text and tells what the checks found.
 
 `simulator_source` makes of CUDA text what the compile pool builds such a library from. The conventions of the text are
-in include/cuda_prelude.h, those of launches in include/simulator_launch.h.
+in include/cuda_prelude.h, those of launches in include/simulator_launch.h, the checks in simulator/.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from workbench.backends.compile_pool import Source
 from workbench.backends.loaded_library import load_library
 
 INCLUDE = Path(__file__).parent / "include"
+CORE = Path(__file__).parent / "simulator"
 PRELUDE = "cuda_prelude.h"
+RECORDS = "simulator_records.h"  # what kernels and the core share
 
 _UNDEFINED, _FILLED = 1, 2
 _TRACE, _SECTORS = 1, 2
@@ -122,18 +124,34 @@ class LaunchShape:
     seed: int = 0
 
 
-def simulator_source(name: str, text: str, kernels: Mapping[str, bool], flags: tuple[str, ...] = ()) -> Source:
+def simulator_source(
+    name: str,
+    text: str,
+    kernels: Mapping[str, bool],
+    flags: tuple[str, ...] = (),
+    core_flags: tuple[str, ...] = (),
+) -> Source:
     """The unit to compile: CUDA text as the device gets it, and a launcher for each of `kernels`.
 
     The values of `kernels` say which use barriers, shared memory or warp functions; their threads run as fibers, those
-    of the others as a plain loop. Lines of faults and of the compiler's messages count in `text`.
+    of the others as a plain loop. Lines of faults and of the compiler's messages count in `text`. `core_flags` are for
+    the simulator's core, which is compiled once for all units.
     """
     launchers = "".join(
         f"STENCIL_SIM_KERNEL({kernel}, {'true' if waits else 'false'})\n" for kernel, waits in kernels.items()
     )
-    headers = tuple((file.name, file.read_text(encoding="utf-8")) for file in sorted(INCLUDE.glob("*.h")))
     options = ("-std=c++17", "-include", PRELUDE, *flags)
-    return Source(name, f"{text}\n{launchers}", "cuda", options, headers)
+    return Source(name, f"{text}\n{launchers}", "cuda", options, _texts(INCLUDE), (_core(core_flags),))
+
+
+def _core(flags: tuple[str, ...]) -> Source:
+    shared = tuple(header for header in _texts(INCLUDE) if header[0] == RECORDS)
+    text = (CORE / "core.cpp").read_text(encoding="utf-8")
+    return Source("simulator", text, "c++", ("-std=c++17", *flags), (*shared, *_texts(CORE)))
+
+
+def _texts(folder: Path) -> tuple[tuple[str, str], ...]:
+    return tuple((file.name, file.read_text(encoding="utf-8")) for file in sorted(folder.glob("*.h")))
 
 
 class SimulatedDevice:

@@ -1,18 +1,13 @@
-// Launches: a table of slots becomes the parameters of a kernel, its blocks run one after another; and the C interface.
+// Launchers of kernels.
 //
 // One line per kernel at the end of the text makes `int stencil_sim_launch_NAME(context, config, slots, slot_count)`:
 //
 //   STENCIL_SIM_KERNEL(step, false)   // true when the kernel uses barriers, shared memory or warp functions
 //
 // The parameter list is read off the kernel itself: `stencil::array<T>` takes a slot {first cell, number of cells},
-// any other plain type (a shape record, a number) takes a slot {its bytes, sizeof}. The result is the number of faults met,
-// repeated ones included; stencil_sim_errors lists the distinct ones.
+// any other plain type (a shape record, a number) takes a slot {its bytes, sizeof}. The result is the number of faults
+// met, repeated ones included; stencil_sim_errors lists the distinct ones.
 #pragma once
-
-#include <exception>
-#include <new>
-#include <numeric>
-#include <utility>
 
 #include "simulator_threads.h"
 
@@ -20,286 +15,61 @@ namespace stencil {
 namespace sim {
 namespace {
 
-constexpr std::size_t kept_regions = 64;
-constexpr std::uint32_t last_phase = 0xf0000000u;
-
-inline void bad_launch(Context& c, const std::string& detail) {
-  report(c, "bad launch", 0, "", -1, -1, 0, detail);
-  c.stopped = true;
-}
-
 template <class P>
 struct Parameter {  // a plain value
   static_assert(std::is_trivially_copyable<P>::value, "a kernel parameter is a stencil::array or plain bytes");
-  static void bind(Context& c, const stencil_sim_slot& slot, int k) {
-    c.buffers[k].name = slot.name;
-    if (slot.length != static_cast<long long>(sizeof(P))) {
-      bad_launch(c, std::string("parameter ") + slot.name + " has " + std::to_string(sizeof(P)) + " bytes, given are " +
-                        std::to_string(slot.length));
-    }
-  }
-  static P get(Context&, const stencil_sim_slot& slot, int) {
+  static constexpr ParameterKind kind{false, false, sizeof(P), alignof(P)};
+  static P get(const stencil_sim_slot& slot, Buffer&) {
     P value;
-    std::memcpy(static_cast<void*>(&value), slot.data, sizeof(P));
+    __builtin_memcpy(static_cast<void*>(&value), slot.data, sizeof(P));
     return value;
   }
 };
 
 template <class T>
 struct Parameter<array<T>> {
-  static void bind(Context& c, const stencil_sim_slot& slot, int k) {
-    Buffer& b = c.buffers[k];
-    b.context = &c;
-    b.name = slot.name;
-    b.data = slot.data;
-    b.length = slot.length;
-    b.cell_size = sizeof(T);
-    b.live_since = c.launch_phase;
-    b.parameter = k;
-    b.writable = !std::is_const<T>::value;
-    if (reinterpret_cast<std::uintptr_t>(slot.data) % alignof(T)) {
-      bad_launch(c, std::string("array ") + slot.name + " is not aligned to its cells");
-    }
-  }
-  static array<T> get(Context& c, const stencil_sim_slot& slot, int k) {
-    return {static_cast<T*>(slot.data), &c.buffers[k]};
-  }
+  static constexpr ParameterKind kind{true, !std::is_const<T>::value, sizeof(T), alignof(T)};
+  static array<T> get(const stencil_sim_slot& slot, Buffer& buffer) { return {static_cast<T*>(slot.data), &buffer}; }
 };
 
-inline Region& region_of(Context& c, const Buffer& b) {
-  for (Region& region : c.regions) {
-    if (region.data == b.data && region.length == b.length && region.cell_size == b.cell_size) return region;
-  }
-  if (c.regions.size() >= kept_regions) {
-    const auto older = [](const Region& a, const Region& o) { return a.last_launch < o.last_launch; };
-    const auto oldest = std::min_element(c.regions.begin(), c.regions.end(), older);
-    if (oldest->last_launch < c.counters.launches) c.regions.erase(oldest);
-  }
-  c.regions.push_back({b.data, b.length, b.cell_size, 0, 0, new_shadow(b.length)});
-  return c.regions.back();
-}
+template <unsigned... K>
+struct Numbers {};
+template <unsigned N, unsigned... K>
+struct Below : Below<N - 1, N - 1, K...> {};  // Below<N>::Type is Numbers<0, ..., N - 1>
+template <unsigned... K>
+struct Below<0, K...> {
+  using Type = Numbers<K...>;
+};
 
-// Gives a shadow to every array that is written, or that may hold cells without a value.
-inline void attach_shadows(Context& c, const stencil_sim_slot* slots) {
-  for (std::size_t k = 0; k < c.buffers.size(); ++k) {
-    Buffer& b = c.buffers[k];
-    if (!b.data || !b.context || b.length <= 0) continue;
-    for (std::size_t n = 0; n < k; ++n) {
-      const Buffer& o = c.buffers[n];
-      const char *start = static_cast<char*>(b.data), *other = static_cast<char*>(o.data);
-      if (!o.data || (!b.writable && !o.writable)) continue;
-      if (start < other + o.length * o.cell_size && other < start + b.length * b.cell_size) {
-        bad_launch(c, std::string("arrays ") + o.name + " and " + b.name +
-                          " overlap and one is written; arrays are __restrict__, pass one array instead");
-      }
-    }
-    Region& region = region_of(c, b);
-    region.last_launch = c.counters.launches;
-    if (!region.shadow) return bad_launch(c, std::string("no memory to check array ") + b.name);
-    if (slots[k].flags & slot_undefined) region.undefined_since = c.launch_phase;
-    if (slots[k].flags & slot_filled) region.undefined_since = 0;
-    b.undefined_since = region.undefined_since;
-    if (b.writable || b.undefined_since) b.shadow = region.shadow.get();
-  }
-}
+template <class... P>
+struct Call {
+  void (*kernel)(P...);
+  const stencil_sim_slot* slots;
 
-inline std::vector<std::uint32_t> block_order(std::uint32_t count, unsigned long long seed) {
-  std::vector<std::uint32_t> order(count);
-  std::iota(order.begin(), order.end(), 0u);
-  if (!seed) return order;
-  auto next = [&seed] {  // splitmix64
-    unsigned long long z = (seed += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-  };
-  for (std::uint32_t k = count; k > 1; --k) std::swap(order[k - 1], order[next() % k]);
-  return order;
-}
-
-inline void finish_observing(Context& c) {
-  for (auto& group : c.warp_groups) {
-    const Site& site = std::get<1>(group.first);
-    Sectors& sum = c.sectors[site];
-    sum.array = c.buffers[site.parameter].name;
-    sum.warp_accesses += 1;
-    sum.lanes += group.second.size();
-    for (const long long size : {32ll, 128ll}) {
-      std::set<long long> touched;
-      for (const long long byte : group.second) touched.insert(byte / size);
-      (size == 32 ? sum.sectors32 : sum.sectors128) += touched.size();
-    }
+  static void thread(void* closure, Buffer* buffers) {
+    static_cast<Call*>(closure)->run(buffers, typename Below<sizeof...(P)>::Type());
   }
-  c.warp_groups.clear();
-  c.occurrences.clear();
-}
-
-inline void run_blocks(Context& c, const stencil_sim_config& config, FiberPool* pool, void (*body)(void*),
-                       void* closure) {
-  for (const std::uint32_t block : block_order(gridDim.x * gridDim.y * gridDim.z, config.seed)) {
-    if (c.stopped || c.cancelled.load(std::memory_order_relaxed)) break;
-    next_phase(c);
-    c.block_phase = c.phase;
-    c.block = block;
-    c.block_phases.emplace_back(c.phase, block);
-    blockIdx = {block % gridDim.x, block / gridDim.x % gridDim.y, block / gridDim.x / gridDim.y};
-    for (const auto& shared : c.shared) {
-      shared->buffer.live_since = shared->buffer.undefined_since = c.phase;
-    }
-    try {
-      pool ? run_block_as_fibers(c) : run_block_as_loop(c, body, closure);
-    } catch (const Stop&) {
-    }
-    if (c.observe & count_sectors) finish_observing(c);
-    c.counters.blocks += 1;
-    c.counters.threads += c.threads_per_block;
+  template <unsigned... K>
+  void run([[maybe_unused]] Buffer* buffers, Numbers<K...>) const {
+    kernel(Parameter<P>::get(slots[K], buffers[K])...);
   }
-}
-
-inline bool begin_launch(Context& c, const char* kernel, const stencil_sim_config& config, int given, int wanted) {
-  const auto &grid = config.grid, &block = config.block;
-  c.kernel = kernel;
-  c.stopped = false;
-  c.faults_in_launch = 0;
-  gridDim = {grid[0], grid[1], grid[2]};
-  blockDim = {block[0], block[1], block[2]};
-  if (c.phase > last_phase) {  // start counting again; nothing may remember the old phases
-    c.phase = 1;
-    c.regions.clear();
-  }
-  next_phase(c);
-  c.launch_phase = c.block_phase = c.phase;
-  c.thread = 0;
-  c.block = 0;
-  c.last_line = 0;
-  c.observe = config.flags;
-  c.block_phases.clear();
-  c.shared.clear();
-  c.buffers.assign(static_cast<std::size_t>(wanted), Buffer{});
-  c.counters.launches += 1;
-  const double threads = double(block[0]) * block[1] * block[2], blocks = double(grid[0]) * grid[1] * grid[2];
-  if (threads < 1 || threads > 1024 || block[2] > 64) bad_launch(c, "a block has 1 to 1024 threads, at most 64 in z");
-  if (blocks < 1 || grid[0] > 0x7fffffffu || grid[1] > 65535 || grid[2] > 65535) {
-    bad_launch(c, "a grid has 1 to 2147483647 blocks in x and 1 to 65535 in y and z");
-  }
-  if (blocks > 0x3fffffff) bad_launch(c, "the simulator runs at most 1073741823 blocks in a launch");
-  if (given != wanted) {
-    bad_launch(c, "the kernel has " + std::to_string(wanted) + " parameters, given are " + std::to_string(given));
-  }
-  c.threads_per_block = static_cast<std::uint32_t>(threads);
-  return !c.stopped;
-}
-
-template <class... P, std::size_t... K>
-inline void launch_bound(Context& c, void (*kernel)(P...), bool uses_barrier, const stencil_sim_config& config,
-                         const stencil_sim_slot* slots, std::index_sequence<K...>) {
-  (Parameter<P>::bind(c, slots[K], static_cast<int>(K)), ...);
-  if (!c.stopped) attach_shadows(c, slots);
-  if (c.stopped) return;
-  auto call = [&, values = std::tuple<P...>(Parameter<P>::get(c, slots[K], static_cast<int>(K))...)] {
-    kernel(std::get<K>(values)...);
-  };
-  auto body = [](void* closure) { (*static_cast<decltype(call)*>(closure))(); };
-  if (uses_barrier) {
-    if (!c.pool) c.pool = std::make_shared<FiberPool>();
-    FiberPool& pool = *c.pool;
-    if (!pool.reserve(c.threads_per_block)) return bad_launch(c, "no memory for the stacks of a block's threads");
-    pool.body = body;
-    pool.closure = &call;
-    c.fibers = &pool;
-  }
-  run_blocks(c, config, c.fibers, body, &call);
-  c.fibers = nullptr;
-  for (const Buffer& b : c.buffers) {
-    c.counters.loads += b.loads;
-    c.counters.stores += b.stores;
-  }
-  for (const auto& shared : c.shared) {
-    c.counters.shared_loads += shared->buffer.loads;
-    c.counters.shared_stores += shared->buffer.stores;
-  }
-}
+};
 
 template <class... P>
 inline int launch(void* context, const char* name, void (*kernel)(P...), bool uses_barrier,
                   const stencil_sim_config* config, const stencil_sim_slot* slots, int count) {
-  Context& c = *static_cast<Context*>(context);
-  Context* const before = active;
-  active = &c;
-  try {
-    if (begin_launch(c, name, *config, count, static_cast<int>(sizeof...(P)))) {
-      launch_bound(c, kernel, uses_barrier, *config, slots, std::index_sequence_for<P...>{});
-    }
-  } catch (const std::exception& problem) {
-    bad_launch(c, std::string("the simulator failed: ") + problem.what());
-  }
-  c.fibers = nullptr;
-  active = before;
-  return static_cast<int>(std::min(c.faults_in_launch, 0x7fffffffll));
+  static constexpr ParameterKind kinds[] = {Parameter<P>::kind..., {}};  // the last one: an array has an element
+  Call<P...> call{kernel, slots};
+  void (*const thread)(void*, Buffer*) = &Call<P...>::thread;
+  return run_launch(context, name, uses_barrier, *config, slots, count, kinds, sizeof...(P), thread, &call);
 }
 
 }  // namespace
 }  // namespace sim
 }  // namespace stencil
 
-#define STENCIL_SIM_PUBLIC extern "C" __attribute__((visibility("default"), used))
-
 #define STENCIL_SIM_KERNEL(kernel, uses_barrier)                                                                  \
-  STENCIL_SIM_PUBLIC int stencil_sim_launch_##kernel(void* context, const stencil_sim_config* config,             \
-                                                     const stencil_sim_slot* slots, int slot_count) {             \
+  extern "C" __attribute__((visibility("default"), used)) int stencil_sim_launch_##kernel(                        \
+      void* context, const stencil_sim_config* config, const stencil_sim_slot* slots, int slot_count) {           \
     return stencil::sim::launch(context, #kernel, &kernel, uses_barrier, config, slots, slot_count);              \
   }
-
-STENCIL_SIM_PUBLIC void* stencil_sim_create() { return new (std::nothrow) stencil::sim::Context; }
-STENCIL_SIM_PUBLIC void stencil_sim_destroy(void* context) { delete static_cast<stencil::sim::Context*>(context); }
-
-// One JSON object a line, empty when nothing was found; valid until the next call with this context.
-STENCIL_SIM_PUBLIC const char* stencil_sim_errors(void* context) {
-  return static_cast<stencil::sim::Context*>(context)->errors.c_str();
-}
-
-// Forgets errors, counters, trace and sector counts, not which cells hold values.
-STENCIL_SIM_PUBLIC void stencil_sim_reset(void* context) {
-  auto& c = *static_cast<stencil::sim::Context*>(context);
-  c.errors.clear();
-  c.seen.clear();
-  c.counters = {};
-  c.trace.clear();
-  c.sectors.clear();
-  c.cancelled = false;
-  for (auto& region : c.regions) region.last_launch = 0;
-}
-
-// Forgets what is known of all arrays: call it after host memory was freed or filled anew.
-STENCIL_SIM_PUBLIC void stencil_sim_forget_arrays(void* context) {
-  static_cast<stencil::sim::Context*>(context)->regions.clear();
-}
-
-// From any thread: the running launch ends after the block it is in. Holds until stencil_sim_reset.
-STENCIL_SIM_PUBLIC void stencil_sim_cancel(void* context) {
-  static_cast<stencil::sim::Context*>(context)->cancelled = true;
-}
-
-STENCIL_SIM_PUBLIC const stencil_sim_counters_t* stencil_sim_counters(void* context) {
-  return &static_cast<stencil::sim::Context*>(context)->counters;
-}
-
-STENCIL_SIM_PUBLIC const stencil_sim_event* stencil_sim_trace(void* context, long long* count) {
-  const auto& trace = static_cast<stencil::sim::Context*>(context)->trace;
-  *count = static_cast<long long>(trace.size());
-  return trace.data();
-}
-
-// One JSON object a line for every place in the text that touches global memory.
-STENCIL_SIM_PUBLIC const char* stencil_sim_sectors(void* context) {
-  auto& c = *static_cast<stencil::sim::Context*>(context);
-  c.text.clear();
-  for (const auto& entry : c.sectors) {
-    const auto& s = entry.second;
-    c.text += "{\"array\": " + stencil::sim::quoted(s.array) + ", \"line\": " + std::to_string(entry.first.line) +
-              ", \"store\": " + (entry.first.store ? "true" : "false") + ", \"warp_accesses\": " +
-              std::to_string(s.warp_accesses) + ", \"lanes\": " + std::to_string(s.lanes) + ", \"sectors32\": " +
-              std::to_string(s.sectors32) + ", \"sectors128\": " + std::to_string(s.sectors128) + "}\n";
-  }
-  return c.text.c_str();
-}

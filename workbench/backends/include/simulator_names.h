@@ -41,13 +41,12 @@ template <class T>
 inline T shuffle(unsigned mask, T value, unsigned source_lane, unsigned line) {
   static_assert(sizeof(T) <= 8, "a shuffle moves at most eight bytes");
   std::uint64_t bits = 0;
-  std::memcpy(&bits, &value, sizeof(T));
+  __builtin_memcpy(&bits, &value, sizeof(T));
   bits = meet_warp(Collective::shuffle, mask, bits, source_lane, line);
-  std::memcpy(&value, &bits, sizeof(T));
+  __builtin_memcpy(&value, &bits, sizeof(T));
   return value;
 }
 
-inline unsigned lane() { return active->thread & 31u; }
 inline unsigned segment(int width) { return lane() & ~(static_cast<unsigned>(width) - 1u); }
 
 inline unsigned lane_at(unsigned source, int width) {
@@ -166,7 +165,7 @@ inline double __fma_rn(double a, double b, double c) { return std::fma(a, b, c);
 #define STENCIL_SIM_SAME_BITS(name, To, From)  \
   inline To name(From value) {                 \
     To bits;                                   \
-    std::memcpy(&bits, &value, sizeof bits);   \
+    __builtin_memcpy(&bits, &value, sizeof bits); \
     return bits;                               \
   }
 STENCIL_SIM_SAME_BITS(__float_as_int, int, float)

@@ -63,6 +63,7 @@ def list_problems(say: Say) -> None:
         state = version(row) if absent is None else f"{absent.reason}. {absent.advice}".strip()
         say(f"  {row.name:<12}{row.label}: {state}" + ("" if row.usual else "; runs if --only names it"))
     say("for example: workbench bench heat2d --rounds 5 -o heat.html")
+    say("programs of whole arrays, and what fusion does to them: workbench bench accelerate")
 
 
 def run_bench(request: Request, say: Say) -> Results:
@@ -73,7 +74,7 @@ def run_bench(request: Request, say: Say) -> Results:
     wish = _wish(problem, request)
     files = [path for path in (request.json, request.report) if path is not None]
     for path in files:
-        _check_folder(path)
+        check_folder(path)
     say(f"{problem.title}: {problem.scheme}; {shape_text(wish.shape)} cells, {wish.dtype}, {wish.threads} threads")
     say(f"at most {budget.seconds:.0f} s (--budget); Ctrl-C ends it with a report of what was measured")
     results = Results(
@@ -85,7 +86,7 @@ def run_bench(request: Request, say: Say) -> Results:
         dtype=wish.dtype,
         threads=wish.threads,
         rounds=wish.rounds,
-        host=_host(),
+        host=host_figures(),
         peak=ensure_figures().flops * _LANES[wish.dtype],
     )
     results = Bench(problem, wish, rows, results, say, budget).run()
@@ -97,10 +98,10 @@ def run_bench(request: Request, say: Say) -> Results:
         say(line)
     say(headline(results))
     report = report_path(request.report, f"{problem.name}.html")
-    _write(report, page(results))
+    write_file(report, page(results))
     say(f"report: {report}")
     if request.json is not None:
-        _write(request.json, json.dumps(results.to_dict(), indent=1))
+        write_file(request.json, json.dumps(results.to_dict(), indent=1))
         say(f"figures: {request.json}")
     return results
 
@@ -141,19 +142,21 @@ def _wish(problem: Problem, request: Request) -> Wish:
     )
 
 
-def _check_folder(path: Path) -> None:
+def check_folder(path: Path) -> None:
     """Before minutes are spent: a place for the file."""
     folder = path.expanduser().absolute().parent
     if not folder.is_dir():
         raise RunError(f"there is no folder {folder} for {path.name}", advice="Make it, or name another place.")
 
 
-def _write(path: Path, text: str) -> None:
+def write_file(path: Path, text: str) -> None:
+    """The whole file, or none."""
     with whole_file(path.expanduser().absolute()) as file:
         file.write(text.encode())
 
 
-def _host() -> dict[str, str]:
+def host_figures() -> dict[str, str]:
+    """What the measurements ran on, for a report."""
     toolchain = find_toolchain()
     return {
         "date": time.strftime("%Y-%m-%d %H:%M"),

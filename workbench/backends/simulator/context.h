@@ -1,9 +1,10 @@
 // What one simulated device remembers: where it is in a launch, what it found, what it counted.
 //
-// A context belongs to one owner thread at a time; two contexts share nothing. Everything here has internal linkage,
-// so that several libraries built from these headers can live in one process.
+// A context belongs to one owner thread at a time; two contexts share nothing. Only the C interface is visible to other
+// libraries, so that several with this core can live in one process.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -17,47 +18,12 @@
 #include <unordered_map>
 #include <vector>
 
-struct dim3 {
-  unsigned x, y, z;
-  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
-};
-struct uint3 {
-  unsigned x, y, z;
-};
+#include "simulator_records.h"
 
-static thread_local uint3 threadIdx, blockIdx;
-static thread_local uint3 blockDim, gridDim;
-static constexpr int warpSize = 32;
-
-extern "C" {
-// One parameter of a kernel. An array: its first cell, its length in cells. A plain value: its bytes, their number.
-struct stencil_sim_slot {
-  void* data;
-  long long length;
-  const char* name;
-  unsigned long long flags;  // 1: contents undefined from now on; 2: the host has filled it
-};
-struct stencil_sim_config {
-  unsigned grid[3];
-  unsigned block[3];
-  unsigned long long seed;   // 0: blocks in index order; else the order is shuffled
-  unsigned long long flags;  // 1: keep a trace; 2: count memory sectors per warp access
-};
-struct stencil_sim_counters_t {
-  unsigned long long launches, blocks, threads, loads, stores, shared_loads, shared_stores, barriers;
-};
-// One access of the trace. kind: 0 load, 1 store, 2 atomic; parameter: its number, or -1 - n for the n-th shared array.
-struct stencil_sim_event {
-  long long index;
-  unsigned block, thread, line;
-  int parameter;
-  unsigned kind, phase;
-};
-}
+__thread uint3 threadIdx, blockIdx, blockDim, gridDim;
 
 namespace stencil {
 namespace sim {
-namespace {
 
 constexpr std::size_t error_limit = 8;
 constexpr std::size_t trace_limit = 4u << 20;
@@ -84,22 +50,6 @@ struct FreeCells {
   void operator()(Cell* cells) const { std::free(cells); }
 };
 using Shadow = std::unique_ptr<Cell[], FreeCells>;
-
-struct Context;
-
-struct Buffer {
-  Context* context = nullptr;
-  const char* name = "";
-  void* data = nullptr;
-  long long length = 0;
-  std::uint32_t cell_size = 0;
-  std::uint32_t live_since = 0;       // accesses before this phase are over: of former launches; shared: former blocks
-  std::uint32_t undefined_since = 0;  // cells not written since this phase have no value; 0: all have
-  Cell* shadow = nullptr;             // null: nobody writes here during this launch
-  int parameter = 0;
-  bool writable = false;
-  unsigned long long loads = 0, stores = 0;
-};
 
 // Shadow of one host array, kept between launches.
 struct Region {
@@ -221,6 +171,5 @@ inline void fault(Context& c, const char* kind, unsigned line, const Buffer* buf
   if (c.stopped) throw Stop{};
 }
 
-}  // namespace
 }  // namespace sim
 }  // namespace stencil

@@ -4,7 +4,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "simulator_context.h"
+#include "context.h"
 
 #if !defined(__x86_64__) && !defined(STENCIL_SIM_UCONTEXT)
 #define STENCIL_SIM_UCONTEXT 1
@@ -43,10 +43,16 @@ extern "C" __attribute__((visibility("hidden"))) void stencil_sim_switch(void** 
 
 namespace stencil {
 namespace sim {
-namespace {
 
 enum class Wait : std::uint8_t { ready, barrier, warp, ended };
-enum class Collective : std::uint8_t { sync, shuffle, ballot };
+
+// What a thread of a launch runs.
+struct Body {
+  void (*thread)(void* closure, Buffer* buffers) = nullptr;
+  void* closure = nullptr;
+  Buffer* buffers = nullptr;
+  void operator()() const { thread(closure, buffers); }
+};
 
 struct Fiber {
 #ifdef STENCIL_SIM_UCONTEXT
@@ -75,8 +81,7 @@ struct FiberPool {
   void* scheduler = nullptr;
 #endif
   std::uint32_t current = 0;
-  void (*body)(void*) = nullptr;
-  void* closure = nullptr;
+  Body body;
   std::vector<std::uint16_t> warp_phases;
 
   FiberPool() = default;
@@ -110,7 +115,7 @@ struct FiberPool {
     FiberPool& pool = *c.fibers;
     Fiber& me = pool.fibers[pool.current];
     try {
-      pool.body(pool.closure);
+      pool.body();
     } catch (const Stop&) {
     }
     me.line = c.last_line;
@@ -156,6 +161,5 @@ struct FiberPool {
   }
 };
 
-}  // namespace
 }  // namespace sim
 }  // namespace stencil

@@ -1,0 +1,1 @@
+"""`workbench bench accelerate`: the programs of McDonell's thesis beside other systems, and what optimisation does."""

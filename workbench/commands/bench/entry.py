@@ -1,0 +1,36 @@
+"""Entry: which of the two benches a command line asks for, and the status that the command ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from workbench.commands.bench.accelerate.command import NAME as ACCELERATE
+from workbench.commands.bench.accelerate.command import Request as TableRequest
+from workbench.commands.bench.accelerate.command import run_table
+from workbench.commands.bench.command import Request, list_problems, run_bench
+from workbench.errors import RunError
+
+_INTERRUPTED = 130  # as shells have it for Ctrl-C
+
+
+def bench(options: Mapping[str, Any], say: Callable[[str], None]) -> int:
+    """By the options of `workbench bench`, by name. Raises RunError for those that do not go together."""
+    if options["problem"] is None:
+        list_problems(say)
+        return 0
+    if options["problem"] == ACCELERATE:
+        if options["shape"] or options["dtype"]:
+            raise RunError(f"{ACCELERATE} has sizes and types of its own", advice="Leave out --shape and --dtype.")
+        table = run_table(TableRequest(**_those_of(TableRequest, options)), say)
+        return _INTERRUPTED if table.interrupted else 0
+    if options["small"]:
+        raise RunError(f"--small is an option of {ACCELERATE} alone", advice="Use --shape 64.")
+    results = run_bench(Request(**_those_of(Request, options)), say)
+    if results.interrupted:
+        return _INTERRUPTED
+    return 0 if results.done else 1
+
+
+def _those_of(kind: type[Request] | type[TableRequest], options: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: options[name] for name in kind.__dataclass_fields__}

@@ -145,7 +145,7 @@ def _add_bench(bench: argparse.ArgumentParser) -> None:
     bench.add_argument("--seconds", type=float, default=0.5, help="of a contender in a round, about (default 0.5)")
     bench.add_argument("--sizes", type=int, default=4, metavar="N", help="smaller sizes at most (default 4)")
     bench.add_argument("--small", action="store_true", help="of accelerate: inputs of a few elements")
-    bench.add_argument("--budget", type=float, default=240.0, help="seconds of the whole at most (default 240)")
+    bench.add_argument("--budget", type=float, default=240.0, help="seconds in all (default 240); not of accelerate")
     bench.add_argument("--json", type=Path, metavar="FILE", help="write all figures there")
     bench.add_argument("-o", "--report", type=Path, metavar="FILE", help="where the HTML report goes")
     bench.set_defaults(command=_bench)

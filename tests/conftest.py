@@ -1,6 +1,7 @@
 """Settings of all tests; in continuous integration an unexpected skip is a failure."""
 
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
@@ -15,7 +16,8 @@ os.environ.setdefault("WORKBENCH_CHECK", "1")
 # Processes of tests share the cores: threads of linear algebra beside them would wait for each other.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # What studies of tests find is no wisdom of whoever runs them.
-os.environ["WORKBENCH_WISDOM"] = str(Path(tempfile.mkdtemp(prefix="stencil-workbench-wisdom-")) / "wisdom.jsonl")
+WISDOM = Path(tempfile.mkdtemp(prefix="stencil-workbench-wisdom-"))
+os.environ["WORKBENCH_WISDOM"] = str(WISDOM / "wisdom.jsonl")
 
 
 def refuse_unexpected_skip(report):
@@ -62,6 +64,10 @@ def pytest_configure(config):
     seed = config.getoption("--proof-seed")
     if seed is not None:
         config.pluginmanager.register(Sample(seed))
+
+
+def pytest_unconfigure():
+    shutil.rmtree(WISDOM, ignore_errors=True)
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest itself looks at the marks

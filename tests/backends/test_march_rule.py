@@ -40,7 +40,7 @@ int32_t probe(stencil::March* march, int64_t stop_at, int64_t* seen) {
             seen[done] = (run.observed ? 1 : 0) + (run.listed ? 2 : 0);
             write_global<double>(run.march.globals, 0, double(done + 1));
             if (done + 1 == stop_at) *const_cast<int32_t*>(run.march.stop) = 1;
-            end_step(run, std::array<int, 0>{});
+            end_step(run, Rotation<0>{});
         });
 }
 """

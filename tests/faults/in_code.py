@@ -118,9 +118,9 @@ OF_CODE = (
           "(wanted & here)", "here", SCATTERS, HOST),
     # -- rotation
     Fault("slots stay as they are", "rotation", "templates",
-          "march.slots[s] = before[rotation[s]];", "march.slots[s] = before[s];", SMALL, HOST),
+          "march.slots[s] = before[rotation.from[s]];", "march.slots[s] = before[s];", SMALL, HOST),
     Fault("slots rotate the other way", "rotation", "templates",
-          "march.slots[s] = before[rotation[s]];", "march.slots[rotation[s]] = before[s];", SMALL, HOST),
+          "march.slots[s] = before[rotation.from[s]];", "march.slots[rotation.from[s]] = before[s];", SMALL, HOST),
     Fault("scalars are written one by one", "rotation", "codegen.writer",
           "        return (*statements, *written)\n",
           "        return tuple(x for pair in zip(statements[-len(written):], written) for x in pair)\n", SMALL, HOST),

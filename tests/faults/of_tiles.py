@@ -147,7 +147,7 @@ OF_TILES = (
     Fault("all levels have the Globals of the first", "tiles", "templates",
           "return march.ahead + step * march.block_bytes;", "return march.ahead + 0 * step;", BITS, (STAGED, 2)),
     Fault("the Globals of tiles are lost", "tiles", "templates",
-          "memcpy(run.march.globals, run.globals_of(run.levels), std::size_t(run.march.block_bytes));", "",
+          "memcpy(run.march.globals, run.globals_of(run.levels), size_t(run.march.block_bytes));", "",
           BITS, (RINGED, 1)),
     Fault("conditions are met a step later in tiles", "tiles", "templates",
           "            run.levels = step + 1;\n", "            run.levels = step + 2;\n", BITS, (RINGED, 1)),

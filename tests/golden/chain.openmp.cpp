@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_4532170d53e1d14a {
+namespace plan_89424252057dd1c7 {
 
 // Outside of u
 struct outside_u {
@@ -37,7 +37,7 @@ static STENCIL_PROCEDURE void sweep_step_0_flux(
         double* const out_flux = out_flux_array + rolling_row<2>(tile, at, {0, 0});
 #pragma omp simd
         for (int64_t i = first; i < last; ++i) {
-            const double flux = std::sqrt(u_xp1[i] * u[i]) / (1.0 + u[i + 1] * u[i - 1]);
+            const double flux = math::sqrt(u_xp1[i] * u[i]) / (1.0 + u[i + 1] * u[i - 1]);
             out_flux[i] = flux;
         }
     }
@@ -97,7 +97,7 @@ static void together_step_0(Run<2>& run, int rank, const Tile<2>& tile) {
     }
 }
 
-static constexpr std::array<int, 3> run_step_rotation = {2, 1, 0};
+static constexpr Rotation<3> run_step_rotation = {{2, 1, 0}};
 
 static void run_step(Run<2>& run, int rank) {
     Team& team = run.team;
@@ -125,12 +125,12 @@ static void run_step(Run<2>& run, int rank) {
     });
 }
 
-}  // namespace plan_4532170d53e1d14a
+}  // namespace plan_89424252057dd1c7
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_4532170d53e1d14a(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_89424252057dd1c7(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_4532170d53e1d14a;
+    using namespace stencil::plan_89424252057dd1c7;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

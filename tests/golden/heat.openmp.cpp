@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_0bc092da86374a82 {
+namespace plan_3da696712346ea85 {
 
 // Outside of u
 struct outside_u {
@@ -51,7 +51,7 @@ static STENCIL_PROCEDURE void sweep_step_0_add(
     }
 }
 
-static constexpr std::array<int, 2> run_step_rotation = {1, 0};
+static constexpr Rotation<2> run_step_rotation = {{1, 0}};
 
 static void run_step(Run<2>& run, int rank) {
     Team& team = run.team;
@@ -85,12 +85,12 @@ static void run_step(Run<2>& run, int rank) {
     });
 }
 
-}  // namespace plan_0bc092da86374a82
+}  // namespace plan_3da696712346ea85
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_0bc092da86374a82(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_3da696712346ea85(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_0bc092da86374a82;
+    using namespace stencil::plan_3da696712346ea85;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

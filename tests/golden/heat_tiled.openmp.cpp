@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_64cdd8ac9969f4c6 {
+namespace plan_4816097c0c081fdb {
 
 // Outside of u
 struct outside_u {
@@ -51,7 +51,7 @@ static STENCIL_PROCEDURE void sweep_step_0_add(
     }
 }
 
-static constexpr std::array<int, 2> run_step_rotation = {1, 0};
+static constexpr Rotation<2> run_step_rotation = {{1, 0}};
 
 static void run_step(Run<2>& run, int rank) {
     Team& team = run.team;
@@ -134,17 +134,17 @@ static void tile_run_step(Run<2>& run, int rank) {
         const bool ends = band + 1 == bands;
         meet(team, [&] {
             if (!ends) return;
-            memcpy(run.march.globals, run.globals_of(run.levels), std::size_t(run.march.block_bytes));
+            memcpy(run.march.globals, run.globals_of(run.levels), size_t(run.march.block_bytes));
             end_step(run, run_step_rotation);
         });
     }
 }
-}  // namespace plan_64cdd8ac9969f4c6
+}  // namespace plan_4816097c0c081fdb
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_64cdd8ac9969f4c6(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_4816097c0c081fdb(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_64cdd8ac9969f4c6;
+    using namespace stencil::plan_4816097c0c081fdb;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_84cb24d154a0de5e {
+namespace plan_8fd62ffdf8c08224 {
 
 static STENCIL_PROCEDURE void sweep_step_0_z(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -25,7 +25,7 @@ static STENCIL_PROCEDURE void sweep_step_0_z(
     }
 }
 
-static constexpr std::array<int, 1> run_step_rotation = {0};
+static constexpr Rotation<1> run_step_rotation = {{0}};
 
 static void run_step(Run<1>& run, int rank) {
     Team& team = run.team;
@@ -49,12 +49,12 @@ static void run_step(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_84cb24d154a0de5e
+}  // namespace plan_8fd62ffdf8c08224
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_84cb24d154a0de5e(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_8fd62ffdf8c08224(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_84cb24d154a0de5e;
+    using namespace stencil::plan_8fd62ffdf8c08224;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

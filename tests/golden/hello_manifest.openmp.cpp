@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_c2528ebb890f01f6 {
+namespace plan_ae8cab583bb6c613 {
 
 static STENCIL_PROCEDURE void sweep_step_0_y(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -44,7 +44,7 @@ static STENCIL_PROCEDURE void sweep_step_1_z(
     }
 }
 
-static constexpr std::array<int, 1> run_step_rotation = {0};
+static constexpr Rotation<1> run_step_rotation = {{0}};
 
 static void run_step(Run<1>& run, int rank) {
     Team& team = run.team;
@@ -80,12 +80,12 @@ static void run_step(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_c2528ebb890f01f6
+}  // namespace plan_ae8cab583bb6c613
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_c2528ebb890f01f6(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_ae8cab583bb6c613(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_c2528ebb890f01f6;
+    using namespace stencil::plan_ae8cab583bb6c613;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

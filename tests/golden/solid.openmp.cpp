@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_d99a53b046aabf7b {
+namespace plan_94ad6412e40aa2fd {
 
 // Outside of u
 struct outside_u {
@@ -91,7 +91,7 @@ static STENCIL_PROCEDURE void sweep_step_observed_0_add_reduce(
     }
 }
 
-static constexpr std::array<int, 2> run_step_rotation = {1, 0};
+static constexpr Rotation<2> run_step_rotation = {{1, 0}};
 
 static void run_step(Run<3>& run, int rank) {
     Team& team = run.team;
@@ -125,7 +125,7 @@ static void run_step(Run<3>& run, int rank) {
     });
 }
 
-static constexpr std::array<int, 2> run_step_observed_rotation = {1, 0};
+static constexpr Rotation<2> run_step_observed_rotation = {{1, 0}};
 
 static void run_step_observed(Run<3>& run, int rank) {
     Team& team = run.team;
@@ -167,12 +167,12 @@ static void run_step_observed(Run<3>& run, int rank) {
     });
 }
 
-}  // namespace plan_d99a53b046aabf7b
+}  // namespace plan_94ad6412e40aa2fd
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_d99a53b046aabf7b(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_94ad6412e40aa2fd(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_d99a53b046aabf7b;
+    using namespace stencil::plan_94ad6412e40aa2fd;
     const auto buffer_bytes = [](const Shape<3>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_04f43bd475b47507 {
+namespace plan_943a9288a6879834 {
 
 // The same in all cells, before a march
 static STENCIL_PROCEDURE void uniforms_step(const Shape<1>& shape, unsigned char* globals) {
@@ -115,7 +115,7 @@ static STENCIL_PROCEDURE void sweep_step_observed_2_reduce(
     }
 }
 
-static constexpr std::array<int, 3> run_step_rotation = {0, 1, 2};
+static constexpr Rotation<3> run_step_rotation = {{0, 1, 2}};
 
 static void run_step(Run<1>& run, int rank) {
     Team& team = run.team;
@@ -174,7 +174,7 @@ static void run_step(Run<1>& run, int rank) {
     });
 }
 
-static constexpr std::array<int, 3> run_step_observed_rotation = {0, 2, 1};
+static constexpr Rotation<3> run_step_observed_rotation = {{0, 2, 1}};
 
 static void run_step_observed(Run<1>& run, int rank) {
     Team& team = run.team;
@@ -253,12 +253,12 @@ static void run_step_observed(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_04f43bd475b47507
+}  // namespace plan_943a9288a6879834
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_04f43bd475b47507(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_943a9288a6879834(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_04f43bd475b47507;
+    using namespace stencil::plan_943a9288a6879834;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -35,7 +35,7 @@ class Target:
     wraps: bool
 
 
-CPP = Target("c++", "std::", wraps=True)
+CPP = Target("c++", "math::", wraps=True)
 CUDA = Target("cuda", "", wraps=False)
 
 

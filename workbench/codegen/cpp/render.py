@@ -53,6 +53,7 @@ def render_openmp(plan: Plan) -> Source:
 
 _OPENMP_HEADERS = (
     "stencil_prelude.h",
+    "stencil_mathematics.h",
     "stencil_pairs.h",
     "stencil_team.h",
     "stencil_rows.h",

@@ -2,8 +2,6 @@
 #ifndef STENCIL_FOLDS_H
 #define STENCIL_FOLDS_H
 
-#include <type_traits>
-
 #include "stencil_rows.h"
 
 namespace stencil {
@@ -20,9 +18,14 @@ template <class T, int W> struct Leaf {
     T& operator[](int64_t w) { return cells[w]; }
 };
 
+// A number known to the compiler.
+template <int64_t N> struct Constant {
+    constexpr operator int64_t() const { return N; }
+};
+
 // Kept cells [low, high), W of them at a time: each(first, count), where the count is a constant but for the rest.
 template <int W, class Each> inline void for_lanes(int64_t low, int64_t high, const Each& each) {
-    for (; high - low >= W; low += W) each(low, std::integral_constant<int64_t, W>{});
+    for (; high - low >= W; low += W) each(low, Constant<W>{});
     if (low < high) each(low, high - low);
 }
 

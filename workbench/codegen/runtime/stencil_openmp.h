@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <array>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -217,19 +216,24 @@ template <int D> STENCIL_PROCEDURE void record(Run<D>& run) {
     ++march.observed;
 }
 
+// Which slot each slot takes its array from. A program without fields has none, an array at least one element.
+template <int N> struct Rotation {
+    int from[N > 0 ? N : 1];
+};
+
 // After whole steps, by one thread: let the slots take what rotation says, record, and see whether to go on.
-template <int D, std::size_t N> STENCIL_PROCEDURE void end_step(Run<D>& run, const std::array<int, N>& rotation) {
+template <int D, int N> STENCIL_PROCEDURE void end_step(Run<D>& run, const Rotation<N>& rotation) {
     March& march = run.march;
-    std::array<void*, N> before;  // of no length in a program without fields
-    std::array<int64_t, N> tags;
+    void* before[N > 0 ? N : 1];
+    int64_t tags[N > 0 ? N : 1];
     for (int64_t level = 0; level < run.levels; ++level) {
-        for (std::size_t s = 0; s < N; ++s) {
+        for (int s = 0; s < N; ++s) {
             before[s] = march.slots[s];
             tags[s] = march.tags[s];
         }
-        for (std::size_t s = 0; s < N; ++s) {
-            march.slots[s] = before[rotation[s]];
-            march.tags[s] = tags[rotation[s]];
+        for (int s = 0; s < N; ++s) {
+            march.slots[s] = before[rotation.from[s]];
+            march.tags[s] = tags[rotation.from[s]];
         }
     }
     march.done += run.levels;
@@ -262,7 +266,7 @@ template <int D, std::size_t N> STENCIL_PROCEDURE void end_step(Run<D>& run, con
 // The Globals of each step that runs with others, by one thread: `advance(globals)` turns those of a step into those of
 // the next one. Conditions that hold after a step make it the last one.
 template <int D, class Advance> inline void look_ahead(Run<D>& run, const Advance& advance) {
-    const std::size_t bytes = std::size_t(run.march.block_bytes);
+    const size_t bytes = size_t(run.march.block_bytes);
     memcpy(run.globals_of(0), run.march.globals, bytes);
     for (int64_t step = 0; step < run.levels; ++step) {
         unsigned char* const next = run.globals_of(step + 1);

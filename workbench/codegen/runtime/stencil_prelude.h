@@ -4,9 +4,8 @@
 #define STENCIL_PRELUDE_H
 
 #if !defined(__CUDACC_RTC__)
-#include <cmath>
-#include <cstdint>
-#include <cstring>
+#include <stdint.h>
+#include <string.h>
 #endif
 
 #ifndef STENCIL_FUNCTION
@@ -30,7 +29,8 @@
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define STENCIL_MATH
 #else
-#define STENCIL_MATH std::
+#define STENCIL_MATH math::
+#include "stencil_mathematics.h"
 #endif
 
 #include "stencil_pairs.h"

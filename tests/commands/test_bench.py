@@ -46,7 +46,9 @@ def test_contenders_start_alike_and_end_alike(measured):
     assert set(entries) == {"stepwise", "diamond", "numpy"}
     for name in ("stepwise", "diamond"):
         assert entries[name]["agreement"] == {"other": "NumPy", "steps": 10, "deviation": 0.0, "bit_equal": True}
-        assert 0 < entries[name]["first_seconds"] < entries[name]["cold_seconds"]
+        # No order of the two: each is one start of a process, and a busy machine adds more than a compiler takes.
+        assert entries[name]["first_seconds"] > 0
+        assert entries[name]["cold_seconds"] > 0
     assert entries["numpy"]["cold_seconds"] is None
     assert said.count("bit-equal to NumPy after 10 steps") == 2
     assert shown.count("bit-equal") >= 4

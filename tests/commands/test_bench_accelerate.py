@@ -77,7 +77,8 @@ def test_variants_differ_as_they_say():
     [
         (["--only", "dot_produkt"], "there is no program 'dot_produkt'; did you mean 'dot_product'?"),
         (["--only", "dot_product", "--rounds", "0"], "--rounds 0 is too small"),
-        (["--shape", "64"], "accelerate has sizes and types of its own"),
+        (["--shape", "64"], "--shape: accelerate has sizes and types of its own"),
+        (["--sizes", "0", "--budget", "60"], "--sizes, --budget: accelerate has sizes"),
         (["--json", "nowhere/figures.json"], "there is no folder"),
     ],
 )

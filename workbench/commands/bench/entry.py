@@ -12,6 +12,7 @@ from workbench.commands.bench.command import Request, list_problems, run_bench
 from workbench.errors import RunError
 
 _INTERRUPTED = 130  # as shells have it for Ctrl-C
+_OF_PROBLEMS = ("shape", "dtype", "seconds", "sizes", "budget")  # options without a meaning for the programs of arrays
 
 
 def bench(options: Mapping[str, Any], say: Callable[[str], None]) -> int:
@@ -20,8 +21,12 @@ def bench(options: Mapping[str, Any], say: Callable[[str], None]) -> int:
         list_problems(say)
         return 0
     if options["problem"] == ACCELERATE:
-        if options["shape"] or options["dtype"]:
-            raise RunError(f"{ACCELERATE} has sizes and types of its own", advice="Leave out --shape and --dtype.")
+        given = [f"--{name}" for name in _OF_PROBLEMS if options[name] not in (None, (), "")]
+        if given:
+            why = f"{ACCELERATE} has sizes and types of its own and measures a given number of rounds"
+            raise RunError(
+                f"{', '.join(given)}: {why}", advice=f"Leave out {' and '.join(given)}; use --only or --small."
+            )
         table = run_table(TableRequest(**_those_of(TableRequest, options)), say)
         return _INTERRUPTED if table.interrupted else 0
     if options["small"]:
@@ -33,4 +38,5 @@ def bench(options: Mapping[str, Any], say: Callable[[str], None]) -> int:
 
 
 def _those_of(kind: type[Request] | type[TableRequest], options: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: options[name] for name in kind.__dataclass_fields__}
+    """Options that were given; the others have the defaults of `kind`."""
+    return {name: options[name] for name in kind.__dataclass_fields__ if options[name] is not None}

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 from workbench.backends.base import Availability, Identity
 from workbench.backends.build_flags import build_flags
+from workbench.backends.cache_folder import default_cache
 from workbench.backends.compile_pool import (
     Built,
     Compiler,
@@ -90,9 +91,10 @@ class HostBackend(ABC, Generic[Text, Program]):
         given = self._given
         if given is not None and kind in ("", given.toolchain.kind):
             return given
-        if kind not in self._found:
-            self._found[kind] = default_compiler(kind)
-        return self._found[kind]
+        found = self._found.get(kind)
+        if found is None or found.cache is not default_cache():  # $WORKBENCH_CACHE may name another folder by now
+            found = self._found[kind] = default_compiler(kind)
+        return found
 
     def _build_choices(self, plan: Plan) -> BuildChoices:
         """What the plan's choices tell the compiler, for a backend that reads it."""

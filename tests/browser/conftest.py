@@ -7,6 +7,8 @@ import pytest
 
 from tests.browser.lab import ARTEFACTS, PATIENCE, chromium, end_kernels, running_lab
 
+LONGEST_MESSAGE = 1000  # characters
+
 
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
@@ -38,9 +40,11 @@ def browser():
 
 @pytest.fixture
 def page(browser, request):
-    """A page; what it looked like at the end is kept."""
+    """A page; what it looked like at the end is kept. A test that fails shows what the page's console said."""
     page = browser.new_page(viewport={"width": 1200, "height": 1000})
     page.set_default_timeout(PATIENCE)
+    page.on("console", lambda message: print(f"console, {message.type}: {message.text[:LONGEST_MESSAGE]}"))
+    page.on("pageerror", lambda error: print(f"error of the page: {str(error)[:LONGEST_MESSAGE]}"))
     yield page
     ARTEFACTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=str(ARTEFACTS / f"end-of-{request.node.name}.png"))

@@ -45,6 +45,38 @@ def test_derived_tree_puts_launch_numbers_of_a_loop_together(blur):
     assert sorted(space.tree.flatten()) == sorted(parameter.name for parameter in space.parameters)
 
 
+def test_launch_numbers_of_a_loop_are_a_part_with_its_seconds(blur):
+    """Where another plan has no such loop, its numbers cost nothing that is known."""
+    found = space_of(blur.annotate("mean", "manifest"), "cuda-sim")
+    names = [parameter.name for parameter in found.space.parameters]
+    parts = [[names[axis] for axis in part] for part in found.space.parts]
+    assert parts == [[f"grid of {part[0][8:]}", f"block of {part[0][8:]}"] for part in parts]
+    mean, last = (part[0][8:] for part in parts)
+    assert found.costs(found.start, ((mean, 1.0), (last, 2.0))) == (1.0, 2.0)
+    assert found.costs(found.start, ((last, 2.0),)) == (None, 2.0)
+    assert found.costs(found.start, ()) == ()
+    delayed = list(found.start)
+    at = names.index("storage of step.mean")
+    delayed[at] = 1 - delayed[at]
+    plan = blur.with_choices(found.choices(tuple(delayed))).plan("cuda-sim")
+    (loop,) = (subkernel.name for subkernel in plan.main.plain.subkernels)
+    assert found.costs(tuple(delayed), ((loop, 3.0),)) == (None, 3.0)
+    assert space_of(blur).space.parts == ()
+
+
+@pytest.mark.proof
+def test_a_study_on_a_device_searches_its_loops_together(tmp_path):
+    """Some evaluation changes numbers of both loops at once, which a sweep of single ones does not at first."""
+    text = 'u = field("u", boundary="periodic")\nmean = 0.5 * (u[-1] + u[+1])\nu.next = 0.5 * (mean[-1] + mean[+1])'
+    machine = wb.trace(text, name="two").annotate("mean", "manifest")
+    options = {"only": ["loops"], "strategy": "sweep", "budget": 3, "backend": "cuda-sim"}
+    study = machine.tune(u=np.sin(np.arange(499.0)), path=tmp_path / "s.sqlite", **options).wait(300)
+    assert {one.outcome.status for one in study.individuals} == {"success"}
+    loops = {name for name, _ in study.individuals[0].outcome.loops}
+    changed = [{name for name in loops if f"of {name} =" in one.changes} for one in study.individuals]
+    assert loops in changed
+
+
 def test_derived_tree_on_threads(blur):
     space = space_of(blur, only=["cpu", "build", "storage"], tree="derived").space
     assert ("threads", "tile", "loops") in children(space.tree)

@@ -43,7 +43,7 @@ def driven(name, places, budget, history=(), seed=3):
 
     def take(begun, result):
         rows.append(Told(begun.point, result, begun.asked, begun.after))
-        return result
+        return result, ()
 
     drive(search, places, take, lambda idle: len(rows) + places.under_way < budget)
     return rows

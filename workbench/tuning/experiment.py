@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from workbench.errors import TuningError
 from workbench.tuning.budget import Budget, that_fit
+from workbench.tuning.loop_times import LoopTimes
 from workbench.tuning.race import ROUNDS, finalists
 from workbench.tuning.search import Begun, BrokenOffError, Search, Threads, Told, drive
-from workbench.tuning.space import Point, Space
+from workbench.tuning.space import Costs, Point, Space
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.trials import AT_START, Individual, Outcome, Race
 
@@ -40,6 +41,9 @@ class Candidates(Protocol):
 
     def changes(self, point: Point) -> dict[str, str]:
         """What a point sets that the start does not, by name."""
+
+    def costs(self, point: Point, loops: LoopTimes) -> Costs:
+        """What each part of the space costs, by the seconds of the loops of a point that passed."""
 
 
 class Evaluator(Protocol):
@@ -149,9 +153,16 @@ class Experiment:
         described = [plan.strategy, plan.seed, plan.starts, *([] if tree is None else [str(tree)])]
         self._base = self.ledger.search_base(described, len(self._individuals))
         known = {one.point: one.score for one in self._individuals[: self._base]}
-        search = Search(make_strategy(plan.strategy, plan.candidates.space, plan.starts, plan.seed), known)
-        search.go_on(Told(one.point, one.score, one.asked, one.after) for one in self._individuals[self._base :])
+        costs = {one.point: self._costs(one.point, one.outcome) for one in self._individuals}
+        search = Search(make_strategy(plan.strategy, plan.candidates.space, plan.starts, plan.seed), known, costs)
+        search.go_on(
+            Told(one.point, one.score, one.asked, one.after, costs[one.point])
+            for one in self._individuals[self._base :]
+        )
         return search
+
+    def _costs(self, point: Point, outcome: Outcome) -> Costs:
+        return self.plan.candidates.costs(point, outcome.loops) if outcome.status == "success" else ()
 
     def _left(self) -> float:
         """Seconds of the budget."""
@@ -213,8 +224,8 @@ class Experiment:
             self._measuring.add(phenotype)
             return known
 
-    def _kept(self, begun: Begun, result: _Result) -> float | None:
-        """Add an individual, measured or, if its phenotype was, with the measurement of its twin; its score."""
+    def _kept(self, begun: Begun, result: _Result) -> tuple[float | None, Costs]:
+        """Add an individual, measured or with the measurement of its twin of this phenotype; its score and costs."""
         outcome, phenotype, text = result
         plan, same_as = self.plan, 0
         if outcome is None:
@@ -253,7 +264,7 @@ class Experiment:
                 self._measuring.discard(phenotype)
             self._changed.notify_all()
         self.heard(one)
-        return score
+        return score, self._costs(begun.point, outcome)
 
     def _race(self) -> None:
         """Let the fastest individuals take turns, unless nothing has been added since they did."""

@@ -107,7 +107,7 @@ class Tuner:
 
         places = Threads(tested, setting.parallel)
         try:
-            drive(search, places, lambda begun, test: self._kept(test))
+            drive(search, places, lambda begun, test: (self._kept(test), ()))
         except BaseException:
             self.end_commands()
             raise

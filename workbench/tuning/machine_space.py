@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from workbench.backends.registry import row_of
@@ -13,11 +14,14 @@ from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import to_json
 from workbench.planning.genome import decided
+from workbench.planning.loop_keys import loop_key
+from workbench.planning.plan import Plan
 from workbench.planning.tunables import TUNABLES, Section, Setting, Tunable, tunables_of
+from workbench.tuning.loop_times import LoopTimes
 from workbench.tuning.machine_trees import machine_tree
 from workbench.tuning.precision_space import SECTION as PRECISION
 from workbench.tuning.precision_space import Retyped, TypeRow, tie_of, type_rows
-from workbench.tuning.space import Parameter, Point, Space
+from workbench.tuning.space import Costs, Parameter, Point, Space
 from workbench.tuning.ties import ties_of
 from workbench.tuning.tile_space import STEPWISE, column_threads, tile_tunables
 
@@ -39,6 +43,7 @@ _SHAPING = (
     "diamond_size",
     "column_threads",
 )  # and storage and barriers: they decide whether there is a plan
+_LAUNCHING = ("L", "F", "B")  # sections whose settings leave the loops of a plan as they are
 _RANKS: Mapping[Section, int] = {"C": 0, "G": 0, "T": 0, "F": 1, "B": 1, "L": 1, "M": 2, "S": 3, "": 4}
 
 
@@ -61,6 +66,7 @@ class MachineSpace:
     key: str = ""
     precise: tuple[TypeRow, ...] = ()
     retyped: Retyped | None = None
+    _loops: dict[Point, dict[str, str]] = field(default_factory=dict, compare=False)  # of plans, by what shapes them
 
     def choices(self, point: Point) -> Choices:
         """The choices of a point: the base with what differs from it."""
@@ -82,6 +88,24 @@ class MachineSpace:
         """What a point sets that the start does not, by name."""
         rows = zip(self.space.parameters, point, self.start, strict=True)
         return {parameter.name: parameter.values[at] for parameter, at, first in rows if at != first}
+
+    def costs(self, point: Point, loops: LoopTimes) -> Costs:
+        """Seconds of the loop that each part of the space is of; None where the point's plan has no such loop.
+
+        loops: seconds of the point's loops by their names.
+        """
+        if not self.space.parts or not loops:
+            return ()
+        planned = len(self.tunables)
+        shape = tuple(
+            first if number < planned and self.tunables[number].section in _LAUNCHING else at
+            for number, (at, first) in enumerate(zip(point, self.start, strict=True))
+        )
+        if shape not in self._loops:
+            self._loops[shape] = own_loops(plan_for(self.graph, self.choices(shape), self.backend))
+        names, seconds = self._loops[shape], dict(loops)
+        keys = [self.tunables[part[0]].key for part in self.space.parts]
+        return tuple(seconds.get(names[key]) if key in names else None for key in keys)
 
 
 def machine_space(  # noqa: PLR0913  # keywords only; each has a default
@@ -138,13 +162,16 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     start = tuple(settings.index(row.read(base.plan)) for row, settings in zip(tunables, values, strict=True))
     believed = None if tree is None else machine_tree(tree, (*tunables, *precise), {**SECTIONS, PRECISION: "P"})
     ties = (*tie_of(len(tunables), precise), *ties_of(plan.graph, tunables))
+    parts = _parts(tunables, own_loops(plan))
     found = MachineSpace(
         graph if bound else plan.graph,
         backend,
         base,
         tuple(tunables),
         tuple(values),
-        Space((*parameters, *(Parameter(row.name, row.types) for row in precise)), tree=believed, ties=ties),
+        Space(
+            (*parameters, *(Parameter(row.name, row.types) for row in precise)), tree=believed, ties=ties, parts=parts
+        ),
         (*start, *(row.types.index(row.here) for row in precise)),
         plan.graph.fingerprint(),
         precise,
@@ -152,6 +179,23 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     )
     legal = _legal(found)
     return found if legal is None else replace(found, space=replace(found.space, legal=legal))
+
+
+def own_loops(plan: Plan) -> dict[str, str]:
+    """Key -> name of the loops of a plain step whose name no other one has: their seconds are told apart by it."""
+    subkernels = plan.main.plain.subkernels
+    count = Counter(subkernel.name for subkernel in subkernels)
+    keys = plan.main.kernel.keys()
+    return {loop_key(plan.main, one, keys): one.name for one in subkernels if count[one.name] == 1}
+
+
+def _parts(tunables: Sequence[Tunable], loops: Mapping[str, str]) -> tuple[tuple[int, ...], ...]:
+    """Numbers of the tunables of each loop: they matter to its own launches alone, and these are timed."""
+    found: dict[str, list[int]] = {}
+    for number, row in enumerate(tunables):
+        if row.section == "L" and row.key in loops:
+            found.setdefault(row.key, []).append(number)
+    return tuple(map(tuple, found.values()))
 
 
 def _legal(found: MachineSpace) -> Callable[[Point], bool] | None:

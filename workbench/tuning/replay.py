@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from workbench.tuning.loop_times import LoopTimes
 from workbench.tuning.race import Measure, interleaved, sampled
 from workbench.tuning.search import Search
-from workbench.tuning.space import Parameter, Point, Space
+from workbench.tuning.space import Costs, Parameter, Point, Space
 from workbench.tuning.strategies.base import Strategy
 from workbench.tuning.trees import VariableTree, parse_tree
 from workbench.tuning.trials import Outcome
@@ -108,17 +109,19 @@ def replay(
     cost: Callable[[Point], float | None],
     budget: int,
     solved: Callable[[float], bool] = lambda cost: False,
+    parts: Callable[[Point], Costs] = lambda point: (),
 ) -> Replayed:
     """Drive a strategy by a function of cost, one point after the other, for `budget` new points.
 
-    Points that are known are answered from memory and count nothing. Scores are 1 / cost.
+    Points that are known are answered from memory and count nothing. Scores are 1 / cost. parts: the costs of the
+    space's parts at a point that passed.
     """
     search = Search(strategy)
     costs: list[float | None] = []
     while len(costs) < budget and (begun := search.begin()) is not None:
         value = cost(begun.point)
         costs.append(value)
-        search.end(begun, None if value is None else 1.0 / value)
+        search.end(begun, *((None, ()) if value is None else (1.0 / value, parts(begun.point))))
         if value is not None and solved(value):
             return Replayed(tuple(costs), len(costs))
     return Replayed(tuple(costs), None)
@@ -139,6 +142,10 @@ class Recorded:
     def text(self, point: Point) -> str:
         """A point as JSON."""
         return json.dumps(point)
+
+    def costs(self, point: Point, loops: LoopTimes) -> Costs:
+        """A landscape has no parts."""
+        return ()
 
     def changes(self, point: Point) -> dict[str, str]:
         """The values that differ from the start's."""

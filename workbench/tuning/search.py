@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
 
-from workbench.tuning.space import Point
+from workbench.tuning.space import Costs, Point
 from workbench.tuning.strategies.base import Known, Origin, Strategy
 
 MOST_REPEATS = 20_000
@@ -31,20 +31,27 @@ class Begun:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One measurement of an earlier run: `asked` and `after` as in `Begun`."""
+    """One measurement of an earlier run: `asked` and `after` as in `Begun`, `costs` of the parts of the space."""
 
     point: Point
     score: float | None
     asked: int
     after: int
+    costs: Costs = ()
 
 
 class Search:
     """A strategy with its memory: what is known is answered at once, what is under way is not begun again."""
 
-    def __init__(self, strategy: Strategy, known: Mapping[Point, float | None] | None = None) -> None:
-        """known: scores that were there before the strategy began."""
+    def __init__(
+        self,
+        strategy: Strategy,
+        known: Mapping[Point, float | None] | None = None,
+        costs: Mapping[Point, Costs] | None = None,
+    ) -> None:
+        """known: scores that were there before the strategy began; costs: of the parts of the space, of such points."""
         self._strategy = strategy
+        self._costs = dict(costs or {})
         self._known: Known = dict(known or {})
         self._under_way: dict[Point, Begun] = {}
         self._again: list[Begun] = []
@@ -60,7 +67,7 @@ class Search:
             if point is None:
                 return None
             if point in self._known:
-                self._strategy.tell(point, self._known[point])
+                self._strategy.tell(point, self._known[point], self._costs.get(point, ()))
             elif point not in self._under_way:
                 self._asked += 1
                 begun = Begun(point, self._asked, self._told, self._strategy.origin(point))
@@ -68,9 +75,9 @@ class Search:
                 return begun
         return None
 
-    def end(self, begun: Begun, score: float | None) -> None:
-        """The score of a point that was begun; None if it failed."""
-        self._tell(begun.point, score)
+    def end(self, begun: Begun, score: float | None, costs: Costs = ()) -> None:
+        """The score of a point that was begun, None if it failed, and the costs of the space's parts."""
+        self._tell(begun.point, score, costs)
 
     def go_on(self, history: Iterable[Told]) -> None:
         """Repeat the calls of an earlier run, so that the strategy is in the state that it was in.
@@ -81,20 +88,21 @@ class Search:
         told = 0
         for row in sorted(rows, key=lambda row: row.asked):
             while told < min(row.after, len(rows)):
-                self._tell(rows[told].point, rows[told].score)
+                self._tell(rows[told].point, rows[told].score, rows[told].costs)
                 told += 1
             while row.point not in self._under_way and row.point not in self._known and self._asked < row.asked:
                 if self.begin() is None:
                     break
         for row in rows[told:]:
-            self._tell(row.point, row.score)
+            self._tell(row.point, row.score, row.costs)
         self._again = list(self._under_way.values())
 
-    def _tell(self, point: Point, score: float | None) -> None:
+    def _tell(self, point: Point, score: float | None, costs: Costs) -> None:
         self._under_way.pop(point, None)
         self._known[point] = score
+        self._costs[point] = costs
         self._told += 1
-        self._strategy.tell(point, score)
+        self._strategy.tell(point, score, costs)
 
 
 Result = TypeVar("Result")
@@ -126,12 +134,13 @@ class Places(Protocol[Out]):
 def drive(
     search: Search,
     places: Places[Result],
-    take: Callable[[Begun, Result], float | None],
+    take: Callable[[Begun, Result], tuple[float | None, Costs]],
     may_begin: Callable[[bool], bool] = lambda idle: True,
 ) -> None:
     """Measure until the strategy has no more points, or no more may begin and none is under way.
 
-    take: keeps a result and returns its score. may_begin: is told whether nothing is under way; may block then.
+    take: keeps a result and returns its score and the costs of the space's parts. may_begin: is told whether nothing
+    is under way; may block then.
     """
     while True:
         while places.under_way < places.count and may_begin(not places.under_way):
@@ -143,7 +152,7 @@ def drive(
             return
         with contextlib.suppress(BrokenOffError):
             ended, result = places.finished()
-            search.end(ended, take(ended, result))
+            search.end(ended, *take(ended, result))
 
 
 class Threads(Generic[Result]):

@@ -13,6 +13,9 @@ from workbench.tuning.trees import VariableTree
 Point = tuple[int, ...]
 """For each parameter the index of its value."""
 
+Costs = tuple[float | None, ...]
+"""What each part of a space costs at a point, such as seconds; None where it is not known, () where no part is."""
+
 _TRIES = 10_000  # random points until a space counts as having no legal one
 
 
@@ -40,12 +43,14 @@ class Space:
 
     tree: what is believed to be independent of what, of all parameters; searches that count on it test it. ties:
     parameters with as many values each that are changed together before they are changed one by one, largest first.
+    parts: parameters that matter to one part of the cost alone, which is measured beside the whole; no two overlap.
     """
 
     parameters: tuple[Parameter, ...]
     legal: Callable[[Point], bool] = everywhere
     tree: VariableTree | None = None
     ties: tuple[tuple[int, ...], ...] = ()
+    parts: tuple[tuple[int, ...], ...] = ()
 
     @property
     def combinations(self) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from workbench.tuning.space import Point
+from workbench.tuning.space import Costs, Point
 
 Scores = Mapping[Point, float | None]
 Known = dict[Point, float | None]
@@ -40,8 +40,8 @@ class Strategy(Protocol):
     def ask(self) -> Point | None:
         """The next point to measure; None: nothing until another score is told, or for ever if none is missing."""
 
-    def tell(self, point: Point, score: float | None) -> None:
-        """The score of a point that was asked for; greater is better, None: it failed."""
+    def tell(self, point: Point, score: float | None, costs: Costs = ()) -> None:
+        """The score of a point that was asked for; greater is better, None: it failed. costs: of the space's parts."""
 
     def origin(self, point: Point) -> Origin:
         """Where a point that was asked for comes from."""
@@ -50,8 +50,10 @@ class Strategy(Protocol):
 class BatchStrategy:
     """A strategy from a generator of batches: the next batch is made when all scores of this one are told."""
 
-    def __init__(self, batches: Batches) -> None:
+    def __init__(self, batches: Batches, note: Callable[[Point, Costs], None] = lambda point, costs: None) -> None:
+        """note: hears the costs of parts of each point before the batches are sent its score."""
         self._batches = batches
+        self._note = note
         self._waiting: deque[Point] = deque()
         self._missing: set[Point] = set()
         self._scores: Known = {}
@@ -61,8 +63,9 @@ class BatchStrategy:
         """The next point of the batch; None while scores of it are missing."""
         return self._waiting.popleft() if self._waiting else None
 
-    def tell(self, point: Point, score: float | None) -> None:
+    def tell(self, point: Point, score: float | None, costs: Costs = ()) -> None:
         """The score of a point; the search learns it with those of its batch."""
+        self._note(point, costs)
         self._scores[point] = score
         if point not in self._missing:
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from workbench.tuning.space import Point, Space
+from workbench.tuning.space import Costs, Point, Space
 from workbench.tuning.strategies.base import Origin
 
 
@@ -19,7 +19,7 @@ class Exhaustive:
         """The next point; None after the last one."""
         return next(self._points, None)
 
-    def tell(self, point: Point, score: float | None) -> None:
+    def tell(self, point: Point, score: float | None, costs: Costs = ()) -> None:
         """Scores change nothing."""
 
     def origin(self, point: Point) -> Origin:
@@ -37,7 +37,7 @@ class Randomly:
         """The next point; None after the last one."""
         return next(self._points, None)
 
-    def tell(self, point: Point, score: float | None) -> None:
+    def tell(self, point: Point, score: float | None, costs: Costs = ()) -> None:
         """Scores change nothing."""
 
     def origin(self, point: Point) -> Origin:

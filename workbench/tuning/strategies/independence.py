@@ -15,11 +15,11 @@ from workbench.errors import TuningError
 from workbench.tuning.independence import optimise
 from workbench.tuning.space import Point, Space
 from workbench.tuning.strategies.base import Batches, BatchStrategy, Known, Scores
-from workbench.tuning.strategies.sweep import beginning, best_of, descents, order, rank
+from workbench.tuning.strategies.parts import Parts
+from workbench.tuning.strategies.sweep import ENUMERATED, beginning, best_of, descents, order, rank
 from workbench.tuning.trees import VariableTree
 
 INTERACTION = 0.06  # of a sum of four logarithms: three standard deviations if each score has 1 % of noise
-_ENUMERATED = 64  # combinations of a group that tests joined; larger ones are swept only
 _ROUNDS = 4  # of tests in a row that find nothing
 
 Axes = tuple[int, ...]
@@ -44,11 +44,12 @@ class Independence(BatchStrategy):
                 f"the tree {declared} and the space differ in {', '.join(sorted(other))}",
                 advice="Name each parameter of the space once.",
             )
-        super().__init__(_search(space, start, random.Random(seed), declared))
+        parts = Parts(space)
+        super().__init__(_search(space, start, random.Random(seed), declared, parts), parts.note)
 
 
-def _search(space: Space, start: tuple[Point, ...], draw: random.Random, tree: VariableTree) -> Batches:
-    search = _Search(space, draw, tree)
+def _search(space: Space, start: tuple[Point, ...], draw: random.Random, tree: VariableTree, parts: Parts) -> Batches:
+    search = _Search(space, draw, tree, parts)
     yield from beginning(space, start, draw, search.known)
     best = best_of(search.known)
     if best is None:
@@ -63,7 +64,7 @@ def _search(space: Space, start: tuple[Point, ...], draw: random.Random, tree: V
         yield from search.tested(tests)
         nothing = nothing + 1 if search.groups == before else 0
         tests += 1
-    yield from descents(space, draw, search.known)
+    yield from descents(space, draw, search.known, parts)
 
 
 class _Search:
@@ -73,8 +74,8 @@ class _Search:
     say of these values holds with other values of the others, as long as these are independent.
     """
 
-    def __init__(self, space: Space, draw: random.Random, tree: VariableTree) -> None:
-        self.space, self.draw = space, draw
+    def __init__(self, space: Space, draw: random.Random, tree: VariableTree, parts: Parts) -> None:
+        self.space, self.draw, self.parts = space, draw, parts
         self.axis = {parameter.name: at for at, parameter in enumerate(space.parameters)}
         nodes = (tree,) if tree.variables else tree.children
         self.groups = [self._axes(node) for node in nodes]
@@ -85,9 +86,14 @@ class _Search:
         self.best: Point = ()
 
     def swept(self) -> Batches:
-        """One parameter at a time, each group until none of its own improves."""
+        """One parameter at a time, each group until none of its own improves; groups within parts all at once."""
         first = order(self.space, range(len(self.space.parameters)), self.draw)
         for group in sorted(self.groups, key=lambda group: min(map(first.index, group))):
+            if self.parts.axes(self.best).issuperset(group):
+                found = yield from self.parts.sweep(self.best, self.known, ENUMERATED)
+                if rank(self.known, found) > rank(self.known, self.best):
+                    self.best = found
+                continue
             improved = True
             while improved:
                 before = self.best
@@ -104,9 +110,11 @@ class _Search:
         while before != self.best:
             before = self.best
             for group in sorted(self.groups, key=self._size):
+                if self.parts.axes(self.best).issuperset(group):
+                    continue
                 if group in self.nested:
                     yield from self._descended(self.nested[group])
-                elif group in declared or self._size(group) <= _ENUMERATED:
+                elif group in declared or self._size(group) <= ENUMERATED:
                     yield from self._enumerated(group)
 
     def tested(self, number: int) -> Batches:

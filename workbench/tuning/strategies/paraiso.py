@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from workbench.tuning.space import Point, Space
+from workbench.tuning.space import Costs, Point, Space
 from workbench.tuning.strategies.base import Origin
 
 Birth = Literal["start", "random", "mutation", "crossover", "triangulation", "rule", "shared"]
@@ -75,7 +75,7 @@ class Paraiso:
             return None
         return self._bred(passed)
 
-    def tell(self, point: Point, score: float | None) -> None:
+    def tell(self, point: Point, score: float | None, costs: Costs = ()) -> None:
         """The score of an individual; None leaves it out of breeding. Points of other searches join the population."""
         one = self.population.get(point) or Individual(point, "shared")
         self.population[point] = Individual(point, one.birth, one.parents, score)

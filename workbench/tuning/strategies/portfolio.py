@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from workbench.tuning.space import Point, Space
+from workbench.tuning.space import Costs, Point, Space
 from workbench.tuning.strategies.base import Known, Origin, Strategy
 from workbench.tuning.strategies.independence import Independence
 from workbench.tuning.strategies.paraiso import Paraiso
@@ -95,10 +95,10 @@ class Portfolio:
                 return point
         return None
 
-    def tell(self, point: Point, score: float | None) -> None:
+    def tell(self, point: Point, score: float | None, costs: Costs = ()) -> None:
         """The score of a point, for all searches; its gain is the proposer's."""
         for engine in self._engines.values():
-            engine.search.tell(point, score)
+            engine.search.tell(point, score, costs)
             engine.waits = False
         if point in self._known:
             return

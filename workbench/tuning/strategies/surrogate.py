@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.tuning.space import Point, Space
+from workbench.tuning.space import Costs, Point, Space
 from workbench.tuning.strategies.base import Known, Origin
 
 FIRST = 4  # scores from which a model is made; before, points are drawn at random
@@ -57,7 +57,7 @@ class Surrogate:
             self._asked[point] = None
         return point
 
-    def tell(self, point: Point, score: float | None) -> None:
+    def tell(self, point: Point, score: float | None, costs: Costs = ()) -> None:
         """A score, of whoever asked for it."""
         self._asked.pop(point, None)
         self._known[point] = score

@@ -12,7 +12,9 @@ from functools import partial
 
 from workbench.tuning.space import Point, Space
 from workbench.tuning.strategies.base import Batches, BatchStrategy, Known
+from workbench.tuning.strategies.parts import Parts
 
+ENUMERATED = 64  # combinations of a group or part up to which all are tried; of larger ones lines only
 _PERTURBED = 2  # parameters that are drawn anew before another descent
 _STALE = 200  # perturbations in a row that lead to nothing new until the search ends
 
@@ -21,13 +23,14 @@ class Sweep(BatchStrategy):
     """Coordinate sweeps with perturbed restarts, from the first of `start` or from a random point."""
 
     def __init__(self, space: Space, start: tuple[Point, ...] = (), seed: int = 0) -> None:
-        super().__init__(_sweeps(space, start, random.Random(seed)))
+        parts = Parts(space)
+        super().__init__(_sweeps(space, start, random.Random(seed), parts), parts.note)
 
 
-def _sweeps(space: Space, start: tuple[Point, ...], draw: random.Random) -> Batches:
+def _sweeps(space: Space, start: tuple[Point, ...], draw: random.Random, parts: Parts) -> Batches:
     known: Known = {}
     yield from beginning(space, start, draw, known)
-    yield from descents(space, draw, known)
+    yield from descents(space, draw, known, parts)
 
 
 def rank(known: Known, point: Point) -> float:
@@ -52,19 +55,28 @@ def beginning(space: Space, start: tuple[Point, ...], draw: random.Random, known
         first = tuple(filter(None, [space.random_point(draw)]))
 
 
-def descents(space: Space, draw: random.Random, known: Known) -> Batches:
-    """Sweeps from the best point that is known, then again and again from it perturbed."""
+def descents(space: Space, draw: random.Random, known: Known, parts: Parts) -> Batches:
+    """Sweeps from the best point that is known, then again and again from it perturbed.
+
+    Parameters of parts whose costs are known are swept together, the first time that one of them has its turn; small
+    parts are enumerated from the second descent on.
+    """
     incumbent = best_of(known)
     if incumbent is None:
         return
     current = incumbent
-    stale = 0
+    stale, first = 0, True
     while stale < _STALE:
         size = len(known)
         improved = True
         while improved:
             improved = False
             for move in _moves(space, draw):
+                if move in parts.axes(current):
+                    found = yield from parts.sweep(current, known, 0 if first else ENUMERATED)
+                    if rank(known, found) > rank(known, current):
+                        current, improved = found, True
+                    continue
                 line = space.tied_line(current, move) if isinstance(move, tuple) else space.line(current, move)
                 new = tuple(point for point in line if point not in known)
                 if new:
@@ -78,7 +90,7 @@ def descents(space: Space, draw: random.Random, known: Known) -> Batches:
         if better is not None and rank(known, better) > rank(known, incumbent):
             incumbent = better
         stale = stale + 1 if len(known) == size else 0
-        current = _perturbed(space, incumbent, draw, _PERTURBED + stale // 20)
+        current, first = _perturbed(space, incumbent, draw, _PERTURBED + stale // 20), False
         if current not in known:
             known.update((yield (current,)))
 

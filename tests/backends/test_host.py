@@ -40,9 +40,9 @@ def test_without_a_compiler_numpy_measures(tmp_path, small, monkeypatch):
 
 def test_when_the_time_is_over_each_ceiling_is_measured_once():
     done = []
-    host._best_seconds([lambda: done.append("copy")], end=time.perf_counter() - 1)
+    host._seconds([lambda: done.append("copy")], end=time.perf_counter() - 1)
     assert done == ["copy"]
-    host._best_seconds([lambda: done.append("sum")], end=time.perf_counter() + 1000)
+    host._seconds([lambda: done.append("sum")], end=time.perf_counter() + 1000)
     assert done.count("sum") > 1
 
 
@@ -106,3 +106,17 @@ def test_the_host_is_measured_once_before_something_is_timed(tmp_path, small, mo
     first = host.ensure_figures(cache)
     monkeypatch.setattr(host, "measure_host", lambda cache: pytest.fail("measured again"))
     assert host.ensure_figures(cache) == first
+
+
+def test_ceilings_are_measured_again_each_time_and_kept_nowhere(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_CACHE", str(tmp_path))
+    ceilings = host.Ceilings(2, 1 << 22)
+    moments = [ceilings.measure() for _ in range(2)]
+    for copied, figures in moments:
+        assert copied > 0
+        assert figures.bandwidth > 0
+        assert figures.flops > 0
+        assert [level.size for level in figures.levels] == [2 * size for size in host._LEVEL_BYTES]
+    assert moments[0] != moments[1]
+    assert sum(len(array) for pair in ceilings._far for array in pair) * 8 == 1 << 22
+    assert not list(tmp_path.rglob("host-*.json"))

@@ -18,7 +18,7 @@ import numpy as np
 from workbench.backends.processor import cache_bytes, shared_cache_bytes
 from workbench.backends.toolchain import find_toolchain
 from workbench.commands.bench.problems import problem_named
-from workbench.planning.cost import CacheLevel, HostFigures
+from workbench.planning.cost import CacheLevel, HostFigures, memory_bytes
 from workbench.planning.schedules.forecast import forecasts
 from workbench.planning.schedules.least_traffic import least_bytes
 from workbench.planning.schedules.locality import tile_sizes
@@ -53,7 +53,7 @@ extern "C" void move(float *__restrict to, const float *__restrict from, long co
     }
 }
 """
-NEAR, SECOND, FAR, MOVED = 1 << 14, 1 << 19, 1 << 28, 1 << 28  # bytes of both arrays, and in one measurement
+NEAR, SECOND, MOVED = 1 << 14, 1 << 19, 1 << 28  # bytes of both arrays, and in one measurement
 TURNS = 1 << 20
 
 
@@ -75,20 +75,35 @@ def seconds(work):
     return time.process_time() - begin
 
 
-def ceilings(code):
-    """Measure the figures of one round, each when it is called."""
-    arrays = {size: [np.ones(size // 8, np.float32) for _ in range(2)] for size in (NEAR, SECOND, FAR)}
+def on_lines(count):
+    """Ones that begin with a line of the cache, as arrays of simulations do."""
+    values = np.ones(count + 16, np.float32)
+    first = -values.ctypes.data % 64 // 4
+    return values[first : first + count]
+
+
+def ceilings(code, arrays_bytes):
+    """Measure the figures of one round, each when it is called; memory by as many bytes as a problem's arrays have."""
+    arrays = {size: [on_lines(size // 8) for _ in range(2)] for size in (NEAR, SECOND, arrays_bytes)}
 
     def moved(size):
         to, origin = arrays[size]
-        turns = MOVED // size
+        turns = -(-MOVED // size)
         return size * turns / seconds(lambda: code.move(to.ctypes.data, origin.ctypes.data, size // 8, turns))
 
+    def there_and_back():
+        """As steps do that read what the last one wrote."""
+        to, origin = (array.ctypes.data for array in arrays[arrays_bytes])
+        turns = -(-MOVED // arrays_bytes)
+        both = [(to, origin), (origin, to)] * turns
+        count = arrays_bytes // 8
+        return arrays_bytes * len(both) / seconds(lambda: [code.move(*pair, count, 1) for pair in both])
+
     def figures():
-        memory = 1.5 * moved(FAR)  # lines that are written come in first
+        memory = 1.5 * there_and_back()  # lines that are written come in first
         flops = 128 * TURNS / seconds(lambda: code.work(TURNS))  # 2 x 128 in f32, which count half
-        caches = (CacheLevel(size, moved(size)) for size in (NEAR, SECOND))
-        return HostFigures(memory, flops, "this round", (*caches, CacheLevel(FAR, memory)))
+        near, second = (CacheLevel(size, moved(size)) for size in (NEAR, SECOND))
+        return HostFigures(memory, flops, "this round", (near, second, CacheLevel(arrays_bytes, memory)))
 
     return figures
 
@@ -100,7 +115,7 @@ def simulation_of(problem, shape, schedule):
     return machine.simulate(backend="openmp", threads=1, schedule=schedule, **fields)
 
 
-def measure(name, shape, figures, rounds):
+def measure(name, shape, code, rounds):
     """Lines of one problem, and whether both predictions are within 25 %."""
     problem, extents = problem_named(name), tuple(shape)
     runs = {
@@ -108,6 +123,7 @@ def measure(name, shape, figures, rounds):
         "tile": (simulation_of(problem, shape, "diamond"), 64),
     }
     kernels = {kind: run.compiled.plan.main for kind, (run, _) in runs.items()}
+    figures = ceilings(code, memory_bytes(runs["step"][0].compiled.plan, extents) // 8 * 8)
     caches = cache_bytes(), shared_cache_bytes(1)
     sizes = tile_sizes(kernels["tile"], extents, runs["tile"][0].compiled.plan.choices.plan.tiling, 1, *caches)
     for run, steps in runs.values():
@@ -130,7 +146,7 @@ def measure(name, shape, figures, rounds):
             f"measured / predicted {ratio:4.2f} ({min(r / e for e, r, _ in rows):.2f} to "
             f"{max(r / e for e, r, _ in rows):.2f}); limit: {rows[-1][2]}{why}"
         )
-    limit = least_bytes(kernels["tile"], len(extents), cache_bytes())
+    limit = least_bytes(kernels["tile"], extents, cache_bytes())
     print(f"{'':<17} tiles of {sizes}; no tiles move less than {limit:.2f} bytes an update")
     return good
 
@@ -141,12 +157,8 @@ def main():
     parser.add_argument("--only", nargs="*", default=[name for name, _ in CASES])
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        figures = ceilings(compiled(folder))
-        now = figures()
-        print(
-            f"copy {now.bandwidth / 1e9:.1f} GB/s in memory, {now.levels[0].bandwidth / 1e9:.1f} in the nearest cache"
-        )
-        good = [measure(name, shape, figures, asked.rounds) for name, shape in CASES if name in asked.only]
+        code = compiled(folder)
+        good = [measure(name, shape, code, asked.rounds) for name, shape in CASES if name in asked.only]
     print(f"{sum(good)} of {len(good)} problems are predicted within 25 %")
 
 

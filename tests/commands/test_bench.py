@@ -67,6 +67,24 @@ def test_ratios_are_those_inside_a_round(measured):
     assert shares == pytest.approx(median(8 * r / c for r, c in zip(rates["numpy"], figures["copies"], strict=True)))
 
 
+def test_every_schedule_is_predicted_from_the_ceilings_of_its_rounds(measured):
+    _, figures, shown = measured
+    rates = {entry["name"]: entry["rates"] for entry in figures["entries"]}
+    needs = {entry["name"]: entry["model"]["needs"] for entry in figures["entries"] if entry["model"]}
+    assert set(needs) == set(figures["predictions"]) == {"stepwise", "diamond"}
+    ratios = []
+    for ceilings, rate in zip(figures["ceilings"], rates["stepwise"], strict=True):
+        near, second = ceilings["levels"][0]["bandwidth"], ceilings["levels"]
+        held = needs["stepwise"]["second_held"]
+        cached = needs["stepwise"]["arrays"] <= held
+        last = [level["bandwidth"] for level in second if level["size"] <= held][-1]
+        far = 8 / last if cached else 12 / ceilings["bandwidth"]
+        ratios.append(rate * (max(24 / near, 3 / ceilings["flops"]) + far))
+    assert figures["predictions"]["stepwise"]["ratio"] == pytest.approx(median(ratios))
+    assert "The model" in shown
+    assert "at least, such axes whole" in shown
+
+
 def test_page_has_bars_roofline_and_sizes_and_nothing_from_outside(measured):
     said, figures, shown = measured
     assert shown.count("<svg") == 3

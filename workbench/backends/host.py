@@ -13,11 +13,14 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 
+from workbench.backends.base import Array
 from workbench.backends.build_cache import BuildCache
 from workbench.backends.cache_folder import default_cache
 from workbench.backends.processor import available_threads, processor_text
@@ -32,6 +35,10 @@ _TURNS = 250_000  # of the loop over 64 doubles, about a hundredth of a second
 _LANES = 64  # doubles in registers: enough independent chains to hide the latency of an addition
 
 _LEVEL_BYTES = (16 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20)  # a thread, in two arrays
+_MOST_BYTES = 512 << 20  # of arrays that are gone through to measure memory
+_PIECES = 16  # of a thread's
+_LINE_BYTES = 64
+_BROUGHT_IN = 1.5  # bytes that move for each one that a loop reads or writes, where its store brings a line in
 _MOVED_BYTES = 16 << 20  # in one measurement of a level, a thread
 
 _SOURCE = """
@@ -195,7 +202,7 @@ def _threads_text(threads: int) -> str:
 
 
 def _note_name(threads: int) -> str:
-    return "host-" + hashlib.sha256(f"3 {threads} {processor_text()}".encode()).hexdigest()[:32]
+    return "host-" + hashlib.sha256(f"4 {threads} {processor_text()}".encode()).hexdigest()[:32]
 
 
 def copy_tasks(threads: int) -> tuple[list[Callable[[], object]], int]:
@@ -211,14 +218,81 @@ def copy_tasks(threads: int) -> tuple[list[Callable[[], object]], int]:
 def _copy_bandwidth(threads: int, end: float) -> float:
     """Best of several copies."""
     tasks, moved = copy_tasks(threads)
-    return moved / _best_seconds(tasks, end)
+    return moved / _seconds(tasks, end)
+
+
+class Ceilings:
+    """What this machine moves and computes at a time, again and again: for programs that measure beside it.
+
+    array_bytes: of all arrays of what is measured beside it, 0 for more than caches hold. Arrays and code are made
+    once. Nothing of it is kept in the cache folder.
+    """
+
+    def __init__(self, threads: int, array_bytes: int = 0) -> None:
+        self._threads = threads
+        self._tasks, self._bytes = copy_tasks(threads)
+        toolchain = find_toolchain()
+        self._code = _code(toolchain) if isinstance(toolchain, Toolchain) else None
+        each = max(min(array_bytes or _MOST_BYTES, _MOST_BYTES) // threads // (16 * _PIECES), 1)
+        self._far = [(_on_lines(_PIECES * each), _on_lines(_PIECES * each)) for _ in range(threads)]
+
+    def measure(self) -> tuple[float, HostFigures]:
+        """Bytes a second of a copy, and the figures of now; no caches where nothing compiles. Half a second or so.
+
+        The figures' bandwidth is that of loops over as many bytes as the arrays have, which bring lines in before they
+        store to them, and counts those.
+        """
+        end = time.perf_counter() + _ALL_SECONDS
+        copied = self._bytes / _seconds(self._tasks, end, median)
+        label = f"of {_threads_text(self._threads)}, in this round"
+        if self._code is None:
+            return copied, HostFigures(copied, _numpy_flops(self._threads, end), label)
+        flops, levels = self._code.measure(self._threads, end, median)
+        return copied, HostFigures(_BROUGHT_IN * self._moved_far(self._code, end), flops, label, levels)
+
+    def _moved_far(self, code: _Code, end: float) -> float:
+        """Bytes a second, read and written: there and back, as steps do that read what the last one wrote.
+
+        Threads take pieces, so that one that is held up leaves its own to the others.
+        """
+        count = len(self._far[0][0]) // _PIECES
+        tasks = [
+            partial(code.move, to.ctypes.data + 8 * first, origin.ctypes.data + 8 * first, count, 1)
+            for pairs in (self._far, [pair[::-1] for pair in self._far])
+            for first in range(0, _PIECES * count, count)
+            for to, origin in pairs
+        ]
+        return 16.0 * count * len(tasks) / _seconds(tasks, end, median, self._threads)
+
+
+@dataclass(frozen=True, slots=True)
+class _Code:
+    """Loops that are compiled with the flags of kernels: `work` computes, `move` goes through arrays."""
+
+    work: Callable[[int], float]
+    move: Callable[[int, int, int, int], None]
+
+    def measure(
+        self, threads: int, end: float, typical: Callable[[Sequence[float]], float] = min
+    ) -> tuple[float, tuple[CacheLevel, ...]]:
+        """Operations a second and what caches move; `typical` of several times counts.
+
+        Operations: a multiplication and an addition for each of 64 doubles in registers.
+        """
+        seconds = _seconds([lambda: self.work(_TURNS)] * threads, end, typical)
+        sizes = (size for size in _LEVEL_BYTES if time.perf_counter() < end)
+        levels = tuple(CacheLevel(size * threads, _moved(self.move, size, threads, end, typical)) for size in sizes)
+        return 2.0 * _LANES * _TURNS * threads / seconds, levels
 
 
 def _compiled(toolchain: Toolchain, threads: int, end: float) -> tuple[float, tuple[CacheLevel, ...]] | None:
-    """Operations a second and what caches move, by code with the flags of kernels; None where that does not compile.
+    """Operations a second and what caches move, by compiled code; None where that does not compile."""
+    code = _code(toolchain)
+    return None if code is None else code.measure(threads, end)
 
-    Operations: a multiplication and an addition for each of 64 doubles in registers.
-    """
+
+def _code(toolchain: Toolchain) -> _Code | None:
+    """The loops; None where they do not compile, or temporary files may not be executed."""
     with tempfile.TemporaryDirectory(prefix="stencil-workbench-") as folder:
         source, library = Path(folder, "host.cpp"), Path(folder, "host.so")
         source.write_text(_SOURCE, encoding="utf-8")
@@ -228,24 +302,35 @@ def _compiled(toolchain: Toolchain, threads: int, end: float) -> tuple[float, tu
             return None
         try:
             code = ctypes.CDLL(str(library))
-        except OSError:  # temporary files may not be executed
+        except OSError:
             return None
         work, move = code.work, code.move
         work.argtypes, work.restype = [ctypes.c_long], ctypes.c_double
         move.argtypes, move.restype = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long, ctypes.c_long], None
-        flops = 2.0 * _LANES * _TURNS * threads / _best_seconds([lambda: work(_TURNS)] * threads, end)
-        sizes = (size for size in _LEVEL_BYTES if time.perf_counter() < end)
-        return flops, tuple(CacheLevel(size * threads, _moved(move, size, threads, end)) for size in sizes)
+        return _Code(work, move)
 
 
-def _moved(move: Callable[[int, int, int, int], None], size: int, threads: int, end: float) -> float:
+def _moved(
+    move: Callable[[int, int, int, int], None],
+    size: int,
+    threads: int,
+    end: float,
+    typical: Callable[[Sequence[float]], float],
+) -> float:
     """Bytes a second, read and written, of threads with `size` bytes each."""
     count, turns = size // 16, max(1, _MOVED_BYTES // size)
-    pairs = [(np.ones(count), np.ones(count)) for _ in range(threads)]
+    pairs = [(_on_lines(count), _on_lines(count)) for _ in range(threads)]
     tasks = [
         lambda to=to, origin=origin: move(to.ctypes.data, origin.ctypes.data, count, turns) for to, origin in pairs
     ]
-    return float(size) * turns * threads / _best_seconds(tasks, end)
+    return float(size) * turns * threads / _seconds(tasks, end, typical)
+
+
+def _on_lines(count: int) -> Array:
+    """Ones that begin with a line of the cache, as arrays of simulations do: vectors across two lines load slowly."""
+    values = np.ones(count + _LINE_BYTES // 8)
+    first = -values.ctypes.data % _LINE_BYTES // 8
+    return values[first : first + count]
 
 
 def _numpy_flops(threads: int, end: float) -> float:
@@ -258,18 +343,27 @@ def _numpy_flops(threads: int, end: float) -> float:
             np.multiply(values, 0.999999, out=values)
             np.add(values, 1e-6, out=values)
 
-    return 2.0 * size * turns * threads / _best_seconds([work] * threads, end)
+    return 2.0 * size * turns * threads / _seconds([work] * threads, end)
 
 
-def _best_seconds(tasks: Sequence[Callable[[], object]], end: float) -> float:
-    """The shortest of several times in which all tasks, one a thread, are done; of few where they take long."""
-    best, soon = float("inf"), time.perf_counter() + _PATIENCE_SECONDS
-    with ThreadPoolExecutor(len(tasks)) as pool:
+def _seconds(
+    tasks: Sequence[Callable[[], object]],
+    end: float,
+    typical: Callable[[Sequence[float]], float] = min,
+    threads: int = 0,
+) -> float:
+    """The shortest, or another figure, of several times in which all tasks are done; of few where they take long.
+
+    threads: 0 for as many as tasks.
+    """
+    taken: list[float] = []
+    soon = time.perf_counter() + _PATIENCE_SECONDS
+    with ThreadPoolExecutor(threads or len(tasks)) as pool:
         for turn in range(_REPEATS):
             start = time.perf_counter()
             if (turn > 1 and start > soon) or (turn and start > end):
                 break
             for future in [pool.submit(task) for task in tasks]:
                 future.result()
-            best = min(best, time.perf_counter() - start)
-    return best
+            taken.append(time.perf_counter() - start)
+    return typical(taken)

@@ -46,3 +46,8 @@ class Tiling:
     def levels(self) -> int:
         """Levels of a step."""
         return len(self.loops)
+
+    @property
+    def whole(self) -> tuple[int, ...]:
+        """Axes that no tile cuts."""
+        return tuple(axis for axis, role in enumerate(self.roles) if role == "whole")

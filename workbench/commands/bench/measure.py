@@ -1,4 +1,4 @@
-"""Measure: all contenders of a problem in turn, round after round, with a copy of memory in each round.
+"""Measure: all contenders of a problem in turn, round after round, with the ceilings of the machine in each round.
 
 Ratios inside a round are robust where a machine is shared: what slows one contender slows its neighbours in time.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,10 +18,11 @@ import numpy as np
 
 from workbench.amounts import bytes_text, counted
 from workbench.backends.base import Array
-from workbench.backends.host import copy_tasks
+from workbench.backends.host import Ceilings
 from workbench.commands.bench.budget import FIRST_RESULTS, SIZES, STEPS_FOUND, VERIFIED, Budget
 from workbench.commands.bench.contenders import MORE_TIME, Absent, Contender, Ours, absence, version
 from workbench.commands.bench.crew import ContenderError, Crew, Member
+from workbench.commands.bench.model import Model
 from workbench.commands.bench.problem import Problem, Shape
 from workbench.commands.bench.results import Agreement, Entry, Results, Size
 from workbench.errors import RunError
@@ -32,7 +32,6 @@ from workbench.run.memory import bytes_available
 VERIFIED_STEPS = 10  # after which fields are compared
 _MODEL = "numpy"  # with which the others are compared, where it takes part
 _ROUNDING = {"f32": 1e-4, "f64": 1e-10}  # of the largest value: more is another computation, whose rate says nothing
-_COPIES = 5  # of which the median counts
 _SMALL_ROUNDS, _SMALL_SECONDS = 3, 0.15  # of the smaller sizes
 _LONG_BUILD = 5.0  # seconds; a longer one was for the most part the first use of a library
 _LEAST_CELLS = 1 << 13
@@ -153,6 +152,7 @@ class Bench:
             first_seconds=time.perf_counter() - member.began - answer["start_seconds"],
             bytes_moved=answer.get("bytes", 0.0),
             operations=answer.get("operations", 0.0),
+            model=Model.read(answer["model"]) if "model" in answer else None,
         )
         self._build_seconds[row.name] = answer["seconds"]
         self.results = self.results.with_entry(entry)
@@ -235,24 +235,31 @@ class Bench:
         reserved = min(self._seconds_of_sizes(), SIZES * self._budget.left())
         for name in self._members:
             self.results = self.results.with_entry(replace(self.results.entry(name), steps=steps[name]))
-        with _Copy(wish.threads) as copy:
-            for number in range(wish.rounds):
-                begin = time.perf_counter()
-                bandwidth = copy.bandwidth()
-                seconds = dict(self._round({name: steps[name] for name in self._members}))
-                if not seconds:
-                    return
-                entries = tuple(
-                    replace(e, rates=(*e.rates, cells * steps[e.name] / seconds[e.name]))
-                    for e in self.results.entries
-                    if e.name in seconds
-                )
-                self.results = replace(self.results, entries=entries, copies=(*self.results.copies, bandwidth))
-                took = time.perf_counter() - begin
-                left = min(took * (wish.rounds - number - 1) + self._seconds_of_sizes(), self._budget.left())
-                self._say(_round_text(self.results, number + 1, left))
-                if number + 1 < wish.rounds and took > self._budget.left() - reserved:
-                    break  # the smaller sizes have their part
+        models = (entry.model for entry in self.results.entries if entry.name in self._members)
+        arrays = max((model.needs.arrays for model in models if model is not None), default=0)
+        ceilings = Ceilings(wish.threads, arrays)
+        for number in range(wish.rounds):
+            begin = time.perf_counter()
+            copied, now = ceilings.measure()
+            seconds = dict(self._round({name: steps[name] for name in self._members}))
+            if not seconds:
+                return
+            entries = tuple(
+                replace(e, rates=(*e.rates, cells * steps[e.name] / seconds[e.name]))
+                for e in self.results.entries
+                if e.name in seconds
+            )
+            self.results = replace(
+                self.results,
+                entries=entries,
+                copies=(*self.results.copies, copied),
+                ceilings=(*self.results.ceilings, now),
+            )
+            took = time.perf_counter() - begin
+            left = min(took * (wish.rounds - number - 1) + self._seconds_of_sizes(), self._budget.left())
+            self._say(_round_text(self.results, number + 1, left))
+            if number + 1 < wish.rounds and took > self._budget.left() - reserved:
+                break  # the smaller sizes have their part
 
     def _round(self, steps: dict[str, int]) -> Iterator[tuple[str, float]]:
         """Seconds of each contender that is still there, in turn."""
@@ -312,30 +319,6 @@ class Bench:
         again = (min(self._build_seconds[name], _LONG_BUILD) for name in self._members)  # libraries are loaded by now
         one = sum(again) + len(self._members) * (_SMALL_ROUNDS + 2) * _SMALL_SECONDS
         return count * one
-
-
-class _Copy:
-    """Copies of arrays larger than caches, one a thread."""
-
-    def __init__(self, threads: int) -> None:
-        self._tasks, self._bytes = copy_tasks(threads)
-        self._pool = ThreadPoolExecutor(threads)
-
-    def __enter__(self) -> _Copy:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._pool.shutdown()
-
-    def bandwidth(self) -> float:
-        """Bytes a second, read and written."""
-        taken = []
-        for _ in range(_COPIES):
-            begin = time.perf_counter()
-            for future in [self._pool.submit(task) for task in self._tasks]:
-                future.result()
-            taken.append(time.perf_counter() - begin)
-        return self._bytes / median(taken)
 
 
 def compare(model: Array, other: Array, name: str) -> Agreement:

@@ -22,7 +22,7 @@ def page(results: Results) -> str:
     )
     sections = [_speed(results), _agreement(results)]
     if results.done:
-        sections += [_roofline(results), _sizes(results)]
+        sections += [_model(results), _roofline(results), _sizes(results)]
     sections += [
         _first(results),
         Section("The cell", (f"{results.title}: {results.scheme}.",), code=results.cell),
@@ -133,6 +133,50 @@ def _agreement(results: Results) -> Section:
         "Where it is not zero, another order of operations rounds differently."
     )
     return Section("The same results", (words,), tables=(Table(("", f"differs from {other} by"), tuple(rows)),))
+
+
+def _model(results: Results) -> Section:
+    rows = []
+    for name, told in results.predictions.items():
+        model = results.entry(name).model
+        assert model is not None
+        least = (f"{bytes_:.2g}" if bytes_ else "" for bytes_ in (model.least, model.least_uncut))
+        rates = (rate_text(told.expected), rate_text(told.measured))
+        rows.append(
+            (
+                results.entry(name).label,
+                f"{model.needs.memory:.3g}",
+                *least,
+                *(rate.replace(" ", "\u00a0") for rate in rates),
+                f"{told.ratio:.2f}",
+                told.limit,
+                told.reason,
+            )
+        )
+    if not rows:
+        return Section("The model", ("What the caches of this machine move is not known, so nothing was predicted.",))
+    words = (
+        "What was to be expected by the plan alone: the bytes of an update at three distances (loads and stores in the "
+        "nearest cache, each array once a step through the second one, what crosses the border of a step or tile "
+        "through memory), by what each of them moved in the same rounds; arithmetic is done beside the loads. A step "
+        "that stores to an array which it does not read brings its lines in first, and is charged for it.",
+        "“At least” is the limit for tiles that share nothing and have such a cache, of any shape, and for those that "
+        "leave whole the axes that this schedule does not cut (Minkowski's inequality for what tiles read around them; "
+        "Muranushi and Makino, Procedia Computer Science 51 (2015) 1303, prove such a limit of temporal blocking). "
+        "Where measured and expected differ by more than a quarter, the last column says why.",
+    )
+    head = (
+        "",
+        "bytes an update",
+        "at least",
+        "at least, such axes whole",
+        "expected",
+        "measured",
+        "measured / expected",
+        "limit",
+        "why they differ",
+    )
+    return Section("The model", words, tables=(Table(head, tuple(rows)),))
 
 
 def _roofline(results: Results) -> Section:

@@ -8,7 +8,9 @@ from statistics import median, quantiles
 from typing import Any
 
 from workbench.commands.bench.contenders import Absent
+from workbench.commands.bench.model import Model, Prediction, predict
 from workbench.commands.bench.problem import Shape
+from workbench.planning.cost import HostFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ class Entry:
     """One contender. rates: one a whole round.
 
     first_seconds: from the start of its process to the first step done, without the start's values; cold_seconds: the
-    same with an empty build cache, of ours alone. bytes_moved, operations: of an update, by our plan.
+    same with an empty build cache, of ours alone. bytes_moved, operations: of an update, by our plan. model: what an
+    update of ours on CPUs needs; None of others.
     """
 
     name: str
@@ -62,6 +65,7 @@ class Entry:
     agreement: Agreement | None = None
     bytes_moved: float = 0.0
     operations: float = 0.0
+    model: Model | None = None
 
     @property
     def rate(self) -> float:
@@ -89,6 +93,7 @@ class Size:
 class Results:
     """Everything that a report says. copies: bytes a second that a copy moved in each round, read and written.
 
+    ceilings: what the machine could do in each round, of loops over as many bytes as the arrays have.
     budget: seconds that all of it may take; seconds: those it took; cut: what the budget left no time for, beside the
     contenders that are absent for it.
     """
@@ -105,6 +110,7 @@ class Results:
     entries: tuple[Entry, ...] = ()
     absent: tuple[Absent, ...] = ()
     copies: tuple[float, ...] = ()
+    ceilings: tuple[HostFigures, ...] = ()
     sizes: tuple[Size, ...] = ()
     peak: float = 0.0
     interrupted: bool = False
@@ -163,6 +169,16 @@ class Results:
             return None
         return Ratio.of([r * model.bytes_moved / c for r, c in zip(entry.rates, self.copies, strict=True)])
 
+    @property
+    def predictions(self) -> dict[str, Prediction]:
+        """By name, of ours that have a model and rounds: what was to be expected in these rounds, and what came."""
+        found = {}
+        for entry in self.ranking:
+            told = None if entry.model is None else predict(entry.model, entry.rates, self.ceilings)
+            if told is not None:
+                found[entry.name] = told
+        return found
+
     def entry(self, name: str) -> Entry:
         """The contender called `name`, which has one."""
         return next(e for e in self.entries if e.name == name)
@@ -191,5 +207,6 @@ class Results:
             "compared": None if base is None else base.name,
             "ratios": ratios,
             "bandwidth_shares": shares,
+            "predictions": {name: asdict(told) for name, told in self.predictions.items()},
         }
         return {"format": 1, **asdict(self), **derived}

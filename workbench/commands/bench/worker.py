@@ -11,14 +11,15 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from workbench.backends.base import Array
-from workbench.backends.tile_sizes import tile_sizes_here
 from workbench.commands.bench.contenders import Ours, Theirs, contender_named
+from workbench.commands.bench.model import model_of
 from workbench.commands.bench.peers.arrays import JaxMarch, NumpyMarch, TorchMarch
 from workbench.commands.bench.problem import March, Problem, Shape
 from workbench.commands.bench.problems import problem_named
@@ -26,7 +27,6 @@ from workbench.errors import PlanError
 from workbench.graph.types import storage_type
 from workbench.planning.cost import step_cost
 from workbench.planning.plan import Plan
-from workbench.planning.schedules.locality import updates_per_move
 from workbench.run.progress import silent
 
 _PEERS = "workbench.commands.bench.peers"
@@ -40,7 +40,8 @@ class OurMarch:
         self._names = [static.name for static in machine.graph.fields]
         values: dict[str, Any] = dict(zip(self._names, arrays, strict=True))
         self._simulation = machine.simulate(backend=runs.backend, threads=threads, schedule=runs.schedule, **values)
-        self.figures = _figures(self._simulation.compiled.plan, arrays[0].shape, threads)
+        on_host = runs.backend == "openmp"  # of which the model knows the caches
+        self.figures = _figures(self._simulation.compiled.plan, arrays[0].shape, threads, on_host=on_host)
 
     def advance(self, steps: int) -> None:
         """Run, without a line of progress."""
@@ -55,13 +56,17 @@ class OurMarch:
         self._simulation.close()
 
 
-def _figures(plan: Plan, shape: Shape, threads: int) -> dict[str, float]:
-    """Bytes and operations of an update, by the plan; of tiles, the bytes that they leave to be moved."""
-    kernel = plan.main
-    cost = step_cost(kernel.plain)
-    sizes = tile_sizes_here(kernel, shape, plan.choices.plan.tiling, threads)
-    gain = 1.0 if kernel.tiling is None or sizes is None else updates_per_move(kernel.tiling, shape, sizes)
-    return {"bytes": cost.bytes_moved / gain, "operations": cost.flops}
+def _figures(plan: Plan, shape: Shape, threads: int, *, on_host: bool) -> dict[str, Any]:
+    """Bytes and operations of an update, by the plan; of tiles, the bytes that they leave to be moved.
+
+    On the host with what its model needs beside them.
+    """
+    cost = step_cost(plan.main.plain)
+    if not on_host:
+        return {"bytes": cost.bytes_moved, "operations": cost.flops}
+    model = model_of(plan, shape, threads)
+    moved = model.needs.memory if model.needs.shape == "tile" else cost.bytes_moved
+    return {"bytes": moved, "operations": cost.flops, "model": asdict(model)}
 
 
 def build(problem: Problem, name: str, dtype: str, arrays: tuple[Array, ...], threads: int) -> March:

@@ -1,8 +1,9 @@
 """Forecast: how fast steps and tiles will run, from what their shapes move and what was measured of the machine.
 
-All that a cell reads and stores goes through the nearest cache, each array of a step once through the next one, and
-what crosses the border of a step or tile through memory. Their times are added, because loops wait for most of what
-comes from further away; arithmetic is done beside the loads.
+All that a cell reads and stores goes through the nearest cache. Each array of a step comes from memory once, at the
+rate of a loop over as much data, which contains its way through the caches. Those of a tile go through the second cache
+at each level, and what crosses the border of the tile through memory. These times are added, because loops wait for
+most of what comes from further away; arithmetic is done beside the loads.
 """
 
 from __future__ import annotations
@@ -42,6 +43,67 @@ class Forecast:
         return max(times, key=lambda name: times[name])
 
 
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What an update of a step or a tile needs of a machine: bytes at three distances, and weighted operations on f64.
+
+    second_held: bytes of all data that passes through the second cache at a time, by which its rate is looked up.
+    arrays: bytes of all arrays; 0 for more than caches hold.
+    """
+
+    shape: str
+    near: float
+    second: float
+    second_held: int
+    memory: float
+    doubles: float
+    arrays: int = 0
+
+    def forecast(self, figures: HostFigures) -> Forecast | None:
+        """The times by the ceilings of a machine; None where it is not known how fast its caches are.
+
+        Arrays that stay in the second cache move nothing from further away. The memory's figure counts every byte that
+        moves; it is that of a third cache where figures are of arrays that fit into it.
+        """
+        if len(figures.levels) < 2:
+            return None
+        far = self.memory / figures.bandwidth
+        second = self.second / figures.bandwidth_of(self.second_held)
+        if 0 < self.arrays <= self.second_held:
+            far = 0.0
+        elif self.shape == "step":
+            second = 0.0
+        near = self.near / figures.levels[0].bandwidth
+        return Forecast(self.shape, near, second, far, self.doubles / figures.flops)
+
+
+def needs_of(
+    kernel: KernelPlan,
+    extents: tuple[int, ...],
+    sizes: TileSizes | None,
+    cache_bytes: int = CACHE_BYTES,
+    arrays: int = 0,
+) -> tuple[Needs, ...]:
+    """Return what an update of a step and, with sizes, of a tile needs.
+
+    A store to an array that is not read brings its line in first, which a step is charged for. cache_bytes: of the
+    second caches. Tiles that do not fit into one go through the third. arrays: as in `Needs`.
+    """
+    rows = {row.shape: row.bytes_per_update for row in locality_table(kernel, extents, sizes)}
+    second = rows["step"]
+    held = {"step": cache_bytes // 2, "tile": cache_bytes // 2}
+    if sizes is not None and kernel.tiling is not None:
+        used = bytes_in_use(kernel, extents, sizes)
+        held["tile"] = used if used > cache_bytes else cache_bytes // 2
+    doubles = step_cost(kernel.plain).doubles
+    rows["step"] += _brought_in(kernel)
+    return tuple(
+        Needs(shape, rows["cell"], second, held[shape], rows[shape], doubles, arrays)
+        for shape in ("step", "tile")
+        if shape in rows
+    )
+
+
 def forecasts(
     kernel: KernelPlan,
     extents: tuple[int, ...],
@@ -51,26 +113,10 @@ def forecasts(
 ) -> tuple[Forecast, ...]:
     """Return what is expected of a step and, with sizes, of a tile, of data beyond the caches.
 
-    Nothing where it is not known how fast caches are. The memory's figure counts every byte that moves: a store to an
-    array that is not read brings its line in first, which a step is charged for. cache_bytes: of the second caches.
-    Tiles that do not fit into one go through the third.
+    Nothing where it is not known how fast caches are. The memory's figure counts every byte that moves.
     """
-    if len(figures.levels) < 2:
-        return ()
-    rows = {row.shape: row.bytes_per_update for row in locality_table(kernel, extents, sizes)}
-    near = rows["cell"] / figures.levels[0].bandwidth
-    held = {"step": cache_bytes // 2, "tile": cache_bytes // 2}
-    if sizes is not None and kernel.tiling is not None:
-        used = bytes_in_use(kernel, extents, sizes)
-        held["tile"] = used if used > cache_bytes else cache_bytes // 2
-    second = {shape: rows["step"] / figures.bandwidth_of(size) for shape, size in held.items()}
-    arithmetic = step_cost(kernel.plain).doubles / figures.flops
-    rows["step"] += _brought_in(kernel)
-    return tuple(
-        Forecast(shape, near, second[shape], rows[shape] / figures.bandwidth, arithmetic)
-        for shape in ("step", "tile")
-        if shape in rows
-    )
+    found = (needs.forecast(figures) for needs in needs_of(kernel, extents, sizes, cache_bytes))
+    return tuple(each for each in found if each is not None)
 
 
 def _brought_in(kernel: KernelPlan) -> int:

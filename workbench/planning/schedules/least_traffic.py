@@ -10,7 +10,7 @@ from workbench.planning.schedules.locality import slot_bytes
 from workbench.planning.schedules.shapes import Use, uses_of
 
 
-def least_bytes(kernel: KernelPlan, dim: int, cache_bytes: int) -> float:
+def least_bytes(kernel: KernelPlan, extents: tuple[int, ...], cache_bytes: int, whole: tuple[int, ...] = ()) -> float:
     """Return the least bytes an update of tiles that share nothing and have so much cache; 0 where no cell is near.
 
     A tile that stays in the cache reads its surroundings anew at each level and leaves its rim behind: for C cells and
@@ -19,13 +19,19 @@ def least_bytes(kernel: KernelPlan, dim: int, cache_bytes: int) -> float:
     a diamond for a star: in a plane the tower of the paper is as good as can be. C is what the cache holds of all
     values that are still needed, K at least what is read along the axes. Muranushi and Makino (Procedia Computer
     Science 51 (2015) 1303) prove such a limit of temporal blocking, and give tiles that reach it.
+
+    whole: axes that tiles do not cut, as they keep rows along the last one. Nothing crosses a border there, and all
+    cells of such a row are held, so that C and K are those of the other axes.
     """
-    uses = uses_of(kernel)
-    held, near = _values_held(kernel, uses), _reads_along_axes(uses, dim)
-    cells = cache_bytes / max(held, 1)
+    cut = [axis for axis in range(len(extents)) if axis not in whole]
+    if not cut:
+        return 0.0
+    uses, dim = uses_of(kernel), len(cut)
+    held, near = _values_held(kernel, uses), _reads_along_axes(uses, len(extents))
+    cells = cache_bytes / max(held, 1) / prod(extents[axis] for axis in whole)
     least = 0.0
     for value, ranges in near.items():
-        hull = prod(high - low for low, high in ranges) / factorial(dim)
+        hull = prod(ranges[axis][1] - ranges[axis][0] for axis in cut) / factorial(dim)
         least += value_bytes(kernel, *value) * 2 * dim * float(hull / cells) ** (1 / dim)
     return least
 

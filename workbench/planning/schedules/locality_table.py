@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import prod
 
 from workbench.amounts import bytes_text
+from workbench.graph.spaces import axis_name
 from workbench.planning.plan import KernelPlan
 from workbench.planning.reads import emission_in
 from workbench.planning.schedules.diamond import Lattice
@@ -121,10 +122,14 @@ def locality_text(
     for row in rows:
         figures = f"{row.vertices_per_edge:>24.3f} {row.bytes_per_update:>18.2f} {row.asynchrony:>18}"
         lines.append(f"  {row.shape:<6} {figures}")
-    least = least_bytes(kernel, len(extents), cache_bytes)
+    least = least_bytes(kernel, extents, cache_bytes)
     if least:
+        whole = kernel.tiling.whole if kernel.tiling is not None else ()
         times = f", of which the {rows[-1].shape} moves {rows[-1].bytes_per_update / least:.3g} times"
+        of_rows = least_bytes(kernel, extents, cache_bytes, whole) if whole else 0.0
+        names = " and ".join(axis_name(axis) for axis in whole)
+        further = f"; those that do not cut {names} at least {of_rows:.3g}" if of_rows else ""
         lines.append(
-            f"  tiles in a cache of {bytes_text(cache_bytes)} move at least {least:.3g} bytes an update{times}"
+            f"  tiles in a cache of {bytes_text(cache_bytes)} move at least {least:.3g} bytes an update{times}{further}"
         )
     return "\n".join(lines)

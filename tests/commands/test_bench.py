@@ -82,7 +82,7 @@ def test_every_schedule_is_predicted_from_the_ceilings_of_its_rounds(measured):
         ratios.append(rate * (max(24 / near, 3 / ceilings["flops"]) + far))
     assert figures["predictions"]["stepwise"]["ratio"] == pytest.approx(median(ratios))
     assert "The model" in shown
-    assert "at least, such axes whole" in shown
+    assert "at least with axes whole" in shown
 
 
 def test_page_has_bars_roofline_and_sizes_and_nothing_from_outside(measured):

@@ -136,47 +136,43 @@ def _agreement(results: Results) -> Section:
 
 
 def _model(results: Results) -> Section:
-    rows = []
-    for name, told in results.predictions.items():
-        model = results.entry(name).model
-        assert model is not None
-        least = (f"{bytes_:.2g}" if bytes_ else "" for bytes_ in (model.least, model.least_uncut))
-        rates = (rate_text(told.expected), rate_text(told.measured))
-        rows.append(
-            (
-                results.entry(name).label,
-                f"{model.needs.memory:.3g}",
-                *least,
-                *(rate.replace(" ", "\u00a0") for rate in rates),
-                f"{told.ratio:.2f}",
-                told.limit,
-                told.reason,
-            )
-        )
-    if not rows:
+    told = {name: (results.entry(name), prediction) for name, prediction in results.predictions.items()}
+    if not told:
         return Section("The model", ("What the caches of this machine move is not known, so nothing was predicted.",))
     words = (
-        "What was to be expected by the plan alone: the bytes of an update at three distances (loads and stores in the "
-        "nearest cache, each array once a step through the second one, what crosses the border of a step or tile "
-        "through memory), by what each of them moved in the same rounds; arithmetic is done beside the loads. A step "
-        "that stores to an array which it does not read brings its lines in first, and is charged for it.",
-        "“At least” is the limit for tiles that share nothing and have such a cache, of any shape, and for those that "
-        "leave whole the axes that this schedule does not cut (Minkowski's inequality for what tiles read around them; "
-        "Muranushi and Makino, Procedia Computer Science 51 (2015) 1303, prove such a limit of temporal blocking). "
-        "Where measured and expected differ by more than a quarter, the last column says why.",
+        "What was to be expected by the plan: the loads and stores of an update, by what the nearest cache moved in "
+        "the same rounds; arithmetic is done beside them. Then what crosses the border of a step or tile, by what "
+        "loops over as many bytes as the arrays have moved; for tiles also each array once a step through the second "
+        "cache. "
+        "A step that stores to an array which it does not read brings its lines in first, and is charged for it.",
+        "Tiles that share nothing and have such a cache move at least so many bytes, whatever their shape; more where "
+        "they leave axes whole, as ours do with the last one of three (Minkowski's inequality for what they read "
+        "around them; Muranushi and Makino, Procedia Computer Science 51 (2015) 1303, prove such a limit of temporal "
+        "blocking).",
+        *(f"{entry.label}: {each.reason}." for entry, each in told.values() if each.reason),
     )
-    head = (
-        "",
-        "bytes an update",
-        "at least",
-        "at least, such axes whole",
-        "expected",
-        "measured",
-        "measured / expected",
-        "limit",
-        "why they differ",
+    moved = [
+        (
+            entry.label,
+            f"{model.needs.memory:.3g}",
+            f"{model.least:.2g}",
+            f"{model.least_uncut:.2g}" if model.needs.shape == "tile" else "",
+        )
+        for entry, _ in told.values()
+        if (model := entry.model) is not None
+    ]
+    rates = [
+        (entry.label, rate_text(each.expected), rate_text(each.measured), f"{each.ratio:.2f}", each.limit)
+        for entry, each in told.values()
+    ]
+    return Section(
+        "The model",
+        words,
+        tables=(
+            Table(("", "expected", "measured", "measured / expected", "limit"), tuple(rates)),
+            Table(("", "bytes an update", "at least", "at least with axes whole"), tuple(moved)),
+        ),
     )
-    return Section("The model", words, tables=(Table(head, tuple(rows)),))
 
 
 def _roofline(results: Results) -> Section:

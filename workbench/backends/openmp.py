@@ -45,7 +45,7 @@ from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
 from workbench.planning.axes import along
 from workbench.planning.cost import SMALL_STEP, operations_of
-from workbench.planning.layout import ALIGNMENT, Layout, lay_out_on_host, lay_out_packed
+from workbench.planning.layout import PAGE, Layout, lay_out_on_host, lay_out_packed, place_in_page
 from workbench.planning.lending import leaves_inputs_alone, lent_slots
 from workbench.planning.partials import host_buffers, largest_partials, partial_words
 from workbench.planning.plan import Axes, GlobalSlot, Plan
@@ -180,7 +180,7 @@ class OpenmpInstance:
         if lent:
             used -= {slot.index for slot in lent_slots(plan)}
         sizes = [self._layouts[s.axes].elements * s.itemsize if s.index in used else 0 for s in plan.slots]
-        self._blocks = [self._allocate(size) for size in sizes]
+        self._blocks = [self._allocate(size, place_in_page(number)) for number, size in enumerate(sizes)]
         addresses = [block.cells.ctypes.data for block in self._blocks]
         self._by_address = dict(zip(addresses, self._blocks, strict=True))
         self._slots: Array = np.array(addresses or [0], np.uintp)
@@ -357,10 +357,10 @@ class OpenmpInstance:
 
     # ---- memory
 
-    def _allocate(self, size: int) -> _Block:
-        """Zeroed bytes on a cache line's border, first touched by the threads that will work on them."""
-        owner: Array = np.empty(size + ALIGNMENT, np.uint8)
-        shift = -owner.ctypes.data % ALIGNMENT
+    def _allocate(self, size: int, place: int = 0) -> _Block:
+        """Zeroed bytes that begin at a place in a page, first touched by the threads that will work on them."""
+        owner: Array = np.empty(size + PAGE, np.uint8)
+        shift = (place - owner.ctypes.data) % PAGE
         cells = owner[shift : shift + size]
         self._program.zero(cells.ctypes.data, size, self.threads)
         return _Block(owner, cells)

@@ -8,6 +8,12 @@ from math import prod
 ALIGNMENT = 64
 """Bytes: a cache line and a 512-bit vector. Cell (.., 0) of every row starts at a multiple of it."""
 
+PAGE = 4096
+"""Bytes after which the sets of a first cache repeat, and addresses look alike to what orders loads and stores."""
+
+APART = 25 * ALIGNMENT
+"""Bytes between the places of arrays in a page: near the golden section of it, so that few and many spread evenly."""
+
 LARGE_BYTES = 32 << 20
 """Arrays from this size on come from memory in every step, and padding with them."""
 
@@ -37,6 +43,15 @@ def lay_out_on_host(extents: tuple[int, ...], halo: tuple[tuple[int, int], ...],
     if aligned.elements * smallest_itemsize < LARGE_BYTES:
         return aligned
     return lay_out(extents, halo, smallest_itemsize, alignment=smallest_itemsize)
+
+
+def place_in_page(number: int) -> int:
+    """Return where in a page the array of this number begins, in bytes: a multiple of ALIGNMENT.
+
+    Large arrays would all begin at one place. Then the same cell of each lies in the same cache set, and a load waits
+    for a store to another array whose address it takes for its own.
+    """
+    return number * APART % PAGE
 
 
 def lay_out_packed(extents: tuple[int, ...], halo: tuple[tuple[int, int], ...], smallest_itemsize: int) -> Layout:

@@ -27,7 +27,7 @@ _LISTED = 20_000  # combinations up to which all legal points are candidates
 _NUMBERS = 12_000  # else so many values are drawn: for random points, and for changes of the best
 _FEWEST = 60  # points that these are at least
 _CHANGED = 3  # best points, of which all changes of one parameter are candidates
-_MOST = 300  # scores that a model is made of: the best, and the last
+_MOST = 200  # scores that a model is made of, the best and the last: a proposal takes their square
 _TRIES = 40
 Matrix = NDArray[np.floating[Any]]
 
@@ -163,14 +163,22 @@ def _likeliest(known: Matrix, values: Matrix) -> tuple[float, Matrix, Matrix, fl
 
 
 def _distances(one: Matrix, other: Matrix) -> Matrix:
-    squares = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1)[None] - 2.0 * (one @ other.T)
-    distances: Matrix = np.sqrt(np.maximum(squares, 0.0))
-    return distances
+    """Of each of one to each of the other; made in place, as memory is what it takes."""
+    distances: Matrix = one @ (-2.0 * other.T)
+    distances += (one**2).sum(axis=1)[:, None]
+    distances += (other**2).sum(axis=1)
+    np.maximum(distances, 0.0, out=distances)
+    return np.sqrt(distances, out=distances)
 
 
 def _matern(distances: Matrix, length: float) -> Matrix:
-    scaled = distances * (math.sqrt(5.0) / length)
-    covariance: Matrix = (1.0 + scaled + scaled**2 / 3.0) * np.exp(-scaled)
+    """(1 + s + s² / 3) exp(-s) of the scaled distances s; made in place."""
+    scaled: Matrix = distances * (math.sqrt(5.0) / length)
+    covariance: Matrix = scaled / 3.0
+    covariance += 1.0
+    covariance *= scaled
+    covariance += 1.0
+    covariance *= np.exp(np.negative(scaled, out=scaled), out=scaled)
     return covariance
 
 

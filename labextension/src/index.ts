@@ -5,6 +5,7 @@ import { IJupyterWidgetRegistry } from '@jupyter-widgets/base';
 import { PageConfig } from '@jupyterlab/coreutils';
 import { INotebookTracker, type NotebookPanel } from '@jupyterlab/notebook';
 import { DIRECT_FRAMES, useDirectFrames } from './kernel/channel';
+import { mendManager } from './manager';
 import { MIME, ViewRenderer, type Renderers } from './pictures';
 import { MODULE, VERSION } from './version';
 import * as widgets from './widgets';
@@ -38,6 +39,7 @@ const viewPlugin: JupyterFrontEndPlugin<void> = {
         },
         -20
       );
+      void mendManager(panel);
     };
     const notebooks = tracker as INotebookTracker;
     notebooks.forEach(add);

@@ -66,6 +66,7 @@ COLOURS = f"() => new Set(new Uint32Array(({PIXELS})(document.querySelector('.sw
 PATCHES = """[...document.querySelectorAll('.swb-pane[data-opened="true"]')].map(
     pane => Number(pane.dataset.patches ?? 0))"""
 RECOLOURED = f"before => {{ const now = {PATCHES}; return before.every((patches, pane) => now[pane] > patches); }}"
+HAS_KERNEL = "window.jupyterapp?.shell.currentWidget?.context?.sessionContext.session?.kernel"
 _running: list[str] = []
 
 
@@ -228,13 +229,14 @@ class NotebookPage:
         page.wait_for_selector('.jp-Notebook-ExecutionIndicator[data-status="idle"]', timeout=PATIENCE)
 
     def run(self, cell):
-        """Run one cell; a key pressed right after loading may get lost, so ask until the prompt changes."""
+        """Run one cell; a key pressed right after loading may get lost, so ask until the prompt changes.
+
+        A page asks for a kernel in a dialog if a cell is run before the notebook has one, so wait for it.
+        """
+        self.page.wait_for_function(HAS_KERNEL, timeout=PATIENCE)
         prompt = self.page.locator(".jp-CodeCell .jp-InputPrompt").nth(cell)
         before = prompt.inner_text()
         for _ in range(5):
-            asked = self.page.locator(".jp-Dialog button.jp-mod-accept")  # a page that is slow may ask for a kernel
-            if asked.is_visible():
-                asked.click()
             self.page.locator(".jp-CodeCell .jp-InputArea-editor").nth(cell).click()
             try:
                 self.page.wait_for_function(

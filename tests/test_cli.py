@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from workbench import __version__, cli
+from workbench import __version__, cli, trace
 from workbench.commands import demo
 from workbench.errors import BackendError
+from workbench.pipeline import compile_graph
+from workbench.planning.cost import ESTIMATE
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -75,6 +77,20 @@ def test_the_demo_says_which_backends_are_missing(monkeypatch, tmp_path, capsys)
     assert cli.main(["demo", "--backend", "reference", "--report", str(tmp_path / "r.html")]) == 0
     assert "sudo apt install g++" in capsys.readouterr().out
     assert "sudo apt install g++" in (tmp_path / "r.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("schedule", "row"), [("stepwise", "bandwidth"), ("diamond", "schedule")])
+def test_only_single_steps_raise_the_measured_bandwidth(schedule, row, monkeypatch):
+    """Steps in tiles move fewer bytes than the plan counts: what they seem to move is no figure of the machine."""
+    monkeypatch.setattr(demo, "_SPEED_SECONDS", 0.01)
+    monkeypatch.setattr(demo, "ensure_figures", lambda: None)
+    noted = []
+    monkeypatch.setattr(demo, "note_rate", lambda moved, rate: noted.append(rate) or ESTIMATE)
+    wave = trace(demo.WAVE, 1, name="wave").with_choices(schedule=schedule)
+    compiled = compile_graph(wave.graph, wave.choices, "openmp")
+    rows = dict(demo._speed(compiled, wave, "openmp", 1 << 14))
+    assert set(rows) == {"speed", row}
+    assert len(noted) == (schedule == "stepwise")
 
 
 def test_without_a_compiler_the_demo_ends_well(tmp_path):

@@ -142,6 +142,20 @@ def test_fields_scalars_params_and_the_next_cell():
     assert len(card.promotions) == 1
 
 
+def test_a_card_lists_few_of_many_names_and_says_how_many_more():
+    card = summary(machine(TWO_KERNELS))
+    names = tuple(f"value{number}" for number in range(112))
+    (first, *others) = card.kernels
+    few = replace(card, kernels=(replace(first, manifest=names[:24], subkernels=names[:24]), *others))
+    many = replace(card, kernels=(replace(first, manifest=names, subkernels=names), *others))
+    for written in (card_text, card_html):
+        told = " ".join(written(many).split())
+        assert told.count("value23 and 88 more: see the plan") == 2
+        assert "value24" not in told
+        assert "112" in told
+        assert "more: see the plan" not in " ".join(written(few).split())
+
+
 def test_text_fits_into_a_hundred_columns():
     card = replace(summary(machine(TWO_KERNELS)), warnings=("line 3: " + "word " * 60,), changed=("a", "b"))
     text = card_text(card)

@@ -11,6 +11,8 @@ from workbench.run.progress import in_digits
 
 _PARTS = {"": "", "begin": ", before the first turn of while_loop", "turn": ", a turn of while_loop"}
 
+_LISTED = 24  # names of values or loops on a card; solvers have fewer
+
 
 @dataclass(frozen=True, slots=True)
 class StaticRow:
@@ -162,6 +164,12 @@ def share_text(share: float) -> str:
     if percent == 0:
         return "none"
     return f"{in_digits(percent, 2)} %" if percent >= 0.01 else "< 0.01 %"
+
+
+def listed(names: tuple[str, ...]) -> str:
+    """The names, or the first of many and how many more there are, which the plan lists."""
+    left = len(names) - _LISTED
+    return ", ".join(names) if left <= 0 else f"{', '.join(names[:_LISTED])} and {left} more: see the plan"
 
 
 def loops_text(kernel: KernelRow) -> str:

@@ -15,6 +15,7 @@ from workbench.notebook.card import (
     filled_text,
     halo_line,
     kernel_terms,
+    listed,
     loops_text,
     scaled,
 )
@@ -87,13 +88,13 @@ def _kernels(card: CardSummary) -> str:
 
 
 def _kernel_table(kernel: KernelRow, card: CardSummary) -> str:
-    stored = f": {', '.join(kernel.manifest)}" if kernel.manifest else ""
+    stored = f": {listed(kernel.manifest)}" if kernel.manifest else ""
     rows = [
         ("number of nodes", str(kernel.nodes)),
         ("Manifest", f"{len(kernel.manifest)}{stored}"),
         *(("rolling", text) for text in kernel.rolling),
         ("Delayed", str(kernel.delayed)),
-        ("sub-kernels", f"{loops_text(kernel)}: {', '.join(kernel.subkernels)}" if kernel.subkernels else "none"),
+        ("sub-kernels", f"{loops_text(kernel)}: {listed(kernel.subkernels)}" if kernel.subkernels else "none"),
     ]
     if kernel.name == "step":
         rows.append(("beyond fields", counted(card.extra_arrays, "array")))

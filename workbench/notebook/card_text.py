@@ -14,6 +14,7 @@ from workbench.notebook.card import (
     counted_text,
     filled_text,
     kernel_terms,
+    listed,
     loops_text,
     scaled,
     share_text,
@@ -53,7 +54,7 @@ def card_text(card: CardSummary) -> str:
 
 def kernel_texts(card: CardSummary, kernel: KernelRow) -> tuple[str, ...]:
     """What the card says about one kernel: three lines, one a size of rolling buffers, one if its search was ended."""
-    stored = f" ({', '.join(kernel.manifest)})" if kernel.manifest else ""
+    stored = f" ({listed(kernel.manifest)})" if kernel.manifest else ""
     outside = f"; ghost cells recomputed: {share_text(kernel.recomputed)}, filled: {filled_text(kernel)}"
     terms = kernel_terms(card, kernel)
     launches = f"launches a {terms.march}: {kernel.launches}"
@@ -61,7 +62,7 @@ def kernel_texts(card: CardSummary, kernel: KernelRow) -> tuple[str, ...]:
     return (
         f"{counted(kernel.nodes, 'node')}: {len(kernel.manifest)} Manifest{stored}, {kernel.delayed} Delayed",
         *kernel.rolling,
-        f"sub-kernels: {loops_text(kernel)}: {', '.join(kernel.subkernels)}; {launches}",
+        f"sub-kernels: {loops_text(kernel)}: {listed(kernel.subkernels)}; {launches}",
         cost if card.called else cost + outside,
         *([SEARCH_ENDED] if kernel.search_ended else ()),
     )

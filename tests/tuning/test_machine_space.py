@@ -8,7 +8,8 @@ import pytest
 import workbench as wb
 from workbench.backends.toolchain import Missing, Toolchain, find_toolchain
 from workbench.errors import TuningError
-from workbench.solvers import hydro, wave
+from workbench.pipeline import plan_for
+from workbench.solvers import gray_scott, hydro, wave
 from workbench.tuning import tune
 from workbench.tuning.machine_space import machine_space
 from workbench.tuning.strategies.independence import Independence
@@ -126,6 +127,25 @@ def heat():
 
 def values_of(space, name):
     return next(parameter.values for parameter in space.parameters if parameter.name == name)
+
+
+def test_stages_are_tried_where_loops_have_boundary_rules_between_them(heat):
+    found = space_of(gray_scott.machine(), only=["tiling", "stages"])
+    assert values_of(found.space, "stages") == ("False", "True")
+    names = [parameter.name for parameter in found.space.parameters]
+    point = list(found.start)
+    assert not found.choices(tuple(point)).plan.cpu.stages
+    point[names.index("stages")] = 1
+    staged = found.choices(tuple(point))
+    assert any(chain.fills for chain in plan_for(found.graph, staged, "openmp").main.plain.chains)
+    assert found.space.legal(tuple(point))
+    point[names.index("schedule")] = values_of(found.space, "schedule").index("diamond")
+    assert not found.space.legal(tuple(point))  # tiles have loops of their own
+    point[names.index("stages")] = 0
+    assert found.space.legal(tuple(point))
+    for machine, backend in ((heat, "openmp"), (gray_scott.machine(), "cuda-sim")):
+        names = [parameter.name for parameter in space_of(machine, backend).space.parameters]
+        assert "stages" not in names
 
 
 def test_schedules_are_tried_where_the_program_has_them(heat):

@@ -23,7 +23,7 @@ from workbench.tuning.precision_space import SECTION as PRECISION
 from workbench.tuning.precision_space import Retyped, TypeRow, tie_of, type_rows
 from workbench.tuning.space import Costs, Parameter, Point, Space
 from workbench.tuning.ties import ties_of
-from workbench.tuning.tile_space import STEPWISE, column_threads, tile_tunables
+from workbench.tuning.tile_space import STEPWISE, column_threads, stages_tunable, tile_tunables
 
 SECTIONS: Mapping[str, Section] = {
     "cpu": "C",
@@ -123,7 +123,8 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
 ) -> MachineSpace:
     """All tunables that count on a backend and have more than one sensible value.
 
-    A schedule of several steps with the sizes of its tiles is among them where the program can be planned by one.
+    A schedule of several steps with the sizes of its tiles is among them where the program can be planned by one, and
+    whether stages run together where they can; in tiles they are left as they are.
 
     only: names of tunables, or of sections ("cpu", "device", "storage", "barriers", "loops", "tiling", "folds",
     "build", "precision"); fixed: the same, left as they are. most_threads: values of `threads` above it are not tried
@@ -139,7 +140,8 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     if longest and any(row.name == "column_threads" for row in tiles):  # a tower of fewer threads has no place for it
         base = replace(base, plan=base.plan.changed(column_threads=column_threads(longest)[0]))
     others = [replace(r, sensible=(*r.sensible, *compilers)) if r.name == "compiler" else r for r in general]
-    rows = [*tiles, *others]
+    stages = stages_tunable(plan.graph, base, backend)
+    rows = [*tiles, *(stages if stages is not None and row.name == stages.name else row for row in others)]
     types = type_rows(graph, choices, bound) if bound else ()
     every = [*(row.name for row in rows), *(row.name for row in types)]
     wanted = _named(rows, types, only if only is not None else every) - _named(rows, types, fixed)
@@ -205,6 +207,9 @@ def _legal(found: MachineSpace) -> Callable[[Point], bool] | None:
     if at is None and found.base.plan.tiling.schedule == STEPWISE:
         return None
     sizes = [number for number, row in enumerate(found.tunables) if row.section == "T" and number != at]
+    kept = [
+        number for number, row in enumerate(found.tunables) if row.name == "stages"
+    ]  # tiles have loops of their own
     shaping = [number for number, row in enumerate(found.tunables) if row.section in ("M", "S") or row.name in _SHAPING]
 
     @lru_cache(maxsize=_KEPT)
@@ -221,6 +226,8 @@ def _legal(found: MachineSpace) -> Callable[[Point], bool] | None:
     def legal(point: Point) -> bool:
         if at is not None and found.values[at][point[at]] == STEPWISE:
             return all(point[number] == found.start[number] for number in sizes)
+        if any(point[number] != found.start[number] for number in kept):
+            return False
         return plannable(tuple(point[number] for number in shaping))
 
     return legal

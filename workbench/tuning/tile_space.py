@@ -1,4 +1,4 @@
-"""Tile space: what may be chosen of schedules of several steps, for programs and backends that have them."""
+"""Tile space: what may be chosen of schedules of several steps, and of stages, for programs that have them."""
 
 from __future__ import annotations
 
@@ -57,6 +57,20 @@ def tile_tunables(graph: Graph, base: Choices, backend: str, longest: int = 0) -
         replace(tunable("depth"), sensible=_DEPTHS),
         *(row for row in sizes if row is not None),
     )
+
+
+def stages_tunable(graph: Graph, base: Choices, backend: str) -> Tunable | None:
+    """Whether loops run together through boundary rules between them; None where no loops of the program can.
+
+    base: with these choices.
+    """
+    if not row_of(backend).follows_chains:
+        return None
+    staged = replace(base, plan=base.plan.changed(stages=True, loops="together"))
+    plan = scheduled_plan(graph, staged, backend, STEPWISE)
+    if plan is None or not any(chain.fills for chain in plan.main.plain.chains):
+        return None
+    return replace(tunable("stages"), sensible=(False, True))
 
 
 def column_threads(longest: int) -> tuple[int, ...]:

@@ -2,7 +2,7 @@
 
 `dot_product`, `black_scholes` (prices of options), `canny` (edges of a picture), `floyd_warshall` (shortest paths),
 `fluid` (stable fluids in a box), `histogram`, `k_means`, `mandelbrot`, `md5`, `matrix_product`, `sparse_product`,
-`radix_sort` (stable, of keys with a payload),
+`radix_sort` (stable, of keys with a payload), `ray_tracer` (spheres and planes that mirror each other),
 `n_body` (gravity, as a function of arrays and as a cell of pairs). Machines: `hermite` (a star cluster in f64, dd or
 both), `loop_integral` (a Feynman diagram in f64 or dd), `plasma` (particles in cells), `poisson` (conjugate gradients
 to a tolerance), `sph` (gas as particles). Each is imported on first use:
@@ -29,6 +29,7 @@ NAMES = (
     "plasma",
     "poisson",
     "radix_sort",
+    "ray_tracer",
     "sparse_product",
     "sph",
 )

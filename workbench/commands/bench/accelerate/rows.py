@@ -12,6 +12,7 @@ from numpy.random import Generator
 
 from workbench.commands.bench.accelerate.row import Call, Case, Row, alone
 from workbench.commands.bench.peers import numpy_programs as by_numpy
+from workbench.commands.bench.peers import numpy_rays
 from workbench.errors import RunError
 from workbench.programs import (
     black_scholes,
@@ -26,6 +27,7 @@ from workbench.programs import (
     md5,
     n_body,
     radix_sort,
+    ray_tracer,
     sparse_product,
 )
 
@@ -129,6 +131,16 @@ def _radix_sort(draw: Generator, small: bool) -> Case:
     return Case(f"{keys.size:,} u32 keys", **alone(radix_sort.radix_sort, given), others=others)
 
 
+def _ray_tracer(draw: Generator, small: bool) -> Case:
+    del draw
+    scene, shape = ray_tracer.board(), (15, 20) if small else (300, 400)
+    seen = scene, (0.3, 1.6, -5.0), (0.1, 0.7, 0.0), 1.0, 0.3, shape, 4
+    others: dict[str, Call] = {"NumPy": lambda: numpy_rays.picture(*seen)}
+    called = ((ray_tracer.traced_rays, ray_tracer.arguments(*seen)),)
+    size = f"{shape[1]} x {shape[0]} pixels, 7 objects"
+    return Case(size, partial(ray_tracer.picture, *seen), called, others, 1e-9)
+
+
 def _floyd_warshall(draw: Generator, small: bool) -> Case:
     n = 20 if small else 300
     lengths = np.where(draw.random((n, n)) < 8 / n, draw.integers(1, 100, (n, n)), np.inf)
@@ -182,6 +194,7 @@ ROWS: tuple[Row, ...] = (
     Row("canny", "Canny", _canny),
     Row("fluid", "fluid flow", _fluid),
     Row("radix_sort", "radix sort", _radix_sort),
+    Row("ray_tracer", "ray tracer", _ray_tracer),
     Row("floyd_warshall", "Floyd-Warshall", _floyd_warshall),
     Row("md5", "MD5", _md5),
     Row("k_means", "K-means", _k_means),

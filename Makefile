@@ -16,6 +16,8 @@ PYTHON_ONLY := HATCH_BUILD_NO_HOOKS=true
 BIN := $(VENV)/bin
 export PYTHONPATH := $(CURDIR)$(if $(PYTHONPATH),:$(PYTHONPATH))
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
+# Tests, notebooks and studies start hundreds of processes; without bytecode each would compile the workbench again.
+unexport PYTHONDONTWRITEBYTECODE
 
 # A stamp an extra, in our own environment only.
 ifeq ($(VENV),.venv)
@@ -56,8 +58,9 @@ help:
 demo: $(INSTALLED)
 	$(BIN)/python -m workbench demo
 
+# A file's tests stay together, so that what they share is made once (tests/kit/sharing.py).
 test: $(TEST_INSTALLED)
-	$(BIN)/python -m pytest -n $(PROCESSES)
+	$(BIN)/python -m pytest -n $(PROCESSES) --dist loadfile
 
 gpu: $(GPU_INSTALLED)
 	$(BIN)/python -m tests.backends.gpu_report artefacts/gpu-report.txt

@@ -55,6 +55,12 @@ def test_check_runs_every_gate_and_names_those_that_failed(folder):
     assert "1 passed" in done.stdout
 
 
+def test_processes_of_a_target_keep_their_bytecode(folder, monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    tool(folder, "python", 'echo "${PYTHONDONTWRITEBYTECODE-bytecode} $*"')
+    assert "bytecode -m pytest" in make(folder, "test").stdout
+
+
 def test_proof_sample_says_first_and_last_how_to_repeat_it(folder):
     tool(folder, "python", 'echo "$*"; exit 1')
     done = make(folder, "proof-sample")

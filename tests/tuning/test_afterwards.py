@@ -13,6 +13,8 @@ from workbench.tuning import afterwards
 from workbench.tuning.study import Study
 from workbench.tuning.validation import Validation
 
+pytestmark = pytest.mark.usefixtures("short_races")
+
 MEAN = 'u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])'
 START = np.sin(np.arange(4096.0))
 

@@ -1,11 +1,14 @@
 """Loop times: what each loop of a candidate took is kept in the study's file, and told of the best."""
 
 import numpy as np
+import pytest
 
 import workbench as wb
 from workbench.tuning.loop_times import loops_text
 from workbench.tuning.study import Study
 from workbench.views.study.view import open_study_view
+
+pytestmark = pytest.mark.usefixtures("short_races")
 
 
 def test_seconds_of_loops_are_kept_and_told(tmp_path):

@@ -14,6 +14,8 @@ from workbench.tuning import tune
 from workbench.tuning.machine_space import machine_space
 from workbench.tuning.strategies.independence import Independence
 
+pytestmark = pytest.mark.usefixtures("short_races")
+
 BLUR = """
 u = field("u", boundary="periodic")
 left = u[-1] + u

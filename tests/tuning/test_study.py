@@ -21,6 +21,8 @@ from workbench.tuning.t1 import read_t1
 from workbench.tuning.trials import Outcome
 from workbench.views.study.view import open_study_view
 
+pytestmark = pytest.mark.usefixtures("short_races")
+
 MEAN = 'u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])'
 START = np.sin(np.arange(4096.0))
 

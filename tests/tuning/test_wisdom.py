@@ -17,6 +17,8 @@ from workbench.notebook.defining import summary
 from workbench.tuning import wisdom
 from workbench.tuning.wisdom import Result, WisdomWarning, keep, place_of, read_wisdom, recall
 
+pytestmark = pytest.mark.usefixtures("short_races")
+
 MEAN = 'u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])'
 START = np.sin(np.arange(4096.0))
 

@@ -104,7 +104,8 @@ def test_a_plan_is_measured_again_and_again(followed, monkeypatch):
     wait_for(lambda: simulation.compiled.plan == inspection.plan)
     heard = []
     inspection.on("measured", lambda seen: heard.append(seen.measured()))
-    wait_for(lambda: len(heard) >= 3 or simulation.run(50) is None)
+    steps = {"reference": 50, "openmp": 5000}[simulation.backend]  # which take about as long
+    wait_for(lambda: len(heard) >= 3 or simulation.run(steps) is None)
     assert {measurement.choices for measurement in heard} == {inspection.choices}
 
 

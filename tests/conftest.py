@@ -70,6 +70,15 @@ def pytest_unconfigure():
     shutil.rmtree(WISDOM, ignore_errors=True)
 
 
+@pytest.hookimpl(optionalhook=True)  # of xdist
+def pytest_xdist_make_scheduler(config, log):
+    if config.getoption("dist") != "loadfile":
+        return None
+    from tests.kit.sharing import Files
+
+    return Files(config, log)
+
+
 @pytest.hookimpl(tryfirst=True)  # before pytest itself looks at the marks
 def pytest_collection_modifyitems(items):
     mark_long_cases(items, long_cases())

@@ -1,5 +1,7 @@
 """Every CUDA text of the project on the path that compiles for a run: IEEE arithmetic, registers as they were."""
 
+from itertools import product
+
 import pytest
 
 from tests.backends.device_cells import gravity
@@ -118,16 +120,16 @@ def test_all_texts_are_ieee_and_need_the_registers_that_they_needed(capability, 
 
 @pytest.mark.proof
 def test_towers_keep_their_values_in_registers(path, golden):
-    """The seed configurations of DiamondTorre, f32, one block of 256 threads a tower."""
+    """The seed configurations of DiamondTorre, one block of 256 threads a tower."""
     rows = []
-    for order, size in ((2, 1), (2, 2), (2, 3), (4, 1), (4, 2), (8, 1)):
-        machine = wave.machine(3, order=order, time_order=2, dtype="f32", boundary=constant(0.0))
+    for dtype, (order, size) in product(("f32", "f64"), ((2, 1), (2, 2), (2, 3), (4, 1), (4, 2), (8, 1))):
+        machine = wave.machine(3, order=order, time_order=2, dtype=dtype, boundary=constant(0.0))
         plan = PlanChoices().changed(schedule="diamondtorre", diamond_size=size, column_threads=256)
         resources = compiled(path, machine.with_choices(Choices(plan=plan)), "90").resources()
         (torre,) = (each for each in resources if each.kernel == "torre_step")
         assert torre.shared_bytes <= 48 << 10
         needs = f"{torre.registers} registers, {torre.spill_store_bytes} bytes spilled, {torre.shared_bytes} shared"
-        rows.append(f"order {order}, DTS {size}: {needs}")
+        rows.append(f"{dtype}, order {order}, DTS {size}: {needs}")
     if nvrtc_version(find_nvrtc(13)) != TABLE_OF:
         pytest.skip(f"no CUDA compiler as that of the table: NVRTC {TABLE_OF[0]}.{TABLE_OF[1]}")
     golden("registers.torre.sm_90.txt", "\n".join(rows) + "\n")

@@ -2,6 +2,8 @@
 
 import json
 import math
+import signal
+import time
 
 import numpy as np
 import pytest
@@ -251,14 +253,23 @@ def test_an_exam_that_ends_early_is_of_what_was_done(monkeypatch, seconds, why):
     assert json.loads(json.dumps(exam.to_dict(), allow_nan=False))["left"] == ["1-D coaxial sound, mc"]
 
 
-def test_the_timer_interrupts_what_runs():
+@pytest.mark.parametrize("handler", [signal.default_int_handler, signal.SIG_IGN])
+def test_the_timer_interrupts_what_runs(handler):
+    """Also in a process that ignores Ctrl-C, as a background job of a shell does."""
+
     def work_for_ever():
+        end = time.monotonic() + 10.0
         with interrupted_after(0.01):
-            while True:
+            while time.monotonic() < end:
                 pass
 
-    with pytest.raises(KeyboardInterrupt):
-        work_for_ever()
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work_for_ever()
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize(("interrupted", "status"), [(False, 3), (True, 130)])

@@ -17,11 +17,15 @@ def interrupted_after(seconds: float) -> Iterator[None]:
     """Raise KeyboardInterrupt inside after so many seconds, as Ctrl-C would: runs end at a whole step, compilers too.
 
     Only in the main thread of a system with timers; elsewhere whoever works inside looks at the clock between its
-    parts. Infinite seconds change nothing.
+    parts. Infinite seconds change nothing. A process that ignores SIGINT, as a shell's background job does, takes it
+    meanwhile.
     """
     if seconds == inf or threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if ignored:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     before = signal.signal(signal.SIGALRM, lambda number, frame: signal.raise_signal(signal.SIGINT))
     signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
     try:
@@ -29,6 +33,8 @@ def interrupted_after(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         signal.signal(signal.SIGALRM, before)
+        if ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 class Pace:

@@ -9,9 +9,7 @@ from pathlib import Path
 from tests.kit.sharing import unit_of
 
 ROOT = Path(__file__).resolve().parent.parent
-TWO = (
-    "def test_one(worker_id):\n    print('in', worker_id)\n\n\ndef test_other(worker_id):\n    print('in', worker_id)\n"
-)
+TWO = "".join(f"def test_{name}(worker_id):\n    print('in', worker_id)\n" for name in ("one", "other"))
 
 
 def test_a_file_stays_together_and_so_do_all_studies():
@@ -22,24 +20,16 @@ def test_a_file_stays_together_and_so_do_all_studies():
 
 def test_workers_obey(tmp_path):
     """Two files of studies run in one worker, though there are two workers."""
-    for name in ("conftest.py", "kit"):
-        (shutil.copytree if name == "kit" else shutil.copy)(ROOT / "tests" / name, _folder(tmp_path) / name)
-    shutil.copy(ROOT / "tests" / "long_cases.txt", tmp_path / "tests")
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    tests = tmp_path / "tests"
+    shutil.copytree(ROOT / "tests" / "kit", tests / "kit")
+    for name in ("tests/conftest.py", "tests/long_cases.txt", "pyproject.toml"):
+        shutil.copy(ROOT / name, tmp_path / name)
+    (tests / "tuning").mkdir()
     for name in ("tuning/test_first.py", "tuning/test_second.py", "test_third.py"):
-        (tmp_path / "tests" / "tuning").mkdir(exist_ok=True)
-        (tmp_path / "tests" / name).write_text(TWO)
+        (tests / name).write_text(TWO)
     command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadfile", "-q", "-rP"]
-    done = subprocess.run(command, cwd=tmp_path, env=_environment(tmp_path), capture_output=True, text=True)
+    environment = {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     ran = [line for line in done.stdout.splitlines() if line.startswith("in gw")]
     assert sorted(map(ran.count, set(ran))) == [2, 4]
-
-
-def _folder(tmp_path):
-    (tmp_path / "tests").mkdir(exist_ok=True)
-    return tmp_path / "tests"
-
-
-def _environment(tmp_path):
-    return {**os.environ, "PYTHONPATH": f"{tmp_path}:{ROOT}"}

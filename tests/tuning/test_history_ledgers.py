@@ -85,7 +85,7 @@ def test_ranks_count_all_that_were_bred(both):
     for birth in BIRTHS:
         born = [one for one in history.members if len(one.parents) == BIRTHS.index(birth) + 1]
         rows = [row for row in table.rows if row[0] == birth]
-        assert sum(number(row[2]) for row in rows) == len(born) > 0
+        assert sum(number(row[2]) for row in rows) == len(born)
         assert {one.birth for one in born} <= {birth, "rule"}  # a mutation by a rule has one parent, too
         assert sum(number(row[3]) for row in rows) == sum(one.distance == 0 for one in born)
     assert not [row for row in table.rows if row[:2] == ("mutation", "≤")]  # one parent: not both best and slowest
@@ -100,11 +100,14 @@ def test_correlations_have_all_rows_and_the_controls_none(both):
 
 
 def test_family_lines_are_tested_with_computed_critical_values(both):
-    found = family_lines(both[0].history())
-    assert found.pairs > 0
+    history = both[0].history()
+    found = family_lines(history)
+    bred = {one.number for one in history.members if one.kind in BIRTHS}
+    ends = [one for one in history.members if one.distance == 0 and one.number in bred]
+    assert found.pairs == sum(parent in bred for one in ends for parent in one.parents)
     assert found.zeroth.degrees <= 4
     assert found.first.degrees <= 12
-    print(tables.family_line_table(both[0].history()))
+    print(tables.family_line_table(history))
 
 
 def test_components_of_the_champion(both):
@@ -135,6 +138,8 @@ def test_champion_of_the_recorded_study(recorded):
     study, swap, rows = recorded
     history = study.history()
     assert len(history.members) >= 300
+    assert {one.kind for one in history.members} >= set(BIRTHS)
+    assert family_lines(history).pairs > 0
     assert study.best.gain > 10
     mixed = hybrids(rows, study.individuals[0], study.best.individual)
     shares = log_shares(swapped(rows, mixed, swap.individuals))

@@ -200,13 +200,13 @@ def effects(scored: list[tuple[Point, float]]) -> list[float]:
     """
     points = np.array([point for point, _ in scored])
     scores = np.array([score for _, score in scored])
-    total = float(scores.var())
-    found = []
-    for column in points.T:
-        values, where = np.unique(column, return_inverse=True)
-        counts = np.bincount(where)
-        means = np.bincount(where, weights=scores) / counts
-        explained = float((counts * (means - scores.mean()) ** 2).sum()) / len(scores)
-        found.append(max(0.0, explained - total * (len(values) - 1) / len(scores)))
-    whole = sum(found)
-    return [one / whole for one in found] if whole > 0 else [1.0 / max(len(found), 1)] * len(found)
+    axes, width = points.shape[1], int(points.max()) + 1
+    places = (points + width * np.arange(axes)).ravel()  # of each value of each parameter
+    counts = np.bincount(places, minlength=axes * width).reshape(axes, width)
+    sums = np.bincount(places, np.repeat(scores, axes), minlength=axes * width).reshape(axes, width)
+    means = sums / np.maximum(counts, 1)
+    explained = (counts * (means - scores.mean()) ** 2).sum(axis=1) / len(scores)
+    by_chance = float(scores.var()) * ((counts > 0).sum(axis=1) - 1) / len(scores)
+    found = np.maximum(0.0, explained - by_chance)
+    whole = float(found.sum())
+    return (found / whole).tolist() if whole > 0 else [1.0 / axes] * axes

@@ -12,6 +12,7 @@ import pytest
 
 import workbench as wb
 from workbench.graph.text import to_text
+from workbench.planning.cost import memory_bytes
 from workbench.planning.exchange import to_json
 from workbench.tuning import comparison, evaluation
 from workbench.tuning.budget import Budget
@@ -225,6 +226,22 @@ def test_candidates_are_compared_and_timed_first_and_built_as_others_are(monkeyp
     order.clear()
     evaluation.race(setup, [to_json(machine.choices)] * 2, 2, inf, 0, builder)
     assert order == ["compile_graph", "compile_graph", "first", "allocate", "allocate"]
+
+
+def test_arrays_that_do_not_fit_are_refused_before_anything_is_rendered(monkeypatch, tmp_path):
+    """One byte less than the arrays take is a constraint; nothing was announced, so nothing counts as measured."""
+    machine = wb.trace('u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])', name="mean")
+    setup = Setup(str(tmp_path), "openmp", (100_000,), (11,), 1)
+    write_setup(setup, to_text(machine.graph), {"u": np.zeros(100_000)}, {})
+    taken = memory_bytes(machine.plan("openmp"), (100_000,))
+    assert taken >= 2 * 800_000
+    announced = []
+    asked = (setup, to_json(machine.choices), 3, inf, announced.append, Building())
+    refused = evaluation.evaluate(*asked, taken - 1)
+    assert (refused.status, announced) == ("constraint", [])
+    assert "the arrays take 1.6 MB, and a candidate may take" in refused.tail
+    assert evaluation.evaluate(*asked, taken) is None
+    assert len(announced) == 1
 
 
 class Building:

@@ -10,6 +10,7 @@ from math import prod
 
 import numpy as np
 
+from workbench.amounts import bytes_text
 from workbench.backends.base import Instance, MarchRequest
 from workbench.backends.host import ensure_figures, measured_figures, note_rate
 from workbench.backends.registry import get_backend, row_of
@@ -42,10 +43,18 @@ def measure_ceilings(setup: Setup, builder: Builder) -> None:
 
 
 def evaluate(
-    setup: Setup, choices_text: str, samples: int, best: float, announce: Announce, builder: Builder
+    setup: Setup,
+    choices_text: str,
+    samples: int,
+    best: float,
+    announce: Announce,
+    builder: Builder,
+    memory_bytes: int = 0,
 ) -> Outcome | None:
     """Plan, build, check, time. None if `announce` says that this phenotype is known.
 
+    memory_bytes: that a candidate may take; one whose arrays alone take more is a "constraint" and not even rendered.
+    0: no bound.
     `best`: the shortest seconds a step so far (infinite: none), for a candidate without hope is not measured further.
     """
     graph = setup.graph()
@@ -53,7 +62,12 @@ def evaluate(
     phenotype = ""
     try:
         choices = from_json(choices_text)
-        phenotype = get_backend(setup.backend).phenotype(plan_for(graph, choices, setup.backend))
+        plan = plan_for(graph, choices, setup.backend)
+        taken = memory_bytes_of(plan, setup.extents)
+        if memory_bytes and taken > memory_bytes:
+            tail = f"the arrays take {bytes_text(taken)}, and a candidate may take {bytes_text(memory_bytes)}"
+            return Outcome("constraint", tail=tail)
+        phenotype = get_backend(setup.backend).phenotype(plan)
         if not announce(phenotype):
             return None
         compiled = compile_graph(graph, choices, setup.backend)

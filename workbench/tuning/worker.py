@@ -141,6 +141,7 @@ def _work(request: dict[str, Any], answers: TextIO) -> dict[str, Any]:
                 request["best"] or float("inf"),
                 lambda phenotype: _announced(phenotype, answers),
                 builder,
+                request["memory_bytes"],
             )
             return {"outcome": asdict(outcome) if outcome is not None else None}
 

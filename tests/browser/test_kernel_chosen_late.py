@@ -1,4 +1,4 @@
-"""A cell is run before its kernel has started, and the page asks for a kernel: views are live all the same."""
+"""A kernel is chosen before the one that JupyterLab starts by itself is there: views are live all the same."""
 
 import pytest
 
@@ -11,8 +11,8 @@ CELLS = (
     "hello.view()",
 )
 
-# What a slow server does: kernel specifications and sessions come when the page has asked which kernel is wanted, the
-# first session when a second one was asked for, and the second when JupyterLab has dropped the first and says "ready".
+# What a slow server does: the first session, which JupyterLab requests by itself, comes when the second was requested,
+# that of the kernel which is chosen; the second comes when JupyterLab has dropped the first and says "ready".
 SLOW_SERVER = """(() => {
     const answered = window.fetch;
     const until = condition => new Promise(done => {
@@ -23,9 +23,6 @@ SLOW_SERVER = """(() => {
     window.fetch = async (request, options) => {
         const url = String(request.url ?? request);
         const method = request.method ?? options?.method ?? 'GET';
-        if (method === 'GET' && window.asked === 0 && /api.(kernelspecs|sessions)/.test(url)) {
-            await until(() => document.querySelector('.jp-Dialog'));
-        }
         const session = method === 'POST' && /api.sessions/.test(url) ? ++window.asked : 0;
         const answer = await answered(request, options);
         if (session === 1) {
@@ -48,9 +45,9 @@ def test_views_are_live_where_a_kernel_was_chosen_while_another_one_started(lab,
     page.goto(f"{address}lab/tree/chosen.ipynb?token={TOKEN}&reset")
     page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=PATIENCE)
     page.wait_for_function("window.jupyterapp?.shell.currentWidget?.context?.sessionContext")
-    page.evaluate("void window.jupyterapp.commands.execute('notebook:run-cell')")
     page.wait_for_function("window.asked === 1")
-    page.locator(".jp-Dialog button.jp-mod-accept").click()
+    page.evaluate("void window.jupyterapp.commands.execute('notebook:change-kernel')")
+    page.locator(".jp-Dialog:has(select) button.jp-mod-accept").click()
     page.wait_for_function(HAS_KERNEL)
     assert any("reading 'kernel'" in words for words in failed), "ipywidgets made its manager by itself"
     notebook = NotebookPage.shown(page)

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import tempfile
 from pathlib import Path
 
@@ -18,6 +19,9 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # What studies of tests find is no wisdom of whoever runs them.
 WISDOM = Path(tempfile.mkdtemp(prefix="stencil-workbench-wisdom-"))
 os.environ["WORKBENCH_WISDOM"] = str(WISDOM / "wisdom.jsonl")
+# A shell starts what runs in the background with Ctrl-C ignored; tests that send it would wait for ever.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def refuse_unexpected_skip(report):

@@ -2,7 +2,6 @@
 
 import _thread
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -149,11 +148,9 @@ def test_a_call_that_turns_for_long_is_ended_by_ctrl_c():
     for backend in ("openmp", "cuda-sim"):
         timer = threading.Timer(1.0, _thread.interrupt_main)
         timer.start()
-        begin = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             endless(np.ones(3), backend=backend)
         timer.join()
-        assert time.monotonic() > begin
 
 
 def test_a_loop_that_goes_on_too_long_names_its_line():

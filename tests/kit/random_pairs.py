@@ -109,7 +109,7 @@ class RandomParticles:
 
 
 def random_particles(seed, types=("f32", "f64", "f64", "dd")):
-    """The program of a seed: one population or two, each seen as sources too, and reductions over either."""
+    """The program of a seed: one population or two, each seen as sources too, reductions over either and over these."""
     draw = random.Random(f"particles {seed}")
     known = [("p", f"a{k}", draw.choice(types)) for k in range(draw.randint(1, 3))]
     known += [("stars", f"s{k}", draw.choice(types)) for k in range(draw.choice((0, 0, 1, 2)))]
@@ -125,12 +125,15 @@ def random_particles(seed, types=("f32", "f64", "f64", "dd")):
             lines.append(f"{of}{number} = {step.format(a=a, b=b, c=c)} + 0 * ({own[0]}.source - {own[0]})")
             made.append(f"{of}{number}")
             values += made[-1:]
+        earlier = None
         for name in own:
             reduce = draw.choice(("sum", "sum", "max", "min"))
             over = ['"source"'] if of == "p" else [f'"{of}_source"']
             others = sorted({each for each, *_ in known if each != of})
             inner = f"0.01 * {draw.choice(made)}"
-            pair = f"p_{of}_{name}"
+            if earlier:  # what was reduced, as sources have it
+                inner += f" + 0.001 * ({earlier}.source - {earlier})"
+            pair = earlier = f"p_{of}_{name}"
             lines.append(f"{pair} = reduce_{reduce}({inner}, over={over[0]})")
             for other in others:  # where the value has the other population's axis too
                 first = next(n for each, n, _ in known if each == other)

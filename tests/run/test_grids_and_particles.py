@@ -82,6 +82,19 @@ def test_an_orbit_closes_with_second_order():
         assert error == pytest.approx(np.pi**3 / (3 * steps**2), rel=0.02)
 
 
+def test_what_is_gathered_from_the_grid_is_seen_as_sources():
+    cell = """
+u = field("u")
+x, m = particles("x m")
+sampled = gather(u, astype(floor(x), "i64"))
+u.next = u
+x.next = x + reduce_sum(m.source * sampled.source - sampled, over="source")
+"""
+    u, x, m = np.arange(5.0) ** 2, np.array([0.0, 3.0, 1.5]), np.array([1.0, 2.0, 3.0])
+    found = wb.trace(cell, name="seen").simulate(u=u, x=x, m=m, backend="reference").run(1).x
+    np.testing.assert_array_equal(found, x + np.sum(m * u[[0, 3, 1]] - u[[0, 3, 1], None], axis=1))
+
+
 def test_particles_see_each_other_and_the_grid():
     cell = """
 u = field("u", boundary="periodic")

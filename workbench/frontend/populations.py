@@ -1,7 +1,7 @@
 """Populations: sets of particles, each with an axis of its own and a second one, along which it is seen as sources.
 
-A value of the particles as sources is the same formula of the states seen so. What is reduced over other particles has
-no such formula in the same step.
+A value of the particles as sources is the same formula of the states seen so. What is made of many particles, such as a
+sum over sources, is found once, for the particles, and read at the number of each source.
 """
 
 from __future__ import annotations
@@ -10,7 +10,24 @@ from collections.abc import Sequence
 
 from workbench.errors import TraceError
 from workbench.frontend.trace import Operand, Term, Trace
-from workbench.graph import GLOBAL, Axis, Broadcast, Fold, Imm, KernelBuilder, Load, LoadIndex, Node, Space
+from workbench.graph import (
+    GLOBAL,
+    Axis,
+    Broadcast,
+    Fold,
+    Gather,
+    Hint,
+    Imm,
+    KernelBuilder,
+    Load,
+    LoadIndex,
+    Node,
+    Rank,
+    Scan,
+    Scatter,
+    SegmentedReduce,
+    Space,
+)
 from workbench.graph.rewrite import copy
 from workbench.graph.spaces import NamedExtent
 
@@ -63,12 +80,23 @@ def as_source(term: Term) -> Term:
         )
     space = _sources(trace, own[0])
     seen: dict[int, int] = {}
-    for index in trace.pool.needed([term.index]):
+    for index in trace.pool.needed([term.index], lambda index: _moved(trace.pool.node(index))):
         node = trace.pool.node(index)
-        seen[index] = index if node.is_global else _seen(trace, node, [seen[o] for o in node.operands], space)
+        seen[index] = index if node.is_global else _seen(trace, index, seen, space)
         for name in node.names if node.is_local else ():
             trace.pool.annotate(seen[index], name=f"{name}.{SOURCE}")
     return Term(trace, seen[term.index])
+
+
+def _moved(node: Node) -> tuple[int, ...]:
+    """The operands of a value that are seen as sources where it is: not an array that is read at computed places."""
+    match node.instruction:
+        case Gather():
+            return node.operands[1:]
+        case Fold() | Scan() | SegmentedReduce() | Scatter() | Rank():
+            return ()
+        case _:
+            return () if node.is_global else node.operands
 
 
 def _sources(trace: Trace, own: Axis) -> Space:
@@ -81,7 +109,10 @@ def _sources(trace: Trace, own: Axis) -> Space:
     return Space((axis,))
 
 
-def _seen(trace: Trace, node: Node, operands: list[int], space: Space) -> int:
+def _seen(trace: Trace, index: int, seen: dict[int, int], space: Space) -> int:
+    node = trace.pool.node(index)
+    operands = tuple(seen[operand] for operand in _moved(node))
+
     def build(pool: KernelBuilder) -> int:
         match node.instruction:
             case Load(name):
@@ -92,15 +123,14 @@ def _seen(trace: Trace, node: Node, operands: list[int], space: Space) -> int:
                 return pool.imm(value, node.value_type, space)
             case Broadcast():
                 return pool.broadcast(operands[0], space)
-            case Fold():
-                called = node.names[0] if node.names else "the value"
-                raise TraceError(
-                    f"{trace.text_here()}: {called} is reduced over other particles, so in this step its value at "
-                    "the sources is not known",
-                    advice="Keep it as state: declare it by particles(...), assign .next, read .source a step later.",
-                )
+            case Gather():
+                return pool.gather(node.operands[0], operands)
+            case Fold() | Scan() | SegmentedReduce() | Scatter() | Rank():
+                found = pool.gather(index, [pool.index(0, space)])
+                pool.annotate(found, hint=Hint("manifest"))  # once a source, not again for each pair
+                return found
             case _:
-                return copy(pool, node, tuple(operands))
+                return copy(pool, node, operands)
 
     return trace.emit(build).index
 

@@ -27,6 +27,7 @@ from workbench.graph import (
     KernelBuilder,
     LoadIndex,
     Loop,
+    Node,
     Replicate,
     Space,
 )
@@ -100,19 +101,29 @@ def vector_of(what: str, positions: object) -> list[Value]:
 def _in_order(trace: Trace, pair: Term, source: Axis, order: Term) -> int:
     """The node of the formula with sources in another order; `order` numbers them."""
     made: dict[int, int] = {}
-    for index in trace.pool.needed([pair.index]):
+    for index in trace.pool.needed([pair.index], lambda index: _moving(trace.pool.node(index), source)):
         node = trace.pool.node(index)
-        of_sources = node.space is not None and source in node.space.axes
-        made[index] = _moved(trace, index, made, source, order) if of_sources else index
-        for name in node.names if of_sources else ():
+        made[index] = _moved(trace, index, made, source, order) if _has(node, source) else index
+        for name in node.names if _has(node, source) else ():
             trace.pool.annotate(made[index], name=name)
     return made[pair.index]
+
+
+def _has(node: Node, source: Axis) -> bool:
+    return node.space is not None and source in node.space.axes
+
+
+def _moving(node: Node, source: Axis) -> tuple[int, ...]:
+    """The operands that are needed in the new order too: not those of what sources have by themselves, nor arrays."""
+    if isinstance(node.instruction, Gather):
+        return node.operands[1:]
+    return node.operands if _has(node, source) and node.space != Space((source,)) else ()
 
 
 def _moved(trace: Trace, index: int, made: dict[int, int], source: Axis, order: Term) -> int:
     """A value of sources, or of pairs, with the sources in their new order."""
     node, space = trace.pool.node(index), Space((source,))
-    operands = tuple(made[operand] for operand in node.operands)
+    operands = tuple(made[operand] for operand in _moving(node, source))
 
     def build(pool: KernelBuilder) -> int:
         match node.instruction:
@@ -121,19 +132,20 @@ def _moved(trace: Trace, index: int, made: dict[int, int], source: Axis, order: 
             case LoadIndex(axis) if node.space is not None:
                 moves = node.space.axes[axis] == source
                 return pool.replicate(order.index, node.space) if moves else index
-            case Arith() | Loop() | Replicate():
-                return copy(pool, node, operands)
             case Gather():
-                return pool.gather(node.operands[0], operands[1:])
+                found = pool.gather(node.operands[0], operands)
             case _ if node.space == space:
                 found = pool.gather(index, [order.index])
-                pool.annotate(found, hint=Hint("manifest"))
-                return found
+            case Arith() | Loop() | Replicate():
+                return copy(pool, node, operands)
             case _:
                 called = node.names[0] if node.names else "a value"
                 raise TraceError(
                     f"{trace.text_here()}: {called} of each pair is stored, which a cutoff is to avoid",
                     advice="Contribute a formula of targets and sources.",
                 )
+        if node.space == space:  # computed once a source, not again for each pair
+            pool.annotate(found, hint=Hint("manifest"))
+        return found
 
     return trace.emit(build).index

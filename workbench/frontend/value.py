@@ -69,7 +69,10 @@ class Value:
 
     @property
     def source(self) -> Value:
-        """The same particles seen as sources: a formula of x and x.source has one value a pair."""
+        """The same particles seen as sources: a formula of x and x.source has one value a pair.
+
+        What was summed over the sources is seen so too: density.source in the same step.
+        """
         return Value(as_source(term_of(self)))
 
     def at(self, offset: int, axis: int) -> Value:

@@ -1,9 +1,9 @@
 """SPH: a gas as particles (Gingold and Monaghan 1977), as reviewed by Monaghan (1992), sums over near particles alone.
 
-Density, divergence and curl are sums over neighbours with the cubic spline of the mean of both smoothing lengths; then
-follow the force with artificial viscosity, limited where the gas rather turns than is compressed (Balsara 1995), and
-the rate of the internal energy. Each pair's force and work are shared by both, so momentum is conserved to rounding
-and energy as well as the steps in time do it.
+Density, divergence and curl are sums over neighbours with the cubic spline of the mean of both smoothing lengths. In
+the same step these are read as what neighbours have: in the force with artificial viscosity, limited where the gas
+rather turns than is compressed (Balsara 1995), and in the rate of the internal energy. Each pair's force and work are
+shared by both, so momentum is conserved to rounding and energy as well as the steps in time do it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from workbench.machine import Machine, trace
-from workbench.run.simulation import Simulation
 
 _NORMS = {1: "2 / 3", 2: f"10 / (7 * {pi})", 3: f"1 / {pi}"}
 _CURLS = {
@@ -43,44 +42,42 @@ def near(value):
     return reduce_sum(value, over="source", cutoff=reach, positions=x)
 
 
+spline = (0.25 * maximum(2 - q, 0)**3 - maximum(1 - q, 0)**3) * (NORM / length**DIM)
+density = manifest(near(m.source * spline))
+pressure = (gamma - 1) * density * u
+divergence = abs(near(pull * meeting))
+curl = CURL
+sound = sqrt(gamma * pressure / density)
+turning = divergence / (divergence + curl + 1e-4 * density * sound / h)
+
+
 @kernel
 def prepare():
-    spline = (0.25 * maximum(2 - q, 0)**3 - maximum(1 - q, 0)**3) * (NORM / length**DIM)
-    density = manifest(near(m.source * spline))
-    pressure = (gamma - 1) * density * u
-    divergence = abs(near(pull * meeting))
-    curl = CURL
-    sound = sqrt(gamma * pressure / density)
-    rho.next, p.next = density, pressure
-    limit.next = divergence / (divergence + curl + 1e-4 * density * sound / h)
+    rho.next, p.next, limit.next = density, pressure, turning
 
 
 mu = minimum(length * meeting / (r2 + 0.01 * length**2), 0)
-c = sqrt(gamma * p / rho)
-viscosity = 0.5 * (limit + limit.source) * (beta * mu - alpha * 0.5 * (c + c.source)) * mu / (0.5 * (rho + rho.source))
-share = pull * (p / rho**2 + (p / rho**2).source + viscosity)
+strength = beta * mu - alpha * 0.5 * (sound + sound.source)
+viscosity = 0.5 * (turning + turning.source) * strength * mu / (0.5 * (density + density.source))
+held = pressure / density**2
+share = pull * (held + held.source + viscosity)
 v1 = v + dt * near(share * d)
 x.next, v.next = x + dt * v1, v1
 u.next = u + dt * near(0.5 * share * meeting)
-h.next = per_length * (m / rho)**(1 / DIM)
+h.next = per_length * (m / density)**(1 / DIM)
+rho.next, p.next, limit.next = density, pressure, turning
 """
 
 
 def machine(dim: int = 1) -> Machine:
     """Particles x, v of shape (dim, n) and m, h, u of shape (n,): mass, smoothing length, internal energy by mass.
 
-    dim is 1, 2 or 3. rho, p and limit are found by `prepare` and may be given as 0. dt is the step, gamma the ratio of
-    specific heats, alpha and beta are Monaghan's of the viscosity; h becomes per_length * (m / rho)**(1 / dim).
+    dim is 1, 2 or 3. rho, p and limit are those that a step found where the particles stood before; they may be given
+    as 0, and the kernel `prepare` finds them where the particles stand now. dt is the step, gamma the ratio of specific
+    heats, alpha and beta are Monaghan's of the viscosity; h becomes per_length * (m / rho)**(1 / dim).
     """
     text = _CELL.replace("CURL", _CURLS[dim]).replace("NORM", f"({_NORMS[dim]})").replace("DIM", str(dim))
     return trace(text, name=f"sph{dim}")
-
-
-def march(simulation: Simulation, steps: int) -> None:
-    """Make steps in time: what neighbours have is summed first, then forces are found and the particles move."""
-    for _ in range(steps):
-        simulation.call("prepare")
-        simulation.run(1)
 
 
 def tube(spacing: float, half: float = 0.8) -> dict[str, npt.NDArray[np.float64]]:

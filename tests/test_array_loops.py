@@ -66,8 +66,19 @@ def no_turn(x):
     return while_loop(lambda u: np.sum(u) > 1e9, lambda u: u[::-1] - 1.0, x + 1.0, at_most=1)
 
 
+def from_elements(A, n, where):
+    """Elements and rows at known places are carried, added and compared: numbers, as they are in NumPy."""
+
+    def turn(s, row, u, k, going):
+        return s + A[1, 1], row + A[2] + A[3, 0], 0.5 * u + A[3, 1], k + n[0], where[2] | (k < n[2])
+
+    start = A[0, 0], A[1] + A[0, 1], A[:, 2], n[1], where[1]
+    return while_loop(lambda s, row, u, k, going: going & (s < 9 * A[2, 2]), turn, start, at_most=99)
+
+
 rng = np.random.default_rng(20150901)
 X, A = rng.random(37), rng.random((9, 9))
+ELEMENTS = A, np.array([3, -8, 40], np.int32), np.array([False, True, False])
 EXAMPLES = [
     (smoothed, (X, 0.05)),
     (smoothed, (X[:1], 0.05)),
@@ -78,6 +89,7 @@ EXAMPLES = [
     (turned_about, (A, X[:9])),
     (collectives, (X, rng.permutation(37))),
     (no_turn, (X,)),
+    (from_elements, ELEMENTS),
 ]
 
 
@@ -117,6 +129,15 @@ def test_it_computes_what_numpy_computes():
     assert n == 3
     np.testing.assert_allclose(product, expected.T[1:] @ X[:9], rtol=1e-14)  # another order of nine products
     assert_same_bits(wb.collective(no_turn)(X), X + 1.0)
+    _, n, where = ELEMENTS
+    s, row, u, k, going = A[0, 0], A[1] + A[0, 1], A[:, 2], n[1], where[1]
+    while going & (s < 9 * A[2, 2]):
+        s, row, u, k, going = (
+            *(s + A[1, 1], row + A[2] + A[3, 0], 0.5 * u + A[3, 1], k + n[0]),
+            where[2] | (k < n[2]),
+        )
+    for mine, exact in zip(wb.collective(from_elements)(*ELEMENTS), (s, row, u, k, going), strict=True):
+        assert_same_bits(mine, exact)
 
 
 def test_arrays_of_the_caller_stay_and_calls_follow_one_another():

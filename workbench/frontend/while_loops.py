@@ -14,6 +14,7 @@ from typing import Any, Literal
 from workbench.errors import TraceError
 from workbench.frontend.boundaries import extend_term, parse_sides
 from workbench.frontend.loops import carried_types, names_of, next_values
+from workbench.frontend.places import along_own
 from workbench.frontend.promotion import Order, convert, meeting_space
 from workbench.frontend.trace import KernelState, Operand, Term, Trace, current_trace
 from workbench.frontend.value import operand, wrap
@@ -46,7 +47,7 @@ def while_loop(
         raise TraceError(
             "a while_loop stands inside of another one", advice="Use repeat or iterate inside, or one loop."
         )
-    starts = [operand(each) for each in (start if isinstance(start, tuple | list) else (start,))]
+    starts = [_own(trace, operand(each)) for each in (start if isinstance(start, tuple | list) else (start,))]
     if not starts:
         raise TraceError(
             "while_loop carries no value", advice="Give a value or a tuple of values as its third argument."
@@ -71,6 +72,11 @@ def _most_turns(most: object) -> int:
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise TraceError(f"while_loop makes at most {most!r} turns", advice="Give a whole number, such as at_most=500.")
     return most
+
+
+def _own(trace: Trace, given: Operand) -> Operand:
+    """A value of a function of arrays along its own axes, so that x[3] is the number that it seems to be."""
+    return along_own(trace, given) if isinstance(given, Term) else given
 
 
 _Along = tuple[Space, Order]
@@ -133,7 +139,8 @@ class _Draft:
         for number in range(_MOST_ROUNDS):
             carried = [self._carried(k, each, along[k], number) for k, each in enumerate(starts)]
             held = [self._held(name, each) for name, each in zip(self.names, carried, strict=True)]
-            made = next_values(trace, "while_loop", self.names, self.types, self._called(body, held))
+            given = next_values(trace, "while_loop", self.names, self.types, self._called(body, held))
+            made = [_own(trace, each) for each in given]
             wider = [_wider(trace, holder, each) for holder, each in zip(held, made, strict=True)]
             if wider == along:
                 break
@@ -213,7 +220,7 @@ class _Draft:
 
     def _condition(self, condition: Callable[..., object], values: Sequence[Term]) -> Term:
         """Whether there is another turn, from these values. One number for all cells."""
-        goes = operand(self._called(condition, values))
+        goes = _own(self.trace, operand(self._called(condition, values)))
         if not isinstance(goes, Term) or goes.type != BOOL:
             shown = goes.type if isinstance(goes, Term) else repr(goes)
             raise TraceError(

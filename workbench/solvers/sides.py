@@ -8,6 +8,7 @@ from typing import Any
 from workbench.errors import StencilError
 from workbench.language import Rule, constant, fixed, neumann
 
+IMAGES = ("periodic", "reflect", "mirror")  # kinds of rules that map cells and keep sums over neighbours
 VALUES = ("constant", "fixed", "neumann", "analytic")  # kinds of rules that say a value; the others map cells
 
 
@@ -26,6 +27,15 @@ def rate_of(boundary: object) -> object:
                 return rule
 
     return _on_each_side(boundary, resting)
+
+
+def maps_images(boundary: object) -> bool:
+    """Whether every ghost cell is an image of a cell, even or odd, about a face, a cell or round a ring.
+
+    Sums over neighbours at both sides alike, as a Laplacian is, then have the same images as what they are made of.
+    """
+    rules = boundary.values() if isinstance(boundary, Mapping) else (boundary,)
+    return all((rule.kind if isinstance(rule, Rule) else rule) in IMAGES for rule in rules)
 
 
 def of_each_field(boundary: object, names: tuple[str, ...]) -> tuple[Any, ...]:

@@ -44,6 +44,8 @@ def segments():
     backwards = b.gather(line, (places,))
     p.field("mixed", b.segments(mixing(), b.arith("subtract", backwards, line), starts, lengths))
     p.field("sums", b.segments("sum", b.cast(line, F64), starts, lengths))
+    scaled = b.arith("multiply", p.u, b.broadcast(b.size(1)))  # a size that the segments' own shape does not have
+    p.field("scaled", b.replicate(b.segments("sum", scaled, starts, lengths), p.space))
     return p.graph("segments")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from workbench.codegen.cell_code import ArrayName, CellCode, Pointer, Result
 from workbench.codegen.expressions import emit_cell
@@ -87,7 +87,7 @@ def collective_code(
     values, *places = node.operands
     axes = writer.axes_of(values)
     code, (start, length) = operands_code(scope, tuple(places), names, numbered)
-    within = replace(writer.scope(scope.stored, axes), places=scope.places)
+    within = writer.scope_of_others(scope, axes)
     inner, (value,) = operands_code(within, (values,), names, numbered)
     cells = within.shapes[listed(axes, writer.dim)]
     segmenting = Segmenting(

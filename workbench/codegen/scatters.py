@@ -64,7 +64,7 @@ def scatter_code(
     assert isinstance(node.instruction, Scatter)
     first, sent, *others = node.operands
     axes = writer.axes_of(sent)
-    within = replace(writer.scope(scope.stored, axes), places=scope.places)
+    within = writer.scope_of_others(scope, axes)
     defaults, (default,) = operands_code(scope, (first,), names, numbered)
     places, found = operands_code(within, tuple(others), names, numbered)
     values, (value,) = operands_code(within, (sent,), names, numbered)

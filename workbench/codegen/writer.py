@@ -69,6 +69,14 @@ class KernelWriter:
             folds=folds,
         )
 
+    def scope_of_others(self, scope: Scope, axes: Axes) -> Scope:
+        """Where expressions of cells with other axes stand in the loop of a scope: those that are sent, or of segments.
+
+        The loop's own shape is another one, so they take sizes from words.
+        """
+        words = LoopWords(self.table, sizes=True)
+        return replace(self.scope(scope.stored, axes), places=scope.places, words=words)
+
     def axes_of(self, node: int) -> Axes:
         """Which of the program's axes a value has, () for all."""
         return axes_of(self.nodes[node].space, self.kernel.kernel.space)

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.backends.agreement import assert_folds_agree
-from tests.kit.collective_programs import beyond, collective_programs, mirrored, scans, scatters, segments
+from tests.kit.collective_programs import beyond, collective_programs, counted, mirrored, scans, scatters, segments
 from tests.kit.optimised import optimised
 from workbench.backends.base import MarchRequest
 from workbench.errors import RunError
@@ -34,6 +34,14 @@ def test_small_collectives_have_the_bits_of_the_reference(backend):
 def test_small_scatters_have_the_bits_of_the_reference(backend):
     (program,) = optimised(backend, 0).compile_many([plan_graph(scatters(1))])
     assert_folds_agree(program, (4100,), (1, 2) if backend == "openmp" else (1,))
+
+
+def test_senders_that_are_shared_out_have_the_bits_of_the_reference():
+    """Few and many senders, of fewer and of more rows than there are threads."""
+    (program,) = optimised("openmp", 0).compile_many([plan_graph(counted())])
+    assert "INTO_COPIES" in program.source.text
+    for extents in ((3, 5, 1400), (3, 2, 3000), (6, 3, 2)):
+        assert_folds_agree(program, extents, (1, 2, 3))
 
 
 @pytest.mark.parametrize("backend", ["openmp", "cuda-sim"])

@@ -7,6 +7,7 @@ GOLDEN = "codegen.test_golden"
 FOLDS = "backends.test_openmp_folds:test_small_folds_have_the_bits_of_the_reference"
 COLLECTIVES = "backends.test_collectives:test_small_collectives_have_the_bits_of_the_reference"
 SCATTERS = "backends.test_collectives:test_small_scatters_have_the_bits_of_the_reference"
+SHARED_OUT = "backends.test_collectives:test_senders_that_are_shared_out_have_the_bits_of_the_reference"
 HOST = ("openmp",)
 DEVICE = ("cuda-sim",)
 
@@ -115,8 +116,16 @@ OF_CODE = (
     Fault("a part of a scatter lacks its last destination", "collectives", "templates",
           "box.high[axis] = n * (task + 1) / parts;", "box.high[axis] = n * (task + 1) / parts - 1;", SCATTERS, HOST),
     Fault("what is there is combined with what is sent, not the other way round", "collectives", "templates",
-          "{{ scatter.combine }}()(result, {{ scatter.array }}[place])",
-          "{{ scatter.combine }}()({{ scatter.array }}[place], result)", SCATTERS, HOST),
+          "{{ scatter.combine }}()(result, target[place])", "{{ scatter.combine }}()(target[place], result)",
+          SCATTERS, HOST),
+    Fault("the first copy of the destinations is left out", "collectives", "templates",
+          "for (int64_t p = 0; p < sending.parts;", "for (int64_t p = 1; p < sending.parts;", SHARED_OUT),
+    Fault("each part of the senders begins with the first", "collectives", "templates",
+          "for (int64_t begin = all.low[{{ scatter.rank - 1 }}];", "for (int64_t begin = 0;", SHARED_OUT),
+    Fault("a copy has the strides of the array", "collectives", "templates",
+          "sending.pass == INTO_COPIES ? shape_of_copy(shape) : shape;", "shape;", SHARED_OUT),
+    Fault("copies begin with what was there before", "collectives", "templates",
+          "sending.copies[sending.part * cells + k] = {{ scatter.neutral }};", ";", SHARED_OUT),
     Fault("what is held back is sent", "collectives", "templates",
           "(wanted & here)", "here", SCATTERS, HOST),
     # -- rotation

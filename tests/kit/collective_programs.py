@@ -76,6 +76,34 @@ def scatters(dim):
     return p.graph(f"scatters of {dim} axes")
 
 
+def flipping(type_=I64):
+    """a ^ b: of whole numbers alike in any order."""
+    nodes = (
+        Node(Load("a"), (), type_, GLOBAL),
+        Node(Load("b"), (), type_, GLOBAL),
+        Node(Arith("bitwise_xor"), (0, 1), type_, GLOBAL),
+    )
+    return Region((Parameter("a", type_), Parameter("b", type_)), nodes)
+
+
+def counted():
+    """Whole numbers of all cells sent to a line and to a plane of few places, where their order changes no bit."""
+    p = Program(3, I64)
+    b, line, plane = p.b, p.space.without((1, 2)), p.space.without((2,))
+    cells = p.plus(p.u, b.index(2))
+    table = [b.arith("remainder", p.plus(cells, b.index(k)), b.broadcast(b.size(k))) for k in (0, 1)]
+    rows = b.arith("remainder", cells, b.broadcast(b.size(0)))
+    some = b.arith("greater", cells, b.imm(20, I64, p.space))
+    moved = b.gather(p.u, [*table, b.arith("remainder", cells, b.broadcast(b.size(2)))])
+    for operator in ("sum", "product", "min", "max", flipping()):
+        name = operator if isinstance(operator, str) else "flipped"
+        p.field(f"{name}_of_lines", b.replicate(b.scatter(operator, b.index(0, line), cells, [rows]), p.space))
+    p.field("some", b.replicate(b.scatter("sum", b.imm(7, I64, line), moved, [rows], some), p.space))
+    p.field("table", b.replicate(b.scatter("max", b.index(1, plane), moved, table), p.space))
+    b.store("u", cells)
+    return p.graph("counted")
+
+
 def mirrored():
     """u takes its own mirror image: the array that is read must not be the one that is written."""
     p = Program(2)

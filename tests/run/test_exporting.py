@@ -107,6 +107,36 @@ int main(void) {
     assert subprocess.run([tmp_path / "main"], capture_output=True, text=True, check=True).stdout == "321 654 21"
 
 
+def test_what_each_thread_counts_has_room(tmp_path):
+    """Two threads count 2048 digits each, which is more than there are chunks; the sanitizer watches."""
+    wb.trace('keys = array("keys", "n", dtype="u32")\noutput("places", ranks(keys, bits=11))', name="sorted").export(
+        tmp_path
+    )
+    main = """
+#include "sorted.h"
+#include <stdio.h>
+enum { N = 300000 };
+static uint32_t keys[N];
+static int64_t places[N];
+int main(void) {
+    for (int i = 0; i < N; ++i) keys[i] = (uint32_t)(i * 7919L % 2048);
+    sorted *object = sorted_create(2);
+    if (sorted_send(object, N, keys) || sorted_execute(object) || sorted_receive(object, places)) return 1;
+    sorted_free(object);
+    fwrite(places, sizeof places[0], N, stdout);
+    return 0;
+}
+"""
+    (tmp_path / "main.c").write_text(main, encoding="utf-8")
+    compiled(tmp_path, "-x", "c", "-c", "main.c", "-o", "main.o")
+    compiled(tmp_path, "-std=c++17", "-O0", "-fopenmp", "-fsanitize=address", "sorted.cpp", "main.o", "-o", "main")
+    ran = subprocess.run([tmp_path / "main"], capture_output=True, check=False)
+    assert ran.returncode == 0, ran.stderr.decode()
+    places = np.frombuffer(ran.stdout, np.int64)
+    order = np.argsort(np.arange(300000) * 7919 % 2048, kind="stable")
+    assert_same_bits(places[order], np.arange(300000))
+
+
 def test_numbers_of_type_dd_are_structs_in_c(tmp_path):
     machine = wb.trace(
         """

@@ -104,6 +104,16 @@ def test_an_index_outside_is_an_error_unless_it_is_not_sent(backend, index):
     assert str(caught.value).endswith("Give indices from 0 to 6, or leave these out: where=.")
 
 
+@pytest.mark.parametrize("place", [0, 39999])
+def test_an_index_outside_is_an_error_where_senders_are_shared_out(place):
+    program = wb.collective(lambda zeros, bins: scatter(add, zeros, bins, 1))
+    bins = np.arange(40000) % BINS
+    assert program(np.zeros(BINS, int), bins, backend="openmp", threads=2).tolist() == np.bincount(bins).tolist()
+    bins[place] = BINS
+    with pytest.raises(RunError, match=f"scatter sends to index 7, for j = {place}, but the result has 7 cells"):
+        program(np.zeros(BINS, int), bins, backend="openmp", threads=2)
+
+
 def test_what_is_sent_has_the_type_of_the_defaults():
     program = wb.collective(lambda zeros, bins, w: scatter(add, zeros, bins, w))
     found = program(np.zeros(2, np.float32), np.array([0, 1, 0], np.uint8), np.array([0.1, 1e300, 0.2]))

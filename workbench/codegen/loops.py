@@ -208,7 +208,7 @@ class SweepCall:
 
     shapes: its arguments before globals, the loop's own first. over: the shape of the cells that tasks share out, with
     `rank` axes; lanes: as in Folding, 0 where nothing is folded. scans: the axis of `over` that is scanned, or -1; type
-    of what is scanned; totals: the buffer for what its chunks combine to, -1 where lines are not cut. senders: the
+    of what is scanned; totals: the buffer for what chunks combine to or senders have sent, -1 for none. senders: the
     shape of those that send to the cells of a Scatter, "" in other loops. digits: values that a Rank counts, or 0.
     """
 

@@ -24,6 +24,7 @@ class Scattering:
     default: what a destination begins with, in the loop's own cells. indices and mask ("" for none) stand in the text
     `places`, value in `values`. combine: of the new and the old value. bit: which notes an index outside. early:
     whether values are computed with the places, because they note something themselves, also where they are not sent.
+    neutral: what changes no value that it is combined with, where senders may be taken in any order; "" elsewhere.
     """
 
     senders: str
@@ -39,3 +40,4 @@ class Scattering:
     places: CellText
     values: CellText
     early: bool
+    neutral: str

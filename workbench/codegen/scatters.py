@@ -13,10 +13,11 @@ from workbench.codegen.names import NameBook
 from workbench.codegen.scattering import CellText, Scattering
 from workbench.codegen.scope import Scope
 from workbench.codegen.shapes import ArrayShape
-from workbench.codegen.spelling import type_name
+from workbench.codegen.spelling import literal, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
+from workbench.graph.scatters import neutral_number
 from workbench.planning.axes import listed
 from workbench.planning.plan import Axes, Subkernel
 
@@ -25,7 +26,7 @@ SCATTER_NAMES = frozenset(
     {
         *("all", "begin", "count", "destinations", "end", "first", "here", "inside", "last", "low", "high", "part"),
         *("place", "places", "row", "rows", "sender", "wanted", "result", "results", "heads", "links", "number"),
-        *("senders", "found"),
+        *("senders", "found", "sending", "target"),
         *(f"sent_{axis}" for axis in range(_MOST_AXES)),
     }
 )
@@ -87,6 +88,9 @@ def scatter_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, di
     values = replace(made.values, row=apart(row, made.places.row))
     if made.values.gathers:
         values = replace(values, cell=apart(cell, made.places.cell))
+    node = writer.nodes[subkernel.alone]
+    assert isinstance(node.instruction, Scatter)
+    neutral = neutral_number(node.instruction.operator, node.value_type)
     scattering = Scattering(
         made.senders,
         len(made.axes) or writer.dim,
@@ -101,6 +105,7 @@ def scatter_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, di
         _cell_text(writer, made.places),
         _cell_text(writer, values),
         made.values.gathers,
+        "" if neutral is None else literal(neutral, node.value_type).text,
     )
     sweep = Sweep(
         "",

@@ -7,11 +7,37 @@ from collections.abc import Sequence
 import numpy as np
 
 from workbench.graph.arithmetic import Combine, apply, apply_region
-from workbench.graph.instructions import Region
-from workbench.graph.operators import OPERATORS, REDUCTIONS, Array
+from workbench.graph.instructions import Arith, Load, Region
+from workbench.graph.operators import OPERATORS, REDUCTIONS, Array, identity
 from workbench.graph.types import StorageType
 
 _UFUNCS: dict[str, np.ufunc] = {"sum": np.add, "product": np.multiply}
+
+_REDUCTION_OF = {row.operator: name for name, row in REDUCTIONS.items()}
+
+
+def neutral_number(operator: str | Region, type_: StorageType) -> int | None:
+    """Return what leaves every number as it is, where any order of the senders gives the same bits; None elsewhere.
+
+    Whole numbers and conditions combined by one operation that is associative and commutative to the bit: by name, or
+    by a function that does this operation alone. Floats are not: sums round, the smaller of 0.0 and -0.0 is either one.
+    """
+    if type_.is_float or type_.is_record or type_.is_pair:
+        return None
+    if isinstance(operator, str):
+        return int(identity(operator, type_))
+    *loads, result = operator.nodes
+    names = [node.instruction.name for node in loads if isinstance(node.instruction, Load)]
+    if len(names) != len(loads) or sorted(names) != sorted(p.name for p in operator.parameters):
+        return None
+    if not isinstance(result.instruction, Arith) or set(result.operands) != {0, 1}:
+        return None
+    done = result.instruction.operator
+    if done == "bitwise_and":
+        return -1 if type_.kind == "int" else 2**type_.bits - 1
+    if done in ("bitwise_or", "bitwise_xor"):
+        return 0
+    return int(identity(_REDUCTION_OF[done], type_)) if done in _REDUCTION_OF else None
 
 
 def scatter_in_order(

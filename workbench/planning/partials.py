@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from math import prod
 
 from workbench.graph import Rank, Scatter
+from workbench.graph.scatters import neutral_number
 from workbench.planning.axes import along
 from workbench.planning.plan import Plan, Step
 
 CHUNK = 1024
 """Cells of a row that are combined in one go, as in the texts (semantics §3)."""
+MOST_COPIED = 65536
+"""Destinations of a Scatter of which each thread may have a copy, as in the texts."""
 
 
 def partial_count(extents: tuple[int, ...]) -> int:
@@ -21,18 +24,33 @@ def partial_count(extents: tuple[int, ...]) -> int:
 def largest_partials(plan: Plan, extents: tuple[int, ...], *, scans: bool, threads: int = 1) -> int:
     """Return the cells of the largest buffer that a loop needs over a domain of these extents.
 
-    scans: those of scans and ranks too; each of so many threads counts the digits of a rank.
+    scans: those of scans, ranks and scatters too; each of so many threads counts the digits of a rank, or has a copy of
+    the few destinations of a scatter.
     """
     loops = (loop for step in _steps(plan) for loop in step.subkernels)
     wanting = (loop for loop in loops if loop.reductions or (scans and loop.alone >= 0))
     most = max((partial_count(along(extents, loop.axes)) for loop in wanting), default=0)
-    return max(most, threads * _digits(plan)) if scans else most
+    return max(most, threads * cells_a_thread(plan, extents)) if scans else most
 
 
-def _digits(plan: Plan) -> int:
-    """The values of the low bits that a Rank of the plan counts, 0 without one."""
-    ranks = [node.instruction for kernel in plan.kernels for node in kernel.kernel.nodes]
-    return max((2**each.bits for each in ranks if isinstance(each, Rank)), default=0)
+def cells_a_thread(plan: Plan, extents: tuple[int, ...] | None = None) -> int:
+    """Return the cells that each thread needs for itself: counts of a Rank's digits, copies of a Scatter's places.
+
+    Without extents as many as there may be for any.
+    """
+    most = 0
+    for kernel in plan.kernels:
+        for node in kernel.kernel.nodes:
+            match node.instruction:
+                case Rank(bits):
+                    most = max(most, 2**bits)
+                case Scatter(operator) if neutral_number(operator, node.value_type) is not None:
+                    assert node.space is not None  # a Local
+                    copied = MOST_COPIED if extents is None else prod(node.space.extents_in(plan.graph.space, extents))
+                    most = max(most, copied if copied <= MOST_COPIED else 0)
+                case _:
+                    pass
+    return most
 
 
 def list_lengths(plan: Plan, extents: tuple[int, ...]) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from workbench.codegen.source import Source
 from workbench.codegen.uniforms import block_words
 from workbench.graph import Static
 from workbench.planning.axes import listed
-from workbench.planning.partials import host_buffers, partial_words
+from workbench.planning.partials import cells_a_thread, host_buffers, partial_words
 from workbench.planning.plan import Axes, Plan
 
 _TYPES = {"bool": "uint8_t", "f32": "float", "f64": "double", "dd": "stencil_dd"}
@@ -46,7 +46,8 @@ class Room:
 class ExportContext:
     """Everything the export templates see. operations: of a pair or element; small: below it one thread is faster.
 
-    buffers: of partial results; widest: words of 8 bytes of one of their cells. has_pairs: whether the interface has
+    buffers: of partial results; widest: words of 8 bytes of one of their cells; own: such cells that each thread needs
+    for itself. has_pairs: whether the interface has
     values of type dd.
     """
 
@@ -63,6 +64,7 @@ class ExportContext:
     words: int
     buffers: int
     widest: int
+    own: int
     has_pairs: bool
     operations: float
     small: int
@@ -127,6 +129,7 @@ def _context(plan: Plan, source: Source, name: str, building: Building) -> Expor
         block_words(plan.global_words, source.words),
         host_buffers(plan),
         partial_words(plan),
+        cells_a_thread(plan),
         any(static.type.is_record for static in graph.statics),
         building.operations,
         building.small,

@@ -204,7 +204,7 @@ class _HostWriter(KernelWriter):
     def _collective(self, subkernel: Subkernel, totals: int) -> SweepCall:
         """totals: the number of a buffer that no Reduce has."""  # a name
         if isinstance(self.nodes[subkernel.alone].instruction, Scatter):
-            return self._scatter(subkernel)
+            return self._scatter(subkernel, totals)
         sweep, own = collective_sweep(self, subkernel)
         passed = tuple(passed_array(a) for a in (*sweep.reads, *sweep.writes))
         scan, over = sweep.scanning, self.shape_name(subkernel.axes)
@@ -218,12 +218,15 @@ class _HostWriter(KernelWriter):
             return call
         return replace(call, lanes=scan.lanes, scans=scan.axis, type=scan.type, totals=totals if scan.in_parts else -1)
 
-    def _scatter(self, subkernel: Subkernel) -> SweepCall:
+    def _scatter(self, subkernel: Subkernel, totals: int) -> SweepCall:
         sweep, own, senders = scatter_sweep(self, subkernel)
         passed = tuple(passed_array(a) for a in (*sweep.reads, *sweep.writes))
         over, shapes = self.shape_name(subkernel.axes), self.passed_shapes(subkernel.axes, sweep.shapes)
         name = self._shared_sweep(sweep, own)
-        return SweepCall(name, passed, subkernel.margins, shapes, over, sweep.rank, senders=senders)
+        assert sweep.scattering is not None
+        how = sweep.scattering
+        call = SweepCall(name, passed, subkernel.margins, shapes, over, sweep.rank, senders=senders)
+        return replace(call, type=how.type, totals=totals) if how.neutral else call
 
     def _chain_phase(self, step: Step, chain: Chain) -> Phase:
         """Its sweeps and the function that runs them together."""

@@ -7,27 +7,20 @@ A[rows, columns] is x along each column. A cell of arrays has one kernel, `main`
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from types import FunctionType
-from typing import Any, cast
+from typing import Any
 
 from workbench.errors import TraceError
 from workbench.frontend.called import begin_called, names_of
+from workbench.frontend.combination import combining
 from workbench.frontend.compression import Compressed
 from workbench.frontend.field_tuple import FieldTuple
-from workbench.frontend.operations import apply, parse_type
+from workbench.frontend.operations import parse_type
 from workbench.frontend.pairs import PAIRS
 from workbench.frontend.promotion import constant, meeting_space, number_type, spread
-from workbench.frontend.records import Record, is_record, record_of
-from workbench.frontend.regions import region_of
 from workbench.frontend.trace import Operand, Term, Trace, current_trace
 from workbench.frontend.value import Value, operand, wrap
-from workbench.graph import GLOBAL, OPERATORS, REDUCTIONS, Axis, Region, Space, Static, StorageType
-from workbench.graph.operators import accepts
+from workbench.graph import GLOBAL, Axis, Space, Static
 from workbench.graph.spaces import NamedExtent
-
-_FOLDED = {row.operator: name for name, row in REDUCTIONS.items()}
-"""The reduction by the name of its operator: "add" is the operator of "sum"."""
 
 
 def array(name: str, *axes: str, dtype: object = None) -> Value:
@@ -103,59 +96,6 @@ def fold(
     return combined.started(start, result)
 
 
-@dataclass(frozen=True, slots=True)
-class Combination:
-    """Elements, how they are combined, and as what: a record of several values, or one value."""
-
-    op: object
-    operator: str | Region
-    given: Term
-    record: Record | None
-
-    def wrapped(self, result: Operand) -> Any:  # noqa: ANN401  # one value, or a record of them
-        """The result as the user holds it."""
-        return wrap(result) if self.record is None else self.record.wrapped(cast(Term, result))
-
-    def started(self, start: object, result: Operand) -> Any:  # noqa: ANN401  # one value, or a record of them
-        """The result, combined once with the start, at the left, if there is one."""
-        if start is None:
-            return self.wrapped(result)
-        if isinstance(self.operator, str):
-            return wrap(apply(REDUCTIONS[self.operator].operator, operand(start), result))
-        assert callable(self.op)
-        made = self.op(start, self.wrapped(result))
-        return made if self.record is not None else wrap(operand(made))
-
-
-def combining(op: object, xs: object, identity: object, what: str) -> Combination:
-    """How `what` combines the elements of an array or of a record of arrays. TraceError where one does not fit.
-
-    identity: of a function of the user.
-    """
-    trace = current_trace(what)
-    name = _reduction(op, what)
-    if is_record(xs):
-        if name is not None:
-            raise TraceError(
-                f"{trace.text_here(what)} by {REDUCTIONS[name].operator} of a record",
-                advice="Give a function of two records, and their identity.",
-            )
-        packed, record = record_of(trace, xs, what)
-        return Combination(op, _operator(trace, op, record, identity, what), packed, record)
-    given = operand(xs)
-    if not isinstance(given, Term) or not (given.order if trace.positions is not None else given.is_local):
-        raise TraceError(
-            f"{trace.text_here(what)} needs an array, but this is one number",
-            advice=f"Leave {what} out, or give it an array.",
-        )
-    if name is None:
-        return Combination(op, _operator(trace, op, given.type, identity, what), given, None)
-    named = REDUCTIONS[name].operator
-    if not accepts(OPERATORS[named], given.type):
-        raise TraceError(f"{what} by {named} does not take {given.type}", advice='Cast the array: astype(xs, "i64").')
-    return Combination(op, name, given, None)
-
-
 def generate(shape: object, f: Callable[..., object]) -> Value:
     """The array of f(i, j, ...), where i, j, ... are the indices along the axes of the shape, i64 numbers from 0.
 
@@ -174,38 +114,6 @@ def generate(shape: object, f: Callable[..., object]) -> Value:
     if not isinstance(result, Term):
         return Value(constant(trace, result, number_type(trace, result), space))
     return Value(spread(result, meeting_space(trace, [result, *indices])))
-
-
-def _operator(trace: Trace, op: object, kind: StorageType | Record, identity: object, what: str) -> Region:
-    """A Python function as an operator."""
-    assert callable(op)
-    if identity is None:
-        raise TraceError(
-            f"{trace.text_here(what)}: no identity is given for {getattr(op, '__name__', op)}",
-            advice="Write identity=..., the number that leaves the other unchanged: 0 of a sum, 1 of a product.",
-        )
-    return region_of(trace, op, kind, identity)
-
-
-def _reduction(op: object, what: str) -> str | None:
-    """The reduction of an operator: a name, or a function of the language or of NumPy; None for one of the user."""
-    found = reduction_of(op)
-    if found is None and not _is_of_user(op):
-        named = op if isinstance(op, str) else getattr(op, "__name__", None)
-        shown = named if isinstance(named, str) else repr(op)
-        known = ", ".join(sorted(_FOLDED))
-        raise TraceError(f"{what} by {shown}", advice=f"Use one of {known}, or a Python function of two elements.")
-    return found
-
-
-def reduction_of(op: object) -> str | None:
-    """The reduction by the name of its operator, or by a function of the language or of NumPy; None for all else."""
-    named = op if isinstance(op, str) else getattr(op, "__name__", None)
-    return _FOLDED.get(named) if isinstance(named, str) and not _is_of_user(op) else None
-
-
-def _is_of_user(op: object) -> bool:
-    return isinstance(op, FunctionType) and op.__module__ != "workbench.frontend.language"
 
 
 def own_axes(given: Term, axis: object, what: str) -> tuple[int, ...]:

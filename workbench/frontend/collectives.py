@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.errors import TraceError
-from workbench.frontend.arrays import combining, own_axes
+from workbench.frontend.arrays import own_axes
+from workbench.frontend.combination import combining
 from workbench.frontend.neighbours import before, last
 from workbench.frontend.trace import current_trace
 

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from workbench.errors import TraceError
-from workbench.frontend.arrays import Combination
+from workbench.frontend.combination import Combination, chosen
 from workbench.frontend.positions import FunctionPositions, order_of
-from workbench.frontend.records import packed, unpacked
 from workbench.frontend.subscripts import subscript
 from workbench.frontend.trace import Operand, Term, Trace
-from workbench.graph import Axis, KernelBuilder, Region, Space
-from workbench.graph.extended_arrays import identity_of
-from workbench.graph.extended_numbers import DoubleDouble
-from workbench.graph.instructions import Constant
-from workbench.graph.operators import identity
+from workbench.graph import Axis, KernelBuilder, Space
 from workbench.graph.spaces import NamedExtent
 from workbench.graph.types import I64
-
-
-def identity_parts(combined: Combination) -> list[bool | int | float]:
-    """What leaves the other operand unchanged, a number for each component."""
-    operator, type_ = combined.operator, combined.given.type
-    if isinstance(operator, Region):
-        assert operator.identity is not None
-        return list(_flat(operator.identity))
-    return [DoubleDouble(*identity_of(operator).item()) if type_.is_record else identity(operator, type_)]
 
 
 def before(whole: Term, combined: Combination, axis: int, *, reverse: bool, heads: Term | None = None) -> Term:
@@ -45,7 +29,7 @@ def before(whole: Term, combined: Combination, axis: int, *, reverse: bool, head
         return pool.gather(whole.index, [inside if k == axis else pool.index(k, space) for k in range(space.rank)])
 
     found = trace.emit(neighbour)
-    return _chosen(combined, begins, found, is_identity=True).in_order(whole.order)
+    return chosen(combined, begins, found, is_identity=True).in_order(whole.order)
 
 
 def last(whole: Term, combined: Combination, axis: int, *, reverse: bool) -> Operand:
@@ -63,8 +47,8 @@ def last(whole: Term, combined: Combination, axis: int, *, reverse: bool) -> Ope
             advice="Write it in a function of arrays: @wb.collective.",
         )
     ends = _at_border(trace, whole.space, axis, first=reverse)
-    chosen = _chosen(combined, ends, whole, is_identity=False)
-    return trace.emit(lambda pool: pool.fold(operator, chosen.index, [axis]))
+    kept = chosen(combined, ends, whole, is_identity=False)
+    return trace.emit(lambda pool: pool.fold(operator, kept.index, [axis]))
 
 
 def size_of(trace: Trace, axis: Axis) -> Term:
@@ -85,24 +69,3 @@ def _at_border(trace: Trace, space: Space, axis: int, *, first: bool) -> Term:
         return pool.arith("equal", pool.index(axis, space), border)
 
     return trace.emit(build)
-
-
-def _chosen(combined: Combination, condition: Term, value: Term, *, is_identity: bool) -> Term:
-    """The identity where the condition holds, or where it does not, else the value; component by component."""
-    trace, space = value.trace, value.space
-    count = 1 if combined.record is None else len(combined.record.types)
-    parts = []
-    for part, number in zip(unpacked(value, count), identity_parts(combined), strict=True):
-        none = trace.emit(lambda pool, part=part, number=number: pool.imm(number, part.type, space))  # type: ignore[misc]  # bound now
-        yes, no = (none, part) if is_identity else (part, none)
-        choice = condition.index, yes.index, no.index
-        parts.append(trace.emit(lambda pool, choice=choice: pool.arith("select", *choice)))  # type: ignore[misc]  # bound now
-    return packed(trace, parts)
-
-
-def _flat(value: Constant) -> Iterator[bool | int | float]:
-    """The components of a constant, which is a pair of the first and of the others."""
-    while isinstance(value, tuple):
-        yield value[0]
-        value = value[1]
-    yield value

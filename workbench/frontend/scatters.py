@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.errors import TraceError
-from workbench.frontend.arrays import reduction_of
+from workbench.frontend.combination import reduction_of
 from workbench.frontend.operations import check_storable
 from workbench.frontend.promotion import cast_term, constant, meet, meeting_space, spread
 from workbench.frontend.records import Record, is_record, leaves_of, packed, record_of

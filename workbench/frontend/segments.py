@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any, cast
 
 from workbench.errors import TraceError
-from workbench.frontend.arrays import Combination, combining
-from workbench.frontend.neighbours import before, identity_parts, size_of
+from workbench.frontend.combination import Combination, combining, identity_parts
+from workbench.frontend.neighbours import before, size_of
 from workbench.frontend.operations import apply, where
 from workbench.frontend.places import along_own
 from workbench.frontend.positions import FunctionPositions, order_of

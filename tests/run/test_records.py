@@ -115,6 +115,28 @@ def test_records_mean_what_numpy_computes(run, n):
         assert found["last"][1][k] == max(np.flatnonzero(bins == k), default=-1)
 
 
+def test_variables_of_a_function_stay_inside_of_it_in_a_cell():
+    """Names stand for values when a precision is chosen, and belonged to values of the cell by mistake."""
+    machine = wb.trace(
+        """
+A = array("A", "rows", "columns")
+def larger(a, b):
+    more = b[0] > a[0]
+    value = where(more, b[0], a[0])
+    place = where(more, b[1], a[1])
+    return value, place
+best = fold(larger, (A, index("columns") + 0 * astype(A, "i64")), axis="columns", identity=(-inf, -1))
+output("value", best[0])
+output("place", best[1])
+""",
+        name="largest",
+    )
+    rows = np.random.default_rng(0).random((3, 20))
+    np.testing.assert_array_equal(machine(A=rows)["place"], rows.argmax(axis=1))
+    named = {name for node in machine.graph.kernels[0].nodes for name in node.names}
+    assert not {"more", "a", "b"} & named
+
+
 def test_structured_arrays_come_and_go_and_numbers_of_all_types_are_components():
     @wb.collective
     def newest(s):

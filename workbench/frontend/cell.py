@@ -301,7 +301,8 @@ def _name_value(trace: Trace, name: str, value: object) -> None:
         for index, part in value.stored.items():
             _name_value(trace, component_name(name, index), part)
     if isinstance(value, Value) and name != "_" and value._static != name:
-        trace.pool.annotate(term_of(value).index, name=name)
+        term = term_of(value)
+        term.trace.pool.annotate(term.index, name=name)  # in the function of a fold that is a trace of its own
 
 
 def _guard(trace: Trace, body: Callable[[], None], names: Mapping[str, object]) -> None:

@@ -16,6 +16,13 @@ FLOAT_STEPS = (
     "0.75 * {a}", "k * {a}", "-{a}", "{a}**3", "{a} / sqrt({b}**2 + 0.5)", "astype({a} > {b}, 'f64') * {c}",
 )  # fmt: skip
 
+NEARER = """
+def nearer(a, b):
+    less = (b[0] < a[0]) | ((b[0] == a[0]) & (b[1] < a[1]))
+    return where(less, b[0], a[0]), where(less, b[1], a[1])
+"""
+"""The record with the smaller first component, of equal ones with the smaller second one; none that begins with NaN."""
+
 
 @dataclass(frozen=True)
 class RandomPairs:
@@ -69,12 +76,14 @@ def random_pairs(seed, types=("f32", "f64", "f64", "dd"), longest=1025, reduces=
     contributed = [value for value in values if value in of_sources]
     totals = []
     for number in range(draw.randint(1, 4)):
-        reduce = draw.choice(reduces or ("sum", "sum", "sum", "max", "min", "product", "any", "all"))
+        reduce = draw.choice(reduces or ("sum", "sum", "sum", "max", "min", "product", "any", "all", "nearest"))
         dtype = None if reduce in ("any", "all") else draw.choice(types)
         totals.append(_total(draw, f"t{number}", reduce, dtype, contributed))
     every = f"({' - '.join(names for _, names, *_ in known)})"  # so that each array is used
     totals.append(_total(draw, "every", "sum", draw.choice(types), [every]))
-    text = "\n".join(['k = param("k", 1.25)', *lines, *(line for total in totals for line in total)])
+    text = "\n".join(
+        ['k = param("k", 1.25)', *NEARER.splitlines(), *lines, *(line for total in totals for line in total)]
+    )
     machine = wb.trace(text, name=f"pairs{seed}")
     short = draw.choice(SHORT)
     lengths = [short, draw.choice((short, *SHORT, *(n for n in LONG if n <= longest)))]
@@ -167,6 +176,11 @@ def _declared(draw, types, one_set):
 
 
 def _total(draw, name, reduce, dtype, contributed):
+    if reduce == "nearest":
+        dtype = "f64" if dtype == "dd" else dtype
+        yield f'{name}, = totals("{name} {name}_of", reduce=nearer, identity=(inf, -1), dtype=("{dtype}", "i64"))'
+        yield from (f"{name}.include(({draw.choice(contributed)}, {draw.choice(('index(1)', '7'))}))" for _ in "ab")
+        return
     typed = "" if dtype is None else f', dtype="{dtype}"'
     yield f'{name}, = totals("{name}", reduce="{reduce}"{typed})'
     for _ in range(draw.choice((1, 1, 2))):

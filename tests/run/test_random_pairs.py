@@ -141,5 +141,6 @@ def test_what_is_needed_is_drawn():
         "f64",
         "dd",
         *(f'reduce="{name}"' for name in ("sum", "max", "min", "product", "any", "all")),
+        "reduce=nearer",
     ):
         assert needed in texts

@@ -13,11 +13,12 @@ from workbench.frontend.records import Record, is_record, packed, record_of, unp
 from workbench.frontend.regions import region_of
 from workbench.frontend.trace import Operand, Term, Trace, current_trace
 from workbench.frontend.value import operand, wrap
-from workbench.graph import OPERATORS, REDUCTIONS, Region, StorageType
+from workbench.graph import OPERATORS, REDUCTIONS, Imm, Load, Region, StorageType
 from workbench.graph.extended_arrays import identity_of
 from workbench.graph.extended_numbers import DoubleDouble
 from workbench.graph.instructions import Constant
 from workbench.graph.operators import accepts, identity
+from workbench.graph.rewrite import copy
 
 _FOLDED = {row.operator: name for name, row in REDUCTIONS.items()}
 """The reduction by the name of its operator: "add" is the operator of "sum"."""
@@ -45,6 +46,14 @@ class Combination:
         assert callable(self.op)
         made = self.op(start, self.wrapped(result))
         return made if self.record is not None else wrap(operand(made))
+
+    def together(self, left: Term, right: Term) -> Term:
+        """Two values of one space, which a fold would combine, as one."""
+        if isinstance(self.operator, str):
+            made = apply(REDUCTIONS[self.operator].operator, left, right)
+            assert isinstance(made, Term)
+            return made
+        return _inlined(self.operator, left, right)
 
 
 def combining(op: object, xs: object, identity: object, what: str) -> Combination:
@@ -74,6 +83,23 @@ def combining(op: object, xs: object, identity: object, what: str) -> Combinatio
     if not accepts(OPERATORS[named], given.type):
         raise TraceError(f"{what} by {named} does not take {given.type}", advice='Cast the array: astype(xs, "i64").')
     return Combination(op, name, given, None)
+
+
+def _inlined(region: Region, left: Term, right: Term) -> Term:
+    """What the region makes of two Locals, in each of their cells."""
+    trace, space = left.trace, left.space
+    given = {parameter.name: term.index for parameter, term in zip(region.parameters, (left, right), strict=True)}
+    made: list[int] = []
+    for node in region.nodes:
+        operands = tuple(made[operand] for operand in node.operands)
+        match node.instruction:
+            case Load(name):
+                made.append(given[name])
+            case Imm(value):
+                made.append(trace.emit(lambda pool, n=node, v=value: pool.imm(v, n.value_type, space)).index)  # type: ignore[misc]  # bound now
+            case _:
+                made.append(trace.emit(lambda pool, n=node, o=operands: copy(pool, n, o)).index)  # type: ignore[misc]  # bound now
+    return Term(trace, made[-1])
 
 
 def identity_parts(combined: Combination) -> list[bool | int | float]:

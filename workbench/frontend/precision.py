@@ -28,6 +28,11 @@ def compute_in(value: object, dtype: object) -> Value:
             compute_in(part, dtype)
         return cast(Value, value)
     if isinstance(value, Total):
+        if value.is_record:
+            raise TraceError(
+                f"compute_in: {value.name} are components of a record, which keep their types",
+                advice='Give their types where it is declared: totals(..., dtype=("f32", "i64")).',
+            )
         trace.computed_in.append((value.name, type_.name, trace.here()))
         return cast(Value, value)
     given = operand(value)

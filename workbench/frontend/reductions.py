@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from workbench.errors import TraceError
+from workbench.frontend.combination import Combination
 from workbench.frontend.componentwise import componentwise
 from workbench.frontend.operations import reduce_value
 from workbench.frontend.populations import as_source, axes_over
@@ -87,4 +88,5 @@ def _reduce(name: str, value: object, axis: object, over: object, cutoff: object
     own = [term_of(each) for each in vector_of(what, positions)]
     if any(term.space.axes != given.space.axes[:1] for term in own):
         raise TraceError(f"{what}: the positions are not those of the particles", advice="Give positions=x.")
-    return wrap(fold_near(trace, name, given, [(x, as_source(x)) for x in own], one_length(what, cutoff)))
+    combined = Combination(name, name, given, None)
+    return wrap(fold_near(trace, combined, [(x, as_source(x)) for x in own], one_length(what, cutoff)))

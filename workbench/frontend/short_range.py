@@ -10,14 +10,12 @@ from collections.abc import Sequence
 
 from workbench.errors import TraceError
 from workbench.frontend.cell_lists import CellLists, cell_lists
-from workbench.frontend.operations import apply, where
-from workbench.frontend.promotion import constant
+from workbench.frontend.combination import Combination, chosen
+from workbench.frontend.operations import apply
 from workbench.frontend.tensors import Tensor
 from workbench.frontend.trace import Operand, Term, Trace
 from workbench.frontend.value import Value, operand, term_of
 from workbench.graph import (
-    GLOBAL,
-    REDUCTIONS,
     Arith,
     Axis,
     Broadcast,
@@ -31,32 +29,33 @@ from workbench.graph import (
     Replicate,
     Space,
 )
-from workbench.graph.operators import identity
 from workbench.graph.rewrite import copy
 
 
-def fold_near(trace: Trace, name: str, pair: Term, positions: Sequence[tuple[Term, Term]], cutoff: Operand) -> Term:
-    """Return the reduction of a pair's value over the sources not farther than the cutoff from each target.
+def fold_near(trace: Trace, combined: Combination, positions: Sequence[tuple[Term, Term]], cutoff: Operand) -> Term:
+    """Return what pairs' values combine to over the sources not farther than the cutoff from each target.
 
-    pair: along the targets' axis and that of the sources behind it. positions: of target and source, one a dimension.
+    combined: values along the targets' axis and that of the sources behind it. positions: of target and source, one a
+    dimension.
     """
+    pair = combined.given
     target, source = pair.space.axes
     lists = _lists(trace, positions, cutoff)
     square: Operand = 0
     for own, other in positions:
         apart = apply("subtract", other, own)
         square = apply("add", square, apply("multiply", apart, apart))
-    nothing = constant(trace, identity(name, pair.type), pair.type, GLOBAL)
-    near = where(apply("less_equal", square, apply("multiply", cutoff, cutoff)), pair, nothing)
-    assert isinstance(near, Term)
+    is_near = apply("less_equal", square, apply("multiply", cutoff, cutoff))
+    assert isinstance(is_near, Term)
+    near = chosen(combined, is_near, pair, is_identity=False)
     value = _in_order(trace, near, source, lists.order)
-    result: Operand = None  # type: ignore[assignment]  # there is one part at least
+    result: Term | None = None
     for part in lists.parts:
         folded = trace.emit(
-            lambda pool, part=part: pool.segments(name, value, part.begin.index, part.length.index)  # type: ignore[misc]
+            lambda pool, part=part: pool.segments(combined.operator, value, part.begin.index, part.length.index)  # type: ignore[misc]
         )
-        result = folded if result is None else apply(REDUCTIONS[name].operator, result, folded)
-    assert isinstance(result, Term)
+        result = folded if result is None else combined.together(result, folded)
+    assert result is not None  # there is one part at least
     assert result.space.axes == (target,)
     return result
 

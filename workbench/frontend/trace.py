@@ -86,19 +86,6 @@ class KernelState:
     kept: dict[int, str] = field(default_factory=dict)  # values that a part of a loop reads from inner statics
 
 
-@dataclass(slots=True)
-class TotalState:
-    """A total of pairs: how contributions are reduced, where it was declared, and what one pair contributes.
-
-    near: the cutoff, and the positions of target and source, one pair a dimension; None for all pairs.
-    """
-
-    reduce: str
-    span: Span
-    near: tuple[Operand, tuple[tuple[Term, Term], ...]] | None = None
-    contributions: list[Term] = field(default_factory=list)
-
-
 @dataclass(frozen=True, slots=True)
 class CoordinateState:
     """A coordinate as declared."""
@@ -169,7 +156,7 @@ class Trace:
         self.loops: list[tuple[While, KernelState, KernelState]] = []  # with `begin` and `turn`
         self.turning = False  # the body of a while_loop is being traced
         self.coordinates: list[CoordinateState] = []
-        self.totals: dict[str, TotalState] = {}
+        self.totals: dict[str, object] = {}  # of pairs, each by the name of its first component
         self.positions: Positions | None = None  # of a function of arrays: how axes meet
         # What a loop's body is given for values it carries, by name; the answer is its node along other axes.
         self.stand_ins: dict[str, Callable[[Mapping[Axis, Axis]], int]] = {}

@@ -30,10 +30,13 @@ totals
     xj, = sources("x")
     far, = totals("far", reduce="max")
     near, = totals("near", dtype="i64", cutoff=1.5, positions="x")
+    nearer = lambda a, b: (minimum(a[0], b[0]), where(b[0] < a[0], b[1], a[1]))
+    first, = totals("distance number", reduce=nearer, identity=(inf, -1))
     far.include(abs(xj - xi))
     near += where(xj != xi, 1, 0)
+    first.include((where(xj == xi, inf, abs(xj - xi)), index(1)))
     given x = [0, 1, 3]
-    gives far = [3, 2, 3], near = [1, 1, 0]
+    gives far = [3, 2, 3], near = [1, 1, 0], distance = [1, 1, 2], number = [1, 0, 1]
     wrong xj, = sources("x")
     wrong far, = totals("far", reduce="max")
     wrong far += xj

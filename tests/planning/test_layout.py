@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from workbench.planning.layout import ALIGNMENT, LARGE_BYTES, lay_out, lay_out_on_host
+from workbench.backends.launch_sequence import shape_bytes
+from workbench.planning.layout import ALIGNMENT, LARGE_BYTES, lay_out, lay_out_on_host, lay_out_packed
 
 
 @pytest.mark.parametrize(
@@ -40,3 +41,12 @@ def test_rows_of_large_arrays_have_no_padding():
 def test_neighbouring_rows_never_compete_for_one_cache_set():
     for n in (1024 - 2, 4096 - 2, 1024):
         assert lay_out_on_host((n, n), ((1, 1), (1, 1)), 8).strides[0] * 8 % 4096 != 0
+
+
+def test_a_domain_of_more_cells_than_64_bits_count_has_a_shape():
+    """Of a function of arrays of 40 lengths: no array has all of its axes."""
+    for layout in (lay_out_packed((100,) * 40, ((0, 0),) * 40, 8), lay_out((100,) * 40, ((0, 0),) * 40, 8)):
+        words = np.frombuffer(shape_bytes(layout), np.int64)
+        assert words[:40].tolist() == [100] * 40
+        assert (words >= 0).all()
+        assert words[79] == 1  # along the last axis

@@ -69,9 +69,8 @@ def _launches(code: LaunchCode, extents: tuple[int, ...], choices: DeviceChoices
 
 
 def shape_bytes(layout: Layout) -> bytes:
-    """The kernels' `Shape` argument. The whole domain is here: origin 0, a rule at every side."""
-    dim = len(layout.extents)
-    words = (*layout.extents, *layout.strides, *([0] * dim), *layout.extents, *([1] * (2 * dim)), layout.start)
+    """The kernels' `Shape` argument."""
+    words = layout.shape_words
     return struct.pack(f"<{len(words)}q", *words)
 
 

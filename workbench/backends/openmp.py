@@ -371,14 +371,8 @@ class OpenmpInstance:
         return lay(along(self.extents, axes), along(self.plan.halo, axes), smallest)
 
     def _shape_words(self) -> Array:
-        """Words of a `Shape` for each kind of array, in the order in which read_shape takes them.
-
-        The whole domain is here: no neighbours.
-        """
-        words: list[int] = []
-        for layout in self._layouts.values():
-            extents, dim = layout.extents, len(layout.extents)
-            words += (*extents, *layout.strides, *([0] * dim), *extents, *([1] * (2 * dim)), layout.start)
+        """Words of a `Shape` for each kind of array, in the order in which read_shape takes them."""
+        words = [word for layout in self._layouts.values() for word in layout.shape_words]
         return np.array(words, np.int64)
 
     def _view(self, name: str) -> Array:

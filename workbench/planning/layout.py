@@ -17,6 +17,8 @@ APART = 25 * ALIGNMENT
 LARGE_BYTES = 32 << 20
 """Arrays from this size on come from memory in every step, and padding with them."""
 
+_MOST_WORD = 2**63 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -31,6 +33,17 @@ class Layout:
     strides: tuple[int, ...]
     start: int
     elements: int
+
+    @property
+    def shape_words(self) -> tuple[int, ...]:
+        """The 64-bit words of a `Shape` in the order of its members: the whole domain, origin 0, a rule at every side.
+
+        A function of arrays of many lengths has more cells along all its axes than 64 bits count; no array has so
+        many, and no kernel reads the strides of one.
+        """
+        dim = len(self.extents)
+        strides, start = (min(stride, _MOST_WORD) for stride in self.strides), min(self.start, _MOST_WORD)
+        return (*self.extents, *strides, *([0] * dim), *self.extents, *([1] * (2 * dim)), start)
 
 
 def lay_out_on_host(extents: tuple[int, ...], halo: tuple[tuple[int, int], ...], smallest_itemsize: int) -> Layout:

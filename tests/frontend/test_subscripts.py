@@ -1,11 +1,16 @@
 """Subscripts of arrays in functions: what NumPy selects, with equal bits; formulas are sliced, dear values are read."""
 
+from inspect import signature
+
 import numpy as np
 import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench.errors import RunError, ShapeError, TraceError
+from workbench.frontend import collective
+from workbench.frontend.positions import FunctionPositions
+from workbench.language import compute
 
 
 def slices(x, A):
@@ -97,6 +102,64 @@ def test_slices_of_a_formula_need_no_array():
     (kernel,) = plan.kernels
     assert len(kernel.observed.subkernels) == 1
     assert len(plan.array_slots) == 2  # both readings of x
+
+
+def paths(steps, stores=False):
+    """Shortest paths by way of the first nodes: a row and a column of what the last step made."""
+
+    def shortest(d):
+        for k in range(steps):
+            d = np.minimum(d, d[:, k][:, None] + d[k, :][None, :])
+            d = compute(d) if stores and not isinstance(d, np.ndarray) else d
+        return d
+
+    return shortest
+
+
+def halves(steps):
+    """Slices of slices of slices, whose lengths become fewer from both sides."""
+
+    def halved(x):
+        for _ in range(steps):
+            x = 0.5 * (x[1:] + x[:-1])
+        return x
+
+    return halved
+
+
+def met(a, b, c, d):
+    return a[0] + b[1:] * c[:-1] - d[2:3][0] + (a + b + c + d)[::-1][1:], np.concatenate((a[:, None], d[:, None]), 1)
+
+
+TRACED_ONCE = [(paths(8), 12), (paths(8, stores=True), 12), (halves(20), 24)]
+
+
+@pytest.mark.parametrize(("function", "n", "most"), [*((f, n, 1) for f, n in TRACED_ONCE), (met, 9, 2)])
+def test_programs_of_many_cuts_are_traced_twice_at_most(monkeypatch, function, n, most):
+    """Once where all lengths are known to be equal, once more where many of them are found to be."""
+    attempts = []
+
+    def counted(*given):
+        attempts.append(given)
+        return FunctionPositions(*given)
+
+    monkeypatch.setattr(collective, "FunctionPositions", counted)
+    shape = (n, n) if function.__name__ == "shortest" else (n,)
+    values = np.random.default_rng(7).random((len(signature(function).parameters), *shape))
+    found = wb.collective(function)(*values, backend="reference")
+    assert len(attempts) == most
+    expected = function(*values)
+    for mine, exact in zip(found, expected, strict=True) if most > 1 else [(found, expected)]:
+        assert_same_bits(mine, exact)
+
+
+@pytest.mark.parametrize("function", [paths, halves])
+def test_graphs_of_many_cuts_grow_as_the_steps(function):
+    values = np.ones((99, 99) if function is paths else 99)
+    few, many = (wb.collective(function(steps)).machine(values).graph.kernels[0] for steps in (15, 30))
+    assert len(many.nodes) < 2.2 * len(few.nodes)
+    ranks = [max(node.space.rank for node in kernel.nodes if node.space) for kernel in (few, many)]
+    assert ranks[0] == ranks[1]  # what x[3] leaves of axes is not gathered
 
 
 @pytest.mark.parametrize(

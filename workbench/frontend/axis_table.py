@@ -1,7 +1,8 @@
 """Axis table: which axes of a function's arrays are one, found while the function is traced again and again.
 
 Axes of arguments meet by position, as in NumPy. Which of them are one is known only when the whole body has run, but
-every value needs it from the first line on: where two meet, the table joins them and the body runs once more.
+every value needs it from the first line on: where two meet, the table joins them, the attempt goes on to find others,
+and the body runs once more.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _LETTERS = "ijklmnpqrstuvwabcdefgh"
 
 
 class AxesMetError(TraceAgainError):
-    """Two axes are one from now on."""
+    """Axes that were two are one from now on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,43 @@ def extent_of(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> int:
             return extent_of(ProductOrigin(whole), shapes) // max(extent_of(ProductOrigin(rest), shapes), 1)
 
 
+def _trimmed(cut: View) -> tuple[int, int] | None:
+    """How many elements a slice leaves out at the beginning and at the end; None for a slice of another kind."""
+    if isinstance(cut, LeastOrigin):
+        return None
+    start, stop, step = cut
+    if step != 1 or (start or 0) < 0 or (stop is not None and stop >= 0):
+        return None
+    return start or 0, -(stop or 0)
+
+
+def followed(chain: tuple[View, ...], cut: View) -> tuple[View, ...]:
+    """What is taken of an axis, and a slice of that; slices that leave out elements at the ends are one slice.
+
+    Without it a formula of n slices of slices reads its argument in 2**n ways.
+    """
+    before, after = _trimmed(chain[-1]) if chain else None, _trimmed(cut)
+    if before is None or after is None:
+        return (*chain, cut)
+    first, last = before[0] + after[0], before[1] + after[1]
+    return (*chain[:-1], (first, -last or None, 1))
+
+
+def _of_equal_length(origin: AnyOrigin) -> AnyOrigin:
+    """One origin for those that have the same length whatever the arrays are, as x[1:] and x[:-1] have."""
+    if not isinstance(origin, CutOrigin):
+        return origin
+    of, ends = _of_equal_length(origin.of), _trimmed(origin.cut)
+    if origin.cut == (None, None, -1) or ends == (0, 0):
+        return of
+    if ends is None:
+        return CutOrigin(of, origin.cut)
+    inner = _trimmed(of.cut) if isinstance(of, CutOrigin) else None
+    if isinstance(of, CutOrigin) and inner is not None:
+        of, ends = of.of, (ends[0] + inner[0], ends[1] + inner[1])
+    return CutOrigin(of, (sum(ends), None, 1))
+
+
 def shown_cut(cut: Cut) -> str:
     """A slice as it is written."""
     start, stop, step = ("" if number is None else str(number) for number in cut)
@@ -131,13 +169,28 @@ class AxisTable:
     origins: list[AnyOrigin] = field(default_factory=list)
     joined: dict[int, int] = field(default_factory=dict)
     meetings: dict[int, Meeting] = field(default_factory=dict)  # by the length that gave way
+    is_stale: bool = False
+    """Whether lengths were joined that this attempt had taken for two: it goes on to find others, and counts for
+    nothing."""
     _numbers: dict[Axis, tuple[int, int]] = field(default_factory=dict)
+    _known: dict[AnyOrigin, int] = field(default_factory=dict)
 
     def length(self, origin: AnyOrigin) -> int:
         """The number of the length that comes from there, the one that it was joined to."""
-        if origin not in self.origins:
+        known = _of_equal_length(origin)
+        if known not in self._known:
+            self._known[known] = len(self.origins)
             self.origins.append(origin)
-        return self.root(self.origins.index(origin))
+        return self.root(self._known[known])
+
+    def element(self, origin: AnyOrigin, meeting: Meeting) -> int:
+        """The length one of a slice that takes one element, as a call checks."""
+        is_new = _of_equal_length(origin) not in self._known  # if not, an axis may have this length
+        one, length = self.length(Origin("", 1)), self.length(origin)
+        if length != one:
+            self._join(length, one, meeting)
+            self.is_stale |= not is_new
+        return one
 
     def axes(self, lengths: Sequence[int]) -> tuple[Axis, ...]:
         """An axis for each length, copies in ascending order."""
@@ -155,24 +208,27 @@ class AxisTable:
         """(length, copy), by which axes of the program are sorted."""
         return self._numbers[axis]
 
+    def length_of(self, axis: Axis) -> int:
+        """The number of an axis's length."""
+        return self.root(self.place(axis)[0])
+
     def same_length(self, a: Axis, b: Axis) -> bool:
         """Whether two axes are copies of one."""
-        return self.place(a)[0] == self.place(b)[0]
+        return self.length_of(a) == self.length_of(b)
 
     def origin(self, axis: Axis) -> AnyOrigin:
         """Where the length of an axis comes from."""
-        return self.origins[self.root(self.place(axis)[0])]
+        return self.origins[self.length_of(axis)]
 
-    def join(self, a: Axis, b: Axis, meeting: Meeting) -> AxesMetError:
-        """Let two lengths be one; raise the result, so that the body runs again."""
-        return self.join_lengths(self.place(a)[0], self.place(b)[0], meeting)
+    def join(self, a: int, b: int, meeting: Meeting) -> None:
+        """Let two lengths be one, by their numbers, from the first line on: the body runs once more."""
+        self._join(a, b, meeting)
+        self.is_stale = True
 
-    def join_lengths(self, a: int, b: int, meeting: Meeting) -> AxesMetError:
-        """The same of lengths by their numbers."""
+    def _join(self, a: int, b: int, meeting: Meeting) -> None:
         first, second = sorted((a, b))
         self.joined[second] = first
         self.meetings[second] = meeting
-        return AxesMetError(f"{self.origins[a]} and {self.origins[b]}")
 
     def root(self, number: int) -> int:
         """The length to which this one was joined, itself if to none."""

@@ -12,7 +12,7 @@ from types import FunctionType
 
 from workbench.errors import TraceError
 from workbench.frontend.array_value import ArrayValue
-from workbench.frontend.axis_table import AnyOrigin, AxisTable, Meeting, Origin, ProductOrigin
+from workbench.frontend.axis_table import AnyOrigin, AxesMetError, AxisTable, Meeting, Origin, ProductOrigin
 from workbench.frontend.called import begin_called
 from workbench.frontend.cell import Traced, trace_called
 from workbench.frontend.compression import Compressed
@@ -107,11 +107,19 @@ def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name:
 
     def call(trace: Trace, defined: Callable[..., object]) -> None:
         begin_called(trace, name, GLOBAL)
+        table.is_stale = False
         positions = trace.positions = FunctionPositions(trace, table, ArrayValue)
         leaves: _Leaves = {}
         given = {key: _argument(positions, key, kind, (key,), leaves) for key, kind in kinds.items()}
         results: list[Result] = []
-        rebuild = _store(positions, defined(**given), "result", results)
+        try:
+            rebuild = _store(positions, defined(**given), "result", results)
+        except Exception as error:
+            if table.is_stale:  # it may be wrong because of that
+                raise AxesMetError from error
+            raise
+        if table.is_stale:
+            raise AxesMetError
         if not results:
             raise TraceError(f"{name} returns no array", advice="Return what it computes from its arrays.")
         _drop_unused(trace)
@@ -121,7 +129,7 @@ def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name:
     positions, leaves, results, rebuild = ended[-1]
     kept = {static.name for static in traced.graph.statics}
     readings = tuple(reading for reading in positions.readings.values() if reading.static in kept)
-    lengths = tuple(_length(table, table.place(axis)[0]) for axis in traced.graph.space.axes)
+    lengths = tuple(_length(table, table.length_of(axis)) for axis in traced.graph.space.axes)
     products = [number for number, origin in enumerate(table.origins) if isinstance(origin, ProductOrigin)]
     sizes = tuple(_length(table, number) for number in products if table.root(number) == number)
     return TracedFunction(traced, leaves, readings, results, rebuild, lengths, sizes)

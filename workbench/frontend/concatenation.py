@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from workbench.errors import TraceError
-from workbench.frontend.axis_table import Meeting, Origin, SumOrigin
+from workbench.frontend.axis_table import Origin, SumOrigin
 from workbench.frontend.neighbours import size_of
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import cast_term, constant, join, spread
@@ -53,7 +53,7 @@ def _joined(trace: Trace, positions: FunctionPositions, terms: Sequence[Term], p
     for term in terms[1:]:
         for number, (a, b) in enumerate(zip(first, order_of(term), strict=True)):
             if number != place and a is not None and b is not None and not table.same_length(a, b):
-                raise table.join(a, b, Meeting(trace.here().line, trace.text_here()))
+                positions.join(table.length_of(a), table.length_of(b), trace.text_here())
     lengths = tuple(table.origin(axis) for term in terms if (axis := order_of(term)[place]) is not None)
     taken = [*first, *(axis for term in terms for axis in order_of(term))]
     new = positions.free(table.axis(table.length(SumOrigin(lengths))), taken)

@@ -7,11 +7,11 @@ another axis, one of the two is read along a copy of its axis: x[:, None] - x[No
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workbench.errors import TraceError
-from workbench.frontend.axis_table import AnyOrigin, AxisTable, Meeting, Origin, View
+from workbench.frontend.axis_table import AnyOrigin, AxisTable, Meeting, Origin, View, followed
 from workbench.frontend.promotion import cast_term, constant, number_type, spread
 from workbench.frontend.renaming import Rename, Target, is_stored, renamed
 from workbench.frontend.trace import Operand, Term, Trace
@@ -60,7 +60,7 @@ class FunctionPositions:
     def meet(self, operands: Sequence[Operand]) -> tuple[list[Operand], Order]:
         """The operands along axes that agree at each position, and these axes.
 
-        Raises TraceError for ranks that differ, and lets the trace begin again where two lengths are found to be one.
+        Raises TraceError for ranks that differ. Two lengths that are found to be one let the body run again.
         """
         terms = [o for o in operands if isinstance(o, Term) and o.order]
         ranks = {len(order_of(term)) for term in terms}
@@ -94,7 +94,7 @@ class FunctionPositions:
         first = found[0][0]
         for axis, _ in found:
             if not self.table.same_length(first, axis):
-                raise self.table.join(first, axis, Meeting(self.trace.here().line, self.trace.text_here()))
+                self.join(self.table.length_of(first), self.table.length_of(axis), self.trace.text_here())
         axes = [axis for axis, _ in found]
         is_settled = axes.count(first) == len(axes)  # as a rule; to look through all formulas is long then
         dear = [] if is_settled else [axis for axis, term in found if contains(term, self._is_dear)]
@@ -103,9 +103,13 @@ class FunctionPositions:
                 return axis
         return self.free(first, taken)
 
+    def join(self, a: int, b: int, text: str) -> None:
+        """Let two lengths be one, by their numbers in the table; text: what says so in this line."""
+        self.table.join(a, b, Meeting(self.trace.here().line, text))
+
     def free(self, axis: Axis, taken: Sequence[Axis | None]) -> Axis:
         """The first copy of an axis that is not taken."""
-        length, copy = self.table.place(axis)[0], 0
+        length, copy = self.table.length_of(axis), 0
         while (found := self.table.axis(length, copy)) in taken:
             copy += 1
         self.widen(found)
@@ -149,7 +153,7 @@ class FunctionPositions:
         for position, chain in enumerate(known.cuts):
             target = axes.get(own[position], Target(own[position]))
             along.append(target.axis)
-            cuts.append(chain if target.cut is None else (*chain, target.cut))
+            cuts.append(chain if target.cut is None else followed(chain, target.cut))
         type_ = self.trace.statics[static].type
         return self.read(known.argument, type_, tuple(along), tuple(cuts), known.shape).index
 
@@ -244,7 +248,7 @@ class FunctionPositions:
 
     def space(self, order: Sequence[Axis | None]) -> Space:
         """The space of these axes, in the program's order."""
-        return Space(tuple(sorted((axis for axis in order if axis is not None), key=self.table.place)))
+        return Space(tuple(sorted({axis for axis in order if axis is not None}, key=self.table.place)))
 
     def length_of(self, given: object) -> int:
         """The length that a whole number is, or that of an array's axis."""
@@ -252,7 +256,7 @@ class FunctionPositions:
         if isinstance(made, Term) and isinstance(made.node.instruction, LoadSize):
             name = self.trace.axis_names[made.node.instruction.axis]
             axis = next(each for each in self.trace.space.axes if each.name == name)
-            return self.table.place(axis)[0]
+            return self.table.length_of(axis)
         if isinstance(made, Term):
             raise TraceError(
                 f"{self.trace.text_here('this shape')}: a length is computed, or a number that is given at the call",
@@ -301,15 +305,18 @@ def folds(term: Term) -> bool:
 
 def contains(term: Term, wanted: Callable[[Node], bool]) -> bool:
     """Whether a node of this kind is among what makes a value in each cell; not inside of what is stored."""
+    return any(map(wanted, made_of(term)))
+
+
+def made_of(term: Term) -> Iterator[Node]:
+    """The nodes that make a value in each cell, the value's own first; not those inside of what is stored."""
     pool, waiting, seen = term.trace.pool, [term.index], {term.index}
     while waiting:
         node = pool.node(waiting.pop())
         if not node.is_local:
             continue
-        if wanted(node):
-            return True
+        yield node
         if is_stored(node):
             continue
         waiting += [index for index in node.operands if index not in seen]
         seen.update(node.operands)
-    return False

@@ -81,7 +81,7 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
     if not _changes(node, axes):
         return index
     assert node.space is not None
-    space = Space(tuple(sorted((_target(axes, a) for a in node.space.axes), key=rename.place)))
+    space = Space(tuple(sorted({_target(axes, a) for a in node.space.axes}, key=rename.place)))
     match node.instruction:
         case Load(name) if (read := rename.load(name, axes)) is not None:
             made = read

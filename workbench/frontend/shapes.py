@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from workbench.errors import TraceError
-from workbench.frontend.axis_table import AnyOrigin, LeastOrigin, Meeting, Origin, ProductOrigin, QuotientOrigin
+from workbench.frontend.axis_table import AnyOrigin, LeastOrigin, Origin, ProductOrigin, QuotientOrigin
 from workbench.frontend.places import read_at
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import meeting_space, spread
@@ -77,7 +77,7 @@ def _shortened(positions: FunctionPositions, operands: Sequence[Operand]) -> lis
         return list(operands)  # which meet as they are, or do not
     table, cuts = positions.table, [dict[Axis, Target]() for _ in terms]
     for along in zip(*map(order_of, terms), strict=True):
-        found = {table.place(axis)[0] for axis in along if axis is not None}
+        found = {table.length_of(axis) for axis in along if axis is not None}
         if len(found) < 2:
             continue
         least = table.length(LeastOrigin(tuple(table.origins[number] for number in sorted(found))))
@@ -112,7 +112,7 @@ def reshape(positions: FunctionPositions, term: Term, shape: Sequence[object]) -
     if origins != whole and rest:
         before, after = table.length(ProductOrigin(whole)), table.length(ProductOrigin(origins))
         if before != after:
-            raise table.join_lengths(before, after, Meeting(positions.trace.here().line, text))
+            positions.join(before, after, text)
     axes = table.axes(numbers)
     for axis in axes:
         positions.widen(axis)
@@ -164,7 +164,7 @@ def _at_places(positions: FunctionPositions, term: Term, axes: tuple[Axis, ...])
     pool = trace.pool
 
     def size(axis: Axis) -> int:
-        length = positions.table.axis(positions.table.place(axis)[0])
+        length = positions.table.axis(positions.table.length_of(axis))
         positions.widen(length)
         return pool.broadcast(pool.size(trace.axis_names.index(length.name)), space)
 

@@ -7,17 +7,22 @@ twice, and what an array of indices asks for, is read from an array (Gather).
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from types import EllipsisType
 
 from workbench.errors import TraceError
 from workbench.frontend.axis_table import CutOrigin, Meeting, Origin
 from workbench.frontend.places import DEAR, read_at
-from workbench.frontend.positions import FunctionPositions, contains, order_of
+from workbench.frontend.positions import FunctionPositions, contains, made_of, order_of
 from workbench.frontend.promotion import cast_term, constant, meeting_space, spread
 from workbench.frontend.renaming import Target, index_of
 from workbench.frontend.trace import Operand, Term
-from workbench.graph import GLOBAL, OPERATORS, Arith, Axis, Loop, Node, Space
+from workbench.graph import GLOBAL, OPERATORS, Arith, Axis, Load, Loop, Node, Space
 from workbench.graph.types import BOOL, I64
+
+_MOST_OPERATIONS = 100
+"""A value of more operations is stored before it is sliced: n steps that slice what the last one made are n loops at
+most, not a formula of 2**n operations."""
 
 
 def subscript(positions: FunctionPositions, term: Term, parts: Sequence[object]) -> Term:
@@ -39,7 +44,8 @@ def subscript(positions: FunctionPositions, term: Term, parts: Sequence[object])
             indexed[len(order)] = part
             order.append(axis)
         else:
-            taken = [*order, *own, *term.space.axes, *(target.axis for target in cuts.values())]
+            others = term.space.axes if isinstance(part, slice) else _read_with(term, axis)
+            taken = [*order, *own, *others, *(target.axis for target in cuts.values())]
             target = cuts[axis] = _cut(positions, text, axis, part, taken)
             order += [target.axis] if isinstance(part, slice) else []
     found = sliced(positions, term, cuts).in_order(tuple(order))
@@ -82,23 +88,36 @@ def _cut(
             advice="Write x[1:], x[:-1] or x[::2]; an index that is computed takes an element: x[i].",
         )
     cut: tuple[int | None, int | None, int] = given  # type: ignore[assignment]  # checked
-    length = table.length(CutOrigin(table.origins[table.place(axis)[0]], cut))
-    if isinstance(part, int):
-        one = table.length(Origin("", 1))
-        if length != one:
-            raise table.join(table.axis(length), table.axis(one), Meeting(positions.trace.here().line, text))
+    origin = CutOrigin(table.origin(axis), cut)
+    is_one = isinstance(part, int)
+    length = table.element(origin, Meeting(positions.trace.here().line, text)) if is_one else table.length(origin)
     return Target(positions.free(table.axis(length), taken), cut)
+
+
+def _read_with(term: Term, axis: Axis) -> set[Axis]:
+    """The axes of the arrays that are read along this one too, which its only element must not have.
+
+    Any other axis of one element may serve, so that no value has more of them than its arrays have axes.
+    """
+    loads = [node for node in made_of(term) if isinstance(node.instruction, Load)]
+    return {other for node in loads if node.space and axis in node.space.axes for other in node.space.axes}
 
 
 def sliced(positions: FunctionPositions, term: Term, cuts: Mapping[Axis, Target]) -> Term:
     """The value along slices of its axes."""
-    if not cuts or not contains(term, _is_dear):
+    if not cuts or not (contains(term, _is_dear) or _is_long(term)):
         return positions.rename(term, cuts)
     trace, axes = positions.trace, term.space.axes
     space = positions.space([cuts[axis].axis if axis in cuts else axis for axis in axes])
     indices = [index_of(trace, axis, cuts.get(axis, Target(axis)), space) for axis in axes]
     order = tuple(cuts[axis].axis if axis in cuts else axis for axis in order_of(term))  # type: ignore[index]  # None is not in it
     return trace.emit(lambda pool: pool.gather(term.index, indices)).in_order(order)
+
+
+def _is_long(term: Term) -> bool:
+    """Whether so many operations make a value in each cell that they are not done again for its slices."""
+    operations = (node for node in made_of(term) if isinstance(node.instruction, Arith))
+    return next(islice(operations, _MOST_OPERATIONS, None), None) is not None
 
 
 def _is_dear(node: Node) -> bool:

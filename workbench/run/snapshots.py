@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,20 +36,32 @@ def take_snapshot(simulation: Simulation, name: str) -> Snapshot:
     An intermediate is compiled, if need be, and computed in this thread, so that the run does not wait for it. Raises
     FieldError if there is no such name, RunError if the simulation was closed.
     """
-    state = simulation._state
-    probe = _probe_of(simulation, name)
+    return take_snapshots(simulation, (name,))[0]
 
-    def read() -> tuple[Snapshot, dict[str, Array | Number]]:
+
+def take_snapshots(simulation: Simulation, names: Sequence[str]) -> tuple[Snapshot, ...]:
+    """Snapshots of several names, all of the same whole step; otherwise as `take_snapshot`."""
+    state = simulation._state
+    probes = [_probe_of(simulation, name) for name in names]
+
+    def read() -> tuple[list[Snapshot], list[dict[str, Array | Number]]]:
         numbers = {static.name: state.instance_value(static) for static in (*state.graph.scalars, *state.graph.params)}
         kept: dict[str, Number] = {key: value for key, value in numbers.items() if not isinstance(value, np.ndarray)}
-        inputs = {} if probe is None else {static.name: state.instance_value(static) for static in probe.statics}
-        values = np.empty(0) if probe else np.asarray(kept[name] if name in kept else simulation.evaluate(name))
-        return Snapshot(name, _drawn(values), kept, state.steps, state.stale_scalars), inputs
+        snapshots, inputs = [], []
+        for name, probe in zip(names, probes, strict=True):
+            inputs.append({s.name: state.instance_value(s) for s in probe.statics} if probe else {})
+            values = np.empty(0) if probe else np.asarray(kept[name] if name in kept else simulation.evaluate(name))
+            snapshots.append(Snapshot(name, _drawn(values), kept, state.steps, state.stale_scalars))
+        return snapshots, inputs
 
-    snapshot, inputs = simulation._owner.do(read)
-    if probe is None:
-        return snapshot
-    return replace(snapshot, values=_drawn(np.asarray(probe.evaluate(inputs, simulation.extents, state.threads))))
+    def computed(snapshot: Snapshot, probe: Probe | None, inputs: dict[str, Array | Number]) -> Snapshot:
+        if probe is None:
+            return snapshot
+        values = np.asarray(probe.evaluate(inputs, simulation.extents, state.threads))
+        return replace(snapshot, values=_drawn(values))
+
+    snapshots, inputs = simulation._owner.do(read)
+    return tuple(map(computed, snapshots, probes, inputs))
 
 
 def _drawn(values: Array) -> Array:

@@ -16,7 +16,8 @@ from workbench.views.field.figure import svg_of
 from workbench.views.field.flags import find_wrong
 from workbench.views.field.looking import MOST_PROBES, Looking, pictured_names
 from workbench.views.field.messages import frame_message
-from workbench.views.field.summary import Look, describe, plain_axes
+from workbench.views.field.summary import Look, plain_axes
+from workbench.views.field.words import describe
 
 TEXT = """
 u = field("u", boundary="periodic", unit="m")

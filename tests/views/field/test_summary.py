@@ -12,7 +12,8 @@ from workbench.errors import FieldError
 from workbench.run.snapshots import Snapshot, take_snapshot
 from workbench.views.field.messages import frame_message, point_message
 from workbench.views.field.palettes import DIVERGING, LEVELS, NAN_COLOUR, NOT_A_NUMBER, PALETTES, colour_table
-from workbench.views.field.summary import LARGEST_SIDE, Clock, Look, describe, plain_axes, quantise, summarise, thinner
+from workbench.views.field.summary import LARGEST_SIDE, Clock, Look, plain_axes, quantise, summarise, thinner
+from workbench.views.field.words import describe
 
 
 def summary_of(values, look=None, **numbers):

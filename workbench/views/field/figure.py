@@ -13,7 +13,8 @@ from workbench.views.drawing.numbers import beside, shares, short, ticks
 from workbench.views.drawing.png import encode_png
 from workbench.views.field.curves import Chart
 from workbench.views.field.palettes import LEVELS, colour_table
-from workbench.views.field.summary import FieldSummary, Numbers, describe, time_text
+from workbench.views.field.summary import FieldSummary, Numbers
+from workbench.views.field.words import describe, time_text
 
 # M. Okabe, K. Ito, "Color Universal Design", 2008: told apart by colour-blind readers, on light and on dark paper.
 CURVE_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c8c", "#b8a900")

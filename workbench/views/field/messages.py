@@ -17,7 +17,8 @@ from workbench.views.field.curves import Chart
 from workbench.views.field.figure import chart_svg, chart_words
 from workbench.views.field.packing import pack
 from workbench.views.field.palettes import PALETTES, colour_table
-from workbench.views.field.summary import AxisLabel, FieldSummary, Limits, thinning_text, time_text
+from workbench.views.field.summary import AxisLabel, FieldSummary, Limits
+from workbench.views.field.words import thinning_text, time_text
 from workbench.views.page.message import Message
 
 

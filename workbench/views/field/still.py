@@ -9,7 +9,8 @@ from workbench.views.drawing.numbers import beside
 from workbench.views.drawing.png import encode_rgb
 from workbench.views.field.palettes import LEVELS, colour_table
 from workbench.views.field.picture import enlarged, line_pixels
-from workbench.views.field.summary import AxisLabel, Codes, FieldSummary, time_text
+from workbench.views.field.summary import AxisLabel, Codes, FieldSummary
+from workbench.views.field.words import time_text
 
 _LEFT, _TOP, _BOTTOM, _GAP = 69, 22, 20, 12
 _LONGEST_NAME = 9  # letters of the name of the axis up

@@ -59,7 +59,8 @@ from workbench.views.field.messages import (
     status_message,
 )
 from workbench.views.field.still import png_of
-from workbench.views.field.summary import AxisLabel, FieldSummary, Look, describe
+from workbench.views.field.summary import AxisLabel, FieldSummary, Look
+from workbench.views.field.words import describe
 from workbench.views.page.feeder import CLOSING_SECONDS, Feeder
 from workbench.views.page.live import live_entries, still_entries
 from workbench.views.page.message import Message

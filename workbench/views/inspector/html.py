@@ -8,7 +8,8 @@ from html import escape
 from typing import Any
 
 from workbench.views.field.figure import svg_of
-from workbench.views.field.summary import describe, thinner
+from workbench.views.field.summary import thinner
+from workbench.views.field.words import describe
 from workbench.views.plan.html import plan_html
 from workbench.views.source.html import source_html
 from workbench.views.source.summary import describe_source, excerpt_of

@@ -11,7 +11,7 @@ import { apart } from './field/numbers';
 import { element } from './element';
 import { keepFile, rasterise } from './files';
 import { Picture } from './field/picture';
-import { cellOf } from './field/places';
+import { middleOf, placesOf } from './field/places';
 import { Receipts } from './field/receipts';
 import { openPainter, type Painter } from './field/sharing';
 import { Undrawn } from './field/undrawn';
@@ -21,6 +21,9 @@ import { MODULE, VERSION } from './version';
 
 /** Milliseconds between two changes of the words around a moving picture; each makes the browser lay out the page. */
 const WORDS_EVERY = 250;
+
+/** How far an arrow key moves over points; particles are found that far away. */
+const PIXELS_A_KEY = 8;
 
 /** The cell that arrow keys have moved to. */
 interface Cursor {
@@ -163,6 +166,8 @@ export class FieldView extends DOMWidgetView {
     this.frame = frame;
     if (this.arrange(frame)) {
       this.describe(frame);
+    } else if (frame.kind === 'points') {
+      this.mark(); // what is probed moves
     }
     frame.planes.forEach((plane, number) => this.pictures[number]?.fit(frame.kind, plane));
     this.undrawn.take(frame);
@@ -220,7 +225,7 @@ export class FieldView extends DOMWidgetView {
     this.mark();
     this.controls.showFrame(frame);
     const time = frame.time && `, ${frame.time}`;
-    this.title.textContent = `${frame.name}${this.opening ? ` of ${this.opening.machine}` : ''}, step ${frame.step}${time}`;
+    this.title.textContent = `${frame.subject}${this.opening ? ` of ${this.opening.machine}` : ''}, step ${frame.step}${time}`;
     const { planes } = frame;
     const unit = frame.unit ? ` ${frame.unit}` : '';
     const cuts = new Map(planes.flatMap(plane => plane.cuts.map(cut => [cut.label.name, cut.index] as const)));
@@ -228,7 +233,8 @@ export class FieldView extends DOMWidgetView {
     const least = planes.flatMap(plane => plane.minimum ?? []);
     const greatest = planes.flatMap(plane => plane.maximum ?? []);
     const [low, high] = apart([Math.min(...least), Math.max(...greatest)]);
-    const range = least.length ? `min ${low}, max ${high}${unit}` : 'no finite value';
+    const what = frame.kind === 'points' ? `${frame.name}: ` : '';
+    const range = least.length ? `${what}min ${low}, max ${high}${unit}` : 'no finite value';
     const counts = planes.map(plane => [plane.notNumbers, plane.infinite] as const);
     const [notNumbers, infinite] = counts.reduce(([a, b], [c, d]) => [a + c, b + d]);
     const flags = notNumbers + infinite ? `; ${notNumbers} NaN, ${infinite} infinite shown` : '';
@@ -257,8 +263,8 @@ export class FieldView extends DOMWidgetView {
     const cuts = new Map(frame.planes.length > 1 ? frame.planes.flatMap(p => p.cuts.map(c => [c.axis, c.index] as const)) : []);
     frame.planes.forEach((plane, number) => {
       const { cursor } = this;
-      const cell = cursor && cursor.plane === number ? cellOf(plane, cursor.column, cursor.row) : null;
-      this.pictures[number]?.mark(plane, this.probes, cell, cuts);
+      const at = cursor && cursor.plane === number ? middleOf(plane, cursor.column, cursor.row) : null;
+      this.pictures[number]?.mark(plane, placesOf(plane, this.probes), at, cuts);
     });
   }
 
@@ -286,7 +292,7 @@ export class FieldView extends DOMWidgetView {
     }
     event.preventDefault();
     event.stopPropagation();
-    const far = event.shiftKey ? 10 : 1;
+    const far = (event.shiftKey ? 10 : 1) * (plane.particles ? PIXELS_A_KEY : 1);
     const from = this.cursor?.plane === number ? this.cursor : { column: 0, row: plane.rows - 1 };
     const line = this.frame?.kind === 'line';
     const column = Math.min(plane.columns - 1, Math.max(0, from.column + far * (move[0] ?? 0)));
@@ -295,10 +301,16 @@ export class FieldView extends DOMWidgetView {
     this.ask({ type: event.key === 'Enter' ? 'follow' : 'point', column, row, plane: number });
   }
 
-  /** The exact value of a cell; a frame holds only its level. */
+  /** The exact value of a cell or a particle; a frame holds only its level. */
   private told(point: Point): string {
     const axes = this.opening?.axes ?? [];
-    const places = point.cell.map((index, axis) => `${axes[axis]?.name ?? axis} cell ${index}`).join(', ');
+    const points = this.frame?.kind === 'points';
+    if (points && point.cell.length === 0) {
+      return 'no particle here';
+    }
+    const places = points
+      ? `particle ${point.cell[0]}`
+      : point.cell.map((index, axis) => `${axes[axis]?.name ?? axis} cell ${index}`).join(', ');
     return `${this.frame?.name ?? ''} at ${places}: ${point.text.replace('-', '\u2212')}`;
   }
 

@@ -5,6 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { deflateRawSync } from 'node:zlib';
 import { paint } from '../lib/field/colours.js';
 import { drawing } from '../lib/field/drawing.js';
+import { scatter } from '../lib/field/scatter.js';
 import { unpack } from '../lib/field/unpacking.js';
 
 /** What workbench/views/field/packing.py does. */
@@ -54,7 +55,7 @@ function studio({ unpacked = unpack, sheets = [new Sheet()], laid = true } = {})
     promise.then(done, done);
     return promise;
   };
-  const hear = worker(drawing, given)(counted, paint, answer => answers.push({ ...answer }));
+  const hear = worker(drawing, given)(counted, paint, worker(scatter), answer => answers.push({ ...answer }));
   const settled = async () => {
     do {
       await Promise.allSettled(unpacking);
@@ -94,7 +95,14 @@ class Sheet {
 }
 
 const table = Uint32Array.from({ length: 256 }, (_, code) => 1000 + code);
-const plain = (...codes) => ({ rows: 1, columns: codes.length, packed: false, codes: Uint8Array.from(codes) });
+const plain = (...codes) => ({ rows: 1, columns: codes.length, packed: false, particles: null, codes: Uint8Array.from(codes) });
+
+/** Particles [across, up, level], places in 65,536ths. */
+function points(radius, side, ...given) {
+  const places = [0, 1].flatMap(axis => given.flatMap(each => [each[axis] & 255, each[axis] >> 8]));
+  const codes = Uint8Array.from([...places, ...given.map(each => each[2])]);
+  return { rows: side, columns: side, packed: false, particles: { count: given.length, radius }, codes };
+}
 
 test('the pictures of a frame are drawn together, on canvases of as many pixels', async () => {
   const sheets = [new Sheet(), new Sheet()];
@@ -105,6 +113,19 @@ test('the pictures of a frame are drawn together, on canvases of as many pixels'
   assert.deepEqual(sheets.map(sheet => sheet.seen), [[[1001, 1002, 1003]], [[1005, 1006, 1007, 1008]]]);
   assert.deepEqual(sheets.map(({ width, height }) => [width, height]), [[3, 1], [2, 2]]);
   assert.deepEqual(answers, [{ view: 1, drawn: 1, at: 1 }]);
+});
+
+test('particles are discs on black, later ones above earlier ones, cut at the border; level 1 is none', async () => {
+  const { put, pass, sheet } = studio();
+  put(1, [points(1, 4, [0, 65535, 7], [32767, 16384, 8], [32768, 16384, 9], [40000, 65535, 1])]);
+  await pass();
+  const [o, a, b, c] = [0xff000000, 1007, 1008, 1009];
+  assert.deepEqual(sheet.seen, [[a, a, o, o, a, b, c, o, b, c, c, c, o, b, c, o]]);
+  put(2, [points(0, 2)]);
+  put(3, [{ ...points(0, 2, [0, 0, 5]), codes: Uint8Array.of(0, 0, 0, 0) }]); // damaged: it leaves the picture before
+  await pass();
+  assert.equal(sheet.seen.length, 2);
+  assert.deepEqual(sheet.seen[1], [o, o, o, o]);
 });
 
 test('of frames that come between two paintings the last is drawn, in their order, whoever is unpacked first', async () => {

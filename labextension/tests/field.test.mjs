@@ -5,7 +5,7 @@ import { paint, readTable } from '../lib/field/colours.js';
 import { stepsOf } from '../lib/field/keys.js';
 import { atMostEvery, Latest } from '../lib/field/latest.js';
 import { apart, beside, shareOf, short, ticks } from '../lib/field/numbers.js';
-import { cellOf, placeOf } from '../lib/field/places.js';
+import { middleOf, placeOf, placesOf } from '../lib/field/places.js';
 import { rangeOf } from '../lib/field/range.js';
 import { Receipts } from '../lib/field/receipts.js';
 import { Undrawn } from '../lib/field/undrawn.js';
@@ -212,14 +212,16 @@ test('keys move a slider the way browsers do', () => {
 const label = { name: 'z', unit: '', cells: 9, first: 0, last: 8 };
 const thinned = { rows: 4, columns: 5, stride: 2, shown: [2, 0], cuts: [{ axis: 1, index: 3, label }] };
 
-test('a cell of a picture is a cell of the domain, row 0 on top', () => {
-  assert.deepEqual(cellOf(thinned, 1, 3), [0, 3, 2]);
-  assert.deepEqual(cellOf(thinned, 0, 0), [6, 3, 0]);
+test('a cell lies where it is drawn, and nowhere in a plane that is cut elsewhere', () => {
+  assert.deepEqual(placeOf(thinned, [0, 3, 2]), { across: 0.3, up: 0.125 });
+  assert.deepEqual(middleOf(thinned, 1, 3), { across: 0.3, up: 0.125 });
+  assert.equal(placeOf(thinned, [0, 4, 2]), null);
+  assert.deepEqual(placesOf({ ...thinned, particles: null }, [[0, 3, 2], [0, 4, 2]]), [{ across: 0.3, up: 0.125 }, null]);
 });
 
-test('a cell lies where it is drawn, and nowhere in a plane that is cut elsewhere', () => {
-  assert.deepEqual(placeOf(thinned, cellOf(thinned, 1, 3)), { across: 0.3, up: 0.125 });
-  assert.equal(placeOf(thinned, [0, 4, 2]), null);
+test('a particle that is probed lies where the frame says', () => {
+  const points = { rows: 8, columns: 8, particles: { count: 9, radius: 1, followed: [[1, 0], null] } };
+  assert.deepEqual(placesOf(points, [[3], [4]]), [{ across: 0.1875, up: 0.9375 }, null]);
 });
 
 test('the cells of a line lie at half height', () => {

@@ -34,6 +34,21 @@ test('a plane without any body comes apart from its words', () => {
   assert.equal(readMessage(frame, [body([1, 2, 3, 4, 5, 6])]).apart, false);
 });
 
+test('points have five bytes each, wherever they come', () => {
+  const particles = { count: 2, radius: 3, followed: [[5, 6], null] };
+  const points = { ...frame, kind: 'points', subject: 'x', planes: [{ ...plane, rows: 512, columns: 512, particles }] };
+  const read = readMessage(points, [body([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])]);
+  assert.equal(read.kind, 'points');
+  assert.equal(read.subject, 'x');
+  assert.deepEqual(read.planes[0].particles, particles);
+  assert.equal(read.planes[0].codes.length, 10);
+  assert.equal(readMessage(points, []).apart, true);
+  assert.equal(readMessage(points, [body([1, 2, 3])]), null);
+  assert.equal(readMessage({ ...points, kind: 'plane' }, []), null);
+  assert.equal(readMessage({ ...points, planes: [plane] }, []), null);
+  assert.equal(readMessage(frame, [body([1, 2, 3, 4, 5, 6])]).planes[0].particles, null);
+});
+
 test('packed codes may be fewer bytes than cells, never more', () => {
   const packed = { ...frame, planes: [{ ...plane, packed: true }] };
   const read = readMessage(packed, [body([1, 2, 3])]);

@@ -50,7 +50,7 @@ test('views of a model draw its pictures, all over one connection', () => {
   assert.equal(socket.address, 'ws://server/frames');
   assert.equal(socket.binaryType, 'arraybuffer');
   socket.onopen();
-  const planes = [{ rows: 1, columns: 3, packed: false }, { rows: 7, columns: 1, packed: true }];
+  const planes = [{ rows: 1, columns: 3, packed: false, particles: null }, { rows: 7, columns: 1, packed: true, particles: { count: 9, radius: 2 } }];
   socket.onmessage({ data: message(frame('a', 5, ...planes), [1, 2, 3], [4, 5]) });
   const pictures = [{ ...planes[0], codes: Uint8Array.of(1, 2, 3) }, { ...planes[1], codes: Uint8Array.of(4, 5) }];
   assert.deepEqual(drawn.map(({ view, number, palette }) => [view, number, palette]), [[1, 5, 'grey'], [2, 5, 'grey']]);

@@ -1,8 +1,8 @@
 """Frames per second, lag, memory and cost of the field view; run: python tests/bench/bench_field_view.py --help.
 
-512 x 512 cells, u8, in a real JupyterLab. Lag: from the snapshot in the kernel process to the pixels on the canvas, as
-who draws them notes it, both clocks being the same machine's. Cost: CPU time of the kernel process with and without a
-client that acknowledges frames and draws none, while the simulation does 15 steps a second.
+512 x 512 cells, u8, or --particles as points, in a real JupyterLab. Lag: from the snapshot in the kernel process to the
+pixels on the canvas, as who draws them notes it, both clocks being the same machine's. Cost: CPU time of the kernel
+process with and without a client that acknowledges frames and draws none, while the simulation does 15 steps a second.
 
 Nobody is attached to the page while it is measured: whoever is (playwright, the developer tools) gets a copy of each
 message in base64, which takes as much time as receiving and drawing it. The page takes its own notes.
@@ -25,37 +25,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+from tests.bench.field_cells import NOTED, PARTICLES, SETUP
 from tests.bench.slow_line import slow_line
 from tests.browser.lab import ROOT, NotebookPage, before_drawing, chromium, running_lab, write_notebook
 
-SETUP = '''\
-import json, os, threading, time
-import numpy as np
-import workbench as wb
-wave = wb.trace("""
-u, v = fields("u v", boundary="periodic")
-c = param("c", 1.0)
-v1 = v + 0.1 * c * (u[+1, 0] + u[-1, 0] + u[0, +1] + u[0, -1] - 4 * u)
-u.next, v.next = u + 0.1 * v1, v1
-""", name="wave")
-x, y = np.meshgrid(np.linspace(0, 6.28, 512), np.linspace(0, 6.28, 512), indexing="ij")
-sim = wave.simulate(u=np.sin(x) * np.cos(y), v=0.0, threads=1)
-other = wave.simulate(u=np.sin(x) * np.cos(y), v=0.0, threads=1)
-'''
-NOTED = """\
-from workbench.views.field import view as field_view
-taken, sent, noting = {}, {}, True
-original, original_show = field_view.frame_message, field_view.FieldView._show
-def noted(number, summary):
-    if noting:
-        taken[number] = time.time()
-    return original(number, summary)
-def noted_show(view, number):
-    original_show(view, number)
-    if noting:
-        sent[number] = time.time()
-field_view.frame_message, field_view.FieldView._show = noted, noted_show
-"""
 LINE_DELAY = 0.02  # seconds each way of a slow line
 LEAVING = 4  # seconds, in which who has started a cell leaves the page
 BEGIN = f"time.sleep({LEAVING}); taken.clear(); sent.clear(); first = sim.steps; sim.start()\n"
@@ -219,14 +192,15 @@ def slider_figures(page, tries=11):
     print(f"slider to picture: median {statistics.median(waits):.0f} ms, worst {max(waits):.0f} ms")
 
 
-def browser_figures(seconds, minutes, worst, megabits, direct):
+def browser_figures(seconds, minutes, worst, megabits, direct, particles):
     folder = Path(tempfile.mkdtemp())
     with ExitStack() as running:
         address = running.enter_context(running_lab(folder, direct=direct))
         browser = running.enter_context(running_browser(folder))
         if megabits:
             address = running.enter_context(slow_line(address, megabits, LINE_DELAY))
-        cells = [SETUP + NOTED, 'sim.view("u")', IDLE.format(seconds=seconds)]
+        setup, name = (PARTICLES.format(particles=particles), "x") if particles else (SETUP, "u")
+        cells = [setup + NOTED, f'sim.view("{name}")', IDLE.format(seconds=seconds)]
         cells += [BUSY.format(seconds=seconds), LONG.format(minutes=minutes)]
         write_notebook(folder / "bench.ipynb", *cells)
         with visited(browser) as page:
@@ -383,13 +357,16 @@ def main():
     parser.add_argument("--worst", type=int, default=3, help="tell of so many frames where their lag came from")
     parser.add_argument("--megabits", type=float, default=0, help="reach the page over a line of so many a second")
     parser.add_argument("--direct", action="store_true", help="frames go directly to a worker of the page")
+    parser.add_argument("--particles", type=int, default=0, help="so many points instead of cells (browser only)")
     parser.add_argument("--only", choices=("browser", "cost"), help="one part alone")
     options = parser.parse_args()
     print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
     if options.only != "browser":
         cost_figures(options.seconds)
     if options.only != "cost":
-        browser_figures(options.seconds, options.minutes, options.worst, options.megabits, options.direct)
+        browser_figures(
+            options.seconds, options.minutes, options.worst, options.megabits, options.direct, options.particles
+        )
     print(f"load afterwards {os.getloadavg()[0]:.1f}")
 
 

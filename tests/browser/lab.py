@@ -66,6 +66,19 @@ COLOURS = f"() => new Set(new Uint32Array(({PIXELS})(document.querySelector('.sw
 PATCHES = """[...document.querySelectorAll('.swb-pane[data-opened="true"]')].map(
     pane => Number(pane.dataset.patches ?? 0))"""
 RECOLOURED = f"before => {{ const now = {PATCHES}; return before.every((patches, pane) => now[pane] > patches); }}"
+# What this code prints in the kernel process.
+ASK = """code => new Promise(done => {
+    const [shown] = window.jupyterapp.shell.widgets('main');
+    const asked = shown.sessionContext.session.kernel.requestExecute({code, store_history: false});
+    let text = '';
+    asked.onIOPub = ({header, content}) => { if (header.msg_type === 'stream') text += content.text; };
+    asked.done.then(() => done(text));
+})"""
+# The SHA-256 of the pixels of each picture.
+SHOWN = f"""() => Promise.all([...document.querySelectorAll('.swb-canvas')].map(async canvas => {{
+    const digest = await crypto.subtle.digest('SHA-256', ({PIXELS})(canvas));
+    return [...new Uint8Array(digest)].map(byte => byte.toString(16).padStart(2, '0')).join('');
+}}))"""
 HAS_KERNEL = "window.jupyterapp?.shell.currentWidget?.context?.sessionContext.session?.kernel"
 _running: list[str] = []
 

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from tests.browser.lab import PIXELS, before_drawing, open_notebook, wait_still
+from tests.browser.lab import ASK, SHOWN, before_drawing, open_notebook, wait_still
 
 pytestmark = pytest.mark.browser
 
@@ -25,19 +25,6 @@ def seen():
     pixels = [np.dstack([table[codes], np.full(codes.shape, 255, np.uint8)]) for codes in planes]
     print(json.dumps([hashlib.sha256(each.tobytes()).hexdigest() for each in pixels]))
 view"""
-
-ASK = """code => new Promise(done => {
-    const [shown] = window.jupyterapp.shell.widgets('main');
-    const asked = shown.sessionContext.session.kernel.requestExecute({code, store_history: false});
-    let text = '';
-    asked.onIOPub = ({header, content}) => { if (header.msg_type === 'stream') text += content.text; };
-    asked.done.then(() => done(text));
-})"""
-
-SHOWN = f"""() => Promise.all([...document.querySelectorAll('.swb-canvas')].map(async canvas => {{
-    const digest = await crypto.subtle.digest('SHA-256', ({PIXELS})(canvas));
-    return [...new Uint8Array(digest)].map(byte => byte.toString(16).padStart(2, '0')).join('');
-}}))"""
 
 # Some controls are used, with and without time between them; which ones follows from the number (W. H. Press et al.,
 # Numerical Recipes in C, 2nd edition, 7.1: "ranqd1").

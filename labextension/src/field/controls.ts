@@ -104,6 +104,11 @@ export class Controls {
     }
     this.palette.parentElement?.classList.toggle('swb-line', frame.kind === 'line');
     this.palette.hidden = frame.kind === 'line';
+    const what = frame.kind === 'points' ? 'particle' : 'cell';
+    const hint = `Click a ${what}, or press Enter on it, to follow its value.`;
+    if (this.hint.textContent !== hint) {
+      this.hint.textContent = hint;
+    }
     if (this.value.value !== frame.name && document.activeElement !== this.value) {
       this.value.value = frame.name; // to set what is set already costs a form's time
     }
@@ -151,9 +156,8 @@ export class Controls {
       }
     });
     row.append(labelled('scalars over time', this.scalars), labelled('profiles', this.profiles), this.forget, this.record, file);
-    const hint = element('div', 'swb-hint', 'Click a cell, or press Enter on it, to follow its value.');
     const more = element('details', 'swb-more');
-    more.append(element('summary', 'swb-summary', 'Curves and files'), hint, row);
+    more.append(element('summary', 'swb-summary', 'Curves and files'), this.hint, row);
     return more;
   }
 
@@ -262,6 +266,7 @@ export class Controls {
   private readonly cuts = element('div', 'swb-params');
   private readonly cutSlides = new Map<number, HTMLInputElement>();
   private recording = false;
+  private readonly hint = element('div', 'swb-hint');
   private readonly record = button('Record GIF', '', () => undefined);
   private readonly forget = button('Clear probes', 'follow no cell any more', () => undefined);
   private readonly scalars = checkbox();

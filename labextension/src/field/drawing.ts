@@ -1,16 +1,27 @@
-// Drawing of planes: codes become pixels of canvases, on animation frames. Imports nothing.
+// Drawing of planes and points: codes become pixels of canvases, on animation frames. Imports nothing.
 
 /** A canvas of the page, or what a page hands to its worker instead. */
 export type Sheet = HTMLCanvasElement | OffscreenCanvas;
 
 type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 
+/** How many particles there are, and the radius of each one's disc in pixels. */
+export interface Discs {
+  count: number;
+  radius: number;
+}
+
 /** One picture of a frame. */
 export interface Codes {
   rows: number;
   columns: number;
   packed: boolean;
-  /** One byte a cell, rows from top, or packed. */
+  /** null for a plane; `rows` and `columns` of points are pixels. */
+  particles: Discs | null;
+  /**
+   * One byte a cell, rows from top, or packed. Of particles first all their places to the right and then all those up, in
+   * 65,536ths of the picture's sides and with the low byte first, then the levels.
+   */
   codes: Uint8Array<ArrayBuffer>;
 }
 
@@ -33,6 +44,7 @@ export type FromDrawing = { view: number; drawn: number; at: number } | { view: 
 
 export type Unpack = (body: Uint8Array<ArrayBuffer>, cells: number) => Promise<Uint8Array | null>;
 export type Paint = (codes: Uint8Array, table: Uint32Array, pixels: Uint32Array) => void;
+export type Scatter = (body: Uint8Array, discs: Discs, columns: number, table: Uint32Array, pixels: Uint32Array) => void;
 
 /**
  * What draws for any number of views, each with sheets and tables of colours of its own; returns what hears messages.
@@ -41,7 +53,7 @@ export type Paint = (codes: Uint8Array, table: Uint32Array, pixels: Uint32Array)
  * that comes again, or late by another way, never. Codes that are damaged leave the picture before. Goes to the worker
  * as text (sharing.ts): it may use nothing but its arguments and what browsers give to workers and pages alike.
  */
-export function drawing(unpack: Unpack, paint: Paint, answer: (message: FromDrawing) => void): (message: ToDrawing) => void {
+export function drawing(unpack: Unpack, paint: Paint, scatter: Scatter, answer: (message: FromDrawing) => void): (message: ToDrawing) => void {
   interface View {
     sheets: { sheet: Sheet; context: Context }[];
     images: (ImageData | null)[];
@@ -74,16 +86,21 @@ export function drawing(unpack: Unpack, paint: Paint, answer: (message: FromDraw
       return; // others were made meanwhile, for another frame or for this one once more
     }
     unpacked.forEach((codes, index) => {
-      const { rows, columns } = frame.pictures[index] as Codes;
+      const { rows, columns, particles } = frame.pictures[index] as Codes;
       let image = view.images[index];
-      if (!codes || codes.length !== rows * columns || codes.length === 0) {
+      if (!codes || codes.length !== (particles ? 5 * particles.count : rows * columns) || rows * columns === 0) {
         return;
       }
       if (!image || image.width !== columns || image.height !== rows) {
         image = new ImageData(columns, rows);
         view.images[index] = image;
       }
-      paint(codes, table, new Uint32Array(image.data.buffer));
+      const pixels = new Uint32Array(image.data.buffer);
+      if (particles) {
+        scatter(codes, particles, columns, table, pixels);
+      } else {
+        paint(codes, table, pixels);
+      }
     });
     const asked = view.waiting > 0;
     view.waiting = frame.number;

@@ -3,10 +3,10 @@
 import { element } from '../element';
 import { paint } from './colours';
 import { beside, shareOf, ticks } from './numbers';
-import { placeOf, type Place } from './places';
+import type { Place } from './places';
 import type { Axis, Frame, Plane } from '../kernel/protocol';
 
-const KEYS = 'Arrow keys read the value of a cell, Enter follows it.';
+const keys = (what: string): string => `Arrow keys read the value of a ${what}, Enter follows it.`;
 const LINE_WIDTH = 640;
 const LINE_HEIGHT = 320;
 const LINE_MARGIN = 4; // above the highest and below the lowest value of a line
@@ -26,7 +26,7 @@ export class Picture {
     this.node.append(this.upName, this.upNumbers, this.canvas, this.overlay, this.bar, this.barNumbers, this.barName, this.acrossNumbers, this.acrossName);
   }
 
-  /** Make room for a line, or for a plane of these cells. */
+  /** Make room for a line, or for a plane of these cells or points of these pixels. */
   fit(kind: Frame['kind'], { rows, columns }: Plane): void {
     const line = kind === 'line';
     const ratio = line ? LINE_WIDTH / LINE_HEIGHT : Math.min(4, Math.max(0.25, columns / rows));
@@ -34,6 +34,7 @@ export class Picture {
     if (key !== this.roomKey) {
       this.roomKey = key;
       this.node.classList.toggle('swb-line', line);
+      this.node.classList.toggle('swb-points', kind === 'points');
       this.canvas.style.aspectRatio = String(ratio);
     }
   }
@@ -80,9 +81,9 @@ export class Picture {
     }
   }
 
-  /** Mark cells of the domain that this picture shows, and where the other planes of a volume cut this one. */
-  mark(plane: Plane, probes: readonly number[][], cursor: readonly number[] | null, cuts: ReadonlyMap<number, number>): void {
-    const key = JSON.stringify([plane.rows, plane.columns, plane.stride, plane.shown, plane.cuts, probes, cursor, [...cuts]]);
+  /** Mark what is probed, null where this picture does not show it, and where the other planes of a volume cut this one. */
+  mark(plane: Plane, probes: readonly (Place | null)[], cursor: Place | null, cuts: ReadonlyMap<number, number>): void {
+    const key = JSON.stringify([plane.rows, plane.columns, plane.stride, plane.shown, probes, cursor, [...cuts]]);
     if (key === this.marksKey) {
       return;
     }
@@ -98,10 +99,8 @@ export class Picture {
         nodes.push(line);
       }
     }
-    probes.forEach((cell, number) => this.putMark(nodes, placeOf(plane, cell), `swb-probe swb-probe-${number % 8}`));
-    if (cursor) {
-      this.putMark(nodes, placeOf(plane, cursor), 'swb-cursor');
-    }
+    probes.forEach((place, number) => this.putMark(nodes, place, `swb-probe swb-probe-${number % 8}`));
+    this.putMark(nodes, cursor, 'swb-cursor');
     this.overlay.replaceChildren(...nodes);
   }
 
@@ -125,7 +124,7 @@ export class Picture {
 
   /** Names and numbers beside the picture, and what a screen reader says of it. */
   letter(frame: Frame, plane: Plane): void {
-    const label = `${frame.name}: ${plane.across.name} to the right, ${plane.up ? plane.up.name : frame.name} up. ${KEYS}`;
+    const label = `${frame.subject}: ${plane.across.name} to the right, ${plane.up ? plane.up.name : frame.name} up. ${keys(plane.particles ? 'particle' : 'cell')}`;
     if (this.canvas.getAttribute('aria-label') !== label) {
       this.canvas.setAttribute('aria-label', label);
     }

@@ -8,6 +8,17 @@ export interface Place {
   up: number;
 }
 
+/** The middle of a cell of the picture, row 0 on top. */
+export function middleOf({ rows, columns }: Plane, column: number, row: number): Place {
+  return { across: (column + 0.5) / columns, up: (rows - row - 0.5) / rows };
+}
+
+/** Where the cells that are probed, or the particles, lie; null for those that the picture does not show. */
+export function placesOf(plane: Plane, probes: readonly (readonly number[])[]): (Place | null)[] {
+  const { particles } = plane;
+  return particles ? particles.followed.map(at => at && middleOf(plane, ...at)) : probes.map(cell => placeOf(plane, cell));
+}
+
 /** The middle of a cell; null if the picture does not show it. */
 export function placeOf(plane: Plane, cell: readonly number[]): Place | null {
   if (plane.cuts.some(cut => cell[cut.axis] !== cut.index)) {
@@ -18,18 +29,3 @@ export function placeOf(plane: Plane, cell: readonly number[]): Place | null {
   return { across: middle(plane.shown[0], plane.columns), up: middle(plane.shown[1], plane.rows) };
 }
 
-/** The cell that a row and a column of the picture (row 0 on top) show. */
-export function cellOf(plane: Plane, column: number, row: number): number[] {
-  const cell: number[] = [];
-  for (const cut of plane.cuts) {
-    cell[cut.axis] = cut.index;
-  }
-  const [across, up] = plane.shown;
-  if (across !== undefined) {
-    cell[across] = column * plane.stride;
-  }
-  if (up !== undefined) {
-    cell[up] = (plane.rows - 1 - row) * plane.stride;
-  }
-  return cell;
-}

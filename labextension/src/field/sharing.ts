@@ -3,6 +3,7 @@
 
 import { paint } from './colours';
 import { drawing, type FromDrawing, type Pictures, type ToDrawing } from './drawing';
+import { scatter } from './scatter';
 import { streaming, type ToStreaming } from './streaming';
 import { unpack } from './unpacking';
 
@@ -10,7 +11,7 @@ const START_TIMEOUT = 2000; // milliseconds; a page whose rules forbid workers m
 
 // As text. A browser that lacks something says false.
 const SOURCE = `
-const hear = (${drawing})(${unpack}, ${paint}, message => postMessage(message));
+const hear = (${drawing})(${unpack}, ${paint}, ${scatter}, message => postMessage(message));
 const stream = (${streaming})((view, pictures) => hear({ type: 'frame', view, ...pictures }));
 onmessage = ({ data }) => {
   if (data.type === 'stream' || data.type === 'close') {
@@ -75,9 +76,9 @@ export async function openPainter(
     },
     tables: tables => post({ type: 'tables', view, tables }, []),
     frame: ({ number, palette, pictures }, shared) => {
-      const given = pictures.map(({ rows, columns, packed, codes }) => {
+      const given = pictures.map(({ rows, columns, packed, particles, codes }) => {
         const whole = !shared && codes.byteLength === codes.buffer.byteLength;
-        return { rows, columns, packed, codes: whole ? codes : codes.slice() };
+        return { rows, columns, packed, particles, codes: whole ? codes : codes.slice() };
       });
       post({ type: 'frame', view, number, palette, pictures: given }, given.map(picture => picture.codes.buffer));
     },
@@ -99,7 +100,7 @@ async function startPlace(streams: boolean): Promise<Place> {
     worker.onerror = event => [...hearers.keys()].forEach(view => tell({ view, trouble: event.message }));
     return { post: (message, transfer) => worker.postMessage(message, transfer), end: () => worker.terminate(), apart: true };
   }
-  const draw = drawing(unpack, paint, tell);
+  const draw = drawing(unpack, paint, scatter, tell);
   return { post: message => message.type !== 'stream' && draw(message), end: () => undefined, apart: false };
 }
 

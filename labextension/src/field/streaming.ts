@@ -1,7 +1,7 @@
 // Pictures that come from the notebook server straight to the worker (workbench/notebook/direct_frames.py): what the page
 // is busy with does not keep them from the screen. Imports nothing that runs.
 
-import type { Pictures } from './drawing';
+import type { Codes, Pictures } from './drawing';
 
 export type ToStreaming =
   /** Draw the pictures of this model, which come from this address. */
@@ -11,7 +11,7 @@ export type ToStreaming =
 /** What a frame's message says, as far as a picture needs it (workbench/views/field/messages.py). */
 interface Said {
   comm_id: string;
-  data: { content: { number: number; palette: string; planes: { rows: number; columns: number; packed: boolean }[] } };
+  data: { content: { number: number; palette: string; planes: Omit<Codes, 'codes'>[] } };
 }
 
 /**
@@ -41,8 +41,8 @@ export function streaming(draw: (view: number, pictures: Pictures) => void): (me
     const [content, ...bodies] = parts(data);
     const { comm_id: model, data: said } = JSON.parse(new TextDecoder().decode(content)) as Said;
     const { number, palette, planes } = said.content;
-    const pictures = planes.map(({ rows, columns, packed }, index) => {
-      return { rows, columns, packed, codes: bodies[index] ?? new Uint8Array(0) };
+    const pictures = planes.map(({ rows, columns, packed, particles }, index) => {
+      return { rows, columns, packed, particles, codes: bodies[index] ?? new Uint8Array(0) };
     });
     stream.models.forEach((shown, view) => {
       if (shown === model) {

@@ -3,6 +3,9 @@
 
 import { isFields, text, type Fields } from './fields.js';
 
+/** Two for each of its places and one for its level. */
+const BYTES_A_PARTICLE = 5;
+
 export interface Axis {
   name: string;
   unit: string;
@@ -45,7 +48,16 @@ export interface Cut {
   label: Axis;
 }
 
-/** One picture: a plane, or a line with one row. */
+/** What the points of a picture are. */
+export interface Particles {
+  count: number;
+  /** Of the disc of each one, in pixels of the picture. */
+  radius: number;
+  /** Column and row of those that are probed, in the order of probes; null for one that is not seen. */
+  followed: ([column: number, row: number] | null)[];
+}
+
+/** One picture: a plane, points (whose cells are pixels), or a line with one row. */
 export interface Plane {
   rows: number;
   columns: number;
@@ -59,12 +71,17 @@ export interface Plane {
   across: Axis;
   up: Axis | null;
   cuts: Cut[];
-  /** Codes of a plane, one byte a cell, rows from top; empty for a line, and where they come straight to the worker. */
+  /** null for a line or a plane. */
+  particles: Particles | null;
+  /**
+   * Codes of a plane, one byte a cell, rows from top; of points what field/drawing.ts says. Empty for a line, and where
+   * they come straight to the worker.
+   */
   codes: Uint8Array<ArrayBuffer>;
   /** The codes are packed (field/unpacking.ts). */
   packed: boolean;
   /**
-   * A line, from left to right; empty for a plane. 0 is the lower limit and 1 the upper one, so that f32 is fine enough
+   * A line, from left to right; empty for others. 0 is the lower limit and 1 the upper one, so that f32 is fine enough
    * for all values. Where not all cells are shown there are two points a column, the least and the greatest.
    */
   points: Float32Array;
@@ -73,8 +90,11 @@ export interface Plane {
 export interface Frame {
   type: 'frame';
   number: number;
-  kind: 'line' | 'plane';
+  kind: 'line' | 'plane' | 'points';
+  /** Of the value that is shown, of points as colours. */
   name: string;
+  /** What one looks at: of points what says where they are, else the same as the name. */
+  subject: string;
   unit: string;
   step: number;
   /** Such as 't = 0.25 s'; '' where no scalar tells it. */
@@ -222,21 +242,24 @@ function readStatus(content: Fields): Status | null {
 }
 
 function readFrame(content: Fields, bodies: readonly ArrayBufferView[]): Frame | null {
-  const line = content['kind'] === 'line';
+  const kind = content['kind'] === 'line' || content['kind'] === 'points' ? content['kind'] : 'plane';
+  const line = kind === 'line';
   const described = content['planes'];
   const apart = !line && bodies.length === 0;
   if (!Array.isArray(described)) {
     return null;
   }
   const [first, ...others] = described.map((plane, number) => readPlane(plane, apart ? null : bodies[number], line));
-  if (!first || others.some(plane => plane === null)) {
+  const known = [first, ...others].every(plane => plane && (plane.particles !== null) === (kind === 'points'));
+  if (!first || !known) {
     return null;
   }
   return {
     type: 'frame',
     number: whole(content, 'number'),
-    kind: line ? 'line' : 'plane',
+    kind,
     name: text(content, 'name'),
+    subject: text(content, 'subject'),
     unit: text(content, 'unit'),
     step: whole(content, 'step'),
     time: text(content, 'time'),
@@ -260,7 +283,8 @@ function readPlane(content: unknown, body: ArrayBufferView | null | undefined, l
   const { shown } = content;
   const stride = whole(content, 'stride');
   const packed = content['packed'] === true;
-  const length = line ? 4 * columns * (stride > 1 ? 2 : 1) : rows * columns;
+  const particles = readParticles(content['particles']);
+  const length = particles ? BYTES_A_PARTICLE * particles.count : line ? 4 * columns * (stride > 1 ? 2 : 1) : rows * columns;
   const fits = !body || (packed ? body.byteLength <= length : body.byteLength === length);
   if (!fits || !isList(shown, isWhole)) {
     return null;
@@ -277,10 +301,19 @@ function readPlane(content: unknown, body: ArrayBufferView | null | undefined, l
     across: content['across'] as unknown as Axis,
     up: isFields(content['up']) ? (content['up'] as unknown as Axis) : null,
     cuts: content['cuts'] as Cut[],
+    particles,
     codes: line || !body ? new Uint8Array(0) : bytes(body),
     packed,
     points: line && body ? floats(body) : new Float32Array(0)
   };
+}
+
+function readParticles(content: unknown): Particles | null {
+  if (!isFields(content) || !Array.isArray(content['followed'])) {
+    return null;
+  }
+  const { followed } = content;
+  return { count: whole(content, 'count'), radius: whole(content, 'radius'), followed: followed as Particles['followed'] };
 }
 
 function bytes(body: ArrayBufferView): Uint8Array<ArrayBuffer> {

@@ -13,6 +13,7 @@ from workbench.views.drawing.numbers import beside, shares, short, ticks
 from workbench.views.drawing.png import encode_png
 from workbench.views.field.curves import Chart
 from workbench.views.field.palettes import LEVELS, colour_table
+from workbench.views.field.picture import drawn
 from workbench.views.field.summary import FieldSummary, Numbers
 from workbench.views.field.words import describe, time_text
 
@@ -37,13 +38,13 @@ def svg_of(summary: FieldSummary, charts: Iterable[Chart] = (), *, paper: bool =
     for text, _, height in rows:
         body.append(f'<g transform="translate(0 {top:g})">{text}</g>')
         top += height + 8
-    words = escape(f"{summary.name}, step {summary.step}{time_text(summary)}")
+    words = escape(f"{summary.subject}, step {summary.step}{time_text(summary)}")
     title = f'<text x="{_LEFT:g}" y="18" font-weight="600">{words}</text>'
     back = '<rect width="100%" height="100%" fill="#ffffff"/>' if paper else ""
     colour = "#1a1a1a" if paper else "currentColor"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {top:g}" width="{width:g}" height="{top:g}" '
-        f'role="img" {_FONT} fill="{colour}"><title>{escape(summary.name)}</title><desc>{escape(describe(summary))}'
+        f'role="img" {_FONT} fill="{colour}"><title>{escape(summary.subject)}</title><desc>{escape(describe(summary))}'
         f"</desc>{back}{title}{''.join(body)}</svg>"
     )
 
@@ -121,12 +122,13 @@ def _picture(summary: FieldSummary, last: bool) -> Block:
     """One plane or line with its axes; the last one has the colour bar."""
     if summary.up is None:
         return _line(summary)
-    rows, columns = summary.codes.shape
+    codes, colours = drawn(summary)
+    rows, columns = codes.shape
     ratio = min(4.0, max(0.25, columns / rows))
     wide, high = (_PICTURE_SIDE, _PICTURE_SIDE / ratio) if ratio >= 1 else (_PICTURE_SIDE * ratio, _PICTURE_SIDE)
     table = colour_table(summary.palette)
     across, up = summary.across, summary.up
-    parts = [_image(encode_png(summary.codes, table), 0, 0, wide, high), _frame(wide, high)]
+    parts = [_image(encode_png(codes, colours), 0, 0, wide, high), _frame(wide, high)]
     parts += _across_numbers(across.first, across.last, wide, high, across.cells)
     parts += _up_numbers(up.first, up.last, high, up.cells)
     parts.append(_names(_titled(across.name, across.unit), _titled(up.name, up.unit), wide, high))
@@ -149,7 +151,8 @@ def _picture(summary: FieldSummary, last: bool) -> Block:
 
 
 def _thinned(summary: FieldSummary) -> list[str]:
-    return [f"one cell of {summary.stride} drawn"] if summary.stride > 1 else []
+    what = "cell" if summary.particles is None else "particle"
+    return [f"one {what} of {summary.stride} drawn"] if summary.stride > 1 else []
 
 
 def _line(summary: FieldSummary) -> Block:

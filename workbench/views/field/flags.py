@@ -12,14 +12,15 @@ import numpy.typing as npt
 class Wrong:
     """The first value that is no finite number.
 
-    It was seen at `step` in `cell` (the first in memory order); at step `good` (None: never looked before) all was
-    well. A view does not look at every step.
+    It was seen at `step` in `cell` (the first in memory order), or at the particle of that number; at step `good`
+    (None: never looked before) all was well. A view does not look at every step.
     """
 
     kind: str
     step: int
     cell: tuple[int, ...]
     good: int | None
+    particle: bool = False
 
     def __str__(self) -> str:
         """One line, for people."""
@@ -28,7 +29,8 @@ class Wrong:
             if self.good in (None, self.step)
             else f"after step {self.good}, by step {self.step},"
         )
-        return f"{self.kind} {since} in cell {cell_text(self.cell)}"
+        where = "at particle" if self.particle else "in cell"
+        return f"{self.kind} {since} {where} {cell_text(self.cell)}"
 
 
 def cell_text(cell: tuple[int, ...]) -> str:
@@ -36,8 +38,11 @@ def cell_text(cell: tuple[int, ...]) -> str:
     return str(cell[0]) if len(cell) == 1 else f"({', '.join(map(str, cell))})"
 
 
-def find_wrong(values: npt.NDArray[np.generic], step: int, good: int | None) -> Wrong | None:
-    """The first NaN, else the first infinity; None if all values are finite numbers."""
+def find_wrong(values: npt.NDArray[np.generic], step: int, good: int | None, particles: bool = False) -> Wrong | None:
+    """The first NaN, else the first infinity; None if all values are finite numbers.
+
+    particles: the last axis counts particles, and those before it components.
+    """
     if values.dtype.kind not in "fc":
         return None
     with np.errstate(over="ignore", invalid="ignore"):
@@ -46,5 +51,6 @@ def find_wrong(values: npt.NDArray[np.generic], step: int, good: int | None) -> 
     for kind, found in (("NaN", np.isnan(values)), ("infinity", np.isinf(values))):
         if found.any():
             cell = np.unravel_index(int(np.argmax(found)), values.shape)
-            return Wrong(kind, step, tuple(int(index) for index in cell), good)
+            places = tuple(int(index) for index in cell)
+            return Wrong(kind, step, places[-1:] if particles else places, good, particles)
     return None

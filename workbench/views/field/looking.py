@@ -6,17 +6,18 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 
-from workbench.errors import FieldError, RunError
+from workbench.errors import RunError
 from workbench.graph import Graph
 from workbench.run.conditions import time_name
 from workbench.run.simulation import Simulation
-from workbench.run.snapshots import Snapshot, take_snapshot
+from workbench.run.snapshots import Snapshot, take_snapshots
 from workbench.run.state import STEP
 from workbench.views.field.animation import Recorder
 from workbench.views.field.controls import ChooseLimits, Colours, Cutting, Forget, Turn, Volume
 from workbench.views.field.curves import Chart, History, profiles
 from workbench.views.field.flags import Wrong, cell_text, find_wrong
 from workbench.views.field.palettes import PALETTES
+from workbench.views.field.scatter import names_beside, summarise_particles
 from workbench.views.field.summary import AxisLabel, Clock, FieldSummary, Limits, Look, summarise
 
 MOST_PROBES = 8  # as many curves as one can tell apart
@@ -66,8 +67,9 @@ class Looking:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What one may look at instead. Particles are counted in squares of their own: they are looked at alone."""
-        return pictured_names(self._simulation.graph) if self._look_now.counted is None else (self._name,)
+        """What one may look at instead; of points, what else may colour them."""
+        graph = self._simulation.graph
+        return pictured_names(graph) if self._look_now.window is None else names_beside(graph, self._name)
 
     @property
     def limits(self) -> Limits:
@@ -109,9 +111,9 @@ class Looking:
                         charts.append(Chart("scalars", static.name, time, unit, static.name, static.unit, (curve,)))
             if "probes" in groups and self._probes:
                 curves = tuple(history.curve(cell_text(cell)) for cell, history in self._probes.items())
-                name = self._name
-                charts.append(Chart("probes", f"{name} in probed cells", time, unit, name, self._summary.unit, curves))
-            if "profiles" in groups:
+                name, where = self._name, "in probed cells" if self._look_now.window is None else "of probed particles"
+                charts.append(Chart("probes", f"{name} {where}", time, unit, name, self._summary.unit, curves))
+            if "profiles" in groups and self._look_now.window is None:
                 charts += profiles(self._snapshot, self._axes, self._summary.unit, self.point)
             return tuple(charts)
 
@@ -130,10 +132,6 @@ class Looking:
         with self._lock:
             if name == self._name:
                 return
-            if self._look_now.counted is not None:
-                raise FieldError(
-                    f"this view counts particles by {self._name}", advice=f'Open another one: sim.view("{name}").'
-                )
             before, self._seen_step, self._good = (self._seen_step, self._good), None, None
             try:
                 self._show(name)
@@ -226,17 +224,21 @@ class Looking:
     # --- inside ------------------------------------------------------------------------------------------------------
 
     def _show(self, name: str, turned_bad: Callable[[bool], bool] = lambda _: False) -> None:
-        snapshot, counted = take_snapshot(self._simulation, name), self._look_now.counted
-        snapshot = snapshot if counted is None else counted(snapshot)
+        look, unit = self._look_now, self._unit(name)
+        names = (name,) if look.window is None else (name, look.window.name)
+        snapshot, *vectors = take_snapshots(self._simulation, names)
         if self._seen_step is not None and snapshot.steps < self._seen_step:
             self.start_over()
-        look, unit = self._look_now, self._unit(name)
+        look = self._look_now
         if name != self._name:
             look = replace(look, limits=None, reach=None)
         wrong = self._wrong if name == self._name else None
-        summary = summarise(snapshot, self._axes, unit, look, wrong, self._clock)
+        if vectors:
+            summary = summarise_particles(snapshot, vectors[0], self._axes, unit, look, wrong, self._clock)
+        else:
+            summary = summarise(snapshot, self._axes, unit, look, wrong, self._clock)
         if wrong is None:
-            wrong = None if summary.all_well else find_wrong(snapshot.values, snapshot.steps, self._good)
+            wrong = None if summary.all_well else self._find_wrong((snapshot, *vectors))
             if turned_bad(wrong is not None):
                 self._show(name)
                 return
@@ -255,6 +257,10 @@ class Looking:
             for cell, history in self._probes.items():
                 self._follow(history, cell)
 
+    def _find_wrong(self, seen: tuple[Snapshot, ...]) -> Wrong | None:
+        found = (find_wrong(each.values, each.steps, self._good, bool(self._look_now.window)) for each in seen)
+        return next(filter(None, found), None)
+
     def _follow(self, history: History, cell: tuple[int, ...]) -> None:
         history.append(self._place(), float(self._snapshot.values[cell]))
 
@@ -270,8 +276,6 @@ class Looking:
         return self._clock.name, self._clock.unit
 
     def _unit(self, name: str) -> str:
-        if self._look_now.counted is not None:
-            return "particles"
         return next((static.unit for static in self._simulation.graph.statics if static.name == name), "")
 
 

@@ -17,6 +17,7 @@ from workbench.views.field.curves import Chart
 from workbench.views.field.figure import chart_svg, chart_words
 from workbench.views.field.packing import pack
 from workbench.views.field.palettes import PALETTES, colour_table
+from workbench.views.field.particles import BACKGROUND, SIDE, Particles
 from workbench.views.field.summary import AxisLabel, FieldSummary, Limits
 from workbench.views.field.words import thinning_text, time_text
 from workbench.views.page.message import Message
@@ -61,19 +62,22 @@ def _slider_end(limits: Bounds) -> float | None:
     return min((end for end in (limits.at_most, limits.warn_above) if end is not None), default=None)
 
 
-def frame_message(number: int, summary: FieldSummary) -> Message:
+def frame_message(number: int, summary: FieldSummary, probes: tuple[tuple[int, ...], ...] = ()) -> Message:
     """The pictures: codes (u8, rows from top; one body for each plane) or the points of a line (f32, little endian).
 
-    Codes that shrink by it are packed, and their plane says so.
-    Points are told as shares of the limits, 0 to 1, because f32 alone would lose small differences of large values.
+    Codes that shrink by it are packed, and their plane says so. The points of a line are told as shares of the limits,
+    0 to 1, because f32 alone would lose small differences of large values. Particles are their places to the right,
+    then those up (u16, little endian), then their levels (u8). Where those of `probes` are is told, too, because the
+    others may go straight to the page's worker.
     """
     line = summary.kind == "line"
-    small = [None if line else pack(plane.codes) for plane in summary.planes]
+    small = [pack(plane.codes) if summary.kind == "plane" else None for plane in summary.planes]
     content = {
         "type": "frame",
         "number": number,
         "kind": summary.kind,
         "name": summary.name,
+        "subject": summary.subject,
         "unit": summary.unit,
         "step": summary.step,
         "time": time_text(summary).removeprefix(", "),
@@ -83,20 +87,26 @@ def frame_message(number: int, summary: FieldSummary) -> Message:
         "wrong": None if summary.wrong is None else str(summary.wrong),
         "thinning": thinning_text(summary),
         "planes": [
-            {**_plane(plane), "packed": body is not None} for plane, body in zip(summary.planes, small, strict=True)
+            {**_plane(plane, probes), "packed": body is not None}
+            for plane, body in zip(summary.planes, small, strict=True)
         ],
     }
-    with np.errstate(over="ignore", invalid="ignore"):
-        bodies = [
-            shares(plane.points, plane.low, plane.high).astype("<f4") if line else plane.codes
-            for plane in summary.planes
-        ]
-    buffers = tuple(few or body.data.cast("B") for few, body in zip(small, bodies, strict=True))
+    buffers = tuple(few or _body(plane) for few, plane in zip(small, summary.planes, strict=True))
     return Message(content, buffers, apart=not line)
 
 
-def _plane(summary: FieldSummary) -> dict[str, object]:
-    rows, columns = summary.codes.shape
+def _body(summary: FieldSummary) -> bytes | memoryview:
+    particles = summary.particles
+    if particles is not None:
+        return particles.places.astype("<u2").tobytes() + particles.levels.tobytes()
+    if summary.kind == "plane":
+        return summary.codes.data.cast("B")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return shares(summary.points, summary.low, summary.high).astype("<f4").data.cast("B")
+
+
+def _plane(summary: FieldSummary, probes: tuple[tuple[int, ...], ...]) -> dict[str, object]:
+    rows, columns = summary.codes.shape if summary.particles is None else (SIDE, SIDE)
     return {
         "rows": rows,
         "columns": columns,
@@ -108,8 +118,18 @@ def _plane(summary: FieldSummary) -> dict[str, object]:
         "shown": list(summary.shown),
         "across": _axis(summary.across),
         "up": None if summary.up is None else _axis(summary.up),
+        "particles": None if summary.particles is None else _particles(summary, summary.particles, probes),
         "cuts": [{"axis": cut.axis, "index": cut.index, "label": _axis(cut.label)} for cut in summary.cuts],
     }
+
+
+def _particles(summary: FieldSummary, particles: Particles, probes: tuple[tuple[int, ...], ...]) -> dict[str, object]:
+    """How many and how large, and the columns and rows of those that are followed, None of one that is not seen."""
+    columns, rows = particles.pixels()
+    followed = [divmod(cell[0], summary.stride) for cell in probes]
+    seen = [not rest and particles.levels[drawn] != BACKGROUND for drawn, rest in followed]
+    places = [[int(columns[k]), int(rows[k])] if each else None for (k, _), each in zip(followed, seen, strict=True)]
+    return {"count": particles.levels.size, "radius": particles.radius, "followed": places}
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,9 +178,9 @@ def file_message(name: str, kind: str, data: bytes) -> Message:
     return Message({"type": "file", "name": name, "kind": kind}, (data,))
 
 
-def point_message(cell: tuple[int, ...], value: float | None) -> Message:
-    """The exact value in one cell of the domain."""
-    return Message({"type": "point", "cell": list(cell), "text": "" if value is None else repr(value)})
+def point_message(cell: tuple[int, ...] | None, value: float | None) -> Message:
+    """The exact value in one cell of the domain or of one particle; None: there is none."""
+    return Message({"type": "point", "cell": list(cell or ()), "text": "" if value is None else repr(value)})
 
 
 def _axis(axis: AxisLabel) -> dict[str, object]:

@@ -13,8 +13,9 @@ from workbench.planning.axes import axes_of as axes_in
 from workbench.run.labels import evaluate_coordinate
 from workbench.run.simulation import Simulation
 from workbench.run.snapshots import take_snapshot
-from workbench.views.field.crowd import Crowd, is_crowd, space_of
 from workbench.views.field.palettes import DEFAULT, PALETTES
+from workbench.views.field.particles import window_of
+from workbench.views.field.scatter import first_colour, is_vector_of_particles, space_of
 from workbench.views.field.summary import AxisLabel, Look, plain_axes
 from workbench.views.field.view import FieldView
 
@@ -32,11 +33,12 @@ def open_field_view(
     if limits is not None and not limits[0] < limits[1]:
         raise RunError(f"limits={limits!r} are no interval", advice="Pass limits=(low, high) with low < high.")
     look = Look(palette, limits)
-    axes = along(axes_of(simulation), axes_in(space_of(simulation.graph, name), simulation.graph.space))
-    if is_crowd(simulation.graph, name):
-        unit = next((static.unit for static in simulation.graph.statics if static.group == name), "")
-        crowd = Crowd(take_snapshot(simulation, name), unit)
-        axes, look = crowd.axes, replace(look, counted=crowd.counted)
+    graph = simulation.graph
+    if is_vector_of_particles(graph, name):
+        unit = next((static.unit for static in graph.statics if static.group == name), "")
+        look = replace(look, window=window_of(name, unit, take_snapshot(simulation, name).values))
+        name = first_colour(graph, name)
+    axes = along(axes_of(simulation), axes_in(space_of(graph, name), graph.space))
     if find_spec("ipywidgets") is None:
         return FieldView(simulation, name, axes, look)
     from workbench.views.page.canvas import Canvas

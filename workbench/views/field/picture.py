@@ -7,6 +7,7 @@ import numpy as np
 from workbench.views.drawing.bitmap_font import SMALL_HEIGHT, SMALL_WIDTH, small_letters
 from workbench.views.drawing.numbers import shares
 from workbench.views.field.palettes import colour_table
+from workbench.views.field.particles import BACKGROUND, BACKGROUND_COLOUR, raster
 from workbench.views.field.summary import LARGEST_SIDE, Codes, FieldSummary, least_and_greatest
 
 SMALLEST_SIDE = 256  # pixels; fewer cells are shown larger
@@ -23,7 +24,17 @@ _LINE_TABLE = bytes.fromhex("ffffff 0072b2".replace(" ", ""))
 
 def enlarged(summary: FieldSummary) -> tuple[Codes, bytes]:
     """Codes and colour table of the picture itself, few cells shown larger."""
-    return _repeated(summary.codes, _scale(summary)), colour_table(summary.palette)
+    codes, table = drawn(summary)
+    return _repeated(codes, _scale(summary)), table
+
+
+def drawn(summary: FieldSummary) -> tuple[Codes, bytes]:
+    """Codes and colour table of the pixels that a live picture has, of a plane or of points."""
+    table = colour_table(summary.palette)
+    if summary.particles is None:
+        return summary.codes, table
+    before, behind = table[: 3 * BACKGROUND], table[3 * BACKGROUND + 3 :]
+    return raster(summary.particles), before + BACKGROUND_COLOUR + behind
 
 
 def side_by_side(summary: FieldSummary) -> tuple[Codes, bytes]:

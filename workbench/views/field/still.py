@@ -23,7 +23,7 @@ def png_of(summary: FieldSummary) -> bytes:
     NaN has a colour that no table holds.
     """
     panels = [_panel(plane) for plane in summary.planes]
-    if summary.kind == "plane":
+    if summary.kind != "line":
         panels.append(_bar(summary, panels[0].shape[0] - _BOTTOM))
     rows = max(panel.shape[0] for panel in panels)
     pixels = np.hstack([_white(rows + _TOP, panel.shape[1]) for panel in panels])
@@ -31,8 +31,9 @@ def png_of(summary: FieldSummary) -> bytes:
     for panel in panels:
         pixels[_TOP : _TOP + panel.shape[0], left : left + panel.shape[1]] = panel
         left += panel.shape[1]
-    thinned = "" if summary.kind == "line" or summary.stride == 1 else f", one cell of {summary.stride} drawn"
-    _write(pixels, 4, _LEFT, f"{summary.name}, step {summary.step}{time_text(summary)}{thinned}")
+    what = "cell" if summary.particles is None else "particle"
+    thinned = "" if summary.kind == "line" or summary.stride == 1 else f", one {what} of {summary.stride} drawn"
+    _write(pixels, 4, _LEFT, f"{summary.subject}, step {summary.step}{time_text(summary)}{thinned}")
     return encode_rgb(pixels)
 
 

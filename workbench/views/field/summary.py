@@ -1,9 +1,9 @@
-"""Field: one named value of a simulation as a line, a picture or a slice; records in, a frozen summary out."""
+"""Field: one named value of a simulation as a line, a plane, planes or points; records in, a frozen summary out."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Literal
@@ -17,11 +17,12 @@ from workbench.run.snapshots import Snapshot
 from workbench.views.drawing.numbers import shares
 from workbench.views.field.flags import Wrong
 from workbench.views.field.palettes import DEFAULT, DIVERGING, LEVELS, NOT_A_NUMBER
+from workbench.views.field.particles import Particles, Window
 
 LARGEST_SIDE = 1024  # cells; more than a screen shows, and one frame stays below 1.1 MB
 Codes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.float64]
-Kind = Literal["line", "plane"]
+Kind = Literal["line", "plane", "points"]
 Limits = Literal["growing", "free", "held"]
 """How limits of the colours follow the values: they only grow, are those of each picture, or stay."""
 LIMITS: Mapping[str, Limits] = {"growing": "growing", "free": "free", "held": "held"}
@@ -61,7 +62,7 @@ class Look:
 
     volume: show the three planes through one cell of a volume, which is the one at which each axis is cut.
 
-    counted: makes what is shown of a snapshot that has no picture itself, particles (`crowd`).
+    window: where particles are shown as points, which vector says where they are, and what part of the plane is seen.
     """
 
     palette: str = DEFAULT
@@ -71,7 +72,7 @@ class Look:
     up: int = 1
     cuts: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     volume: bool = False
-    counted: Callable[[Snapshot], Snapshot] | None = None
+    window: Window | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,7 @@ class FieldSummary:
     A plane is shown with its first axis to the right and its second one up: `codes` has shape (rows, columns), row 0
     on top, and holds levels 0 ... 254 between `low` and `high` or 255 for NaN. Every `stride`-th cell is shown. A line
     has `points`, one value a cell, or the least and the greatest of each `stride` cells, so that no peak is lost.
+    Points are `particles`, every `stride`-th one; `across` and `up` are axes of the picture, `values` those of all.
     minimum and maximum are those of the finite values of all cells of this line or plane (None: there are none).
     `others` are the other two planes of a volume: they share limits and colours. `wrong`, if a value of the whole
     field is or was no number, says since when.
@@ -119,6 +121,12 @@ class FieldSummary:
     shown: tuple[int, ...] = (0, 1)
     others: tuple[FieldSummary, ...] = ()
     wrong: Wrong | None = None
+    particles: Particles | None = None
+
+    @property
+    def subject(self) -> str:
+        """What one looks at: the vector that says where particles are, else the value itself."""
+        return self.name if self.particles is None else self.particles.name
 
     @property
     def all_well(self) -> bool:
@@ -132,11 +140,20 @@ class FieldSummary:
 
     def value_at(self, column: int, row: int) -> float | None:
         """The exact value shown in a cell of the picture (row 0 on top; a line has row 0 only), None outside."""
+        if self.particles is not None:
+            cell = self.cell_at(column, row)
+            return None if cell is None else float(self.values[0, cell[0]])
         rows, columns = self.values.shape
         return float(self.values[row, column]) if 0 <= row < rows and 0 <= column < columns else None
 
     def cell_at(self, column: int, row: int) -> tuple[int, ...] | None:
-        """The cell of the domain, one index an axis, that a cell of the picture shows; None outside."""
+        """The cell of the domain, one index an axis, that a cell of the picture shows; None outside.
+
+        Of points it is the number of the particle that is nearest to a pixel, None where there is none near.
+        """
+        if self.particles is not None:
+            nearest = self.particles.nearest(column, row)
+            return None if nearest is None else (nearest * self.stride,)
         rows, columns = self.values.shape
         if not (0 <= row < rows and 0 <= column < columns):
             return None
@@ -164,7 +181,7 @@ def summarise(
     sections = tuple(_section(values, axes, shown, look.cuts) for shown in _shown(look, len(axes)))
     finite = [end for section in sections for end in (section.minimum, section.maximum) if end is not None]
     ends = [*finite, *(look.reach or ())]
-    if len(axes) > 1 and look.palette in DIVERGING:
+    if (len(axes) > 1 or look.window is not None) and look.palette in DIVERGING:
         ends += [-end for end in ends]
     limits = look.limits or (min(ends, default=0.0), max(ends, default=0.0))
     time = None if clock is None else snapshot.numbers.get(clock.name)
@@ -200,9 +217,9 @@ def summarise(
 
 
 def thinner(summary: FieldSummary, cells: int) -> FieldSummary:
-    """The same with every n-th cell of its planes, which together have about so many; a line stays as it is."""
+    """The same with every n-th cell of its planes, which together have about so many; others stay as they are."""
     every = math.ceil(math.sqrt(sum(plane.codes.size for plane in summary.planes) / cells))
-    if summary.kind == "line" or every <= 1:
+    if summary.kind != "plane" or every <= 1:
         return summary
     planes = []
     for plane in summary.planes:

@@ -152,7 +152,7 @@ class FieldView:
         volume: bool = False,
         limits: tuple[float, float] | None = None,
     ) -> Self:
-        """Show another value; cut axes at cells; show two axes (right, up) or three planes of a volume; hold limits."""
+        """Show another value, of points as colours; cut axes; show two axes (right, up), three planes; hold limits."""
         if name is not None:
             self._looking.switch(name)
         for axis, index in (cuts or {}).items():
@@ -293,9 +293,7 @@ class FieldView:
         planes = self.summary.planes
         plane = planes[min(max(control.plane, 0), len(planes) - 1)]
         cell = plane.cell_at(control.column, control.row)
-        if cell is None:
-            return
-        if isinstance(control, Follow):
+        if isinstance(control, Follow) and cell is not None:
             self._looking.probe(cell)
         self._send(point_message(cell, plane.value_at(control.column, control.row)))
 
@@ -320,7 +318,7 @@ class FieldView:
         self._send(opening_message(graph, looking.snapshot, looking.axes, looking.names))
 
     def _show(self, number: int) -> None:
-        self._send(frame_message(number, self._looking.again(self._turned_bad)))
+        self._send(frame_message(number, self._looking.again(self._turned_bad), self._looking.probes))
         self._charts_due = True
         self._tell()
 

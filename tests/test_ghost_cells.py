@@ -8,6 +8,7 @@ to 7 cells away. All numbers are whole, so every result must be equal, not close
 import random
 from functools import cache
 from itertools import product
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ import pytest
 import workbench as wb
 from tests.kit.capabilities import backends_here
 from tests.kit.ghost_cells import Outside
+from workbench.frontend.boundaries import Kind
 
 TEXT = """\
 t = scalar("t", 1.0)
@@ -217,6 +219,8 @@ def test_every_ghost_cell_is_the_oracles(dim, seed):
 def test_the_cases_cover_every_rule_and_place():
     everything = [case for dim in COUNTS for case in cases(dim)]
     texts = "".join(case.text for case in everything)
+    kinds = {rule(0)[0] for rule in RULES.values()} | {"periodic"}
+    assert kinds == set(get_args(Kind)) - {"undefined"}, "give a new rule a row of RULES and its meaning in tests/kit"
     assert [rule for rule in (*RULES, *CYCLES) if not any(f": {rule}{end}" in texts for end in ",}")] == []
     places = ("('face', 0)", "('face', 1)", "('face', 0, 1)", "('face', 1, 2)")
     assert [place for place in places if place not in texts] == []

@@ -1,18 +1,30 @@
 """Boundary rules on their way into generated code."""
 
+import re
 from pathlib import Path
 
 from workbench.codegen import rules
 from workbench.graph import Fixed, Outflow, Periodic
-from workbench.graph.instructions import RULES
+from workbench.graph.instructions import RULES, VALUE_RULES
 
-PRELUDE = Path(rules.__file__).parent / "runtime" / "stencil_prelude.h"
+TEXT = (Path(rules.__file__).parent / "runtime" / "stencil_sides.h").read_text(encoding="utf-8")
+KINDS = TEXT.partition("enum RuleKind { ")[2].partition(" };")[0].split(", ")
 
 
 def test_every_rule_has_a_kind_in_the_generated_code():
-    text = PRELUDE.read_text(encoding="utf-8")
-    kinds = text.partition("enum RuleKind { ")[2].partition(" };")[0].split(", ")
-    assert sorted(kinds) == sorted(name.upper() for name in RULES)
+    assert sorted(KINDS) == sorted(name.upper() for name in RULES)
+
+
+def test_generated_code_says_for_every_kind_where_a_ghost_cell_comes_from():
+    """A kind without a case of its own would be taken for another rule without a word."""
+    cases = TEXT.partition("switch (rule.kind) {")[2].partition("add_negation(walk);")[0]
+    assert "default" not in cases
+    assert set(re.findall(r"case (\w+):", cases)) == set(KINDS)
+
+
+def test_rules_that_name_an_operand_come_last():
+    """The walk asks `kind >= VALUE`."""
+    assert set(KINDS[KINDS.index("VALUE") :]) == {rule.__name__.upper() for rule in VALUE_RULES}
 
 
 def test_rows_hold_sign_and_operand():

@@ -73,7 +73,7 @@ def is_steady(nodes: tuple[Node, ...], extend: Node) -> bool:
 
 
 def rule_row(rule: SideRule) -> tuple[str, int, int]:
-    """(kind, sign, operand) as the prelude's SideRule wants it; its RuleKind has a name for each of graph's RULES."""
+    """(kind, sign, operand) as SideRule of stencil_sides.h wants it, where RuleKind names each of graph's RULES."""
     return (rule_name(rule).upper(), getattr(rule, "sign", 1), getattr(rule, "operand", 0))
 
 

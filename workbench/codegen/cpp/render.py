@@ -55,6 +55,7 @@ _OPENMP_HEADERS = (
     "stencil_prelude.h",
     "stencil_mathematics.h",
     "stencil_pairs.h",
+    "stencil_sides.h",
     "stencil_team.h",
     "stencil_rows.h",
     "stencil_rolling.h",

@@ -100,9 +100,9 @@ def render_cuda(plan: Plan) -> CudaText:
 def cuda_headers() -> tuple[tuple[str, str], ...]:
     """The headers that CUDA texts include, as (name, text)."""
     parts = ("stencil_cuda_folds.h", "stencil_cuda_scans.h", "stencil_cuda_scatters.h", "stencil_torre.h")
-    names = ("stencil_prelude.h", "stencil_mathematics.h", "stencil_pairs.h", "stencil_cuda.h", *parts)
+    first = ("stencil_prelude.h", "stencil_mathematics.h", "stencil_pairs.h", "stencil_sides.h", "stencil_cuda.h")
     generated = ((HEADER, extended_header()), (elementary.HEADER, elementary.elementary_header()))
-    return (*((name, template_text(name)) for name in names), *generated)
+    return (*((name, template_text(name)) for name in (*first, *parts)), *generated)
 
 
 def inlined(text: str, name: str = "kernels.cu") -> str:

@@ -16,7 +16,7 @@ typedef unsigned int uint32_t;
 typedef unsigned long long uint64_t;
 #endif
 
-#include "stencil_prelude.h"
+#include "stencil_sides.h"
 
 #ifndef STENCIL_INDEX
 #define STENCIL_INDEX int32_t

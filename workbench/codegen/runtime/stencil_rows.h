@@ -2,7 +2,7 @@
 #ifndef STENCIL_ROWS_H
 #define STENCIL_ROWS_H
 
-#include "stencil_prelude.h"
+#include "stencil_sides.h"
 
 namespace stencil {
 

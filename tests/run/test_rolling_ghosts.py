@@ -143,7 +143,7 @@ def test_what_no_buffer_holds_is_filled_in_arrays(field, stage):
 
 def test_only_what_leaves_the_last_cache_runs_in_stages_by_itself(monkeypatch):
     made = wb.trace(MIDPOINT.replace("{rule}", '"outflow"'), name="cell", dim=2)
-    monkeypatch.setattr(schedules, "_pays", lambda *_: False)
+    monkeypatch.setattr(schedules, "_gains", lambda *_: False)
     monkeypatch.setattr(schedules, "last_cache_bytes", lambda: 8 << 20)
     monkeypatch.setattr(schedules, "cache_bytes", lambda: 1 << 16)
     small, _ = schedules.resolved(made.graph, made.choices, "openmp", (400, 400), 1)

@@ -7,19 +7,22 @@ import pytest
 
 import workbench as wb
 from tests.planning.random_tileable import RINGED
+from workbench.backends.host import BUSY
 from workbench.backends.processor import cache_bytes
 from workbench.planning.choices import TilingChoices
+from workbench.planning.cost import CacheLevel, HostFigures
 from workbench.run import schedules
 from workbench.solvers import advection
 
-LARGE = (900, 1000)  # two arrays of f64 take more than three times two caches
+LARGE = (900, 1000)  # two arrays of f64 take more than three caches of each of two threads
 STEEP = 'u = field("u", boundary="periodic")\ntop = reduce_max(u)\nu.next = u[+1, 0] / top\n'
 
 
 @pytest.fixture(autouse=True)
 def cache(monkeypatch):
-    """A second cache of 2 MiB, whatever there is."""
+    """A second cache of 2 MiB, whatever there is, on a machine that nobody has measured."""
     assert cache_bytes() > 0
+    monkeypatch.setattr(schedules, "measured_figures", lambda: None)
     monkeypatch.setattr(schedules, "cache_bytes", lambda: 2 << 20)
 
 
@@ -47,6 +50,36 @@ def test_auto_is_decided_by_size(ringed):
     assert len({ringed.genome, large.genome, small.genome}) == 3
     for simulation in (large, small):
         assert ringed.with_genome(simulation.genome).choices.plan.tiling == simulation.choices.plan.tiling
+
+
+@pytest.mark.parametrize(
+    ("third", "edge", "chosen"),
+    [
+        (None, 560, "stepwise"),  # two threads have 2.4 MiB each; unmeasured, tiles begin at 1.5 caches of 2 MiB
+        (None, 680, "diamond"),
+        (28e9, 560, "diamond"),  # a third cache much slower than the second
+        (28e9, 360, "stepwise"),  # what each thread works on stays in its second cache
+        (70e9, 680, "stepwise"),  # one nearly as fast
+        (70e9, 2300, "diamond"),  # beyond it
+    ],
+)
+def test_auto_asks_what_lies_behind_the_second_cache(ringed, monkeypatch, third, edge, chosen):
+    rates = {} if third is None else {16 << 10: 160e9, 1 << 20: 80e9, 4 << 20: third, 16 << 20: third, 256 << 20: 12e9}
+    levels = tuple(CacheLevel(2 * size, 2 * rate) for size, rate in rates.items())  # of two threads together
+    figures = HostFigures(24e9, 1e11, "measured here", levels) if levels else None
+    monkeypatch.setattr(schedules, "available_threads", lambda: 2)
+    monkeypatch.setattr(schedules, "last_cache_bytes", lambda: 32 << 20)
+    monkeypatch.setattr(schedules, "measured_figures", lambda: figures)
+    made, _ = schedules.resolved(ringed.graph, ringed.choices, "openmp", (edge, edge), 2)
+    assert made.plan.tiling.schedule.replace("auto", "stepwise") == chosen
+
+
+def test_figures_of_a_busy_machine_decide_nothing(ringed, monkeypatch):
+    flat = tuple(CacheLevel(size, 4e9) for size in (16 << 10, 1 << 20, 4 << 20, 256 << 20))
+    for label, chosen in ((f"measured here{BUSY}", "diamond"), ("measured here", "auto")):
+        monkeypatch.setattr(schedules, "measured_figures", lambda label=label: HostFigures(4e9, 5e9, label, flat))
+        made, _ = schedules.resolved(ringed.graph, ringed.choices, "openmp", LARGE, 2)
+        assert made.plan.tiling.schedule == chosen
 
 
 def test_auto_says_why_steps_follow_each_other():

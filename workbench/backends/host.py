@@ -1,6 +1,6 @@
 """Host figures: how fast this machine moves data and computes; measured once and kept, estimated until then.
 
-They are shown beside what was measured, and change no plan.
+They are shown beside what was measured, and say where "auto" takes tiles (`run/schedules`); no other plan asks them.
 """
 
 from __future__ import annotations

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from workbench.planning.schedules.locality import CACHE_BYTES
 
+_MOST_OF_LAST = 32 << 20  # bytes
+
 # Lines of /proc/cpuinfo that say what a compiler may use; clock rates and the like change from look to look.
 _TELLING = (
     "model name",
@@ -75,8 +77,11 @@ def shared_cache_bytes(threads: int) -> int:
 
 
 def last_cache_bytes() -> int:
-    """Bytes of the last cache that the first core has, CACHE_BYTES where the system does not say."""
-    return max(_cache_sizes().values(), default=CACHE_BYTES)
+    """Bytes of the last cache that this process may count on, CACHE_BYTES where the system does not say.
+
+    At most 32 MiB: a guest is told of a cache as large as all cores of a processor have together, most of them others'.
+    """
+    return min(max(_cache_sizes().values(), default=CACHE_BYTES), _MOST_OF_LAST)
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from workbench.backends.host import BUSY, measured_figures
 from workbench.backends.processor import available_threads, cache_bytes, last_cache_bytes
 from workbench.backends.registry import row_of
 from workbench.backends.tile_sizes import tile_sizes_here
@@ -11,14 +12,11 @@ from workbench.errors import PlanError
 from workbench.graph import Graph
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices
-from workbench.planning.cost import memory_bytes
+from workbench.planning.cost import HostFigures, memory_bytes
 from workbench.planning.plan import Plan
 from workbench.planning.schedules import diamondtorre
-from workbench.planning.schedules.locality import pays
+from workbench.planning.schedules.gain import of_a_thread, tiles_gain
 from workbench.planning.schedules.tiling import loops_refusal, refusal
-
-# Arrays up to so many times the caches of all threads gain little, and tiles have more to do at their edges.
-_CACHES = 3
 
 
 def resolved(
@@ -26,9 +24,10 @@ def resolved(
 ) -> tuple[Choices, str]:
     """Return choices that say which schedule "auto" is for these extents, and why, "" for grids that need no tiles.
 
-    A schedule of several steps is taken where it pays by the model of `planning/schedules/locality`, else steps follow
-    each other; the stages of a step that apply their rules again run together where arrays leave the last cache. Other
-    choices are returned as they are. threads: 0 for all. Raises PlanError if the choices cannot be met at all.
+    A schedule of several steps is taken where it gains by the model of `planning/schedules/gain`, with what was
+    measured of an idle machine, if it was. Else steps follow each other; the stages of a step that apply their rules
+    again run together where arrays leave the last cache. Other choices are returned as they are. threads: 0 for all.
+    Raises PlanError if the choices cannot be met at all.
     """
     tilings = [
         schedule for schedule in row_of(backend).tilings if schedule != diamondtorre.SCHEDULE
@@ -37,14 +36,15 @@ def resolved(
         return choices, ""
     many = threads or available_threads()
     plan = plan_for(graph, choices, backend)
-    if memory_bytes(plan, extents) <= _CACHES * many * cache_bytes():
+    arrays = memory_bytes(plan, extents) // many
+    if arrays <= cache_bytes():
         return choices, ""
     found = loops_refusal(plan.graph) or refusal(plan.main.kernel, plan.main.plain, plan.graph.dim)
     if found is not None:
         return _in_stages(graph, choices, backend, extents, plan, f"one step after the other: {found}")
     for schedule in tilings:
         tiled = replace(choices, plan=replace(choices.plan, tiling=replace(choices.plan.tiling, schedule=schedule)))
-        if _pays(_planned(graph, tiled, backend), extents, many):
+        if _gains(_planned(graph, tiled, backend), extents, many, arrays):
             return tiled, f"several steps together, {schedule}"
     why = "one step after the other: tiles would gain too little here"
     return _in_stages(graph, choices, backend, extents, plan, why)
@@ -82,8 +82,20 @@ def _planned(graph: Graph, choices: Choices, backend: str) -> Plan | None:
         return None
 
 
-def _pays(plan: Plan | None, extents: tuple[int, ...], threads: int) -> bool:
+def _gains(plan: Plan | None, extents: tuple[int, ...], threads: int, arrays: int) -> bool:
+    """arrays: bytes that each thread works on."""
     if plan is None or plan.main.tiling is None:
         return False
     sizes = tile_sizes_here(plan.main, extents, plan.choices.plan.tiling, threads)
-    return sizes is not None and pays(plan.main, extents, sizes)
+    if sizes is None:
+        return False
+    caches = cache_bytes(), last_cache_bytes() // threads
+    return tiles_gain(plan.main, extents, sizes, arrays, *caches, _figures())
+
+
+def _figures() -> HostFigures | None:
+    """What a thread moves and computes; None where nobody has measured it, or other work took its part."""
+    figures = measured_figures()
+    if figures is None or figures.label.endswith(BUSY):
+        return None
+    return of_a_thread(figures, available_threads())

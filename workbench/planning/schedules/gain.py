@@ -1,0 +1,58 @@
+"""Gain: whether tiles will take clearly less time than steps, by the caches of a thread and what these move."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from workbench.planning.cost import CacheLevel, HostFigures
+from workbench.planning.plan import KernelPlan
+from workbench.planning.schedules.forecast import needs_of
+from workbench.planning.schedules.locality import TileSizes, pays
+
+_MARGIN = 1.3
+"""How many times as fast tiles must be by their forecast, which leaves out the edges of their boxes: up to 0.75."""
+_BEYOND = 1.5
+"""Second caches that arrays fill at least where nobody has measured what moves: none of them is found there again."""
+
+
+def tiles_gain(
+    kernel: KernelPlan,
+    extents: tuple[int, ...],
+    sizes: TileSizes,
+    arrays: int,
+    cache_bytes: int,
+    last_bytes: int,
+    figures: HostFigures | None = None,
+) -> bool:
+    """Return whether tiles of these sizes are expected to take less time than one step after the other.
+
+    arrays: bytes of all arrays that each thread works on. cache_bytes: of its second cache; what fits into it is as
+    near in steps. last_bytes: of its part of the last cache, beyond which all comes from memory. figures: what a thread
+    moves and computes (`of_a_thread`), None where it was not measured. Between the second cache and memory tiles gain
+    by how slow the third one is, and its size says little of that: other cores may use most of it.
+    """
+    if arrays <= cache_bytes or not pays(kernel, extents, sizes):
+        return False
+    if figures is None or not figures.levels:
+        return arrays > _BEYOND * cache_bytes
+    here = replace(figures, bandwidth=_beyond(figures, arrays, cache_bytes, last_bytes))
+    expected = [needs.forecast(here) for needs in needs_of(kernel, extents, sizes, cache_bytes)]
+    match expected:
+        case [step, tile] if step is not None and tile is not None:
+            return tile.rate >= _MARGIN * step.rate
+        case _:
+            return arrays > _BEYOND * cache_bytes
+
+
+def of_a_thread(figures: HostFigures, threads: int) -> HostFigures:
+    """The part of each of the threads that figures were measured with."""
+    levels = tuple(CacheLevel(level.size // threads, level.bandwidth / threads) for level in figures.levels)
+    return HostFigures(figures.bandwidth / threads, figures.flops / threads, figures.label, levels)
+
+
+def _beyond(figures: HostFigures, arrays: int, cache_bytes: int, last_bytes: int) -> float:
+    """Bytes a second that come from behind the second cache: a figure of data that surely left it, if there is one."""
+    left = [level.size for level in figures.levels if level.size >= 2 * cache_bytes]
+    if arrays > last_bytes or not left:
+        return figures.bandwidth
+    return figures.bandwidth_of(max(arrays, min(left)))

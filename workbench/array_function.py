@@ -33,7 +33,7 @@ from workbench.graph.types import F64, I64
 from workbench.machine import Machine, make_machine
 from workbench.pipeline import compile_graph
 from workbench.planning.choices import Choices
-from workbench.run.arrays import to_host
+from workbench.run.arrays import device_array, lies_on_device, to_host
 from workbench.run.prepared import Prepared, extents_of, value_at
 
 _KEPT = 8
@@ -83,14 +83,18 @@ class Collective:
     def __call__(self, *arguments: object, **options: object) -> Any:  # noqa: ANN401  # what the function returns
         """Run the function on these arguments; backend=, threads= and choices= as in `Machine.simulate`.
 
+        device=True returns arrays where the backend has them: of CuPy on a GPU, which a later call takes without the
+        host; on the host of NumPy, as without it. Numbers and arrays of dd are always NumPy's.
+
         Arrays and lists are arrays; named tuples, data classes and structured arrays are records of arrays, which the
         function sees and returns as such. Python and NumPy numbers are params (no rebuild); bool, str, None and tuples
         without arrays are known while the function is traced. Raises TraceError with the line of the function,
         ShapeError where lengths of arrays that meet differ, FieldError for a type that no program holds.
         """
-        wish = self._wish
+        wish, on_device = self._wish, False
         if options or len(arguments) != self._count:
             wish = _Wish(*(options.pop(key, getattr(wish, key)) for key in _Wish._fields))  # type: ignore[arg-type]  # checked where they are used
+            on_device = bool(options.pop("device", False))
             arguments = self._bound(arguments, options)
         key = (wish, *map(_key, arguments))
         prepared = self._prepared.get(key)
@@ -100,7 +104,7 @@ class Collective:
             arguments = tuple(map(_readable, arguments))
             key = (wish, *map(_key, arguments))
             prepared = self._prepared.get(key) or self._prepare(key, arguments, wish)
-        return prepared.run(arguments)
+        return prepared.run(arguments, on_device=on_device)
 
     def machine(self, *arguments: object, **options: object) -> Machine:
         """The machine that runs for arguments of these ranks and types: to print, plan, draw and inspect."""
@@ -215,6 +219,8 @@ def _key(value: object) -> object:
         return _exact(value)
     if isinstance(value, Structure):
         return value.kind, tuple(map(_key, value))
+    if lies_on_device(value) and len(value.shape):  # type: ignore[attr-defined]  # an array of another library
+        return value.dtype, tuple(value.shape)  # type: ignore[attr-defined]  # an array of another library
     return object()  # equal to nothing: it is made an array first
 
 
@@ -240,6 +246,8 @@ def _readable(value: object) -> object:
         return tuple(map(_readable, value))
     if value is None or isinstance(value, bool | int | float | str | np.generic):
         return value
+    if lies_on_device(value) and len(value.shape):  # type: ignore[attr-defined]  # as above
+        return value
     array = to_host("an argument", value)
     if array.ndim == 0:
         return array[()]
@@ -264,6 +272,9 @@ def _kind(name: str, value: object) -> Kind:
             return NumberKind(F64)
         case int():
             return NumberKind(I64)
+        case _ if lies_on_device(value):
+            array = device_array(name, value)
+            return ArrayKind(_type(name, array.dtype), array.ndim)
         case _:
             raise FieldError(
                 f"{name} was given a {type(value).__name__}", advice="Give an array, a number, or a bool or text."

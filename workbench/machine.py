@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from workbench import pipeline
-from workbench.backends.base import Array
 from workbench.backends.registry import row_of
 from workbench.codegen.source import Source
 from workbench.errors import RunError, StencilError
@@ -219,18 +218,19 @@ class Machine:
         backend: str | None = None,
         threads: int = 0,
         choices: Choices | None = None,
+        device: bool = False,
         **values: object,
-    ) -> dict[str, Array]:
+    ) -> dict[str, Any]:
         """Run a machine of pairs once and return its totals by name, as NumPy arrays.
 
         `gravity(x=x, m=m, e2=1e-4)` where targets and sources are one set: a name that both declare is given once, and
         a number stands for an array of it. `gravity(targets={"x": xi}, sources={"x": xj, "m": m}, k=0.7)` for two sets.
-        Params keep their defaults unless given. Raises FieldError and ShapeError naming the array, and RunError for a
-        machine that runs in steps.
+        Params keep their defaults. device=True returns arrays where the backend has them, on a GPU CuPy's, which a call
+        takes too. Raises FieldError and ShapeError naming the array, RunError for a machine that runs in steps.
         """
         warn_of_changed_names(self.name, self.traced, self.namespace)
-        given = Given(values, targets, sources, by_place)
-        return call(self.graph, choices or self.choices, given, backend=backend or self.backend, threads=threads)
+        given, wish = Given(values, targets, sources, by_place), (backend or self.backend, threads, device)
+        return call(self.graph, choices or self.choices, given, *wish)
 
     def export(self, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
         """Write a machine that is called as a header, a source and a Makefile of C; return their paths."""

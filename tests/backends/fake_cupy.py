@@ -118,7 +118,10 @@ class FakeArray:
     def __init__(self, fake, cells):
         self.fake, self.cells = fake, cells
         self.data = SimpleNamespace(ptr=cells.ctypes.data)
+        self.device, self.flags = FakeDevice(fake), SimpleNamespace(c_contiguous=cells.flags.c_contiguous)
 
+    ndim = property(lambda self: self.cells.ndim)
+    __cuda_array_interface__ = property(lambda self: {"shape": self.shape, "typestr": self.dtype.str, "version": 3})
     shape = property(lambda self: self.cells.shape)
     strides = property(lambda self: self.cells.strides)
     dtype = property(lambda self: self.cells.dtype)
@@ -129,7 +132,7 @@ class FakeArray:
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`.")
 
     def __getitem__(self, key):
-        return FakeArray(self.fake, self.cells[key] if isinstance(key, slice) else self.cells[key, ...])
+        return FakeArray(self.fake, self.cells[key, ...] if isinstance(key, int) else self.cells[key])
 
     def __setitem__(self, key, value):
         assert np.isscalar(value), "CuPy takes no arrays of NumPy here"
@@ -137,6 +140,11 @@ class FakeArray:
 
     def view(self, dtype):
         return FakeArray(self.fake, self.cells.view(dtype))
+
+    def copy(self):
+        made = self.fake.empty(self.shape, self.dtype)
+        self.fake.stream.submit(lambda: np.copyto(made.cells, self.cells))
+        return made
 
     def get(self):
         self.fake.stream.submit(lambda: None)
@@ -309,6 +317,7 @@ class FakeCupy:
         self.cuda = SimpleNamespace(
             Device=lambda number=None: FakeDevice(self, number),
             Stream=lambda **options: FakeStream(self, **options),
+            get_current_stream=lambda: self.stream,
             Module=lambda: FakeModule(self),
             memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError),
             runtime=FakeRuntime(self),

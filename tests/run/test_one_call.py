@@ -1,15 +1,18 @@
 """Calls of programs of arrays: no copies on the host, nothing is kept, memory stays flat, threads do not meet."""
 
 import gc
+import resource
 import threading
 import tracemalloc
 import weakref
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
+from workbench.run import calling
 
 
 @wb.collective(backend="openmp", threads=1)
@@ -74,6 +77,36 @@ def test_memory_is_flat_over_many_calls():
         assert held() - before < 100_000  # less than 40 bytes a call; a result has 400
     finally:
         tracemalloc.stop()
+
+
+def resident():
+    """Bytes of this process in memory; where the system does not tell, the most that there were."""
+    pages = Path("/proc/self/statm")
+    if pages.exists():
+        return int(pages.read_text().split()[1]) * resource.getpagesize()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def test_the_process_does_not_grow_over_ten_thousand_calls():
+    x = np.linspace(0, 1, 5000)
+    for _turn in range(100):
+        x, _ = squares(x, 0.1)
+    before = resident()
+    for _turn in range(10_000):
+        x, _ = squares(x, 0.1, device=True)
+    assert resident() - before < 40_000_000  # a tenth of what one result a call would be
+
+
+def test_a_machine_of_a_cell_works_on_arrays_that_fit():
+    machine = wb.trace('x = array("x", "n")\noutput("y", 2 * x)', name="doubled")
+    x = np.linspace(0, 1, 1000)
+    machine(x=x, backend="openmp")
+    *_, (_, _, call) = calling._instances.values()
+    seen, run = [], call._instance
+    lend, run.lend = run.lend, lambda name, values: (seen.append(values), lend(name, values))
+    for given in (x, x.tolist(), x.astype("f4")):
+        assert_same_bits(machine(x=given, backend="openmp")["y"], 2 * np.asarray(given, float))
+    assert seen[0] is x
 
 
 def test_params_of_the_last_call_do_not_stay():

@@ -233,6 +233,20 @@ class LendingProgram(Protocol):
         """Allocate what is not lent; None where an array of the program would be written that is only read."""
 
 
+@runtime_checkable
+class DeviceCells(Protocol):
+    """An instance whose arrays lie in the memory of a device, and are given and taken there."""
+
+    def device_view(self, name: str) -> Any:  # noqa: ANN401  # of the device's array library
+        """The live domain of a field (strided, no copy), valid until the next march."""
+
+    def take_cells(self, name: str, cells: Any) -> None:  # noqa: ANN401
+        """Copy an array on the device, of the field's dtype and extents, into the field's domain."""
+
+    def give_cells(self, name: str) -> Any:  # noqa: ANN401
+        """A fresh C-ordered array on the device with the field's domain; nothing is under way when this returns."""
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """What the speed of a plan depends on beside the plan: the device by its name, the compiler with its version."""

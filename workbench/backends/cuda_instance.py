@@ -113,6 +113,15 @@ class CudaInstance(DeviceInstance):
             self._stream.synchronize()
         return view
 
+    def take_cells(self, name: str, cells: Any) -> None:  # noqa: ANN401
+        """Copy an array of CuPy into the field's domain, when the stream that is current in this thread has made it."""
+        with self.place.errors.as_ours(self.place.cupy, "the CUDA device"):
+            self.place.cupy.cuda.get_current_stream().synchronize()
+        if int(cells.device.id) != self.place.device:
+            self.write_field(name, cells.get())
+            return
+        super().take_cells(name, cells if cells.flags.c_contiguous else cells.copy())
+
     def close(self) -> None:
         """Free the memory; the instance cannot be used afterwards."""
         with suppress(BackendError), self._on_device():  # memory is let go whatever the device says

@@ -181,6 +181,11 @@ class CudaSimInstance(DeviceInstance):
         super().write_field(name, values)
         self._written.update(self._order)
 
+    def take_cells(self, name: str, cells: Array) -> None:
+        """Copy an array into the field's domain."""
+        super().take_cells(name, cells)
+        self._written.update(self._order)
+
     def close(self) -> None:
         """Free the memory; the instance cannot be used afterwards."""
         super().close()

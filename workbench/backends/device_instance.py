@@ -170,6 +170,20 @@ class DeviceInstance(ABC):
         with self._on_device():
             return self._domain(name)
 
+    def take_cells(self, name: str, cells: Cells) -> None:
+        """Copy an array on the device, of the field's dtype and extents, into the field's domain."""
+        with self._on_device():
+            self._between(self._domain(name), cells)
+
+    def give_cells(self, name: str) -> Cells:
+        """A fresh C-ordered array on the device with the field's domain; nothing is under way when this returns."""
+        with self._on_device():
+            domain = self._domain(name)
+            made = self._library.empty(domain.shape, domain.dtype)
+            self._between(made, domain)
+            self._wait()
+        return made
+
     def time_launches(self, wanted: bool) -> None:
         """Nothing, unless the device says otherwise."""
         del wanted

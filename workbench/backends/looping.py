@@ -77,13 +77,13 @@ class LoopingProgram:
 
     def free_memory(self, beside: Instance | None = None) -> int | None:
         """Bytes that an instance may take of the device's own memory; None where that is the host's."""
-        return self.program.free_memory(_bare(beside))
+        return self.program.free_memory(bare_instance(beside))
 
     def instantiate(
         self, extents: tuple[int, ...], threads: int = 0, beside: Instance | None = None
     ) -> LoopingInstance:
         """Allocate a state: fields zero, scalars and params at their defaults."""
-        return LoopingInstance(self.plan, self.program.instantiate(extents, threads, _bare(beside)))
+        return LoopingInstance(self.plan, self.program.instantiate(extents, threads, bare_instance(beside)))
 
     def instantiate_for_calls(self, extents: tuple[int, ...], threads: int = 0) -> LoopingCall | None:
         """Allocate what a call does not lend; None where the program itself does not work on arrays of the caller."""
@@ -93,7 +93,8 @@ class LoopingProgram:
         return None if made is None else LoopingCall(self.plan, made)
 
 
-def _bare(instance: Instance | None) -> Instance | None:
+def bare_instance(instance: Instance | None) -> Instance | None:
+    """The instance that has the arrays, without the loops around it."""
     return instance.instance if isinstance(instance, LoopingInstance) else instance
 
 
@@ -121,7 +122,7 @@ class LoopingInstance:
     def take_over(self, other: Instance) -> None:
         """Copy the whole state of another instance of this program; a step that was broken off begins anew."""
         self._turns.progress = None
-        bare = _bare(other)
+        bare = bare_instance(other)
         assert bare is not None
         self.instance.take_over(bare)
 

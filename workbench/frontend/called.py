@@ -7,7 +7,7 @@ from workbench.frontend.declarations import check_name
 from workbench.frontend.trace import Trace
 from workbench.graph import Space
 
-CALL_KEYWORDS = frozenset(["targets", "sources", "backend", "threads", "choices"])
+CALL_KEYWORDS = frozenset(["targets", "sources", "backend", "threads", "choices", "device"])
 
 
 def begin_called(trace: Trace, what: str, space: Space) -> None:

@@ -24,7 +24,8 @@ class Limits:
         return tuple((name, bound) for name, bound in found if bound is not None)
 
     def __bool__(self) -> bool:
-        return bool(self.named)
+        bounds = (self.above, self.at_least, self.at_most, self.warn_above)
+        return any(bound is not None for bound in bounds)
 
     def allows(self, value: float) -> bool:
         """Whether the value is within all bounds."""

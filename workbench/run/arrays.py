@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ def to_host(name: str, value: object) -> Array:
 
     `name` is what the value is for. Raises FieldError for ragged sequences and masked cells.
     """
-    if _lies_on_device(value):
+    if lies_on_device(value):
         return _from_device(name, value)
     if not hasattr(value, "__array__") and hasattr(value, "__dlpack__"):
         return np.from_dlpack(value)
@@ -33,25 +35,41 @@ def to_host(name: str, value: object) -> Array:
         ) from error
 
 
-def _lies_on_device(value: object) -> bool:
+def lies_on_device(value: object) -> bool:
+    """Whether it is an array of CuPy, numba or torch in a GPU's memory."""
     try:
         return hasattr(value, "__cuda_array_interface__")
     except RuntimeError:  # torch's, for a tensor that needs a gradient
         return True
 
 
-def _from_device(name: str, value: object) -> Array:
-    """A copy of an array of CuPy, numba or torch in a GPU's memory."""
-    try:
+def device_array(name: str, value: object) -> Any:  # noqa: ANN401  # of CuPy
+    """An array in a GPU's memory as one of CuPy, without a copy. FieldError if it cannot be read."""
+    if hasattr(value, "get") and hasattr(value, "strides"):
+        return value  # of CuPy already, which need not be found again at each call
+    with _read_from_device(name, value):
         import cupy
 
-        host: Array = cupy.asnumpy(cupy.asarray(value))
+        return cupy.asarray(value)
+
+
+def _from_device(name: str, value: object) -> Array:
+    """A copy of an array in a GPU's memory."""
+    with _read_from_device(name, value):
+        host: Array = device_array(name, value).get()
+    return host
+
+
+@contextmanager
+def _read_from_device(name: str, value: object) -> Iterator[None]:
+    """Errors of CuPy in our words."""
+    try:
+        yield
     except (ImportError, RuntimeError) as error:  # errors of CUDA are RuntimeErrors
         raise FieldError(
             f"{name} was given a {type(value).__name__} on a GPU, which cannot be read: {error}",
             advice="Pass it as an array of NumPy: value.copy_to_host(), value.detach().cpu().numpy(), value.get().",
         ) from error
-    return host
 
 
 def to_data_set(

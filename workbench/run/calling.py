@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from workbench.pipeline import compile_graph
 from workbench.planning.choices import Choices
 from workbench.planning.cost import default_extents
 from workbench.planning.retype import retype
+from workbench.run.arrays import device_array, lies_on_device, to_host
 from workbench.run.one_call import MAIN, OneCall, open_call
 from workbench.run.values import field_values, need_params, number
 
@@ -127,11 +129,19 @@ def _call_text(graph: Graph) -> str:
     return f"{graph.name}({', '.join(f'{name}=' for name in input_names(graph))})"
 
 
-def call(graph: Graph, choices: Choices, given: Given, *, backend: str = "auto", threads: int = 0) -> dict[str, Array]:
+def call(
+    graph: Graph,
+    choices: Choices,
+    given: Given,
+    backend: str = "auto",
+    threads: int = 0,
+    on_device: bool = False,
+) -> dict[str, Any]:
     """Return the results by name, arrays of their storage types. Raises FieldError, ShapeError, RunError.
 
     A number stands for an array that is everywhere the same. Results that are one number are 0-d.
-    What is reduced over no cell at all is the reduction's identity (for sums -0.0, to which any number may be added).
+    on_device: as in `OneCall.result`. What is reduced over no cell at all is the reduction's identity (for sums -0.0,
+    to which any number may be added).
     """
     if not is_called(graph):
         raise RunError(
@@ -158,7 +168,7 @@ def call(graph: Graph, choices: Choices, given: Given, *, backend: str = "auto",
         for static in program.params:
             instance.set(static.name, numbers.get(static.name, static.default or 0))
         _march(program, instance, extents, arrays, numbers)
-        results = {static.name: instance.result(static) for static in returned}
+        results = {static.name: instance.result(static, on_device=on_device) for static in returned}
     except BaseException:
         instance.close()
         raise
@@ -228,9 +238,18 @@ def _sorted(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Num
             raise FieldError(
                 f"{graph.name} needs {_plain(static)}{shown}", advice=f"Pass {_plain(static)}= an array or a number."
             )
-        arrays[static.name] = field_values(static, where[_plain(static)], static.space.rank)
+        arrays[static.name] = _values(static, where[_plain(static)])
     need_params(graph, given.values)
     return arrays, {name: number(params[name], value) for name, value in given.values.items() if name in params}
+
+
+def _values(static: Static, value: object) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy
+    """The values of an array: the array itself if it fits as it is, also where it lies on a GPU."""
+    if type(value) is np.ndarray or lies_on_device(value):
+        array: Any = value if isinstance(value, np.ndarray) else device_array(static.name, value)
+        if array.ndim == static.space.rank and array.dtype == static.type.numpy:
+            return array
+    return field_values(static, value, static.space.rank)
 
 
 def _check_known(graph: Graph, values: Mapping[str, object], known: set[str], side: str) -> None:
@@ -298,7 +317,7 @@ def _interpreted(
 ) -> dict[str, Array]:
     """The meaning of the program: also where some axis has no cell, for which nothing is compiled."""
     params = {s.name: stored(numbers.get(s.name, s.default or 0), s.type) for s in graph.params}
-    whole = {s.name: _whole(graph, s, arrays[s.name], extents) for s in _inputs(graph)}
+    whole = {s.name: to_host(s.name, _whole(graph, s, arrays[s.name], extents)) for s in _inputs(graph)}
     with np.errstate(all="ignore"):
         return run_once(graph, MAIN, extents, {**params, **whole})
 

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-from workbench.backends.base import Array, CallInstance, Instance, LendingProgram, MarchRequest, Number
+from workbench.backends.base import (
+    Array,
+    CallInstance,
+    DeviceCells,
+    Instance,
+    LendingProgram,
+    MarchRequest,
+    Number,
+)
+from workbench.backends.looping import bare_instance
 from workbench.graph import Static
 from workbench.graph.arithmetic import stored
 from workbench.pipeline import Compiled
 from workbench.planning.extents import check_extents
+from workbench.run.arrays import to_host
 from workbench.run.creation import allocate
 from workbench.run.memory import check_memory
 
@@ -21,7 +31,7 @@ MAIN = "main"
 class OneCall(Protocol):
     """Memory for one call at a time: give all arrays and params, `run`, take the results."""
 
-    def give(self, static: Static, values: Array) -> None:
+    def give(self, static: Static, values: Any) -> None:  # noqa: ANN401  # of NumPy, or of CuPy
         """The values of an array that the program reads, of its type and extents; they stay as they are."""
 
     def set(self, name: str, value: Number) -> None:
@@ -30,8 +40,11 @@ class OneCall(Protocol):
     def run(self) -> None:
         """Run the program once. RunError if an index lies outside of what it reads."""
 
-    def result(self, static: Static) -> Array:
-        """A fresh array of what the program has stored, 0-d for one number."""
+    def result(self, static: Static, *, on_device: bool = False) -> Any:  # noqa: ANN401
+        """A fresh array of what the program has stored, 0-d for one number.
+
+        on_device: where the program has it: of CuPy on a GPU, but for numbers and dd. Else of NumPy.
+        """
 
     def close(self) -> None:
         """Free the memory."""
@@ -60,8 +73,10 @@ class _Lending:
         self._results: dict[str, Array] = {}
         self.set = instance.write_global
 
-    def give(self, static: Static, values: Array) -> None:
-        """Lend the array; one that is strided or misaligned is copied."""
+    def give(self, static: Static, values: Any) -> None:  # noqa: ANN401
+        """Lend the array; one that is strided, misaligned or on a GPU is copied."""
+        if not isinstance(values, np.ndarray):
+            values = to_host(static.name, values)
         if not (values.flags.c_contiguous and values.flags.aligned):
             values = np.array(values, order="C")
         self._instance.lend(static.name, values)
@@ -73,8 +88,9 @@ class _Lending:
             self._instance.lend(name, made)
         self._instance.run()
 
-    def result(self, static: Static) -> Array:
-        """The array that was written."""
+    def result(self, static: Static, *, on_device: bool = False) -> Array:
+        """The array that was written; it lies on the host."""
+        del on_device
         if static.role == "field":
             return self._results.pop(static.name)
         return np.asarray(stored(self._instance.read_global(static.name), static.type))
@@ -85,24 +101,39 @@ class _Lending:
 
 
 class _Copying:
-    """The program has memory of its own: arrays are copied in and out."""
+    """The program has memory of its own: arrays are copied in and out, those on its device without the host."""
 
     def __init__(self, instance: Instance) -> None:
-        self._instance = instance
+        self._instance, bare = instance, bare_instance(instance)
+        self._cells = bare if isinstance(bare, DeviceCells) else None
+        self._sent: list[tuple[Array, str]] = []
         self._request = MarchRequest(MAIN, 1)
         self.set = instance.write_global
 
-    def give(self, static: Static, values: Array) -> None:
-        """Copy the array in."""
-        self._instance.write_field(static.name, values)
+    def give(self, static: Static, values: Any) -> None:  # noqa: ANN401
+        """Copy the array in; one of the host that is given twice is sent to a device once."""
+        if self._cells is None or static.type.is_record:
+            self._instance.write_field(static.name, to_host(static.name, values))
+            return
+        sent = next((name for other, name in self._sent if other is values), None)
+        if sent is not None:
+            self._cells.take_cells(static.name, self._cells.device_view(sent))
+        elif isinstance(values, np.ndarray):
+            self._instance.write_field(static.name, values)
+            self._sent.append((values, static.name))
+        else:
+            self._cells.take_cells(static.name, values)
 
     def run(self) -> None:
         """Run the program."""
+        self._sent.clear()  # nothing of the caller is kept
         self._instance.march(self._request)
 
-    def result(self, static: Static) -> Array:
+    def result(self, static: Static, *, on_device: bool = False) -> Any:  # noqa: ANN401
         """Copy the array out."""
         if static.role == "field":
+            if on_device and self._cells is not None and not static.type.is_record:
+                return self._cells.give_cells(static.name)
             return self._instance.read_field(static.name)
         return np.asarray(stored(self._instance.read_global(static.name), static.type))
 

@@ -26,6 +26,7 @@ from workbench.frontend.positions import Reading
 from workbench.graph import Static
 from workbench.graph.operators import cast
 from workbench.pipeline import Compiled
+from workbench.run.arrays import device_array, to_host
 from workbench.run.one_call import MAIN, OneCall, open_call
 from workbench.run.values import fit
 
@@ -54,15 +55,17 @@ class _Input:
     cuts: tuple[tuple[slice, ...], ...]
     shape: tuple[int, ...] | None
 
-    def of(self, arguments: Sequence[object]) -> Array:
+    def of(self, arguments: Sequence[object]) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy
         """Its values, a view of the argument where NumPy has one."""
-        array: Array = value_at(arguments, self.path)
+        array = value_at(arguments, self.path)
+        if not isinstance(array, np.ndarray):
+            array = device_array(self.static.name, array)
         if self.shape is not None:
             array = array.reshape(self.shape)
         for cut in self.cuts:
             array = array[cut]
         if array.dtype != self.static.type.numpy:  # the precision of the value was chosen
-            array = fit(self.static.name, array, self.static.type)
+            array = fit(self.static.name, to_host(self.static.name, array), self.static.type)
         return array if self.positions is None else array.transpose(self.positions)
 
 
@@ -111,8 +114,8 @@ class Prepared:
         self._outputs = [_Output(graph.static(result.static), result) for result in function.results]
         self._idle: list[OneCall] = []
 
-    def run(self, arguments: Sequence[object]) -> object:
-        """What the function returns for these arguments."""
+    def run(self, arguments: Sequence[object], *, on_device: bool = False) -> object:
+        """What the function returns for these arguments; on_device: its arrays as in `OneCall.result`."""
         if 0 in self._extents:
             return self._rebuild(self._interpreted(arguments))
         try:
@@ -126,7 +129,9 @@ class Prepared:
             for name, path in self._params:
                 instance.set(name, value_at(arguments, path))
             self._once(instance, arguments)
-            found = [_arranged(instance.result(each.static), each.result) for each in self._outputs]
+            found = [
+                _arranged(instance.result(each.static, on_device=on_device), each.result) for each in self._outputs
+            ]
         except BaseException:
             instance.close()
             raise
@@ -149,7 +154,7 @@ class Prepared:
     def _interpreted(self, arguments: Sequence[object]) -> list[Array]:
         """The meaning of the program: also where an axis has no element, for which nothing is compiled."""
         graph = self._graph
-        state = {given.static.name: given.of(arguments) for given in self._inputs}
+        state = {given.static.name: to_host(given.static.name, given.of(arguments)) for given in self._inputs}
         for name, path in self._params:
             state[name] = cast(np.asarray(value_at(arguments, path)), graph.static(name).type)
         with np.errstate(all="ignore"):
@@ -224,11 +229,12 @@ def _slice(cut: View, shapes: Mapping[str, tuple[int, ...]]) -> slice:
     return slice(extent_of(cut, shapes)) if isinstance(cut, LeastOrigin) else slice(*cut)
 
 
-def _arranged(array: Array, result: Result) -> Array:
+def _arranged(array: Any, result: Result) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy
     """The array with its axes as the function returns them; axes of one element that it has no name for are dropped."""
     if result.axes == tuple(range(array.ndim)):
         return array
     named = [axis for axis in result.axes if axis is not None]
     hidden = tuple(axis for axis in range(array.ndim) if axis not in named)
     moved = array.transpose((*named, *hidden)).reshape([array.shape[axis] for axis in named])
-    return np.asarray(moved[tuple(None if axis is None else slice(None) for axis in result.axes)], order="C")
+    made = moved[tuple(None if axis is None else slice(None) for axis in result.axes)]
+    return made if made.flags.c_contiguous else made.copy()

@@ -1,0 +1,111 @@
+"""device=True: results stay where the backend has them, and a later call takes them without a copy through the host."""
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.backends.fake_cupy import FakeArray, FakeCupy
+from tests.kit.bits import assert_same_bits
+from workbench.backends import registry
+from workbench.backends.cuda import CudaBackend
+from workbench.errors import TraceError
+from workbench.language import while_loop
+
+
+@pytest.fixture
+def gpu(monkeypatch):
+    """The cuda backend on a stand-in for CuPy; its log has each copy between host and device."""
+    fake = FakeCupy()
+    backend, load = CudaBackend(fake, fake.cubins), registry._load
+    monkeypatch.setattr(registry, "_load", lambda row: backend if row.name == "cuda" else load(row))
+    yield fake
+    fake.pool.free_all_blocks()
+
+
+def stepped(x, y, dt):
+    return x + dt * y, y - dt * x, np.sum(x * x)
+
+
+def copies(fake):
+    """How often something went to the device, stayed there and came from it, since the last look."""
+    found = tuple(fake.log.count(way) for way in ("to device", "on device", "to host"))
+    fake.log.clear()
+    return found
+
+
+X = np.linspace(-1, 1, 40)
+
+
+def test_what_is_fed_back_never_sees_the_host(gpu):
+    program = wb.collective(stepped)
+    x, y, energy = program(X, X, 0.25, backend="cuda", device=True)
+    copies(gpu)
+    for _ in range(3):
+        x, y, energy = program(x, y, 0.25, backend="cuda", device=True)
+        assert isinstance(x, FakeArray)
+        assert copies(gpu) == (1, 4, 1)  # the number dt, two arrays in and two out, the number energy
+    expected = (X, X, 0.0)
+    for _ in range(4):
+        expected = program(*expected[:2], 0.25, backend="reference")
+    assert_same_bits(x.get(), expected[0])
+    assert_same_bits(y.get(), expected[1])
+    assert_same_bits(np.asarray(energy), np.asarray(expected[2]))
+    program.close()
+
+
+def test_an_array_that_is_given_twice_is_sent_once(gpu):
+    program = wb.collective(lambda x, y: x * y)
+    program(X, X, backend="cuda", device=True)
+    copies(gpu)
+    product = program(X, X, backend="cuda", device=True)
+    assert copies(gpu) == (1, 2, 0)
+    assert_same_bits(product.get(), X * X)
+    program.close()
+
+
+def test_arrays_of_a_gpu_come_back_to_the_host_unless_asked(gpu):
+    program = wb.collective(lambda x: x[::-1] + 1)
+    first = program(X, backend="cuda", device=True)
+    assert_same_bits(program(first, backend="cuda"), (X[::-1] + 1)[::-1] + 1)
+    program.close()
+
+
+def test_memory_of_the_device_is_flat(gpu):
+    program = wb.collective(stepped)
+    x, y, _ = program(X, X, 0.25, backend="cuda", device=True)
+    held = []
+    for _ in range(20):
+        x, y, _ = program(x, y, 0.25, backend="cuda", device=True)
+        gpu.null.submit(lambda: None)
+        gpu.stream.synchronize()
+        held.append(sum(gpu.allocated.values()))
+    assert max(held[2:]) <= max(held[:2])
+    program.close()
+
+
+def test_machines_of_cells_and_loops_do_the_same(gpu):
+    machine = wb.trace('x = array("x", "n")\nc = param("c", 2.0)\noutput("y", c * x)', name="scaled")
+    first = machine(x=X, backend="cuda", device=True)["y"]
+    copies(gpu)
+    second = machine(x=first, c=3.0, backend="cuda", device=True)["y"]
+    assert copies(gpu) == (1, 2, 0)
+    assert_same_bits(second.get(), 6 * X)
+    halved = wb.collective(lambda x: while_loop(lambda u: np.max(u) > 0.1, lambda u: u / 2, x, at_most=9))
+    once = halved(second, backend="cuda", device=True)
+    assert_same_bits(halved(once, backend="cuda"), 6 * X / 64)
+    halved.close()
+
+
+@pytest.mark.parametrize("backend", ["openmp", "cuda-sim", "reference"])
+def test_elsewhere_they_are_arrays_of_numpy_that_others_read_in_place(backend):
+    program = wb.collective(stepped)
+    x, y, _ = program(X, X, 0.25, backend=backend, device=True)
+    plain = program(X, X, 0.25, backend=backend)
+    assert_same_bits(x, plain[0])
+    assert np.shares_memory(np.from_dlpack(x), x)
+    assert_same_bits(program(x, y, 0.25, backend=backend, device=True)[1], program(*plain[:2], 0.25)[1])
+
+
+def test_device_is_a_keyword_of_the_call():
+    with pytest.raises(TraceError, match="'device' is a keyword of the call"):
+        wb.collective(lambda device: device + 1)

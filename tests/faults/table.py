@@ -23,6 +23,7 @@ u = field("u", boundary={0})
 a = extend(manifest(0.5 * u + 0.25 * u[+1, 0]), {0})
 u.next = a[-1, 0] + 0.5 * a[+1, +1]
 """
+ANGLE = ('{"x": "periodic", "y": analytic(lambda i, j: 0.5 * i)}', '{"x": "periodic", "y": constant(index(0) * 0.5)}')
 RING, WALL = (((_STAGES.format(rule), 2),) for rule in ('"periodic"', "reflect()"))
 
 OF_PASSES = (
@@ -172,6 +173,9 @@ OF_PASSES = (
           "return axis > 0 && tile.box.low[axis] == 0", "return tile.box.low[axis] == 0", f"{GHOSTS}:check", (RING,)),
     Fault("ghost planes are left out", "rolling", "templates",
           "if (home_along<Rules>(shape, 0, i) != piece.low[0]) return;", "return;", f"{GHOSTS}:check", (WALL,)),
+    Fault("values beside a ring may know the index along it", "rolling", "planning.rolling_ghosts",
+          "if not rings.isdisjoint(", "if not set().isdisjoint(",
+          f"{GHOSTS}:test_what_no_buffer_holds_is_filled_in_arrays", ANGLE),
     Fault("what rolls is moved", "rolling", "planning.passes",
           "[read for read in reads if read.node not in rolling]", "reads", f"{ROLLING}:test_what_rolls_is_not_moved"),
     Fault("what is dearer than memory is computed anew", "rolling", "planning.rerolling",

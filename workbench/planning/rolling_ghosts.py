@@ -68,28 +68,32 @@ class RollingGhosts:
         """Whether a buffer has all that the rules need, wherever a block is cut.
 
         A value rule is applied where the ghost cell lies (semantics §4), so at a corner outside of a ring it would see
-        another index than the image does.
+        another index along the ring than the image does. Indices along other axes are the same for both.
         """
         instruction = self.kernel.nodes[node].instruction
         assert isinstance(instruction, Extend)
         rules = [rule for pair in instruction.sides for rule in pair]
         if any(isinstance(rule, Periodic) and rule.sign != 1 for rule in rules):
             return False
-        if any(rings_of(self.kernel, node)) and any(isinstance(rule, VALUE_RULES) for rule in rules):
-            return not self._knows_indices(self.kernel.nodes[node].operands[1:]) and self._is_near(node)
+        if any(isinstance(rule, VALUE_RULES) for rule in rules):
+            rings = {axis for axis, ring in enumerate(rings_of(self.kernel, node)) if ring}
+            if not rings.isdisjoint(self._known_indices(self.kernel.nodes[node].operands[1:])):
+                return False
         return self._is_near(node)
 
     def _is_near(self, node: int) -> bool:
         return self._reach.get(node, 0) <= _LONGEST_REACH
 
-    def _knows_indices(self, nodes: Sequence[int]) -> bool:
+    def _known_indices(self, nodes: Sequence[int]) -> set[int]:
+        """The axes whose index any of these values depends on."""
         waiting, seen = list(nodes), set[int]()
         while waiting:
             index = waiting.pop()
             if index not in seen:
                 seen.add(index)
                 waiting.extend(self.kernel.nodes[index].operands)
-        return any(isinstance(self.kernel.nodes[index].instruction, LoadIndex) for index in seen)
+        found = (self.kernel.nodes[index].instruction for index in seen)
+        return {instruction.axis for instruction in found if isinstance(instruction, LoadIndex)}
 
 
 def rings_of(kernel: Kernel, extend: int) -> tuple[bool, ...]:

@@ -109,6 +109,15 @@ def test_lengths_that_differ_meet_in_the_shortest():
     assert loops(longer, x, y) == (1, 0)
 
 
+def test_the_shortest_length_meets_that_of_another_array():
+    x, y, z = draw(9, 5, 5)
+    program = wb.collective(lambda z, x, y: zip_with(lambda a, b: a - b, x, y) * z)
+    for backend in ("reference", "openmp"):
+        assert_same_bits(program(z, x, y, backend=backend), (x[:5] - y) * z)
+    with pytest.raises(ShapeError, match="the shortest of x along axis 0 and y along axis 0 has 4 elements"):
+        program(z, x, y[:4])
+
+
 def test_replicated_arrays_make_no_array():
     def outer(x, y):
         return replicate(x, y.shape[0], axis=1) * replicate(y, x.shape[0]), fold(add, replicate(x, 3) + 1, axis=0)

@@ -80,11 +80,12 @@ def _shortened(positions: FunctionPositions, operands: Sequence[Operand]) -> lis
         found = {table.length_of(axis) for axis in along if axis is not None}
         if len(found) < 2:
             continue
-        least = table.length(LeastOrigin(tuple(table.origins[number] for number in sorted(found))))
+        origin = LeastOrigin(tuple(table.origins[number] for number in sorted(found)))
+        least = table.axis(table.length(origin))
         for term, axis, own in zip(terms, along, cuts, strict=True):
             if axis is not None:
                 taken = [*term.space.axes, *(target.axis for target in own.values())]
-                own[axis] = Target(positions.free(table.axis(least), taken), table.origins[least])  # type: ignore[arg-type]  # a LeastOrigin
+                own[axis] = Target(positions.free(least, taken), origin)
     made = iter(_along(positions, term, own) for term, own in zip(terms, cuts, strict=True))
     return [next(made) if isinstance(each, Term) and order_of(each) else each for each in operands]
 

@@ -51,6 +51,21 @@ def program():
     return wb.collective(sent)
 
 
+def test_elements_of_other_arrays_are_in_what_is_sent_selected_and_joined():
+    def body(x, y, bins):
+        joined = np.concatenate((x + y[0], bins + y[1], (x[2] + y[2])[None]))
+        return scatter(add, x[:, None] + y[1], (bins, 0 * bins), y), (x + y[0])[x > y[2]], joined
+
+    x, y, bins = np.arange(5.0), np.array([0.5, 2.0, 1.0]), np.array([4, 0, 4])
+    for backend in ("reference", "openmp"):
+        sums, kept, joined = wb.collective(body)(x, y, bins, backend=backend)
+        expected = x + y[1]
+        np.add.at(expected, bins, y)
+        assert_same_bits(sums[:, 0], expected)
+        assert_same_bits(kept, (x + y[0])[x > y[2]])
+        assert_same_bits(joined, np.concatenate((x + y[0], bins + y[1], x[2:3] + y[2])))
+
+
 @pytest.mark.parametrize("n", SIZES)
 def test_bits_are_those_of_one_sender_after_the_other(program, n):
     with np.errstate(over="ignore", invalid="ignore"):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from workbench.errors import TraceError
-from workbench.frontend.axis_table import Origin, SumOrigin
+from workbench.frontend.axis_table import SumOrigin
 from workbench.frontend.neighbours import size_of
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import cast_term, constant, join, spread
@@ -42,7 +42,7 @@ def concatenate(arrays: Sequence[object], axis: object = 0) -> Value:
     if isinstance(axis, bool) or not isinstance(axis, int) or not -ranks[0] <= axis < ranks[0]:
         raise TraceError(f"{text}: axis {axis!r} of {ranks[0]}", advice=f"Give a number from 0 to {ranks[0] - 1}.")
     place = axis % ranks[0]
-    whole = [_without_none(positions, term) for term in terms]
+    whole = [positions.with_own_axes(term) for term in terms]
     type_ = reduce(join, [term.type for term in whole])
     return wrap(_joined(trace, positions, [cast_term(term, type_) for term in whole], place))
 
@@ -88,13 +88,3 @@ def _sent(trace: Trace, made: Term, sent: Term, own: dict[Axis, Axis], begins: T
         return pool.scatter(keeps, made.index, sent.index, indices, None)
 
     return trace.emit(build)
-
-
-def _without_none(positions: FunctionPositions, term: Term) -> Term:
-    """The array with an axis of one element in place of each that None made."""
-    order = list(order_of(term))
-    one = positions.table.axis(positions.table.length(Origin("", 1)))
-    for number, axis in enumerate(order):
-        if axis is None:
-            order[number] = positions.free(one, [*order, *term.space.axes])
-    return spread(term, positions.space([*dict.fromkeys([*order, *term.space.axes])])).in_order(tuple(order))

@@ -59,7 +59,9 @@ def along_own(trace: Trace, term: Term) -> Term:
     if term.order is None or len(own) == term.space.rank:
         return term
     if not own:
-        return trace.emit(lambda pool: pool.reduce("any" if term.type == BOOL else "max", term.index)).in_order(())
+        return trace.emit(lambda pool: pool.reduce("any" if term.type == BOOL else "max", term.index)).in_order(
+            term.order
+        )
     pool, space = trace.pool, Space(tuple(axis for axis in term.space.axes if axis in own))
     indices = {axis: pool.imm(0, I64, space) for axis in term.space.axes}
     indices |= {axis: pool.index(number, space) for number, axis in enumerate(space.axes)}

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from workbench.errors import TraceError
 from workbench.frontend.axis_table import AnyOrigin, AxisTable, Meeting, Origin, View, followed
+from workbench.frontend.places import along_own
 from workbench.frontend.promotion import cast_term, constant, number_type, spread
 from workbench.frontend.renaming import Rename, Target, is_stored, renamed
 from workbench.frontend.trace import Operand, Term, Trace
@@ -220,6 +221,15 @@ class FunctionPositions:
         if len(numbers) > 1 or found is None:
             raise TraceError(f"{what} over the axes {axis!r}", advice="Name one axis, not one made by None.")
         return term.space.axes.index(found)
+
+    def with_own_axes(self, term: Term) -> Term:
+        """The array along its axes by position alone, of which those that None made are axes of one element."""
+        term, order = along_own(self.trace, term), list(order_of(term))
+        one = self.table.axis(self.table.length(Origin("", 1)))
+        for number, axis in enumerate(order):
+            if axis is None:
+                order[number] = self.free(one, order)
+        return spread(term, self.space(order)).in_order(tuple(order))
 
     def apart(self, term: Term, other: Term) -> Term:
         """`other` along axes that the value does not have."""

@@ -39,10 +39,12 @@ def scatter(op: object, defaults: object, indices: object, values: object, where
         raise TraceError(
             f"{text}: the defaults are one number", advice="Give an array: one element for each place of the result."
         )
+    if trace.positions is not None:
+        given = trace.positions.with_own_axes(given)
     operator = _operator(trace, op, given, record)
     parts = [operand(part) for part in (indices if isinstance(indices, tuple | list) else (indices,))]
     axes = given.space.axes if given.order is None else given.order
-    if len(parts) != len(axes) or None in axes:
+    if len(parts) != len(axes):
         raise TraceError(
             f"{text} has {len(parts)} ind{'ices' if len(parts) != 1 else 'ex'} for {len(axes)} axes of the defaults",
             advice="Give one for each axis: scatter(add, image, (rows, columns), 1).",

@@ -111,6 +111,9 @@ class Positions(Protocol):
     def own_axis(self, term: Term, axis: object, what: str) -> int:
         """The number, among the value's axes in the program's order, of the one axis that is named."""
 
+    def with_own_axes(self, term: Term) -> Term:
+        """The array along its axes by position alone, of which those that None made are axes of one element."""
+
     def apart(self, term: Term, other: Term) -> Term:
         """`other` along axes that the value does not have."""
 

@@ -1,0 +1,393 @@
+"""Random functions of arrays, the same for the workbench and for plain NumPy: a seed and a set of words make one.
+
+All values are whole numbers from 0 to 10, so that every result is exact in whatever order it is computed. A value of
+the pool has labels, one an axis: the text of its length, by which a function knows what may meet before it is called.
+"""
+
+import random
+from dataclasses import dataclass
+
+import numpy as np
+
+STEPS, KEPT = 9, 3
+MOST_ELEMENTS = 20_000
+FLOATS, WHOLE = ("f64", "f32"), ("i64", "i32", "i16", "u8")
+NAMED = (np.add, np.maximum, np.minimum)
+RULES = ("outflow", "periodic", "reflect", "mirror")
+
+
+@dataclass(frozen=True)
+class Given:
+    """A value of the pool: `array` is traced or NumPy's."""
+
+    array: object
+    labels: tuple[str, ...]
+    type: str
+
+
+def latest(a, b):
+    """The last one that is not zero; it has an order, and 0 is its identity."""
+    return np.where(b == 0, a, b)
+
+
+def composed(f, g):
+    """The map x -> a * x + b of whole numbers modulo 11 that is first f, then g."""
+    return (f[0] * g[0]) % 11, (f[1] * g[0] + g[1]) % 11
+
+
+def around(a, b):
+    return (a + b) % 11
+
+
+def arguments(seed, n, m):
+    """Arrays (n, m), (n), (m), (m), places in (m), a float and a whole number; their types are drawn too."""
+    draw, types = np.random.default_rng(seed), random.Random(seed)
+    shapes = ((n, m), (n,), (m,), (m,))
+    numbers = {"f64": np.float64, "f32": np.float32, "i64": np.int64, "i32": np.int32, "i16": np.int16, "u8": np.uint8}
+    arrays = [draw.integers(0, 11, shape).astype(numbers[types.choice([*FLOATS, *FLOATS, *WHOLE])]) for shape in shapes]
+    return (*arrays, draw.integers(0, max(m, 1), m), float(draw.integers(1, 6)), int(draw.integers(1, 6)))
+
+
+def random_function(seed, words, sizes):
+    """A function of what `arguments` gives. sizes: of n and m, which decide what may be drawn."""
+
+    def function(a, x, y, z, places, p, q):
+        return Drawn(random.Random(seed), words, dict(zip("nm", sizes, strict=True)), places, (p, q)).results(
+            a, x, y, z
+        )
+
+    return function
+
+
+def kinds_drawn(seed, words, sizes, given):
+    """The names of the steps of a function, for these arguments of NumPy."""
+    *arrays, places, p, q = given
+    drawn = Drawn(random.Random(seed), words, dict(zip("nm", sizes, strict=True)), places, (p, q))
+    drawn.results(*arrays)
+    return drawn.kinds
+
+
+class Drawn:
+    """A function while it runs. Steps are methods `step_NAME(value, axis)`; one that does not fit returns None."""
+
+    def __init__(self, draw, words, sizes, places, params):
+        self.draw, self.words, self.sizes = draw, words, sizes
+        self.places, self.params = places, params
+        self.pool, self.kinds = [], []
+
+    def results(self, a, x, y, z):
+        named = ((a, ("n", "m")), (x, ("n",)), (y, ("m",)), (z, ("m",)))
+        self.pool = [Given(array, labels, type_name(array)) for array, labels in named]
+        while len(self.kinds) < STEPS:
+            value = self.draw.choice([each for each in self.pool if each.labels])
+            kind = self.draw.choice(KINDS)
+            made = getattr(self, f"step_{kind}")(value, self.draw.randrange(len(value.labels)))
+            if made is not None:
+                self.kinds.append(kind)
+                self.pool.append(made)
+        kept = tuple(each.array for each in self.pool[-KEPT:])
+        vectors = [each for each in self.pool if len(each.labels) == 1]
+        one = self.draw.choice(vectors)
+        return *kept, self.words.compress(one.array, one.array > 3)
+
+    # ---- what steps are made of
+
+    def made(self, array, labels, type_):
+        """A value below 11 in this type, if it is not too large."""
+        if np.prod([self.sizes[each] for each in labels], dtype=float) > MOST_ELEMENTS:
+            return None
+        return Given(self.words.astype(array % 11, type_), tuple(labels), type_)
+
+    def like(self, value, array):
+        return self.made(array, value.labels, value.type)
+
+    def other(self, labels, type_):
+        """Another value of these labels, in this type."""
+        found = self.draw.choice([each for each in self.pool if each.labels == labels])
+        return self.words.astype(found.array, type_)
+
+    def length(self, label, size):
+        """A label for a new length."""
+        self.sizes[label] = size
+        return label
+
+    def without(self, value, axis):
+        return value.labels[:axis] + value.labels[axis + 1 :]
+
+    def replaced(self, value, axis, label):
+        return (*value.labels[:axis], label, *value.labels[axis + 1 :])
+
+    def at(self, axis, part):
+        return (*(slice(None),) * axis, part)
+
+    def size(self, value, axis):
+        return self.sizes[value.labels[axis]]
+
+    def start(self):
+        return self.draw.choice([None, 0, 2, 7])
+
+    def record(self, value):
+        """Two arrays of whole numbers."""
+        whole = self.words.astype(value.array, "i64")
+        return whole, (whole * 3 + 1) % 11
+
+    # ---- each element for itself
+
+    def step_meet(self, value, axis):
+        other = self.other(self.draw.choice([value.labels, ()]) if self.has_numbers() else value.labels, value.type)
+        return self.like(value, value.array * other + self.draw.choice([1, other]))
+
+    def has_numbers(self):
+        return any(not each.labels for each in self.pool)
+
+    def step_param(self, value, axis):
+        return self.like(value, value.array * self.params[value.type not in FLOATS] + 1)
+
+    def step_choose(self, value, axis):
+        a, b = value.array, self.other(value.labels, value.type)
+        return self.like(value, np.where(a > b, a - b, np.maximum(b, 3)))
+
+    def step_cast(self, value, axis):
+        return self.made(value.array, value.labels, self.draw.choice([*FLOATS, *WHOLE]))
+
+    def step_iterate(self, value, axis):
+        other, most = self.other(value.labels, value.type), self.draw.randrange(6)
+        body, goes = lambda v, w: ((2 * v + w) % 11, w), lambda v, w: v < 7
+        while_ = self.draw.choice([goes, None])
+        return self.like(value, self.words.iterate(body, while_=while_, start=(value.array, other), at_most=most)[0])
+
+    def step_repeat(self, value, axis):
+        return self.like(value, self.words.repeat(3, lambda v: (v * v + 2) % 11, value.array))
+
+    def step_keep(self, value, axis):
+        made = self.like(value, 2 * value.array + 1)
+        return made and Given(self.words.compute(made.array), made.labels, made.type)
+
+    def step_generate(self, value, axis):
+        shape = tuple(value.array.shape)
+        made = self.words.generate(shape, lambda i, *rest: (i * 7 + sum(rest) * 3) % 11)
+        return self.made(made, value.labels, "i64")
+
+    # ---- axes
+
+    def step_outer(self, value, axis):
+        if len(value.labels) > 1:
+            return None
+        one = self.draw.choice([each for each in self.pool if len(each.labels) == 1])
+        other = self.words.astype(one.array, value.type)
+        return self.made(value.array[:, None] + 2 * other[None, :], value.labels + one.labels, value.type)
+
+    def step_turn(self, value, axis):
+        if len(value.labels) > 1:
+            return self.made(value.array.T, value.labels[::-1], value.type)
+        return self.like(value, value.array[::-1])
+
+    def step_slice(self, value, axis):
+        cut = self.draw.choice(
+            [(1, None, 1), (None, -1, 1), (None, None, 2), (None, None, -1), (-3, None, 1), (4, 1, -2)]
+        )
+        part = slice(*cut)
+        label = self.length(f"{value.labels[axis]}{cut}", len(range(*part.indices(self.size(value, axis)))))
+        return self.made(value.array[self.at(axis, part)] + 1, self.replaced(value, axis, label), value.type)
+
+    def step_differ(self, value, axis):
+        label = self.length(f"{value.labels[axis]}-1", max(self.size(value, axis) - 1, 0))
+        after, before = (value.array[self.at(axis, part)] for part in (slice(1, None), slice(None, -1)))
+        return self.made(after + 3 * before, self.replaced(value, axis, label), value.type)
+
+    def step_element(self, value, axis):
+        if not self.size(value, axis):
+            return None
+        place = self.draw.choice([0, -1, self.size(value, axis) // 2])
+        return self.made(value.array[self.at(axis, place)], self.without(value, axis), value.type)
+
+    def step_flatten(self, value, axis):
+        """Backwards through all elements, row by row."""
+        return self.like(value, value.array.reshape(-1)[::-1].reshape(value.array.shape))
+
+    def step_ravel(self, value, axis):
+        label = self.length("*".join(value.labels), int(np.prod([self.sizes[each] for each in value.labels])))
+        return self.made(value.array.reshape(-1), (label,), value.type)
+
+    def step_replicate(self, value, axis):
+        count = self.draw.choice([1, 2])
+        labels = (*value.labels[:axis], self.length(str(count), count), *value.labels[axis:])
+        return self.made(self.words.replicate(value.array, count, axis), labels, value.type)
+
+    def step_concatenate(self, value, axis):
+        fits = [each for each in self.pool if len(each.labels) == len(value.labels)]
+        other = self.draw.choice([each for each in fits if self.without(each, axis) == self.without(value, axis)])
+        label = self.length(
+            f"{value.labels[axis]}+{other.labels[axis]}", self.size(value, axis) + self.size(other, axis)
+        )
+        made = np.concatenate((value.array, self.words.astype(other.array, value.type)), axis)
+        return self.made(made, self.replaced(value, axis, label), value.type)
+
+    def step_zip(self, value, axis):
+        other = self.draw.choice([each for each in self.pool if len(each.labels) == len(value.labels)])
+        pairs = list(zip(value.labels, other.labels, strict=True))
+        labels = [a if a == b else self.length(f"min({a},{b})", min(self.sizes[a], self.sizes[b])) for a, b in pairs]
+        given = value.array, self.words.astype(other.array, value.type)
+        return self.made(self.words.zip_with(lambda u, v: 3 * u + v, *given), labels, value.type)
+
+    def step_window(self, value, axis):
+        offsets = tuple(self.draw.choice([-2, -1, 0, 1, 3]) for _ in value.labels)
+        rules = tuple(self.draw.choice([*RULES, self.words.constant(4)]) for _ in value.labels)
+        return self.like(value, self.words.windows(lambda w: w[offsets] + 1, value.array, boundary=rules))
+
+    def step_gather(self, value, axis):
+        if value.labels[axis] != "m":
+            return None
+        return self.like(value, value.array[self.at(axis, self.places)] + 1)
+
+    # ---- folds and scans
+
+    def axes(self, value):
+        """One axis, or several."""
+        chosen = self.draw.sample(range(len(value.labels)), self.draw.randint(1, len(value.labels)))
+        return tuple(chosen), tuple(each for k, each in enumerate(value.labels) if k not in chosen)
+
+    def step_sum(self, value, axis):
+        axes, left = self.axes(value)
+        return self.made(np.sum(value.array, axis=axes), left, value.type)
+
+    def step_spread(self, value, axis):
+        """An array and its sums, whose axis stays with one element."""
+        sums = self.words.astype(np.sum(value.array, axis=axis, keepdims=True) % 11, value.type)
+        return self.like(value, value.array * 2 + sums)
+
+    def step_fold(self, value, axis):
+        axes, left = self.axes(value)
+        start = 0 if self.draw.random() < 0.5 else self.draw.randrange(11)
+        op = self.draw.choice((np.add, np.maximum))
+        made = self.words.fold(op, value.array, axes, start)
+        return self.made(made, left, value.type)
+
+    def step_fold_products(self, value, axis):
+        whole = self.words.astype(np.where(value.array == 4, 0, 1), value.type)
+        return self.made(self.words.fold(np.multiply, whole, axis), self.without(value, axis), value.type)
+
+    def step_fold_function(self, value, axis):
+        made = self.words.fold(latest, value.array, axis, self.start(), identity=0)
+        return self.made(made, self.without(value, axis), value.type)
+
+    def step_fold_in_any_order(self, value, axis):
+        axes, left = self.axes(value)
+        return self.made(self.words.fold(around, value.array, axes, identity=0, commutative=True), left, value.type)
+
+    def step_fold_record(self, value, axis):
+        start = self.draw.choice([None, (2, 5)])
+        _, made = self.words.fold(composed, self.record(value), axis, start, identity=(1, 0))
+        return self.made(made, self.without(value, axis), "i64")
+
+    def step_scan(self, value, axis):
+        op, reverse, exclusive = self.draw.choice(NAMED), self.draw.random() < 0.4, self.draw.random() < 0.4
+        start = 3 if exclusive and op is not np.add else self.start()  # else the first one is the largest number
+        return self.scanned(op, value, value.array, axis, start, None, reverse, exclusive)
+
+    def step_scan_function(self, value, axis):
+        flags = self.draw.random() < 0.5, self.draw.random() < 0.5
+        return self.scanned(latest, value, value.array, axis, self.start(), 0, *flags)
+
+    def step_scan_record(self, value, axis):
+        flags, start = (self.draw.random() < 0.5, self.draw.random() < 0.5), self.draw.choice([None, (2, 5)])
+        return self.scanned(composed, value, self.record(value), axis, start, (1, 0), *flags)
+
+    def scanned(self, op, value, given, axis, start, identity, reverse, exclusive):
+        """The scan, or what all its elements combine to."""
+        options = {"reverse": reverse, "exclusive": exclusive, "start": start, "identity": identity}
+        total = self.draw.choice([None, "elements", "total"])
+        made = self.words.scan(op, given, axis, **options, total=total is not None)
+        if total is not None:
+            made = made[total == "total"]
+        made = made[1] if isinstance(given, tuple) else made
+        type_ = "i64" if isinstance(given, tuple) else value.type
+        return self.made(made, self.without(value, axis) if total == "total" else value.labels, type_)
+
+    def step_cumulative(self, value, axis):
+        return self.like(value, np.cumsum(value.array, axis=axis))
+
+    def step_product(self, value, axis):
+        fits = [each for each in self.pool if 1 <= len(each.labels) <= 2 and each.labels[0] == value.labels[-1]]
+        if len(value.labels) > 2 or not fits:
+            return None
+        other = self.draw.choice(fits)
+        made = self.words.astype(value.array, "f64") @ self.words.astype(other.array, "f64")
+        return self.made(made, value.labels[:-1] + other.labels[1:], value.type)
+
+    def step_record(self, value, axis):
+        """Of pairs the second one where the first one is the largest, the first of several."""
+
+        def larger(a, b):
+            return np.where(a[0] >= b[0], a[0], b[0]), np.where(a[0] >= b[0], a[1], b[1])
+
+        pair = self.words.astype(value.array, "i64"), self.words.astype(value.array * 3 % 7, "i32")
+        _, made = self.words.fold(larger, pair, axis, identity=(-1, 0))
+        return self.made(made, self.without(value, axis), "i32")
+
+    # ---- what moves elements to places that depend on others
+
+    def step_scatter(self, value, axis):
+        if value.labels != ("m",):
+            return None
+        op = self.draw.choice([np.add, np.maximum, None, lambda new, old: (2 * new + old) % 11])
+        where = self.draw.choice([None, self.other(("m",), "i64") > 4])
+        sent = self.other(("m",), value.type)
+        return self.like(value, self.words.scatter(op, value.array, self.places, sent, where))
+
+    def step_scatter_rows(self, value, axis):
+        """To elements of a matrix, of which some lie outside and are not sent."""
+        if len(value.labels) != 2 or value.labels[1] != "m":
+            return None
+        rows, sent = self.other(("m",), "i64"), self.other(("m",), value.type)
+        where = rows < value.array.shape[0]
+        return self.like(value, self.words.scatter(np.maximum, value.array, (rows, self.places), sent, where))
+
+    def step_sort(self, value, axis):
+        """An array, sorted by the low bits of another one."""
+        if len(value.labels) != 1:
+            return None
+        keys = self.words.ranks(self.other(value.labels, "i64"), bits=self.draw.choice([1, 2, 4]))
+        return self.like(value, self.words.scatter(None, 0 * value.array, keys, value.array))
+
+    def step_segments(self, value, axis):
+        """Segments of as many elements as there are places of each number, of which some are empty."""
+        if value.labels[-1] != "m":
+            return None
+        lengths = self.words.scatter(np.add, 0 * self.places, self.places, 1)
+        op, identity = self.draw.choice([(np.add, None), (latest, 0)])
+        made = self.words.fold_segments(op, value.array, lengths, self.start(), identity=identity)
+        return self.like(value, made)
+
+    def step_scan_segments(self, value, axis):
+        if value.labels[-1] != "m":
+            return None
+        lengths = self.words.scatter(np.add, 0 * self.places, self.places, 1)
+        flags = {"reverse": self.draw.random() < 0.5, "exclusive": self.draw.random() < 0.5}
+        op, identity = self.draw.choice([(np.add, None), (latest, 0)])
+        made = self.words.scan_segments(op, value.array, lengths, start=self.start(), identity=identity, **flags)
+        return self.like(value, made)
+
+    def step_loop(self, value, axis):
+        """A few turns over the whole array, as long as something in it is large."""
+        most, back = self.draw.randrange(4), self.at(axis, slice(None, None, -1))
+
+        def body(now, k):
+            return (now * 2 + now[back]) % 11, k + 1
+
+        def goes(now, k):
+            return (k < most) & np.any(now > 7)
+
+        return self.like(value, self.words.while_loop(goes, body, (value.array, 0), at_most=9)[0])
+
+
+def type_name(array):
+    """The storage type of an array, traced or NumPy's."""
+    if not isinstance(array, np.ndarray):
+        return str(array.dtype)
+    kind = {"f": "f", "i": "i", "u": "u"}[array.dtype.kind]
+    return f"{kind}{8 * array.dtype.itemsize}"
+
+
+KINDS = tuple(sorted(name.removeprefix("step_") for name in vars(Drawn) if name.startswith("step_")))
+"""The names of all steps."""

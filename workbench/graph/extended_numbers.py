@@ -155,11 +155,14 @@ def _object(value: object) -> Array:
 def join(hi: Array, lo: Array) -> np.ndarray[Any, np.dtype[np.void]]:
     """Return hi + lo as pairs; parts that overlap are normalised, an infinite or NaN hi has lo = 0.0."""
     hi, lo = np.broadcast_arrays(np.asarray(hi, np.float64), np.asarray(lo, np.float64))
-    zeros = np.zeros(hi.shape)
     result = np.empty(hi.shape, DD_DTYPE)
-    found = apply(sequences()["add"], (hi, zeros, lo, zeros))
-    for part, given, made in zip(("hi", "lo"), (hi, lo), found, strict=True):
-        result[part] = np.where(hi == hi + lo, given, made)  # normal pairs keep their bits, signs of zeros too
+    result["hi"], result["lo"] = hi, lo
+    with np.errstate(all="ignore"):
+        overlaps = np.asarray(hi != hi + lo)  # the others keep their bits, signs of zeros too
+    if overlaps.any():  # the sequence is two hundred times as slow as a copy
+        zeros = np.zeros(np.count_nonzero(overlaps))
+        found = apply(sequences()["add"], (hi[overlaps], zeros, lo[overlaps], zeros))
+        result["hi"][overlaps], result["lo"][overlaps] = found
     result["lo"][~np.isfinite(result["hi"])] = 0.0
     return result
 

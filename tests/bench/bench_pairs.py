@@ -1,7 +1,9 @@
 """Speed of sums over pairs: python -m tests.bench.bench_pairs [gravity | ladder | integral ...] [--rounds N].
 
 gravity: 16,384 bodies, one thread, processor time, in turn with Numba where that is installed: with fastmath, and with
-IEEE square root and division as the cell has them. ladder: the same sums as one step of
+IEEE square root and division as the cell has them; and with a loop by hand (hand_pairs.cpp) where the processor has
+AVX-512. chain: products and sums of dd one after the other, in turn with one by hand and with NumPy's longdouble, which
+has 64 bits. ladder: the same sums as one step of
 unrolling after the other, from one target and one source a turn to several of both, as ratios of the first.
 integral: the Feynman loop integral in f64 and dd, Gflop/s by the
 28 operations a point that its literature counts. hermite: a step in f64, mixed types and dd, with the error of the
@@ -10,15 +12,21 @@ innermost loop, for which NVRTC must be installed. Figures are the best of the r
 """
 
 import argparse
+import ctypes
 import re
+import subprocess
+import tempfile
 import time
+from functools import cache
 from importlib.util import find_spec
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 
 import workbench as wb
 from workbench.backends.device_text import compile_for_device
+from workbench.backends.toolchain import find_toolchain
 from workbench.pipeline import render
 from workbench.programs import hermite, loop_integral
 from workbench.run.progress import silent
@@ -34,7 +42,15 @@ ax += af * dx
 ay += af * dy
 az += af * dz
 """
+CHAIN = """
+x, a = arrays("x a", "n", dtype="dd")
+y = x
+for _ in range({links}):
+    y = y * a + x
+output("y", y)
+"""
 BODIES = 16384
+ELEMENTS, LINKS = 1 << 16, 16
 LADDER = 4096
 DEVICE_RUNGS = [(1, 1), (4, 1), (4, 4), (8, 1)]
 RUNGS = [(lanes, sources) for lanes in (1, 4, 8, 16, 64) for sources in (1, 2, 4)]
@@ -82,6 +98,34 @@ def numba_gravity(given, fastmath):
     return lambda: attract(*arrays, found, arrays[0].dtype.type(1e-3))
 
 
+@cache
+def by_hand():
+    """The functions of hand_pairs.cpp, compiled as kernels are; None where the processor has no AVX-512."""
+    tools = find_toolchain()
+    asked = subprocess.run(
+        [*tools.command, *tools.flags, "-dM", "-E", "-x", "c++", "/dev/null"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    if "__AVX512F__" not in asked.stdout:
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        library = Path(folder, "hand.so")
+        source = Path(__file__).with_name("hand_pairs.cpp")
+        subprocess.run([*tools.command, source, *tools.flags, "-fvisibility=default", "-o", library], check=True)
+        return ctypes.CDLL(str(library))
+
+
+def hand_gravity(given, dtype):
+    """The loop by hand on these arrays, and where it leaves what it finds."""
+    found = np.zeros((3, BODIES), given["x"].dtype)
+    pointers = [ctypes.c_void_p(given[name].ctypes.data) for name in "xyzm"]
+    function = getattr(by_hand(), f"gravity_{dtype}")
+    last = ctypes.c_void_p(found.ctypes.data), ctypes.c_double(1e-3)
+    return lambda: function(ctypes.c_long(BODIES), *pointers, *last), found
+
+
 def gravity(rounds):
     """Ginteractions a second."""
     for dtype in ("f32", "f64"):
@@ -93,8 +137,40 @@ def gravity(rounds):
         if find_spec("numba"):
             contenders["Numba fastmath"] = numba_gravity(given, True)
             contenders["Numba IEEE"] = numba_gravity(given, False)
+        if by_hand() is not None:
+            contenders["by hand"], found = hand_gravity(given, dtype)
+            contenders["by hand"]()
+            ours = contenders["rsqrt"]()
+            np.testing.assert_allclose(found[0], ours["ax"], rtol=1e-3, atol=1e-4 if dtype == "f32" else 1e-12)
         for name, seconds in best(contenders, rounds).items():
             print(f"gravity {dtype} {name:15} {BODIES**2 / seconds / 1e9:6.2f} Ginteractions/s")
+
+
+def chain(rounds):
+    """Millions of products and sums a second, of 65,536 elements: each is one product and one sum."""
+    draw = np.random.default_rng(1)
+    high = {"x": draw.uniform(1, 2, ELEMENTS), "a": draw.uniform(0.1, 0.9, ELEMENTS)}
+    given = {name: np.array([(h, 1e-17 * h) for h in values], "f8,f8") for name, values in high.items()}
+    given = {name: values.view([("hi", "f8"), ("lo", "f8")]) for name, values in given.items()}
+    long = {name: values["hi"].astype(np.longdouble) + values["lo"] for name, values in given.items()}
+    machine, found = wb.trace(CHAIN.format(links=LINKS), name="chain"), np.empty(ELEMENTS, given["x"].dtype)
+
+    def in_numpy():
+        y = long["x"].copy()
+        for _ in range(LINKS):
+            np.multiply(y, long["a"], out=y)
+            np.add(y, long["x"], out=y)
+        return y
+
+    contenders = {"dd": lambda: machine(**given, backend="openmp", threads=1), "NumPy longdouble": in_numpy}
+    if by_hand() is not None:
+        pointers = [ctypes.c_void_p(each.ctypes.data) for each in (given["x"], given["a"], found)]
+        contenders["by hand"] = lambda: by_hand().chain(ctypes.c_long(ELEMENTS), ctypes.c_long(LINKS), *pointers)
+        contenders["by hand"]()
+        ours = contenders["dd"]()["y"]
+        np.testing.assert_allclose(found["hi"] - ours["hi"] + (found["lo"] - ours["lo"]), 0, atol=1e-30)
+    for name, seconds in best(contenders, rounds).items():
+        print(f"chain {name:16} {ELEMENTS * LINKS / seconds / 1e6:8.1f} million products and sums a second")
 
 
 def ladder(rounds):
@@ -189,7 +265,14 @@ def device(rounds):
         )
 
 
-TABLES = {"gravity": gravity, "ladder": ladder, "integral": integral, "hermite": mixed_hermite, "device": device}
+TABLES = {
+    "gravity": gravity,
+    "chain": chain,
+    "ladder": ladder,
+    "integral": integral,
+    "hermite": mixed_hermite,
+    "device": device,
+}
 
 
 def main():

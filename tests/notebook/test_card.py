@@ -100,7 +100,7 @@ def test_halo_bytes_are_those_of_the_fills_at_the_extents_of_the_card():
     # 2 rows above and 1 below, 1 column to the right, with its corners, 4 bytes each
     assert card.kernels[0].halo_bytes == 4 * ((2 + 100 + 1) * (10 + 1) - 100 * 10)
     assert "ghost cells recomputed: none, filled: 532 bytes a step" in " ".join(card_text(card).split())
-    assert "532 bytes a step" in card_html(card)
+    assert "532\N{NO-BREAK SPACE}bytes a step" in card_html(card)
     assert "filled: none" in " ".join(card_text(summary(machine(HELLO))).split())
     large = summary(walls, extents=(1024, 1024))
     assert large.kernels[0].halo_bytes > card.kernels[0].halo_bytes

@@ -70,6 +70,15 @@ def test_the_card_of_a_called_machine_speaks_of_no_cells_and_steps(name, counted
         assert not re.search(r"\b((?<!next )cells?|steps?|halo|fields?|D machine)\b", text)
 
 
+def test_a_number_of_the_card_and_its_unit_stay_in_one_line():
+    wishes = Wishes("made", None, "f64", None, "openmp", None)
+    _, card = define(CELLS["arrays"], wishes, first_line=1, namespace={}, previous=None)
+    values = re.findall('<div class="swb-value">([^<]*)</div>', card_html(card))
+    assert re.fullmatch("[\\d.]+\N{NO-BREAK SPACE}[kMG]?elements/s", values[0])
+    assert len(values) == 5
+    assert not [value for value in values if " " in value]
+
+
 def test_figures_are_of_whole_calls_where_no_value_has_all_axes():
     """A loop over entries and one over rows have no common element of which bytes could be told."""
     wishes = Wishes("smvm", None, "f64", None, "openmp", None)

@@ -64,6 +64,7 @@ def _tiles(card: CardSummary) -> str:
 
 
 def _tile(what: str, value: str, note: str) -> str:
+    value = value.replace(" ", "\N{NO-BREAK SPACE}", 1)  # a number and its unit stay in one line
     return (
         f'<div class="swb-tile"><div class="swb-label">{escape(what)}</div>'
         f'<div class="swb-value">{escape(value)}</div><div class="swb-label">{escape(note)}</div></div>'

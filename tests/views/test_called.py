@@ -5,13 +5,18 @@ import re
 import pytest
 
 import workbench as wb
+from workbench.backends.launch_trace import trace_plan
 from workbench.notebook.card_html import card_html
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import Wishes, define
 from workbench.planning.cost import ESTIMATE
+from workbench.views.drawing.shapes import Label
+from workbench.views.graph.marks import INSTRUCTIONS
 from workbench.views.graph.summary import describe_graph, plan_line, summarise_graph
 from workbench.views.graph.words import details_text
-from workbench.views.launch.summary import describe_launch, summarise_launch
+from workbench.views.launch.drawing import draw_launch
+from workbench.views.launch.figure import _CellsFigure
+from workbench.views.launch.summary import Findings, describe_launch, summarise_launch
 from workbench.views.plan.messages import caption_of, columns_of, notes_of
 from workbench.views.plan.summary import describe_plan, summarise_plan
 
@@ -128,3 +133,30 @@ def test_graph_and_launches_of_a_called_machine_speak_of_no_cells(name, backend)
     told += [details_text(node, graph.cell) for node in graph.nodes]
     assert not re.search(r"\bcells?\b(?! lines?)", "\n".join(told))
     assert {"pairs": "64 x 64 pairs", "arrays": "64 x 64 elements"}[name] in told[1]
+
+
+@pytest.mark.parametrize(
+    ("cell", "place"),
+    [
+        ('A, B = array("A", "rows", "columns"), array("B", "rows", "columns")\noutput("C", A + B)', "element"),
+        ('u = field("u", boundary="periodic")\nu.next = u - u[+1, 0]', "cell"),
+    ],
+)
+def test_pictures_of_launches_name_elements_where_there_are_no_cells(cell, place):
+    plan = wb.trace(cell, name="made").plan("cuda")
+    traces = trace_plan(plan, (4, 4))
+    found = Findings(traces=traces, trace_extents=(4, 4))
+    options = {"extents": (4, 4), "backend": "cuda", "findings": found}
+    summary = summarise_launch(plan, shown=traces[-1].kernel, **options)
+    assert summary.trace is not None
+    told = [shape.text for shape in draw_launch(summary).shapes if isinstance(shape, Label)]
+    figure = _CellsFigure()
+    figure.show(summary.trace, summary.terms)
+    told += [figure.plot.title.text, figure.plot.xaxis.axis_label, str(figure._hover.tooltips)]
+    assert f"which {place}" in told[-3]
+    assert any(f"which block stores to which {place}" in words for words in told)
+    assert bool(re.search(r"\bcells?\b", "\n".join(told))) == (place == "cell")
+
+
+def test_what_instructions_do_is_said_without_cells():
+    assert [kind for kind, words in INSTRUCTIONS.items() if re.search(r"\bcells?\b", words)] == ["Extend"]

@@ -63,6 +63,11 @@ class Terms:
     whole: bool = False
 
     @property
+    def place(self) -> str:
+        """One place of an array, which is stored to by one thread: a "cell" of a grid, else an "element"."""
+        return "cell" if self.cells == "cells" else "element"
+
+    @property
     def each(self) -> str:
         """One of them in one march: "a cell and step"; there is one call only."""
         if self.whole:

@@ -268,7 +268,7 @@ def test_every_instruction_and_storage_has_its_mark():
 def test_picture_holds_names_and_key():
     summary = summary_of(WAVE)
     svg = to_svg(draw_graph(summary, lay_out_graph(summary)))
-    for words in (">u1<", ">energy.next<", "Manifest, forced", "read beside the cell", "3 sub-kernels"):
+    for words in (">u1<", ">energy.next<", "Manifest, forced", "read at a neighbour", "3 sub-kernels"):
         assert words in svg
 
 

@@ -256,7 +256,7 @@ def describe_graph(summary: GraphSummary) -> str:
             kept.setdefault(node.rolling, []).append(node.label)
     lines += [f"{text}: {_listed(labels)}" for text, labels in kept.items()]
     for group in summary.groups:
-        halo = f", {group.outside} cells outside" if group.outside else ""
+        halo = f", {group.outside} {summary.cell.partition(' ')[2]}s outside" if group.outside else ""
         loads = f"{group.loads:g} load{'' if group.loads == 1 else 's'}"
         cost = f"{group.bytes_moved:g} bytes, {group.flops:g} flops, {loads} {summary.cell}"
         lines.append(f"sub-kernel {group.ref.name} makes {group.label}: {cost}{halo}")

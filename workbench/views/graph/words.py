@@ -25,7 +25,7 @@ def details_text(node: GraphNode, cell: str = "a cell") -> str:
     if len(node.subkernels) > 1:
         parts.append(f"in {len(node.subkernels)} sub-kernels")
     if node.outside:
-        parts.append(f"needed {node.outside} cells outside the domain")
+        parts.append(f"needed {node.outside} {cell.partition(' ')[2]}s outside the domain")
     if node.sync_before or node.sync_after:
         sides = [side for side, there in (("before", node.sync_before), ("after", node.sync_after)) if there]
         parts.append(f"barrier {' and '.join(sides)} it")

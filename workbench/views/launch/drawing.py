@@ -9,6 +9,7 @@ import numpy as np
 
 from workbench.backends.launch_trace import LaunchTrace
 from workbench.backends.occupancy import WARP
+from workbench.run.calling import Terms
 from workbench.views.drawing.shapes import Disc, Drawing, Label, Line, Shape, rectangle
 from workbench.views.graph.layout import shortened
 from workbench.views.launch.summary import Curve, LaunchSummary, describe_launch
@@ -40,7 +41,7 @@ def draw_launch(summary: LaunchSummary) -> Drawing:
         shapes += _bars(summary, top)
         top += _BAR * (len(summary.rows) + 1)
     if summary.trace is not None:
-        drawn, height = _cells(summary.trace, 12, top)
+        drawn, height = _cells(summary.trace, summary.terms, 12, top)
         shapes += drawn
         top += height
     lines = [part for line in describe_launch(summary).splitlines() for part in _wrapped(line)]
@@ -114,15 +115,14 @@ def owner_colour(thread: int, block_threads: int) -> str:
     return "#" + "".join(f"{(part + 2 * 255) // 3:02x}" for part in parts)
 
 
-def _cells(trace: LaunchTrace, left: float, top: float) -> tuple[list[Shape], float]:
+def _cells(trace: LaunchTrace, terms: Terms, left: float, top: float) -> tuple[list[Shape], float]:
     plane, cuts = plane_of(trace)
     rows, columns = plane.shape
     size = min(20.0, (WIDTH - 80) / columns)
     x0, y0 = left + 24, top + 26
     where = f", through {cuts}" if cuts else ""
-    title = (
-        f"{trace.kernel}: which block stores to which cell{where}; the thread of the ringed cell reads the dotted ones"
-    )
+    title = f"{trace.kernel}: which block stores to which {terms.place}{where}"
+    title += "; the thread of the ringed one reads the dotted ones"
     shapes: list[Shape] = [Label((left, top + 10), title, INK, 12)]
     for row in range(rows):
         for column in range(columns):
@@ -135,7 +135,6 @@ def _cells(trace: LaunchTrace, left: float, top: float) -> tuple[list[Shape], fl
     ring = ((x, y), (x + size, y), (x + size, y + size), (x, y + size), (x, y))
     shapes.append(Line(ring, POINT, 2.5))
     height = rows * size + 40
-    shapes.append(
-        Label((x0, y0 + rows * size + 8), "cells of a row lie side by side in memory; light and dark: warps", PALE, 11)
-    )
+    words = f"{terms.place}s of a row lie side by side in memory; light and dark: warps"
+    shapes.append(Label((x0, y0 + rows * size + 8), words, PALE, 11))
     return shapes, height

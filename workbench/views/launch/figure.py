@@ -19,6 +19,7 @@ from bokeh.plotting import figure
 from workbench.backends.launch_trace import LaunchTrace
 from workbench.backends.occupancy import WARP
 from workbench.graph.spaces import axis_name
+from workbench.run.calling import Terms
 from workbench.run.progress import in_digits
 from workbench.views.graph.layout import shortened
 from workbench.views.launch.drawing import LINE, POINT, footprint, owner_colour, plane_of
@@ -49,7 +50,7 @@ class LaunchFigure:
         for number, each in enumerate(self._curves):
             each.show(summary.curves[number] if summary.curves else None)
         self._launches.show(summary)
-        self._cells.show(summary.trace)
+        self._cells.show(summary.trace, summary.terms)
         self._accesses.show(summary.trace)
 
 
@@ -144,7 +145,7 @@ def _thousands() -> CustomJSTickFormatter:
 
 
 class _CellsFigure:
-    """Which thread stored to which cell of a small grid."""
+    """Which thread stored to which cell of a small grid, or to which element of small arrays."""
 
     def __init__(self) -> None:
         empty: dict[str, list[object]] = {name: [] for name in ("x", "y", "colour", "block", "warp", "lane", "thread")}
@@ -163,10 +164,10 @@ class _CellsFigure:
         cells = self.plot.rect("x", "y", 0.94, 0.94, source=self._cells, color="colour", line_color=None)
         self.plot.scatter("x", "y", source=self._reads, size=6, color="#222222")
         self.plot.rect("x", "y", 0.94, 0.94, source=self._probed, fill_color=None, line_color=POINT, line_width=3)
-        about = [("cell", "@y, @x"), ("block", "@block"), ("warp, lane", "@warp, @lane"), ("thread", "@thread")]
-        self.plot.add_tools(HoverTool(renderers=[cells], tooltips=about))
+        self._hover = HoverTool(renderers=[cells])
+        self.plot.add_tools(self._hover)
 
-    def show(self, trace: LaunchTrace | None) -> None:
+    def show(self, trace: LaunchTrace | None, terms: Terms) -> None:
         self.plot.visible = trace is not None
         if trace is None:
             return
@@ -189,9 +190,13 @@ class _CellsFigure:
         self._probed.data = {"x": [column], "y": [row]}
         axes = trace.thread_of.ndim
         where = f", through {cuts}" if cuts else ""
-        self.plot.title.text = f"Who stores to which cell{where}"
-        self.plot.xaxis.axis_label = f"{axis_name(axes - 1)} (cells): side by side in memory"
-        self.plot.yaxis.axis_label = f"{axis_name(axes - 2)} (cells)" if axes > 1 else ""
+        self.plot.title.text = f"Who stores to which {terms.place}{where}"
+        grid, others = terms.place == "cell", f"{terms.place}s"
+        self.plot.xaxis.axis_label = f"{axis_name(axes - 1)} (cells): side by side in memory" if grid else others
+        self.plot.yaxis.axis_label = "" if axes < 2 else f"{axis_name(axes - 2)} (cells)" if grid else "rows"
+        at = "@y, @x" if axes > 1 else "@x"
+        about = [(terms.place, at), ("block", "@block"), ("warp, lane", "@warp, @lane"), ("thread", "@thread")]
+        self._hover.tooltips = about
 
 
 class _AccessesFigure(_BarsFigure):

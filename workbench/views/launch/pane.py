@@ -22,7 +22,7 @@ TOOLS = (
     Tool("grid", "blocks", "Blocks of a CUDA grid", "choice"),
     Tool("lanes", "side by side", "Results that a thread's vectors hold side by side in a fold", "choice"),
     Tool("targets", "results a thread", "Results of a fold that one thread of a device makes", "choice"),
-    Tool("sources", "cells a turn", "Cells that a turn of the loop of a fold adds", "choice"),
+    Tool("sources", "terms a turn", "Terms that a turn of the loop of a fold adds", "choice"),
     Tool("device", "device", "The device whose occupancy is shown", "choice"),
     Tool("launch", "curves of", "The launch that the curves are of", "choice"),
     Tool("undo", "Undo", "Undo the last change of the plan"),

@@ -3,6 +3,8 @@
 import re
 
 import pytest
+from bokeh.models import Line as BokehLine
+from bokeh.models import NoOverlap, Plot
 
 from workbench.errors import RunError
 from workbench.machine import trace
@@ -10,6 +12,7 @@ from workbench.planning.schedules.shapes import uses_of
 from workbench.views.drawing.shapes import to_png, to_svg
 from workbench.views.tiles.cones import draw_cones, summarise_cones
 from workbench.views.tiles.drawing import draw_tiles
+from workbench.views.tiles.figure import TilesFigure
 from workbench.views.tiles.summary import describe_tiles, summarise_tiles
 from workbench.views.tiles.towers import levels_done
 from workbench.views.tiles.view import open_tiles_view
@@ -95,6 +98,23 @@ def test_a_view_of_towers_shows_the_plane_and_a_section():
     assert view.svg != whole
     assert {"x", "y", "step", "x, at y = 6"} <= set(re.findall(r">([^<>]+)</text>", view.svg))
     assert view.png.startswith(b"\x89PNG")
+    view.close()
+
+
+def test_figures_have_room_on_a_narrow_page_and_a_section_that_is_seen():
+    """Numbers that would overlap are left out, titles are short; white under dark dashes is seen on every grey."""
+    view = open_tiles_view(in_towers(), rows=20, columns=12, steps=6)
+    drawn = TilesFigure(view)
+    plots = list(drawn._pane._root.select({"type": Plot}))
+    assert len(plots) == 3
+    for plot in plots:
+        assert all(isinstance(axis.major_label_policy, NoOverlap) for axis in plot.xaxis)
+        assert all(len(line) <= 16 for line in plot.title.text.split("\n"))
+    lines = [each.glyph for plot in plots for each in plot.renderers if isinstance(each.glyph, BokehLine)]
+    assert [(line.line_color, line.line_width, line.line_dash) for line in lines] == [
+        ("#ffffff", 3.0, []), ("#1c2430", 1.5, [6])
+    ]  # fmt: skip
+    drawn.close()
     view.close()
 
 

@@ -19,6 +19,8 @@ _PLANE = 260  # pixels of the plane's height
 _NONE, _ALL = (0xEE, 0xF1, 0xF5), (0x5B, 0x66, 0x75)  # of cells that have done no step and all of them
 PLANE_WORDS = "colours are stages, towers side by side run together; grey: the darker, the more steps are done"
 INK, SOFT, PALE, NOW = "#1c2430", "#5b6675", "#eef1f5", "#1c2430"
+SECTION = (("#ffffff", 3.0, False), (INK, 1.5, True))
+"""Colour, width and whether dashed, of the lines that mark the section: dark on white, so it is seen on every grey."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,8 @@ def _plane(summary: TilesSummary, plane: Plane, shown: int) -> Iterator[Shape]:
     for run in plane.at(shown - 1):
         yield frame.box(run.first, run.last, run.column, run.column + 1, colour_of(run.band))
     middle = frame.y(plane.shown + 0.5)
-    yield Line(((frame.x(0), middle), (frame.x(summary.rows), middle)), INK, 1.0, dashed=True)
+    for colour, width, dashed in SECTION:
+        yield Line(((frame.x(0), middle), (frame.x(summary.rows), middle)), colour, width, dashed=dashed)
     yield from frame.axes()
 
 

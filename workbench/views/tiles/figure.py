@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from bokeh.layouts import column
-from bokeh.models import ColumnDataSource, HoverTool, Range1d
+from bokeh.models import ColumnDataSource, HoverTool, NoOverlap, Range1d
 from bokeh.plotting import figure
 
 from workbench.graph.shown import Bundle
@@ -162,7 +162,7 @@ class TilesFigure:
         across, upwards = axis_labels(summary)
         what = "threads" if summary.plane is None else "stages"
         plot = figure(
-            title=f"{summary.machine}, schedule {summary.schedule}; colours are {what}",
+            title=f"colours: {what}",  # short, for narrow pages; whose they are is said below
             x_range=Range1d(0, summary.rows),
             y_range=Range1d(0, summary.levels),
             sizing_mode="stretch_width",
@@ -173,6 +173,7 @@ class TilesFigure:
             y_axis_label=upwards,
         )
         plot.grid.visible = False
+        plot.xaxis.major_label_policy = NoOverlap()
         quads = plot.quad(
             left="left",
             right="right",
@@ -210,6 +211,7 @@ class TilesFigure:
         bar.x_range.bounds = "auto"
         bar.toolbar.active_drag = None
         bar.yaxis.visible = False
+        bar.xaxis.major_label_policy = NoOverlap()
         bar.grid.visible = False
         bar.quad(left=0, right="right", bottom=0.2, top=0.8, fill_color=_BAR, line_color=None, source=self._bar)
         return bar

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from bokeh.models import ColumnDataSource, HoverTool, LinearColorMapper, Range1d
+from bokeh.models import ColumnDataSource, HoverTool, LinearColorMapper, NoOverlap, Range1d
 from bokeh.plotting import figure
 
 from workbench.views.drawing.line_plot import colour_of
-from workbench.views.tiles.drawing import PLANE_WORDS
+from workbench.views.tiles.drawing import SECTION
 from workbench.views.tiles.pieces import TilesSummary
 from workbench.views.tiles.towers import levels_done
 
-_GREY, _LINE = "#8a949f", "#8a949f"  # seen on light and on dark pages
+_GREY = "#8a949f"  # seen on light and on dark pages
 _DARKEST = 0xD8  # of 255, the opacity of a cell that has done all steps
 
 
@@ -49,7 +49,7 @@ class PlaneFigure:
     def _figure(self) -> Any:  # noqa: ANN401  # bokeh carries no annotations
         rows, columns, levels = self._summary.rows, self._plane.columns, self._summary.levels
         plot = figure(
-            title=PLANE_WORDS,
+            title="grey: steps done\ncolours: stages",  # two lines, which a narrow page has room for
             x_range=Range1d(0, rows),
             y_range=Range1d(0, columns),
             sizing_mode="stretch_width",
@@ -60,6 +60,7 @@ class PlaneFigure:
             y_axis_label="y",
         )
         plot.grid.visible = False
+        plot.xaxis.major_label_policy = NoOverlap()
         shades = [f"{_GREY}{round(_DARKEST * level / levels):02x}" for level in range(levels + 1)]
         mapper = LinearColorMapper(palette=shades, low=-0.5, high=levels + 0.5)
         plot.image("image", x=0, y=0, dw=rows, dh=columns, color_mapper=mapper, source=self._done)
@@ -73,6 +74,8 @@ class PlaneFigure:
             source=self._now,
         )
         middle = self._plane.shown + 0.5
-        plot.line([0, rows], [middle, middle], line_color=_LINE, line_dash="dashed")
+        for colour, width, dashed in SECTION:
+            dash = "dashed" if dashed else "solid"
+            plot.line([0, rows], [middle, middle], line_color=colour, line_width=width, line_dash=dash)
         plot.add_tools(HoverTool(renderers=[now], tooltips=[("tower", "@tower"), ("step", "@step")]))
         return plot

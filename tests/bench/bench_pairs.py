@@ -43,14 +43,14 @@ ay += af * dy
 az += af * dz
 """
 CHAIN = """
-x, a = arrays("x a", "n", dtype="dd")
-y = x
+x, a, y = fields("x a y", dtype="dd")
+z = x
 for _ in range({links}):
-    y = y * a + x
-output("y", y)
+    z = z * a + x
+y.next = z
 """
 BODIES = 16384
-ELEMENTS, LINKS = 1 << 16, 16
+ELEMENTS, LINKS, TURNS = 1 << 13, (2, 4, 8, 16), 100
 LADDER = 4096
 DEVICE_RUNGS = [(1, 1), (4, 1), (4, 4), (8, 1)]
 RUNGS = [(lanes, sources) for lanes in (1, 4, 8, 16, 64) for sources in (1, 2, 4)]
@@ -147,30 +147,38 @@ def gravity(rounds):
 
 
 def chain(rounds):
-    """Millions of products and sums a second, of 65,536 elements: each is one product and one sum."""
+    """Millions of products and sums a second, each one of both, of arrays that the caches hold."""
     draw = np.random.default_rng(1)
-    high = {"x": draw.uniform(1, 2, ELEMENTS), "a": draw.uniform(0.1, 0.9, ELEMENTS)}
-    given = {name: np.array([(h, 1e-17 * h) for h in values], "f8,f8") for name, values in high.items()}
-    given = {name: values.view([("hi", "f8"), ("lo", "f8")]) for name, values in given.items()}
-    long = {name: values["hi"].astype(np.longdouble) + values["lo"] for name, values in given.items()}
-    machine, found = wb.trace(CHAIN.format(links=LINKS), name="chain"), np.empty(ELEMENTS, given["x"].dtype)
+    given = {name: np.zeros(ELEMENTS, [("hi", "f8"), ("lo", "f8")]) for name in "xay"}
+    for name, low in (("x", 1.0), ("a", 0.1)):
+        given[name]["hi"] = draw.uniform(low, low + 0.8, ELEMENTS)
+        given[name]["lo"] = 1e-17 * given[name]["hi"]
+    x, a = (given[name]["hi"].astype(np.longdouble) + given[name]["lo"] for name in "xa")
+    found = np.empty_like(given["y"])
+    pointers = [ctypes.c_void_p(each.ctypes.data) for each in (given["x"], given["a"], found)]
+    for links in LINKS:
+        sim = wb.trace(CHAIN.format(links=links), name="chain", dim=1).simulate(**given, backend="openmp", threads=1)
 
-    def in_numpy():
-        y = long["x"].copy()
-        for _ in range(LINKS):
-            np.multiply(y, long["a"], out=y)
-            np.add(y, long["x"], out=y)
-        return y
+        def in_numpy(links=links):
+            for _ in range(TURNS):
+                y = x.copy()
+                for _ in range(links):
+                    np.multiply(y, a, out=y)
+                    np.add(y, x, out=y)
 
-    contenders = {"dd": lambda: machine(**given, backend="openmp", threads=1), "NumPy longdouble": in_numpy}
-    if by_hand() is not None:
-        pointers = [ctypes.c_void_p(each.ctypes.data) for each in (given["x"], given["a"], found)]
-        contenders["by hand"] = lambda: by_hand().chain(ctypes.c_long(ELEMENTS), ctypes.c_long(LINKS), *pointers)
-        contenders["by hand"]()
-        ours = contenders["dd"]()["y"]
-        np.testing.assert_allclose(found["hi"] - ours["hi"] + (found["lo"] - ours["lo"]), 0, atol=1e-30)
-    for name, seconds in best(contenders, rounds).items():
-        print(f"chain {name:16} {ELEMENTS * LINKS / seconds / 1e6:8.1f} million products and sums a second")
+        def hand(links=links):
+            for _ in range(TURNS):
+                by_hand().chain(ctypes.c_long(ELEMENTS), ctypes.c_long(links), *pointers)
+
+        contenders = {"dd": lambda sim=sim: sim.run(TURNS, progress=silent), "NumPy longdouble": in_numpy}
+        if by_hand() is not None:
+            contenders["by hand"] = hand
+            hand()
+            ours = sim.run(1, progress=silent).y
+            np.testing.assert_allclose(found["hi"] - ours["hi"] + (found["lo"] - ours["lo"]), 0, atol=1e-29)
+        for name, seconds in best(contenders, rounds).items():
+            rate = ELEMENTS * links * TURNS / seconds / 1e6
+            print(f"chain {links:2} {name:16} {rate:8.1f} million products and sums a second")
 
 
 def ladder(rounds):

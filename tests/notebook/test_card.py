@@ -266,3 +266,17 @@ def test_a_program_that_reads_no_neighbours_has_no_halo():
     page = card_html(summary(machine(HELLO)))
     assert "no cell outside is read" in page
     assert "width 0 cells" not in page
+
+
+def test_sums_within_a_cutoff_are_of_visited_pairs():
+    """The card said 0 bytes and 0 flops a pair, and a bound, which has nothing to do with how many pairs lie near."""
+    card = summary(trace(HELLO, name="near"))
+    near = replace(card.main_kernel, near=(24.0, 25.0), flops=0.0, bytes_moved=0.0, bound=0.0)
+    text, html = (show(replace(card, kernels=(near,))) for show in (card_text, card_html))
+    assert "24 bytes and 25 flops a visited pair: of its own cell and of those beside it" in text
+    assert "none: how many pairs lie near is known in a run alone" in text
+    assert html.count("a visited pair") == 2
+    assert "how many pairs lie near is known in a run alone" in html
+    both = replace(near, flops=3.0, bound=1e9)
+    assert "0 bytes and 3 flops" in (text := " ".join(card_text(replace(card, kernels=(both,))).split()))
+    assert "within the cutoff 24 bytes and 25 flops a visited pair" in text

@@ -8,8 +8,9 @@ from tests.planning.random_graphs import random_choices, random_graph
 from workbench.graph import OPERATORS, Arith, Load, Shift
 from workbench.machine import trace
 from workbench.planning import Choices, PlanChoices, plan_graph
-from workbench.planning.cost import HostFigures, bound_seconds, ghost_percent, halo_bytes, step_cost
+from workbench.planning.cost import HostFigures, bound_seconds, ghost_percent, halo_bytes, near_cost, step_cost
 from workbench.planning.emission import doubles_weight, operator_weight
+from workbench.views.graph.summary import plan_line
 
 SEEDS = range(60)
 
@@ -153,3 +154,34 @@ def test_an_operator_on_dd_weighs_as_much_as_its_f64_operations():
         if isinstance(node.instruction, Arith)
     }
     assert found == {"multiply": (13.0, 13.0), "add": (23.0, 23.0), "cast": (1.0, 1.0)}
+
+
+NEAR = """
+xi, = targets("x")
+xj, m = sources("x m")
+near, = totals("near", cutoff=0.1, positions="x")
+most, = totals("most", reduce="max", cutoff=0.1, positions="x")
+{every}near += m * (xj - xi) * xi**2
+most.include(m)
+"""
+EVERY = 'every, = totals("every")\nevery += m * xi\n'
+
+
+def near_of(text):
+    planned = trace(text, name="near").plan().main
+    return near_cost(planned.plain, planned.kernel, planned.storage)
+
+
+def test_sums_within_a_cutoff_cost_what_a_visited_pair_does():
+    """Of each sum: distance, its square, comparison, selection; of the first two products more, xi**2 once a target."""
+    cost = near_of(NEAR.format(every=""))
+    flops = {name: OPERATORS[name].flops for name in ("subtract", "multiply", "less_equal", "select")}
+    assert cost.flops == 2 * sum(flops.values()) + 2 * flops["multiply"]
+    assert (cost.bytes_moved, cost.loads) == (2 * 16, 4)  # x and m of the source, for each sum
+    assert near_of(NEAR.format(every=EVERY)) == cost
+    assert near_of('x, = targets("x")\ns, = sources("x")\nt, = totals("t")\nt += s * x') is None
+
+
+def test_the_line_of_a_plan_says_visited_pairs():
+    assert plan_line(trace(NEAR.format(every=""), name="near").plan()).endswith("; 32 bytes a visited pair")
+    assert plan_line(trace(NEAR.format(every=EVERY), name="near").plan()).endswith(" bytes a pair")

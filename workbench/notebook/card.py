@@ -32,7 +32,8 @@ class KernelRow:
     cells outside the domain that are computed, among those of the domain, and `halo_bytes` what the fills of ghost
     cells write in a step, both for the extents on the card.
     Other bytes and operations are per cell and step; `bound` is the predicted number of cells a second.
-    `search_ended`: the budget ended the search for what to store. `part`: which part of a while_loop it is.
+    `search_ended`: the budget ended the search for what to store. `part`: which part of a while_loop it is. `near`:
+    bytes and operations for each pair that sums within a cutoff visit, None if there are none.
     """
 
     name: str
@@ -50,6 +51,12 @@ class KernelRow:
     bound: float
     search_ended: bool = False
     part: Literal["", "begin", "turn"] = ""
+    near: tuple[float, float] | None = None
+
+    @property
+    def is_near(self) -> bool:
+        """Whether all that it computes of pairs is within a cutoff."""
+        return self.near is not None and not self.flops
 
     @property
     def title(self) -> str:
@@ -125,6 +132,15 @@ class CardSummary:
 def kernel_terms(card: CardSummary, kernel: KernelRow) -> Terms:
     """The words for what a kernel does, which for a turn of a while_loop is no step."""
     return replace(card.terms, march="turn") if kernel.part == "turn" else card.terms
+
+
+VISITED = "a visited pair"
+"""What figures of sums within a cutoff are of; targets visit the sources of their own cell and of those beside it."""
+
+
+def no_bound(kernel: KernelRow) -> str:
+    """Why there is no bound."""
+    return "how many pairs lie near is known in a run alone" if kernel.is_near else "nothing is computed"
 
 
 def bound_kind(card: CardSummary) -> str:

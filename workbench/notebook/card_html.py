@@ -6,6 +6,7 @@ from html import escape
 
 from workbench.amounts import bytes_text, counted
 from workbench.notebook.card import (
+    VISITED,
     CardSummary,
     KernelRow,
     StaticRow,
@@ -17,6 +18,7 @@ from workbench.notebook.card import (
     kernel_terms,
     listed,
     loops_text,
+    no_bound,
     scaled,
 )
 from workbench.notebook.card_style import CARD_STYLE
@@ -49,13 +51,15 @@ def _head(card: CardSummary) -> str:
 def _tiles(card: CardSummary) -> str:
     kernel, kind = card.main_kernel, bound_kind(card)
     terms = kernel_terms(card, kernel)
-    rate, each = f"{card.terms.rate}/s", terms.each
+    rate, each, moved, flops = f"{card.terms.rate}/s", terms.each, kernel.bytes_moved, kernel.flops
+    if kernel.near is not None and kernel.is_near:
+        each, (moved, flops) = VISITED, kernel.near
     tiles = (
         (kind, scaled(kernel.bound, rate), "bandwidth measured here" if card.measured else "not measured here")
         if kernel.bound
-        else (kind, "none", "nothing is computed"),
-        ("memory traffic", f"{in_digits(kernel.bytes_moved, 3)} bytes", each),
-        ("arithmetic", f"{in_digits(kernel.flops, 3)} flops", each),
+        else (kind, "none", no_bound(kernel)),
+        ("memory traffic", f"{in_digits(moved, 3)} bytes", each),
+        ("arithmetic", f"{in_digits(flops, 3)} flops", each),
         ("sub-kernels", str(kernel.usual), f"launches a {terms.march}: {kernel.launches}"),
         ("memory", bytes_text(card.memory_bytes), f"for {counted_text(card)}"),
         *((("halo", filled_text(kernel), halo_line(card, kernel)),) if not card.called else ()),

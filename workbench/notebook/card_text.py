@@ -6,6 +6,7 @@ import textwrap
 
 from workbench.amounts import bytes_text, counted
 from workbench.notebook.card import (
+    VISITED,
     CardSummary,
     KernelRow,
     StaticRow,
@@ -16,6 +17,7 @@ from workbench.notebook.card import (
     kernel_terms,
     listed,
     loops_text,
+    no_bound,
     scaled,
     share_text,
 )
@@ -58,7 +60,12 @@ def kernel_texts(card: CardSummary, kernel: KernelRow) -> tuple[str, ...]:
     outside = f"; ghost cells recomputed: {share_text(kernel.recomputed)}, filled: {filled_text(kernel)}"
     terms = kernel_terms(card, kernel)
     launches = f"launches a {terms.march}: {kernel.launches}"
-    cost = f"{in_digits(kernel.bytes_moved, 3)} bytes and {in_digits(kernel.flops, 3)} flops {terms.each}"
+    cost = _cost(kernel.bytes_moved, kernel.flops, terms.each)
+    near = "" if kernel.near is None else f"{_cost(*kernel.near, VISITED)}: of its own cell and of those beside it"
+    if kernel.is_near:
+        cost = near
+    elif near:
+        cost += f"; within the cutoff {near}"
     return (
         f"{counted(kernel.nodes, 'node')}: {len(kernel.manifest)} Manifest{stored}, {kernel.delayed} Delayed",
         *kernel.rolling,
@@ -66,6 +73,10 @@ def kernel_texts(card: CardSummary, kernel: KernelRow) -> tuple[str, ...]:
         cost if card.called else cost + outside,
         *([SEARCH_ENDED] if kernel.search_ended else ()),
     )
+
+
+def _cost(moved: float, flops: float, each: str) -> str:
+    return f"{in_digits(moved, 3)} bytes and {in_digits(flops, 3)} flops {each}"
 
 
 def memory_line(card: CardSummary) -> str:
@@ -79,7 +90,7 @@ def bound_text(card: CardSummary) -> str:
     """The predicted speed of the main kernel, and what it rests on."""
     kernel = card.main_kernel
     if not kernel.bound:
-        return "none: nothing is computed"
+        return f"none: {no_bound(kernel)}"
     return f"{bound_kind(card)} {scaled(kernel.bound, f'{card.terms.rate}/s')} {bound_scope(card)}; {card.bound_source}"
 
 

@@ -20,6 +20,7 @@ from workbench.planning.cost import (
     default_extents,
     ghost_percent,
     halo_bytes,
+    near_cost,
     step_cost,
     whole_cost,
 )
@@ -152,6 +153,9 @@ def _kernel_row(graph: Graph, kernel: KernelPlan, cells: tuple[int, ...], figure
     if terms.whole:
         cost = whole_cost(kernel.plain, cells)
     seconds = bound_seconds(kernel.plain, cells, figures)
+    near = near_cost(kernel.plain, kernel.kernel, kernel.storage)
+    if near is not None and not cost.flops:  # how many pairs lie near is known in a run alone
+        seconds = 0.0
     manifest = tuple(_label(kernel.kernel, i) for i, s in enumerate(kernel.storage) if s is Storage.MANIFEST)
     return KernelRow(
         name=kernel.kernel.name,
@@ -169,6 +173,7 @@ def _kernel_row(graph: Graph, kernel: KernelPlan, cells: tuple[int, ...], figure
         bound=(1 if terms.whole else math.prod(cells)) / seconds if seconds > 0 else 0.0,
         search_ended=kernel.search_ended,
         part=_part(graph, kernel.kernel.name),
+        near=None if near is None else (near.bytes_moved, near.flops),
     )
 
 

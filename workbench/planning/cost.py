@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 
-from workbench.graph import Kernel
+from workbench.graph import Axis, Kernel, SegmentedReduce
 from workbench.planning.axes import along, axes_of, listed, loop_extents, loop_margins
 from workbench.planning.emission import Emission, doubles_weight, operator_weight
 from workbench.planning.layout import lay_out, lay_out_on_host
-from workbench.planning.plan import Axes, Cost, Home, Plan, Read, Step
+from workbench.planning.plan import Axes, Cost, Home, Plan, Read, Step, Storage
 from workbench.planning.reach import recomputed_percent
 
 _CELLS = 1 << 20  # of a plan's figures when nobody says how many there are
@@ -99,6 +99,39 @@ def whole_cost(step: Step, extents: tuple[int, ...]) -> Cost:
     counts = [(prod(loop_extents(s, extents)), s.cost) for s in step.subkernels]
     parts = ("bytes_moved", "flops", "loads", "doubles")
     return Cost(*(sum(cells * getattr(cost, part) for cells, cost in counts) for part in parts))
+
+
+def near_cost(step: Step, kernel: Kernel, storage: Sequence[Storage]) -> Cost | None:
+    """Return what a pair costs that sums within a cutoff visit, all of them together; None if a step has none.
+
+    Such a sum is a SegmentedReduce of a formula of more axes than its loop. What it reads of a source is counted as
+    bytes, because other pairs have been visited since; values of the target are computed once.
+    """
+    formulas: dict[int, tuple[Axis, ...]] = {}
+    for subkernel in step.subkernels:
+        node = kernel.nodes[subkernel.alone] if subkernel.alone >= 0 else None
+        if node is not None and isinstance(node.instruction, SegmentedReduce):
+            pair, target = kernel.nodes[node.operands[0]].space, node.space
+            if pair is not None and target is not None and pair.rank > target.rank:
+                formulas[node.operands[0]] = target.axes
+    if not formulas:
+        return None
+    moved = flops = loads = doubles = 0.0
+    for root, own in formulas.items():
+        waiting, seen = [root], {root}
+        while waiting:
+            index = waiting.pop()
+            space = kernel.nodes[index].space
+            if space is None or set(space.axes) <= set(own):
+                continue
+            if storage[index] is not Storage.DELAYED:
+                moved, loads = moved + kernel.nodes[index].value_type.itemsize, loads + 1
+                continue
+            flops, doubles = flops + operator_weight(kernel, index), doubles + doubles_weight(kernel, index)
+            new = set(kernel.nodes[index].operands) - seen
+            seen |= new
+            waiting += new
+    return Cost(moved, flops, loads, doubles)
 
 
 def bound_seconds(step: Step, extents: tuple[int, ...], figures: HostFigures = ESTIMATE) -> float:

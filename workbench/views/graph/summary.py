@@ -11,7 +11,7 @@ from workbench.graph import Store, formula, own_name, value_name, value_names
 from workbench.pipeline import memory_of
 from workbench.planning.allocation import wishes_of
 from workbench.planning.axes import axes_text
-from workbench.planning.cost import step_cost, whole_cost
+from workbench.planning.cost import near_cost, step_cost, whole_cost
 from workbench.planning.emission import emit
 from workbench.planning.plan import KernelPlan, Plan, Step, Storage, Subkernel
 from workbench.planning.reach import no_margins
@@ -123,6 +123,9 @@ def plan_line(plan: Plan, kernel: str = "") -> str:
         return counted(len(step.subkernels), "sub-kernel")
 
     def moved(step: Step) -> str:
+        near = near_cost(step, planned.kernel, planned.storage)
+        if near is not None and not step_cost(step).flops:
+            return f"{near.bytes_moved:g} bytes a visited pair"
         if not terms_of(plan.graph).whole:
             return f"{step_cost(step).bytes_moved:g} bytes {terms_of(plan.graph).cell}"
         over: dict[str, float] = {}

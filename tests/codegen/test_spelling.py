@@ -1,6 +1,8 @@
 """Spelling: every operator compiles and has the interpreter's bits on awkward operands; constants keep theirs."""
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from tests.codegen.hand_plans import plan_by_hand
 from workbench.backends.base import MarchRequest
 from workbench.backends.openmp import OpenmpBackend
 from workbench.backends.reference import ReferenceBackend
+from workbench.codegen import spelling
 from workbench.codegen.spelling import CPP, CUDA, Text, literal, spell
 from workbench.graph import OPERATORS, KernelBuilder, Static
 from workbench.graph.graph import Graph
@@ -108,6 +111,20 @@ def test_every_operator_has_a_spelling(target):
             if accepts(row, type_):
                 given = tuple(Text(n) for n in "abc"[: row.arity])
                 assert spell(row.name, given, type_, BOOL if row.rule == "bool" else type_, target).text
+
+
+def test_every_function_of_the_mathematics_library_is_in_the_header_that_names_them():
+    header = (Path(spelling.__file__).parent / "runtime" / "stencil_mathematics.h").read_text(encoding="utf-8")
+    known = set(re.findall(r"^STENCIL_OF_(?:ONE|TWO)\((\w+)\)", header, re.MULTILINE))
+    called = {}
+    for row in OPERATORS.values():
+        if accepts(row, F64):
+            given = tuple(Text(n) for n in "abc"[: row.arity])
+            text = spell(row.name, given, F64, BOOL if row.rule == "bool" else F64, CPP).text
+            called |= dict.fromkeys(re.findall(r"\bmath::(\w+)\(", text), row.name)
+    assert len(called) > 15
+    missing = {name: operator for name, operator in called.items() if name not in known}
+    assert not missing, f"add these functions of operators to stencil_mathematics.h: {missing}"
 
 
 @pytest.mark.parametrize(

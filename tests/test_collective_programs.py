@@ -1,6 +1,7 @@
 """Programs of workbench/programs: an independent reference at two sizes, equal bits, and one loop without arrays."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -167,6 +168,12 @@ def test_another_part_of_the_plane_compiles_nothing(monkeypatch):
         assert (program(-0.745, 0.1, width, limit, (6, 8)) != first).any()
     with pytest.raises(TypeError):
         program(-0.5, 0.0, 3.0, 20, (8, 6))  # a shape is known while it is traced
+
+
+def test_every_program_is_listed_and_described():
+    modules = {path.stem for path in Path(programs.__file__).parent.glob("*.py")} - {"__init__"}
+    assert modules == set(programs.NAMES), "add these to NAMES and to the docstring of workbench/programs"
+    assert {name for name in programs.NAMES if f"`{name}`" not in programs.__doc__} == set()
 
 
 def test_programs_are_a_room_of_their_own():

@@ -1,5 +1,6 @@
 """Every solver is reached from the package without an import of its own."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,12 +12,16 @@ import workbench
 FOLDER = Path(workbench.__file__).parent / "solvers"
 
 
-def test_every_solver_is_listed():
-    files = {p.stem for p in FOLDER.glob("*.py")} | {p.name for p in FOLDER.iterdir() if (p / "__init__.py").exists()}
-    assert set(workbench.solvers.NAMES) <= files
-    assert {name for name in files if hasattr(getattr(workbench.solvers, name, None), "machine")} <= set(
-        workbench.solvers.NAMES
-    )
+def test_every_solver_is_listed_and_described():
+    files = [*FOLDER.glob("*.py"), *FOLDER.glob("*/__init__.py")]
+    names = {path.parent.name if path.stem == "__init__" else path.stem: path.read_text("utf-8") for path in files}
+    assert set(workbench.solvers.NAMES) <= set(names)
+    solvers = {
+        name for name, text in names.items() if re.search(r"^def machine\(|import .*\bmachine\b", text, re.MULTILINE)
+    }
+    assert len(solvers) > 8
+    assert solvers <= set(workbench.solvers.NAMES), "add these to NAMES and to the docstring of workbench/solvers"
+    assert {name for name in workbench.solvers.NAMES if f"`{name}`" not in workbench.solvers.__doc__} == set()
 
 
 def test_a_fresh_process_reaches_a_solver():

@@ -16,7 +16,7 @@ from workbench.planning.exchange import from_json, to_json
 from workbench.planning.genome import choices_of, decided, genome_of
 from workbench.planning.genome_version_1 import version_1_key
 from workbench.planning.transfer import transfer
-from workbench.planning.tunables import tunables_of
+from workbench.planning.tunables import TUNABLES, tunables_of
 
 
 def planned(graph, **choices):
@@ -99,6 +99,12 @@ def test_plans_that_differ_in_any_choice_have_different_genomes():
             compared += 1
     print(f"{compared} pairs")
     assert compared > 200
+
+
+def test_lettered_sections_have_the_places_that_stored_genomes_have():
+    """Another number in C or G would make all of these unreadable; new choices stand in sections that name them."""
+    places = {section: [row.name for row in TUNABLES if row.section == section] for section in ("C", "G")}
+    assert places == {"C": ["stages", "threads", "tile", "loops"], "G": ["grid", "block"]}
 
 
 def test_missing_sections_are_defaults():

@@ -1,10 +1,13 @@
 """The table of tunables: each reads what it wrote, knows what is legal, and says nothing of anything else."""
 
 import random
+import re
 from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 
+import workbench
 from tests.planning.programs import hello
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import PlanError
@@ -28,6 +31,15 @@ def test_every_member_of_a_record_is_in_the_table():
     keys = {("values", "manifest"), ("values", "delayed"), ("barriers", "before"), ("barriers", "after")}
     assert members - keys == named
     assert {name for _, name in named}.isdisjoint({name for _, name in keys})
+
+
+def test_every_choice_is_read_by_what_it_changes():
+    """A choice that nothing reads would only cost a search time."""
+    package = Path(workbench.__file__).parent
+    table = {package / "planning" / f"{name}.py" for name in ("choices", "tunables", "genome", "exchange")}
+    text = "\n".join(path.read_text(encoding="utf-8") for path in package.rglob("*.py") if path not in table)
+    unread = [row.name for row in TUNABLES if not re.search(rf"\.{row.member}\b", text)]
+    assert not unread
 
 
 def test_the_table_of_a_small_program():

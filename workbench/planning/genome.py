@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import get_args
 
 from workbench.errors import GenomeError, PlanError
 from workbench.graph import Graph
@@ -25,7 +26,7 @@ from workbench.planning.genome_version_1 import from_version_1, version_1_key
 from workbench.planning.letters import bits_of, letters_of
 from workbench.planning.plan import Plan, Storage
 from workbench.planning.sites import Site, barrier_sites, storage_sites
-from workbench.planning.tunables import TUNABLES, Numbers, Setting, Tunable, Tuples, Words, loop_tunables
+from workbench.planning.tunables import TUNABLES, Numbers, Section, Setting, Tunable, Tuples, Words, loop_tunables
 
 VERSION = 2
 _NUMBER_BITS = 16
@@ -226,7 +227,7 @@ def _sections(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for part in text.split("/") if text else ():
         name, equals, content = part.partition("=")
-        if not equals or name not in "CGMSLTFB" or len(name) != 1:
+        if not equals or not name or name not in get_args(Section):
             raise GenomeError(
                 f"{part[:40]!r} is no section of a genome", advice=f"Give letters and contents: {_EXAMPLE}."
             )

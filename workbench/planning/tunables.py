@@ -27,7 +27,11 @@ from workbench.planning.sites import barrier_sites, storage_sites
 Setting = bool | int | str | tuple[str, ...] | tuple[int, ...] | None
 Needs = Literal["threads", "blocks", "any"]
 Section = Literal["C", "G", "M", "S", "L", "T", "F", "B", ""]
-"""Of the genome: CPU, grid, Manifest, synchronisation, loops, tiling, folds, build; "" for what the others say."""
+"""Of the genome: CPU, grid, Manifest, synchronisation, loops, tiling, folds, build; "" for what the others say.
+
+C and G are numbers of fixed places: another row there would make every genome that is stored unreadable. A new choice
+stands in T, F or B, which name what they set, or in a new section that does.
+"""
 
 MOST = 65535
 MOST_THREADS = 1024  # in a block

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from workbench.codegen.cell_code import ArrayName, CellCode, Result, RowPointer
+from workbench.codegen.cell_code import CellCode, Result
 from workbench.codegen.gathers import gather_code
 from workbench.codegen.names import NameBook, offset_suffix
+from workbench.codegen.reads import CELL, ROW, UNIFORM, Key, Offset, Reads, plus
 from workbench.codegen.scope import Scope
-from workbench.codegen.spelling import SUM, Text, literal, spell, type_name
+from workbench.codegen.spelling import Text, literal, spell, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.turns import CutTurns, Operand, Turns, nodes_of_loop, turns_of
 from workbench.errors import GraphError
@@ -38,13 +39,6 @@ from workbench.graph import (
 from workbench.graph.instructions import traits_of
 from workbench.graph.spaces import axis_name
 from workbench.planning.plan import Axes
-
-Offset = tuple[int, ...]
-Key = tuple[int, Offset]
-"""A node at a cell, relative to the cell that is being computed. Uniform values have the offset 0."""
-
-UNIFORM, ROW, CELL = 0, 1, 2
-"""How often a value changes: never in a launch, with the row, with the cell."""
 
 _LONGEST = 88  # characters of an expression before a part of it gets a name of its own
 
@@ -105,17 +99,18 @@ class _Writer:
     uses: dict[Key, int] = field(default_factory=dict)
     levels: dict[Key, int] = field(default_factory=dict)
     statements: tuple[list[Statement], list[Statement], list[Statement]] = field(default_factory=lambda: ([], [], []))
-    arrays: dict[int, ArrayName] = field(default_factory=dict)
-    pointers: dict[Key, RowPointer] = field(default_factory=dict)
     indices: set[int] = field(default_factory=set)
     unnamed: set[Key] = field(default_factory=set)
     passed: dict[Key, set[int]] = field(default_factory=dict)  # Broadcasts and Shifts on the way to a value
-    wishes: dict[int, str] = field(default_factory=dict)
     numbered: dict[int, str] = field(default_factory=dict)
     gathers: bool = False
     loops: dict[tuple[Region, tuple[Key, ...]], Turns] = field(default_factory=dict)
     cuts: list[CutTurns] = field(default_factory=list)
     fixed: frozenset[Key] = frozenset()
+    reads: Reads = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.reads = Reads(self.scope, self.names, self._wish)
 
     def write(self, computed: tuple[int, ...], read: tuple[int, ...], *, local: bool) -> CellCode:
         self.fixed = frozenset((root, self._here(root)) for root in computed)
@@ -130,9 +125,9 @@ class _Writer:
         results = tuple(Result(k[0], self.texts[k].text, self.inside[k]) for k in keys)
         uniform, row, cell = self.statements
         return CellCode(
-            tuple(self.arrays.values()),
+            tuple(self.reads.arrays.values()),
             tuple(uniform),
-            tuple(self.pointers.values()),
+            tuple(self.reads.pointers.values()),
             tuple(row),
             tuple(cell),
             results,
@@ -229,7 +224,7 @@ class _Writer:
         if self._is_read(key):
             extended = node.operands[:1] if isinstance(node.instruction, Extend) else ()
             inside = tuple(sorted({index, *extended, *self.passed.get(key, ())}))
-            self.texts[key], self.levels[key] = self._read(key)
+            self.texts[key], self.levels[key] = self.reads.read(*key)
             self.inside[key] = inside
             if index in self.scope.places or self.levels[key] == ROW:
                 self._assign(key)
@@ -304,7 +299,7 @@ class _Writer:
         """The cell of an array that computed indices number; lines before say whether it lies inside."""
         source, level = self.scope.nodes[index].operands[0], max(ROW, *(self.levels[p] for p in places))
         indices = tuple(self.texts[p] for p in places)
-        code = gather_code(self.scope, index, self._array(source), indices, self.names, self._wish(index))
+        code = gather_code(self.scope, index, self.reads.array(source), indices, self.names, self._wish(index))
         inside = tuple(sorted({index, *(n for p in places for n in self.inside[p])}))
         self.statements[level].extend(Statement(line, inside) for line in code.lines)
         self.gathers = True
@@ -344,57 +339,9 @@ class _Writer:
             origin = f"shape.origin[{self.scope.loop_axes.index(axis)}]"
             text = f"const int64_t {name} = {origin} + {self.scope.index(axis)};"
             self.statements[level].append(Statement(text, ()))
-        return _plus(name, offset)
-
-    def _read(self, key: Key) -> tuple[Text, int]:
-        """A stored value: row pointers for each offset along outer axes, a constant added to i along its own."""
-        index, offset = key
-        if index in self.scope.tiers:
-            return Text(f"{self.scope.tiers[index]}({', '.join(map(str, offset))})"), CELL
-        axes = self.scope.axes_of(index)
-        level = CELL if self.scope.inner in axes else ROW
-        array = self._array(index)
-        if index in self.scope.places:
-            if axes == self.scope.loop_axes:
-                return self._read_place(array, offset), CELL
-            return Text(f"{array}[{self.scope.element(axes, offset)}]"), level
-        if level == ROW:
-            return Text(f"{array}[{self.scope.element(axes, offset)}]"), ROW
-        along = axes.index(self.scope.inner)
-        row = (index, (*offset[:along], 0, *offset[along + 1 :]))
-        if row not in self.pointers:
-            name = self.names.claim(self.wishes[index] + offset_suffix(row[1], axes))
-            in_row = axes == self.scope.loop_axes and not self.scope.folds
-            move = "" if in_row else self.scope.element(axes, row[1], without=self.scope.inner)
-            self.pointers[row] = RowPointer(name, self.arrays[index].name, index, row[1], move)
-        place = _plus("i", offset[along]).text
-        if along < len(axes) - 1:
-            place = f"{f'({place})' if offset[along] else place} * {self.scope.shape_of(axes)}.strides[{along}]"
-        return Text(f"{self.pointers[row].name}[{place}]"), CELL
-
-    def _array(self, index: int) -> str:
-        """The name of the array that holds a node, known from now on."""
-        if index not in self.arrays:
-            self.wishes[index] = "" if index in self.scope.places else self._wish(index)
-            name = self.scope.places.get(index) or self.names.claim(f"{self.wishes[index]}_array")
-            self.arrays[index] = ArrayName(name, index, self.scope.nodes[index].value_type)
-        return self.arrays[index].name
-
-    def _read_place(self, array: str, offset: Offset) -> Text:
-        """A stored value by linear index; the index of a row away has a name, the same for all arrays."""
-        row = (-1, (*offset[:-1], 0))
-        if row not in self.pointers:
-            name = self.names.claim(f"cell{offset_suffix(row[1])}") if any(row[1]) else "cell"
-            self.pointers[row] = RowPointer(name, "", -1, row[1])
-        return Text(f"{array}[{_plus(self.pointers[row].name, offset[-1]).text}]")
+        return plus(name, offset)
 
 
 def _is_same_everywhere(node: Node) -> bool:
     """Whether a value without operands is one number for all cells."""
     return node.is_global or traits_of(node.instruction).uniform
-
-
-def _plus(name: str, offset: int) -> Text:
-    if offset == 0:
-        return Text(name)
-    return Text(f"{name} {'+' if offset > 0 else '-'} {abs(offset)}", SUM)

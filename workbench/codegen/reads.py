@@ -1,0 +1,78 @@
+"""Reads: the text by which a stored value is read from its array, and the arrays and rows that a cell needs for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from workbench.codegen.cell_code import ArrayName, RowPointer
+from workbench.codegen.names import NameBook, offset_suffix
+from workbench.codegen.scope import Scope
+from workbench.codegen.spelling import SUM, Text
+
+Offset = tuple[int, ...]
+Key = tuple[int, Offset]
+"""A node at a cell, relative to the cell that is being computed. Uniform values have the offset 0."""
+
+UNIFORM, ROW, CELL = 0, 1, 2
+"""How often a value changes: never in a launch, with the row, with the cell."""
+
+
+@dataclass(slots=True)
+class Reads:
+    """What one cell reads so far: arrays by node, rows by node and offset. `wish`: the preferred name of a node."""
+
+    scope: Scope
+    names: NameBook
+    wish: Callable[[int], str]
+    arrays: dict[int, ArrayName] = field(default_factory=dict)
+    pointers: dict[Key, RowPointer] = field(default_factory=dict)
+    wishes: dict[int, str] = field(default_factory=dict)
+
+    def read(self, index: int, offset: Offset) -> tuple[Text, int]:
+        """A stored value: row pointers for each offset along outer axes, a constant added to i along its own."""
+        if index in self.scope.tiers:
+            return Text(f"{self.scope.tiers[index]}({', '.join(map(str, offset))})"), CELL
+        axes = self.scope.axes_of(index)
+        level = CELL if self.scope.inner in axes else ROW
+        array = self.array(index)
+        if index in self.scope.places:
+            if axes == self.scope.loop_axes:
+                return self._place(array, offset), CELL
+            return Text(f"{array}[{self.scope.element(axes, offset)}]"), level
+        if level == ROW:
+            return Text(f"{array}[{self.scope.element(axes, offset)}]"), ROW
+        along = axes.index(self.scope.inner)
+        row = (index, (*offset[:along], 0, *offset[along + 1 :]))
+        if row not in self.pointers:
+            name = self.names.claim(self.wishes[index] + offset_suffix(row[1], axes))
+            in_row = axes == self.scope.loop_axes and not self.scope.folds
+            move = "" if in_row else self.scope.element(axes, row[1], without=self.scope.inner)
+            self.pointers[row] = RowPointer(name, self.arrays[index].name, index, row[1], move)
+        place = plus("i", offset[along]).text
+        if along < len(axes) - 1:
+            place = f"{f'({place})' if offset[along] else place} * {self.scope.shape_of(axes)}.strides[{along}]"
+        return Text(f"{self.pointers[row].name}[{place}]"), CELL
+
+    def array(self, index: int) -> str:
+        """The name of the array that holds a node, known from now on."""
+        if index not in self.arrays:
+            self.wishes[index] = "" if index in self.scope.places else self.wish(index)
+            name = self.scope.places.get(index) or self.names.claim(f"{self.wishes[index]}_array")
+            self.arrays[index] = ArrayName(name, index, self.scope.nodes[index].value_type)
+        return self.arrays[index].name
+
+    def _place(self, array: str, offset: Offset) -> Text:
+        """A stored value by linear index; the index of a row away has a name, the same for all arrays."""
+        row = (-1, (*offset[:-1], 0))
+        if row not in self.pointers:
+            name = self.names.claim(f"cell{offset_suffix(row[1])}") if any(row[1]) else "cell"
+            self.pointers[row] = RowPointer(name, "", -1, row[1])
+        return Text(f"{array}[{plus(self.pointers[row].name, offset[-1]).text}]")
+
+
+def plus(name: str, offset: int) -> Text:
+    """A name, moved by some cells."""
+    if offset == 0:
+        return Text(name)
+    return Text(f"{name} {'+' if offset > 0 else '-'} {abs(offset)}", SUM)

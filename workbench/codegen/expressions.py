@@ -175,7 +175,7 @@ class _Writer:
         traits = traits_of(node.instruction)
         if isinstance(node.instruction, Shift | Replicate):
             offset = self._below(node, offset)
-        elif isinstance(node.instruction, Gather):  # and twice: where it lies, and whether that is inside
+        elif traits.reads == "anywhere":  # and twice: where it lies, and whether that is inside
             return tuple(self._key(i, offset) for i in node.operands[1:]) * 2
         elif isinstance(node.instruction, Reduce):  # its finisher has left a number in its slot
             return ()

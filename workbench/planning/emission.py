@@ -9,12 +9,10 @@ from workbench.graph import (
     OPERATORS,
     Arith,
     Extend,
-    Gather,
     Kernel,
     Load,
     Loop,
     Reduce,
-    Replicate,
     Shift,
 )
 from workbench.graph.extended_arrays import weight_of
@@ -117,27 +115,29 @@ def emit(
         elif isinstance(node.instruction, Shift):
             here = tuple(a - b for a, b in zip(offset, node.instruction.offset, strict=True))
             waiting.append((node.operands[0], here, False))
-        elif isinstance(node.instruction, Replicate):
-            there = tuple(offset[axis] for axis in projection(kernel, index))
-            waiting.append((node.operands[0], there, False))
-        elif isinstance(node.instruction, Gather):
-            anywhere.add(node.operands[0])
-            reads.add((node.operands[0], (0,) * rank_of(kernel, node.operands[0])))
-            waiting.extend((operand, offset, False) for operand in node.operands[1:])
         elif traits.evaluated_in != "cells":
             raise AssertionError(f"node {index} has no formula for a cell")
         elif traits.is_elementwise:
             operations.add((index, offset))
             waiting.extend((operand, offset, False) for operand in node.operands)
-        else:
+        elif traits.reads == "none":
             numbers.update(node.operands)
+        elif traits.reads == "projection":
+            there = tuple(offset[axis] for axis in projection(kernel, index))
+            waiting.append((node.operands[0], there, False))
+        elif traits.reads == "anywhere":
+            anywhere.add(node.operands[0])
+            reads.add((node.operands[0], (0,) * rank_of(kernel, node.operands[0])))
+            waiting.extend((operand, offset, False) for operand in node.operands[1:])
+        else:
+            raise AssertionError(f"nothing says which cells of its operands node {index} ({traits.word}) reads")
     return Emission(frozenset(operations), frozenset(reads), frozenset(numbers), frozenset(anywhere))
 
 
 def gathered_by(kernel: Kernel, nodes: Iterable[int]) -> frozenset[int]:
     """Return the values that Gathers among these nodes read at computed places."""
-    gathers = (kernel.nodes[n] for n in nodes if isinstance(kernel.nodes[n].instruction, Gather))
-    return frozenset(gather.operands[0] for gather in gathers)
+    made = (kernel.nodes[n] for n in nodes)
+    return frozenset(node.operands[0] for node in made if traits_of(node.instruction).reads == "anywhere")
 
 
 def reductions_below(kernel: Kernel, numbers: Iterable[int]) -> frozenset[int]:

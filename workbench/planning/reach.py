@@ -6,7 +6,6 @@ from workbench.errors import PlanError
 from workbench.graph import (
     Extend,
     Fold,
-    Gather,
     Graph,
     Kernel,
     Load,
@@ -75,8 +74,10 @@ def demands(kernel: Kernel, index: int, margins: Margins) -> tuple[Margins, ...]
             return tuple(no_margins(rank_of(kernel, operand)) for operand in node.operands)
         case _ if traits.on_domain:
             return (no_margins(rank_of(kernel, node.operands[0])), *(margins,) * (len(node.operands) - 1))
-        case _:
+        case _ if traits.reads in ("cell", "none"):
             return (no_margins(len(margins)) if traits.reads == "none" else margins,) * len(node.operands)
+        case _:
+            raise AssertionError(f"nothing says how far the operands of node {index} ({traits.word}) are needed")
 
 
 def find_margins(kernel: Kernel, live: frozenset[int]) -> tuple[Margins, ...]:
@@ -119,7 +120,7 @@ def _refuse_arrays_in_rules(kernel: Kernel, extend: int) -> None:
         node = kernel.nodes[index]
         if not node.is_local:
             continue
-        if isinstance(node.instruction, Load | Extend | Fold | Gather | Collective):
+        if isinstance(node.instruction, Load | Extend) or traits_of(node.instruction).reads in ("all", "anywhere"):
             error = PlanError(
                 f"a boundary value of {value_name(kernel, extend)} depends on the array {value_name(kernel, index)}",
                 advice="Compute boundary values from indices, sizes, params and scalars only.",

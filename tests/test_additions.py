@@ -1,0 +1,50 @@
+"""CONTRIBUTING names the files that a new instruction and a new boundary rule touch, as the type checker finds them."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.kit.tracked import ROOT
+
+INSTRUCTIONS, BOUNDARIES = "graph/instructions.py", "frontend/boundaries.py"
+KIND = "@dataclass(frozen=True, slots=True)\nclass Newcomer:\n    pass\n\n\n"
+EDITS = {
+    "instruction": (
+        (INSTRUCTIONS, "@dataclass(frozen=True, slots=True)\nclass Shift:", KIND),
+        (INSTRUCTIONS, "Replicate | Gather | Shift", "Newcomer | "),
+    ),
+    "boundary rule": (
+        (INSTRUCTIONS, "@dataclass(frozen=True, slots=True)\nclass Reflect:", KIND),
+        (INSTRUCTIONS, "Periodic | Outflow | Reflect", "Newcomer | "),
+        (BOUNDARIES, '"periodic", "outflow", "reflect", "mirror"]', '"newcomer", '),
+    ),
+}
+
+
+def named(item):
+    """What the item says mypy lists, as paths of modules."""
+    text = " ".join((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split())
+    listed = re.search(rf"- \*\*{item}\*\*:.*?what mypy lists \((.*?)\)", text)
+    assert listed, f"CONTRIBUTING does not say what mypy lists for a new {item}"
+    return {f"{name}.py" for name in re.findall(r"`([\w/]+)`", listed[1])}
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("item", EDITS)
+def test_mypy_lists_what_contributing_says(tmp_path, item):
+    shutil.copytree(ROOT / "workbench", tmp_path / "workbench", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    for file, before, new in EDITS[item]:
+        path = tmp_path / "workbench" / file
+        text = path.read_text(encoding="utf-8")
+        assert text.count(before) == 1, f"{before!r} is in {file} {text.count(before)} times"
+        path.write_text(text.replace(before, new + before), encoding="utf-8")
+    paths = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "MYPYPATH")}
+    done = subprocess.run([sys.executable, "-m", "mypy"], cwd=tmp_path, env=paths, capture_output=True, text=True)
+    found = set(re.findall(r"^workbench/([\w/]+\.py):\d+: error: Match statement", done.stdout, re.MULTILINE))
+    print(done.stdout)
+    assert found == named(item)

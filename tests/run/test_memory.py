@@ -1,5 +1,7 @@
 """Memory: what a simulation needs is known before anything is allocated."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from workbench.amounts import bytes_text
 from workbench.errors import ShapeError
 from workbench.pipeline import memory_of
 from workbench.run import memory
+from workbench.solvers import heat, maxwell
 
 MACHINE = wb.trace('u, v = fields("u v", boundary="periodic")\nu.next = v[+1, 0]\nv.next = u', name="swap")
 
@@ -20,6 +23,36 @@ def test_a_simulation_takes_no_more_than_was_predicted(shape, backend):
     assert needed >= 2 * 8 * np.prod(shape)
     with MACHINE.simulate(u=0, v=0, shape=shape, backend=backend) as simulation:
         assert 2 * 8 * np.prod(shape) <= simulation.memory_bytes <= needed + 4096
+
+
+@pytest.mark.parametrize("schedule", ["stepwise", "diamond"])
+@pytest.mark.parametrize(
+    ("machine", "shape"),
+    [(heat.machine(dtype="f32"), (1500, 1200)), (maxwell.machine(3), (80, 70, 90))],
+    ids=["heat", "maxwell"],
+)
+def test_a_run_allocates_what_the_plan_says(machine, shape, schedule):
+    """NumPy tells of its arrays; beside those of the plan there are Python's own records and nothing of a field's size.
+
+    The first field is an array of the caller's, the others are numbers.
+    """
+    first, *others = machine.graph.fields
+    given = {first.name: np.ones(shape, first.type.numpy)} | {field.name: 0.5 for field in others}
+
+    def run(extents):
+        fields = given | {first.name: given[first.name][tuple(slice(n) for n in extents)]}
+        return machine.simulate(**fields, backend="openmp", threads=2, schedule=schedule).run(5)
+
+    run((40,) * len(shape))  # whatever is imported, planned and compiled is kept from here on
+    tracemalloc.start()
+    try:
+        simulation = run(shape)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    needed = memory_of(simulation.compiled.plan, shape, "openmp")
+    assert np.prod(shape) * len(machine.graph.fields) * first.type.itemsize < needed <= simulation.memory_bytes + 4096
+    assert peak <= 1.05 * needed
 
 
 def test_rows_of_large_arrays_are_padded_on_devices_only():

@@ -35,7 +35,7 @@ def need_only(keyword: str, value: object, known: str) -> None:
 
 def read_opening(graph: Graph, values: Mapping[str, object], shape: object = None) -> Opening:
     """Check `values` by name, type and shape. Raises FieldError or ShapeError naming what does not fit."""
-    fields, numbers = sort_values(graph, values)
+    fields, numbers = sort_values(graph, values, copies=False)
     need_params(graph, numbers)
     extents = _extents(graph, fields, shape)
     missing = [s.name for s in graph.fields if s.name not in fields and s.name not in _initialised(graph)]
@@ -47,15 +47,20 @@ def read_opening(graph: Graph, values: Mapping[str, object], shape: object = Non
     return Opening(extents, fields, numbers)
 
 
-def sort_values(graph: Graph, values: Mapping[str, object]) -> tuple[dict[str, Array], dict[str, Number]]:
-    """Return (fields, scalars and params) as the graph's types; vectors are taken apart into components."""
+def sort_values(
+    graph: Graph, values: Mapping[str, object], *, copies: bool = True
+) -> tuple[dict[str, Array], dict[str, Number]]:
+    """Return (fields, scalars and params) as the graph's types; vectors are taken apart into components.
+
+    copies: False for arrays that are the caller's own where they have the field's dtype.
+    """
     fields: dict[str, Array] = {}
     numbers: dict[str, Number] = {}
     for name, value in split_values(graph, values).items():
         static = graph.static(name)
         if static.role == "field":
             owner = "the machine" if static.space == graph.space else name
-            fields[name] = field_values(static, value, static.space.rank, owner)
+            fields[name] = field_values(static, value, static.space.rank, owner, copies=copies)
         else:
             numbers[name] = number(static, value)
     return fields, numbers
@@ -79,8 +84,8 @@ def extents_of(graph: Graph, field: str, extents: tuple[int, ...]) -> tuple[int,
 
 
 def whole(array: Array, extents: tuple[int, ...]) -> Array:
-    """The array itself, or one filled with its only number."""
-    return array if array.ndim else np.full(extents, array)
+    """The array itself, or a view that shows its only number in every cell."""
+    return array if array.ndim else np.broadcast_to(array, extents)
 
 
 def check_shape(name: str, array: Array, extents: tuple[int, ...]) -> None:

@@ -21,10 +21,10 @@ class ParamWarning(UserWarning):
     """A param was given a value that is allowed but unwise."""
 
 
-def field_values(static: Static, value: object, dim: int, owner: str = "the machine") -> Array:
+def field_values(static: Static, value: object, dim: int, owner: str = "the machine", *, copies: bool = True) -> Array:
     """Return `value` as an array of the field's dtype with `dim` axes, or 0-d for one number in every cell.
 
-    owner: what has these axes, for messages.
+    owner: what has these axes, for messages. copies: False for the array itself where it has the dtype.
     """
     array = as_pairs(value) if static.type.is_record else to_host(static.name, value)
     if array.ndim not in (0, dim):
@@ -32,6 +32,8 @@ def field_values(static: Static, value: object, dim: int, owner: str = "the mach
             f"{static.name} was given {_axes(array.ndim)} (shape {array.shape}), but {owner} has {_axes(dim)}",
             advice=f"Pass an array with {_axes(dim)}, or one number for every cell.",
         )
+    if not copies and array.dtype == static.type.numpy:
+        return array
     return fit(static.name, array, static.type)
 
 

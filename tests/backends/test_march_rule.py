@@ -58,8 +58,11 @@ def compiled_probe():
     return ctypes.CDLL(str(built.path)).probe
 
 
-def compiled_march(probe, request, diagnostics, stop_at):
-    """(ended, variants of the steps done, numbers of those listed, whether the last one was observed)."""
+def compiled_march(probe, request, diagnostics, stop_at, depth=1, pace=0.0):
+    """(ended, variants of the steps done, numbers of those listed, whether the last one was observed).
+
+    depth: steps that tiles may do together. pace: seconds that a step took before, as far as anybody knows.
+    """
     seen, globals_, shape = np.zeros(request.steps + 1, np.int64), np.zeros(1), np.ones(7, np.int64)
     rows = np.array([(0, TYPES.index(F64), openmp._COMPARISONS.index(c.comparison)) for c in request.until], np.int64)
     values = np.array([c.value for c in request.until], np.float64)
@@ -70,6 +73,8 @@ def compiled_march(probe, request, diagnostics, stop_at):
         first_step=request.first_step,
         observe_every=request.observe_every,
         observe_last=request.observe_last,
+        depth=depth,
+        pace=pace,
         always_observe=watches(request, diagnostics),
         threads=1,
         conditions=len(rows),
@@ -152,6 +157,17 @@ def test_long_stretches_end_at_what_is_observed():
     while sum(counts) < 20:
         counts.append(next_stretch(request, sum(counts), frozenset(), 100).count)
     assert counts == [1, 1, 4, 1, 4, 1, 4, 1, 2, 1]  # steps 4; 5; 6 to 9; 10; ...; 21 and 22; 23, the last one
+
+
+@pytest.mark.parametrize(
+    ("pace", "together"),
+    [(0.0, 1), (1e-5, 64), (0.003, 64), (0.0041, 48), (0.05, 4), (0.09, 2), (0.15, 1), (0.7, 1)],
+)
+def test_a_march_in_tiles_stops_after_a_fifth_of_a_second_of_steps(pace, together):
+    """Asked to in the first of the steps that run together, it does the rest of them and no further one."""
+    ended, steps, _, _ = compiled_march(compiled_probe(), MarchRequest("step", 1000), frozenset(), 1, 64, pace)
+    assert (ended, len(steps)) == ("stopped", together)
+    assert together == 1 or together * pace <= 0.2  # a step that takes longer runs alone
 
 
 def test_diagnostic_scalars_are_those_of_the_graph():

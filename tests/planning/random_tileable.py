@@ -52,6 +52,22 @@ u.next = 0.5 * u + 0.1 * (s[+1, 0] + s[-1, 0] + s[0, +1] + s[0, -1]) + g - g[0, 
 w.next = 0.9 * w + 0.01 * s[+1, -1]
 """
 
+# Values outside that are needed on both sides of the domain.
+BOTH_SIDES = STAGED.replace("g - g[0, -1]", "g - g[0, -1] + 0.5 * g[0, +1]")
+
+# Rings in which a cell is updated in place, so that none may be done twice.
+LEAPING = """
+u, v = fields("u v", boundary="periodic")
+u.next = 1.5 * u - 0.5 * v + 0.05 * sum(u.at(+1, x) + u.at(-1, x) - 2 * u for x in axes)
+v.next = u
+"""
+
+# Reads that reach further along the last axis, which is that of the wave.
+SKEWED = """
+u = field("u", boundary=constant(0.5))
+u.next = 0.5 * u + 0.2 * u[0, +2] + 0.1 * u[0, -2] + 0.1 * u[+1, 0]
+"""
+
 # A ring along each axis, ends that look inside along none.
 RINGED = """
 time = scalar("time")

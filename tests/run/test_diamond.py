@@ -11,9 +11,12 @@ import pytest
 import workbench as wb
 from tests.planning.random_tileable import (
     ANALYTIC,
+    BOTH_SIDES,
     HEAT,
+    LEAPING,
     RINGED,
     SHARED,
+    SKEWED,
     STAGED,
     TIMED,
     TURNING,
@@ -30,6 +33,7 @@ from workbench.planning.schedules.locality import tile_sizes
 EXTENTS = {1: ((2,), (7,), (64,), (201,)), 2: ((3, 5), (16, 40), (37, 23)), 3: ((5, 4, 6), (6, 17, 9), (12, 24, 10))}
 CASES = [(text, dim) for text in (WAVE, HEAT, TURNING) for dim in (1, 2, 3)]
 CASES += [(WATCHED, 2), (ANALYTIC, 2), (STAGED, 2), (RINGED, 1), (RINGED, 3), (TIMED, 1), (SHARED, 1)]
+CASES += [(BOTH_SIDES, 2), (LEAPING, 3), (SKEWED, 2)]
 
 
 def machine(text, dim):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from workbench.frontend import operations
 from workbench.frontend.arrays import array, arrays, fold, generate, output
 from workbench.frontend.boundaries import analytic, constant, fixed, mirror, neumann, periodic, reflect
+from workbench.frontend.branches import branch
 from workbench.frontend.calculus import curl, derivative, div, grad, laplacian
 from workbench.frontend.collectives import scan
 from workbench.frontend.componentwise import componentwise
@@ -260,6 +261,7 @@ __all__ = [
     "arrays",
     "astype",
     "axes",
+    "branch",
     "cbrt",
     "ceil",
     "cell_centre",

@@ -97,7 +97,7 @@ def no_truth(term: Term) -> TraceError:
         advice = "Write while_loop(condition, body, start, at_most=n), whose condition and body are functions."
     elif term.trace.positions is not None and not term.is_local:
         chosen = text if word else "condition"
-        advice = f"Choose between whole arrays with np.where({chosen}, a, b): both are computed."
+        advice = f"Write np.where({chosen}, a, b), which computes both, or branch({chosen}, then, otherwise, start)."
     else:
         advice = f"Use where({text if word else 'condition'}, a, b)."
     subject = f"'{word}' needs one true or false" if word else "Python asks for one true or false"

@@ -47,7 +47,7 @@ def while_loop(
         raise TraceError(
             "a while_loop stands inside of another one", advice="Use repeat or iterate inside, or one loop."
         )
-    starts = [_own(trace, operand(each)) for each in (start if isinstance(start, tuple | list) else (start,))]
+    starts = [own_value(trace, operand(each)) for each in (start if isinstance(start, tuple | list) else (start,))]
     if not starts:
         raise TraceError(
             "while_loop carries no value", advice="Give a value or a tuple of values as its third argument."
@@ -61,11 +61,26 @@ def while_loop(
     if not isinstance(at_most_ok, bool):
         raise TraceError(f"at_most_ok is {at_most_ok!r}", advice="Give True or False.")
     draft = _Draft(trace, carried_types(trace, starts), names_of(body, len(starts)))
-    held = draft.traced(starts, condition, body)
+    values = list(map(wrap, draft.traced(starts, condition, body)))
     draft.keep_numbers()
     trace.loops.append((draft.loop(most, at_most_ok), draft.begin, draft.turn))
-    values = [wrap(term) for term in held]
     return tuple(values) if isinstance(start, tuple | list) else values[0]
+
+
+def once_if(
+    trace: Trace, going: Operand, names: Sequence[str], body: Callable[..., object], starts: Sequence[Operand]
+) -> list[Term]:
+    """What a function makes of these values if a condition for all cells holds, else these values: a turn or none."""
+
+    def turned(_: object, *values: object) -> tuple[object, ...]:
+        made = body(*values)
+        return False, *(made if isinstance(made, tuple | list) else (made,))
+
+    given = [going, *starts]
+    draft = _Draft(trace, carried_types(trace, given), (f"goes{len(trace.loops) + 1}", *names))
+    _, *held = draft.traced(given, lambda going, *_: going, turned)
+    trace.loops.append((draft.loop(1, False), draft.begin, draft.turn))
+    return held
 
 
 def _most_turns(most: object) -> int:
@@ -74,7 +89,7 @@ def _most_turns(most: object) -> int:
     return most
 
 
-def _own(trace: Trace, given: Operand) -> Operand:
+def own_value(trace: Trace, given: Operand) -> Operand:
     """A value of a function of arrays along its own axes, so that x[3] is the number that it seems to be."""
     return along_own(trace, given) if isinstance(given, Term) else given
 
@@ -140,7 +155,7 @@ class _Draft:
             carried = [self._carried(k, each, along[k], number) for k, each in enumerate(starts)]
             held = [self._held(name, each) for name, each in zip(self.names, carried, strict=True)]
             given = next_values(trace, "while_loop", self.names, self.types, self._called(body, held))
-            made = [_own(trace, each) for each in given]
+            made = [own_value(trace, each) for each in given]
             wider = [_wider(trace, holder, each) for holder, each in zip(held, made, strict=True)]
             if wider == along:
                 break
@@ -220,7 +235,7 @@ class _Draft:
 
     def _condition(self, condition: Callable[..., object], values: Sequence[Term]) -> Term:
         """Whether there is another turn, from these values. One number for all cells."""
-        goes = _own(self.trace, operand(self._called(condition, values)))
+        goes = own_value(self.trace, operand(self._called(condition, values)))
         if not isinstance(goes, Term) or goes.type != BOOL:
             shown = goes.type if isinstance(goes, Term) else repr(goes)
             raise TraceError(

@@ -238,6 +238,16 @@ while_loop
     wrong u.next = while_loop(lambda u: u > 1, lambda u: u[+1] / 2, u, at_most=50)
     error line 2: the condition of while_loop has a value in each cell, but all cells turn together
     advice Reduce it: reduce_any(condition), or use iterate, where each cell turns for itself.
+
+branch
+    u = field("u", boundary="periodic")
+    u.next = branch(reduce_max(u) > 4, lambda v: (v[-1] + 2 * v + v[+1]) / 4, lambda v: v + 1, u)
+    given u = [0, 8, 0, 0]
+    gives u = [2, 4, 2, 0]
+    wrong u = field("u", boundary="periodic")
+    wrong u.next = branch(u > 4, lambda v: v / 2, None, u)
+    error line 2: branch(u > 4, lambda v: v / 2, None, u): the condition has a value in each cell, but one function runs
+    advice Reduce it: reduce_any(condition), or use where.
 """
 
 NUMBERS = r"""

@@ -1,0 +1,67 @@
+"""Branches: one of two functions of whole arrays, by a condition that is known when the program runs.
+
+A branch is two loops over whole arrays (`while_loops`) of one turn or none: the first makes its turn if the condition
+holds, the second one if it does not. `where` chooses for each cell, and computes both of its operands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from workbench.errors import TraceError
+from workbench.frontend.loops import carried_types, names_of, next_values
+from workbench.frontend.operations import apply
+from workbench.frontend.trace import Operand, Term, current_trace
+from workbench.frontend.value import operand, wrap
+from workbench.frontend.while_loops import once_if, own_value
+from workbench.graph.types import BOOL
+
+
+def branch(
+    condition: object, then: Callable[..., object], otherwise: Callable[..., object] | None, start: object
+) -> Any:  # noqa: ANN401  # as the start: one value or a tuple
+    """What `then` makes of the values of `start` if the condition holds, else what `otherwise` makes; only one runs.
+
+    condition: one for all cells, such as reduce_max(u) > 1. then, otherwise: functions of as many values as `start` has
+    to the next ones, of their types and lengths; they may do what the body of a while_loop may. None leaves the values
+    as they are. A condition that is known while the program is traced leaves the other function out.
+    """
+    trace = current_trace("branch")
+    text = trace.text_here("branch")
+    if trace.turning:
+        raise TraceError(f"{text} stands inside of a while_loop or of another branch", advice="Use where inside.")
+    starts = [own_value(trace, operand(each)) for each in (start if isinstance(start, tuple | list) else (start,))]
+    for what, given in (("then", then), ("otherwise", otherwise)):
+        if not callable(given) and not (given is None and what == "otherwise"):
+            raise TraceError(f"{text}: {what} is {given!r}", advice="Give a function: lambda u: 0.5 * u.")
+    if not starts:
+        raise TraceError(f"{text} carries no value", advice="Give a value or a tuple of values as its last argument.")
+    holds = own_value(trace, operand(condition))
+    if not isinstance(holds, bool) and not (isinstance(holds, Term) and holds.type == BOOL):
+        shown = holds.type if isinstance(holds, Term) else repr(holds)
+        raise TraceError(f"{text}: the condition is {shown}", advice="Compare: branch(reduce_max(u) > 1, ...).")
+    if isinstance(holds, Term) and holds.is_local:
+        advice = f"Reduce it: {'reduce_any' if trace.positions is None else 'np.any'}(condition), or use where."
+        raise TraceError(f"{text}: the condition has a value in each cell, but one function runs", advice=advice)
+    types, names = carried_types(trace, starts), names_of(then, len(starts))
+
+    def checked(function: Callable[..., object]) -> Callable[..., list[object]]:
+        def made(*values: object) -> list[object]:
+            return [wrap(each) for each in next_values(trace, "branch", names, types, function(*values))]
+
+        return made
+
+    other: Operand = not holds if isinstance(holds, bool) else apply("logical_not", holds)
+    values: list[Any] = list(starts)
+    if holds is not False:
+        other, *values = once_if(trace, holds, ("other", *names), _passing(checked(then)), [other, *values])
+    if otherwise is not None and holds is not True:
+        values = list(once_if(trace, other, names, checked(otherwise), values))
+    found = [wrap(each) for each in values]
+    return tuple(found) if isinstance(start, tuple | list) else found[0]
+
+
+def _passing(function: Callable[..., list[object]]) -> Callable[..., list[object]]:
+    """The function of all values but the first, which stays."""
+    return lambda first, *values: [first, *function(*values)]

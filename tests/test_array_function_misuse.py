@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.bits import assert_same_bits
+from workbench import language
 from workbench.errors import FieldError, RunError, ShapeError, StencilError, TraceError
+from workbench.frontend.array_misuse import instead_of
 from workbench.language import add, fold, fold_segments, generate, scan
 
 
@@ -57,6 +60,14 @@ ERRORS = [
     (lambda x: 2.0 * x, (3.0,), TraceError, "computes with no array"),
     (lambda x: x, (np.ones(3, complex),), FieldError, "x was given complex128 values"),
     (lambda x: x, (object(),), FieldError, "x was given"),
+    (lambda x: np.zeros(x.shape[0]) + x, (np.ones(3),), TraceError, r"np\.zeros(.*\n)*Write generate\(x\.shape"),
+    (lambda x: np.arange(x.shape[0]) * x, (np.ones(3),), TraceError, r"asks for the elements(.*\n)*Write generate"),
+    (lambda x: np.sort(x), (np.ones(3),), TraceError, r"np\.sort has no meaning in a function of(.*\n)*.*ranks"),
+    (lambda x: np.flipud(x), (np.ones(3),), TraceError, r"np\.flipud has no meaning(.*\n)*Write it with operators"),
+    (lambda x, n: x[:n], (np.ones(3), 2), TraceError, "the bounds of a slice are whole numbers that are known"),
+    (lambda x, n: [x for _ in range(n)], (np.ones(3), 2), TraceError, r"range needs(.*\n)*Write repeat\(n"),
+    (lambda x: f"{x.sum():.3f}", (np.ones(3),), TraceError, "a format needs one number, but the value is known only"),
+    (lambda x: x.__setitem__(0, 1.0), (np.ones(3),), TraceError, r"cannot be assigned(.*\n)*Write np\.where"),
     (lambda x, y: x, (np.ones(3),), FieldError, "missing a required argument: 'y'"),
 ]
 
@@ -65,6 +76,35 @@ ERRORS = [
 def test_bad_use_is_refused_with_words_that_help(function, given, error, what):
     with pytest.raises(error, match=what):
         wb.collective(function)(*given, backend="reference")
+
+
+INSTEAD = {
+    "arange": lambda x: np.arange(len(x)),
+    "bincount": lambda x: np.bincount(x, minlength=7),
+    "diff": np.diff,
+    "eye": lambda x: np.eye(3, dtype=bool),
+    "nonzero": lambda x: np.nonzero(x)[0],
+    "norm": np.linalg.norm,
+    "ones": lambda x: np.ones(len(x)),
+    "ones_like": np.ones_like,
+    "roll": lambda x: np.roll(x, 1),
+    "stack": lambda x: np.stack((x, x)),
+    "take": lambda x: np.take(x, [2, 0]),
+    "tile": lambda x: np.tile(x, 3),
+    "var": np.var,
+    "zeros": lambda x: np.zeros(len(x)),
+    "zeros_like": np.zeros_like,
+}
+
+
+@pytest.mark.parametrize("name", INSTEAD)
+def test_what_is_written_instead_of_a_function_of_numpy_does_it(name):
+    written = instead_of(name).removeprefix("Write ").removesuffix(".")
+    names = {"bins": 7, "n": 3} | {word: getattr(language, word) for word in language.__all__} | {"np": np}
+    x = np.array([3, 0, 5, 3])
+    found = wb.collective(lambda x, places: eval(written, names | {"x": x, "y": x, "places": places}))
+    expected = INSTEAD[name](x)
+    assert_same_bits(np.asarray(found(x, np.array([2, 0]), backend="reference")), np.asarray(expected))
 
 
 def test_an_error_names_the_line_of_the_function():

@@ -8,9 +8,11 @@ from typing import NoReturn
 import numpy as np
 
 from workbench.errors import TraceError
+from workbench.frontend.array_misuse import no_function
 from workbench.frontend.compression import compress, compressed
 from workbench.frontend.concatenation import concatenate
 from workbench.frontend.elements import parts_of
+from workbench.frontend.numpy_names import OF_EACH_CELL
 from workbench.frontend.operations import apply
 from workbench.frontend.positions import FunctionPositions, order_of, own_positions
 from workbench.frontend.promotion import cast_term
@@ -138,10 +140,19 @@ class ArrayValue(Value):
     def __array_function__(
         self, function: Callable[..., object], types: object, arguments: tuple[object, ...], options: dict[str, object]
     ) -> Value:
-        known = _FUNCTIONS.get(getattr(function, "__name__", ""))
-        if known is None:
-            return super().__array_function__(function, types, arguments, options)
-        return known(*arguments, **options)
+        name = getattr(function, "__name__", "")
+        known = _FUNCTIONS.get(name)
+        if known is not None:
+            return known(*arguments, **options)
+        if name not in OF_EACH_CELL:
+            raise no_function(name)
+        return super().__array_function__(function, types, arguments, options)
+
+    def __setitem__(self, key: object, value: object) -> NoReturn:
+        raise TraceError(
+            f"{term_of(self).trace.text_here()}: elements of an array cannot be assigned",
+            advice="Write np.where(condition, a, x), or scatter(None, x, places, values) for the array with others.",
+        )
 
     def __len__(self) -> NoReturn:
         raise TraceError(

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import FrameType
 
 from workbench.errors import TraceError
+from workbench.frontend.array_misuse import RANGE, instead_of
 from workbench.frontend.source import find_construct, parse_again
 from workbench.frontend.trace import Term, Trace, text_here
 
@@ -144,6 +145,29 @@ def no_iteration(term: Term) -> TraceError:
     )
 
 
+def no_array(term: Term) -> TraceError:
+    """The error for a traced value of which NumPy makes an array."""
+    inner, _, text = _construct(term)
+    if term.trace.positions is None:
+        return TraceError(
+            "a traced value is no array: it stands for whatever the field holds at each step",
+            advice="Use the value as it is in formulas; np.sqrt(u), np.where and np.sum work on it.",
+        )
+    name = ast.unparse(inner.func).rpartition(".")[2] if isinstance(inner, ast.Call) else ""
+    return TraceError(
+        f"{text}: NumPy asks for the elements of an array, but they are known only at the call",
+        advice=instead_of(name) or "Use the value as it is in formulas; np.sqrt(x), np.where and np.sum work on it.",
+    )
+
+
+def no_digits(term: Term) -> TraceError:
+    """The error for a format of a number, as in f"{u:.3f}"."""
+    return TraceError(
+        f"{_construct(term)[2]}: a format needs one number, but the value {_nature(term)}",
+        advice="Print the name alone, or look at the value after the run.",
+    )
+
+
 def no_length(term: Term) -> TraceError:
     """The error for len()."""
     return TraceError(
@@ -266,7 +290,9 @@ def _call_needs_one(call: ast.Call, term: Term, text: str) -> TraceError:
     if name == "range":
         return TraceError(
             f"{text}: range needs a number known when the cell is traced, but the value {_nature(term)}",
-            advice="Write one formula for all cells (loops over cells are implied), or use index(axis).",
+            advice=RANGE
+            if term.trace.positions is not None
+            else "Write one formula for all cells (loops over cells are implied), or use index(axis).",
         )
     if last in _INSTEAD_OF_BUILTIN and name == last:
         return TraceError(
@@ -281,7 +307,8 @@ def _call_needs_one(call: ast.Call, term: Term, text: str) -> TraceError:
         replacement = "base**exponent" if last == "pow" else f"{known}(u)"
         return TraceError(
             f"{text}: {name} takes one number, but the value {_nature(term)}",
-            advice=f"Use {replacement} of the cell's vocabulary.",
+            advice=(term.trace.positions is not None and instead_of(last))
+            or f"Use {replacement} of the cell's vocabulary.",
         )
     return TraceError(
         f"{text}: {name} needs one number, but the value {_nature(term)}", advice="Use the value as it is."

@@ -41,7 +41,8 @@ _REDUCTIONS = {
     "any": "any",
     "all": "all",
 }
-_COMPONENTWISE = {*_REDUCTIONS, "where", "clip", "round"}
+OF_EACH_CELL = {*_REDUCTIONS, "where", "clip", "round"}
+"""NumPy's functions that are no ufuncs and have a meaning for values of cells and of elements."""
 _INSTEAD = {
     "roll": "Write u[-1] for the value of the cell before.",
     "mean": "Write reduce_sum(u) / size(0), with one size per axis.",
@@ -71,7 +72,7 @@ def need_meaning(name: str, method: str, extra: Sequence[str]) -> None:
 
     method: of a ufunc, else empty. extra: the keywords given.
     """
-    known = method == "__call__" and name in UFUNCS if method else name in _COMPONENTWISE
+    known = method == "__call__" and name in UFUNCS if method else name in OF_EACH_CELL
     if not known:
         shown = name if method in ("", "__call__") else f"{name}.{method}"
         advice = _OF_TENSORS.get(name, "Write the formula with compose(lambda a: ...), or use the components v[0], ...")
@@ -94,7 +95,7 @@ def call_ufunc(name: str, method: str, operands: Sequence[Operand], extra: Seque
 
 def call_function(name: str, operands: Sequence[Operand], extra: Sequence[str], axis: object = None) -> Operand:
     """What np.<name>(*operands, axis=axis) means for functions that are no ufuncs."""
-    if name not in _COMPONENTWISE:
+    if name not in OF_EACH_CELL:
         raise TraceError(
             f"np.{name} has no meaning in a cell", advice=_INSTEAD.get(name, "Write the formula for one cell.")
         )

@@ -36,7 +36,7 @@ def subscript(positions: FunctionPositions, term: Term, parts: Sequence[object])
     indexed: dict[int, Term] = {}
     for part in _whole(text, parts, len(own)):
         axis = None if part is None else own.pop(0)
-        if part is None or part == slice(None):
+        if part is None or (isinstance(part, slice) and part.start is part.stop is part.step is None):
             order.append(axis)
         elif axis is None:
             raise TraceError(f"{text}: an axis made by None has one element", advice="Write : for it.")

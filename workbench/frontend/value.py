@@ -291,10 +291,12 @@ class Value:
         raise misuse.no_membership(term_of(self))
 
     def __array__(self, *arguments: object, **options: object) -> NoReturn:
-        raise TraceError(
-            "a traced value is no array: it stands for whatever the field holds at each step",
-            advice="Use the value as it is in formulas; np.sqrt(u), np.where and np.sum work on it.",
-        )
+        raise misuse.no_array(term_of(self))
+
+    def __format__(self, form: str) -> str:
+        if form:
+            raise misuse.no_digits(term_of(self))
+        return str(self)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> Value:
         if any(answers(i, "*") for i in inputs):

@@ -1,6 +1,7 @@
 """Views on a page of 480 pixels: few rows of tools, nothing to scroll sideways, every control with a name."""
 
 import pytest
+from PIL import Image
 
 from tests.browser.graph_page import HELLO_MACHINE as MACHINE
 from tests.browser.graph_page import wait_graph
@@ -100,6 +101,34 @@ def test_a_table_without_its_kernel_process_does_not_scroll(page, tmp_path, them
     cells = page.get_by_role("row").nth(1).get_by_role("cell").all()
     shown = [cell.evaluate("node => getComputedStyle(node, '::before').content").strip('"') for cell in cells]
     assert shown == (heads[1:] if width == 480 else ["none"] * (len(heads) - 1))
+
+
+STILLS = """\
+from workbench.tuning.history_tables import Table
+from workbench.views.drawing.shapes import Drawing, Label
+display(Drawing(760, 340, (Label((20, 20), "words", "#1c2430", 15),), "words"))
+Table("Distances", ("d(I)", "mutation", "crossover", "triangulation", "unbred", "total"),
+      (("none", "59 (0.282)", "26 (0.184)", "13 (0.094)", "0 (0.000)", "98 (0.199)"),), "note")"""
+
+
+def test_stills_shrink_and_follow_the_theme_and_tables_fit(lab, page, tmp_path):
+    notebook = open_notebook(lab, page, "narrow-stills.ipynb", STILLS)
+    still = page.locator(".jp-RenderedSVG img")
+    still.wait_for()
+    assert still.evaluate("node => node.clientWidth") == 760
+    corners = []
+    for theme in ("Light", "Dark"):
+        notebook.theme(theme)
+        still.screenshot(path=str(tmp_path / "still.png"))
+        with Image.open(tmp_path / "still.png") as shot:
+            corners.append(max(shot.convert("RGB").getpixel((400, 300))))
+    assert corners[0] == 255
+    assert corners[1] < 32
+    narrow(page)
+    assert still.evaluate("node => [node.clientWidth, node.clientHeight]") == [480, 215]
+    assert page.locator(".swb-counts").evaluate("node => node.scrollWidth <= node.clientWidth")
+    notebook.picture("narrow-stills-dark")
+    notebook.theme("Light")
 
 
 @pytest.mark.parametrize("theme", ["Light", "Dark"])

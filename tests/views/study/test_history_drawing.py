@@ -45,7 +45,7 @@ def test_history_is_a_picture_in_a_notebook_and_words_elsewhere():
     assert str(FOUND).startswith("history of hand: 5 individuals, 2 by mutation, 1 by crossover")
     assert "number 4" in str(FOUND)
     bundle = draw_history(FOUND)._repr_mimebundle_()
-    assert bundle["image/svg+xml"].startswith("<svg")
+    assert bundle["image/svg+xml"].startswith('<svg class="swb-drawing" ')
 
 
 @pytest.mark.parametrize("members", [MEMBERS[:1], MEMBERS[1:2], [Member(n, "random", (), 0.0, 0.0) for n in (1, 2)]])

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from bokeh.models import Plot
 
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import to_json
@@ -13,6 +14,7 @@ from workbench.tuning.study import Study
 from workbench.tuning.trials import Individual, Outcome
 from workbench.views.drawing.shapes import Label, to_svg
 from workbench.views.study.drawing import draw_study, score_range
+from workbench.views.study.figure import StudyFigure
 from workbench.views.study.general_summary import summarise_general
 from workbench.views.study.summary import summarise_study
 
@@ -37,6 +39,16 @@ def test_whom_a_study_waits_for_is_said():
     summary = summarise_study(Study(Path("s"), {"program": "p", "backend": "openmp", "extents": [100], "tunables": []}))
     assert "waits" not in summary.text()
     assert "waits while process 77 measures for another study" in replace(summary, waits_for=77).text().splitlines()
+
+
+@pytest.mark.parametrize("usable", [True, False])
+def test_titles_of_figures_are_whole_on_a_narrow_page(usable):
+    summary = summarise_study(Study(Path("s"), {"program": "p", "backend": "openmp", "extents": [100], "tunables": []}))
+    shown = StudyFigure(lambda: summary, picture=lambda: draw_study(summary), text=summary.text, usable=usable)
+    titles = [plot.title.text for plot in shown._pane._root.select({"type": Plot}) if plot.title]
+    assert len(titles) == 3 + usable  # births only where they are bred
+    assert all(len(line) <= 32 for title in titles for line in title.split("\n"))
+    shown.close()
 
 
 def general(folder, evaluation, goal="min"):

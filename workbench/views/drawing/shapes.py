@@ -78,8 +78,9 @@ class Drawing:
     background: str = "#ffffff"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
-        """The picture in a notebook, its title elsewhere."""
-        return {"text/plain": self.title, "image/svg+xml": to_svg(self)}
+        """The picture in a notebook, its title elsewhere; by its class labextension/style/still.css fits it there."""
+        marked = to_svg(self).replace("<svg ", '<svg class="swb-drawing" ', 1)
+        return {"text/plain": self.title, "image/svg+xml": marked}
 
 
 def rectangle(x: float, y: float, width: float, height: float, fill: str, outline: str = "") -> Polygon:

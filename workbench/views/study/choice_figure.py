@@ -55,7 +55,7 @@ class ChoiceFigure:
 
     def _map_figure(self, noun: str, numbers: Any) -> Any:  # noqa: ANN401  # bokeh carries no annotations
         plot = figure(
-            title="Changed choices, share of variance",
+            title="Changed choices,\nshare of variance",
             x_range=numbers,
             y_range=self._rows,
             height=_FRAME_PIXELS,
@@ -72,7 +72,7 @@ class ChoiceFigure:
 
     def _births_figure(self, noun: str) -> Any:  # noqa: ANN401  # bokeh carries no annotations
         plot = figure(
-            title="Births: raised best, passed, failed",
+            title="Births: raised best,\npassed, failed",
             y_range=self._kinds,
             height=_FRAME_PIXELS,
             sizing_mode="stretch_width",

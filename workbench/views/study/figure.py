@@ -117,7 +117,7 @@ class StudyFigure:
 
     def _figure(self, noun: str, unit: str, bred: bool) -> Any:  # noqa: ANN401  # bokeh carries no annotations
         plot = figure(
-            title="Scores in order, with the family tree of the best" if bred else "Scores in order",
+            title="Scores in order,\nwith the family tree of the best" if bred else "Scores in order",
             x_range=Range1d(0.5, 10.5),
             y_range=Range1d(0, 1),
             sizing_mode="stretch_width",

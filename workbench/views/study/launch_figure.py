@@ -43,7 +43,7 @@ class LaunchFigure:
 
     def _figure(self) -> Any:  # noqa: ANN401  # bokeh carries no annotations
         plot = figure(
-            title="Best score by launch numbers",
+            title="Best score\nby launch numbers",
             x_range=self._columns,
             y_range=self._rows,
             height=_FRAME_PIXELS,

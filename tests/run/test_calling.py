@@ -126,6 +126,7 @@ def test_memory_is_kept_for_equal_extents_and_bounded():
         (particles(3) | {"x": np.zeros((3, 1))}, ShapeError, "x was given 2 axes"),
         ({"x": 0.0, "y": 0.0, "z": 0.0, "m": 1.0, "e2": 1.0}, ShapeError, "no array was given"),
         ({"targets": {}}, FieldError, "no sources="),
+        ({"targets": [np.zeros(2)], "sources": {}}, FieldError, "given targets= as list\nGive arrays by their names"),
         ({"targets": {"x": 1.0}, "sources": {"x": 1.0, "w": 2.0}}, FieldError, "no 'w' among its sources"),
         ({"targets": {"x": np.zeros(2)}, "sources": particles(2)}, FieldError, "no 'e2' among its sources"),
         ({"targets": {"x": np.zeros(2)}, "sources": {}}, FieldError, "needs y of the targets"),

@@ -39,7 +39,7 @@ def arrays(names: str, *axes: str, dtype: object = None) -> tuple[Value, ...]:
     """Declare several arrays with the same axes: xs, ys = arrays("xs ys", "n"). Always a tuple."""
     current_trace("arrays")
     found = names_of("arrays", names, 'xs, ys = arrays("xs ys", "n")')
-    return FieldTuple(array(name, *axes, dtype=dtype) for name in found)
+    return FieldTuple((array(name, *axes, dtype=dtype) for name in found), "arrays")
 
 
 def output(name: str, value: object) -> Value:

@@ -1,29 +1,44 @@
-"""Field tuple: what `fields` gives, a tuple that says so where one of its fields is meant."""
+"""Field tuple: what `fields` and its like give, a tuple that says so where one of its values is meant."""
 
 from __future__ import annotations
 
-from typing import NoReturn, SupportsIndex
+from collections.abc import Iterable
+from typing import Any, NoReturn, SupportsIndex, TypeVar
 
 from workbench.errors import TraceError
 from workbench.frontend.misuse import signed_subscript
 from workbench.frontend.trace import text_here
-from workbench.frontend.value import Value
 
 _BINARY = ["sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift"]
 _OTHERS = ["radd", "neg", "pos", "abs", "invert", "lt", "le", "gt", "ge", "eq", "ne", "call", "array_ufunc"]
 
 
-class FieldTuple(tuple[Value, ...]):
+_T = TypeVar("_T")
+
+
+class FieldTuple(tuple[_T, ...]):
     """Several fields, to be unpacked. A formula with the tuple itself is an error that says how to unpack it.
 
     A plain tuple would multiply: 2 * fields("u") is a tuple of two, and Python's own messages speak of tuples only.
+    word: what has declared them.
     """
 
-    __slots__ = ()
+    def __new__(cls, values: Iterable[_T], word: str = "fields") -> FieldTuple[_T]:
+        """The values, in order."""
+        made = super().__new__(cls, values)
+        made._word = word
+        return made
+
+    _word: str
 
     def explained(self) -> TraceError:
-        """The error for the tuple where a field is meant."""
-        names = [str(value._static) for value in self]
+        """The error for the tuple where one value is meant."""
+        if self._word != "fields":
+            return TraceError(
+                f"{text_here('this name')}: {self._word}(...) gives a tuple, and one of its values is meant",
+                advice=f'Unpack it, with a comma also where it is one: name, = {self._word}("x").',
+            )
+        names = [str(getattr(value, "_static", "")) for value in self]
         some = "one field" if len(names) == 1 else f"{len(names)} fields"
         advice = f'Write {", ".join(names)} = fields("{" ".join(names)}", ...).'
         if len(names) == 1:
@@ -33,7 +48,7 @@ class FieldTuple(tuple[Value, ...]):
     def _refuse(self, *arguments: object, **options: object) -> NoReturn:
         raise self.explained()
 
-    def __add__(self, other: object) -> tuple[Value, ...]:
+    def __add__(self, other: object) -> tuple[Any, ...]:
         if isinstance(other, tuple):
             return (*self, *other)
         raise self.explained()
@@ -41,7 +56,7 @@ class FieldTuple(tuple[Value, ...]):
     next = property(_refuse, _refuse)
     at = astype = property(_refuse)
 
-    def __getitem__(self, key: SupportsIndex | slice) -> Value | tuple[Value, ...]:  # type: ignore[override]
+    def __getitem__(self, key: SupportsIndex | slice) -> _T | tuple[_T, ...]:  # type: ignore[override]
         beyond = isinstance(key, int) and not -len(self) <= key < len(self)
         if beyond or isinstance(key, tuple) or signed_subscript(text_here("")):
             raise self.explained()

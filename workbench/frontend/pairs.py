@@ -110,7 +110,7 @@ def totals(
         for name, type_ in zip(each.names, each.types, strict=True):
             trace.declare(Static(name, "field", type_, TARGETS, span=trace.here()), "a total")
         trace.totals[each.names[0]] = _State(each, trace.here(), near)
-    return tuple(map(Total, reduced))
+    return FieldTuple(map(Total, reduced), "totals")
 
 
 def _by_name(trace: Trace, names: tuple[str, ...], reduce: object, dtype: object, identity: object) -> list[_Reduced]:
@@ -246,11 +246,15 @@ class Total:
         given = _count(len(found), "value") if is_record(value) else "one value"
         raise TraceError(f"{text}: {self.name} is {has}, but is given {given}", advice=f"{advice}.")
 
-    def _refuse(self, *arguments: object) -> NoReturn:
-        raise TraceError(
+    def explained(self) -> TraceError:
+        """The error for the total where a value is meant."""
+        return TraceError(
             f"{self.name} is read, but it is complete only after all sources, when the cell has ended",
             advice=f"Compute with {self.name} after the call, or write {self._reduced.including}.",
         )
+
+    def _refuse(self, *arguments: object) -> NoReturn:
+        raise self.explained()
 
     next = property(_refuse, _refuse)
     at = astype = property(_refuse)
@@ -308,7 +312,7 @@ def finish_totals(trace: Trace) -> None:
             trace.kernel.stores[name] = (part, state.span)
 
 
-def _declare(what: str, names: object, dtype: object, space: Space, suffix: str) -> FieldTuple:
+def _declare(what: str, names: object, dtype: object, space: Space, suffix: str) -> FieldTuple[Value]:
     trace = _pairs(what)
     type_ = trace.float_type if dtype is None else parse_type(dtype)
     made = []
@@ -316,7 +320,7 @@ def _declare(what: str, names: object, dtype: object, space: Space, suffix: str)
         trace.declare(Static(f"{name}{suffix}", "field", type_, space, span=trace.here()), f"one of the {what}")
         full = f"{name}{suffix}"
         made.append(Value(trace.emit(lambda pool, full=full: pool.load(full))))  # type: ignore[misc]  # bound now
-    return FieldTuple(made)
+    return FieldTuple(made, what)
 
 
 def _pairs(what: str) -> Trace:

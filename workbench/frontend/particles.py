@@ -39,7 +39,8 @@ def particles(
         _let_vectors_have(trace, dim)
     space = population(trace, of)
     found = names.replace(",", " ").split()
-    return FieldTuple(cast(Value, _declare(trace, name, dim, space, type_, str(unit))) for name in found)
+    made = (cast(Value, _declare(trace, name, dim, space, type_, str(unit))) for name in found)
+    return FieldTuple(made, "particles")
 
 
 def _declare(trace: Trace, name: str, dim: int | None, space: Space, type_: StorageType, unit: str) -> Value | Tensor:

@@ -356,7 +356,7 @@ def operand(value: object) -> Operand:
         value = value.item()
     if isinstance(value, bool | int | float):
         return value
-    if (explained := getattr(value, "explained", None)) is not None and isinstance(value, tuple):
+    if (explained := getattr(value, "explained", None)) is not None:  # a tuple of fields, a total of pairs
         raise explained()
     if isinstance(value, list | tuple) and value and all(isinstance(item, Value) for item in value):
         raise TraceError(

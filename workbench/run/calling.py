@@ -228,6 +228,12 @@ def _sorted(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Num
         missing = "sources" if given.sources is None else "targets"
         raise FieldError(f"{graph.name} was given no {missing}=", advice="Give both, or all names without them.")
     apart = {"targets": given.targets, "sources": given.sources}
+    for side, values in apart.items():
+        if values is not None and not isinstance(values, Mapping):
+            raise FieldError(
+                f"{graph.name} was given {side}= as {type(values).__name__}",
+                advice=f'Give arrays by their names: {side}={{"x": x}}.',
+            )
     inputs, params = _inputs(graph), {static.name: static for static in graph.params}
     together = {} if given.targets is not None else {_plain(s) for s in inputs}
     _check_known(graph, given.values, {*params, *together}, "")

@@ -78,6 +78,25 @@ class _Body:
 
 
 @dataclass(frozen=True, slots=True)
+class Walk:
+    """What a loop computes and reads in a cell.
+
+    work: weight of its operations, of what it reads and of what it writes; count: of its operations, each at each place
+    where it is computed. bits: the nodes below its roots, with the offsets at which it touches them; reads: those that
+    are stored. numbers: of the step that it needs. arrays: the stored nodes that it reads or writes; passes: how often
+    it computes each cell.
+    """
+
+    work: float
+    count: int
+    bits: dict[int, int]
+    reads: dict[int, int]
+    numbers: frozenset[int]
+    arrays: frozenset[int]
+    passes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Estimated:
     """An allocation, what it costs a cell, and its loops by their roots."""
 
@@ -208,7 +227,7 @@ class Estimate:
 
     def of(self, storage: Sequence[Storage], base: Estimated | None = None, changed: Collection[int] = ()) -> Estimated:
         """The estimate of an allocation; `base` is one that differs from it in the nodes `changed` only."""
-        groups = self._groups(storage)
+        groups = self.groups(storage)
         self.effort += len(self.deciding) // 4 + self.placing * len(groups)
         bodies: dict[tuple[int, ...], _Body] = {}
         for group in groups:
@@ -221,7 +240,7 @@ class Estimate:
         cost = self._cost(groups, tuple(bodies.values()))
         return Estimated(tuple(storage), cost, bodies)
 
-    def _groups(self, storage: Sequence[Storage]) -> tuple[Group, ...]:
+    def groups(self, storage: Sequence[Storage]) -> tuple[Group, ...]:
         """What group_writes finds, without its bound on operations."""
         made = [-1] * len(self.kernel.nodes)
         loops: list[int] = []
@@ -263,6 +282,20 @@ class Estimate:
         )
 
     def _body(self, storage: Sequence[Storage], group: Group) -> _Body:
+        walk = self.walk(storage, group)
+        read = frozenset((n, o) for n, places in walk.reads.items() for o in self._places(places))
+        return _Body(
+            walk.work,
+            max(1.0, walk.count / _COMFORTABLE),
+            Emission(frozenset(), read, walk.numbers),
+            walk.arrays,
+            sum(self.sizes[n] for n in walk.arrays),
+            walk.bits,
+            walk.passes,
+        )
+
+    def walk(self, storage: Sequence[Storage], group: Group) -> Walk:
+        """What a loop touches, roots first."""
         below, weights, is_work, passes = self.below, self.weights, self.is_work, 1
         if group.alone >= 0 and isinstance(self.kernel.nodes[group.alone].instruction, Scan | Scatter):
             weights, passes = self.weights_in_turn, PASSES
@@ -302,19 +335,10 @@ class Estimate:
                 count += times
             else:
                 numbers.update(self.numbers[index])
-        read = frozenset((n, o) for n, places in reads.items() for o in self._places(places))
-        arrays = frozenset(reads).union(group.manifest, group.copies)
         work += KEEP * sum(self.traffic[n] for n in manifest)
         work += LOAD * sum(places.bit_count() * self.traffic[n] for n, places in reads.items())
-        return _Body(
-            work,
-            max(1.0, count / _COMFORTABLE),
-            Emission(frozenset(), read, frozenset(numbers)),
-            arrays,
-            sum(self.sizes[n] for n in arrays),
-            bits,
-            passes,
-        )
+        arrays = frozenset(reads).union(group.manifest, group.copies)
+        return Walk(work, count, bits, reads, frozenset(numbers), arrays, passes)
 
     def _places(self, bits: int) -> tuple[Offset, ...]:
         known = self.offsets.get(bits)

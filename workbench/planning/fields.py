@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -46,6 +47,12 @@ def end_fields(graph: Graph, kernel: Kernel) -> tuple[FieldEnd, ...]:
             ends.append(FieldEnd(static.name, "copy" if node in taken else "home", node))
         taken.add(node)
     return tuple(ends)
+
+
+def copied_loads(kernel: Kernel, ends: Sequence[FieldEnd]) -> tuple[int, ...]:
+    """The Loads whose value another field takes."""
+    copied = (end.node for end in ends if end.way == "copy" and end.node is not None)
+    return tuple(node for node in copied if isinstance(kernel.nodes[node].instruction, Load))
 
 
 def _keeps(kernel: Kernel, field: str, node: int | None) -> bool:

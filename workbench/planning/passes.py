@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.errors import PlanError
-from workbench.graph import Graph, Kernel, Load, Reduce, Store, record_name, value_name
+from workbench.graph import Graph, Kernel, Reduce, Store, record_name, value_name
 from workbench.graph.diagnostics import REPEATED
 from workbench.graph.instructions import NOTING
 from workbench.graph.types import U64
@@ -18,7 +18,7 @@ from workbench.planning.choices import Choices, PlanChoices, names_node
 from workbench.planning.cost import loop_cost
 from workbench.planning.draft import Draft, KernelDraft, StepDraft
 from workbench.planning.estimate import Estimate
-from workbench.planning.fields import end_fields
+from workbench.planning.fields import copied_loads, end_fields
 from workbench.planning.grouping import emission_of, group_writes
 from workbench.planning.memory import Memory, SlotPool, StepParts, aliased_extends, place_arrays, rotation_of
 from workbench.planning.plan import (
@@ -126,13 +126,10 @@ def _allocation(draft: Draft) -> Draft:
 
 def _estimates(each: KernelDraft, together: bool, through_fills: bool) -> tuple[Estimate, ...]:
     steps = (each.plain,) if each.plain == each.observed else (each.plain, each.observed)
-    return tuple(Estimate(each.kernel, s.margins, s.live, _copied_loads(each), together, through_fills) for s in steps)
-
-
-def _copied_loads(each: KernelDraft) -> tuple[int, ...]:
-    """The Loads whose value another field takes."""
-    copied = (e.node for e in each.ends if e.way == "copy" and e.node is not None)
-    return tuple(n for n in copied if isinstance(each.kernel.nodes[n].instruction, Load))
+    return tuple(
+        Estimate(each.kernel, s.margins, s.live, copied_loads(each.kernel, each.ends), together, through_fills)
+        for s in steps
+    )
 
 
 def _refuse_unknown_keys(draft: Draft) -> None:
@@ -158,7 +155,7 @@ def _reach(draft: Draft) -> Draft:
 
 def _grouping(draft: Draft) -> Draft:
     def grouped(each: KernelDraft, step: StepDraft) -> StepDraft:
-        groups = group_writes(each.kernel, each.storage, step.margins, step.live, _copied_loads(each))
+        groups = group_writes(each.kernel, each.storage, step.margins, step.live, copied_loads(each.kernel, each.ends))
         emissions = tuple(emission_of(each.kernel, each.storage, g) for g in groups)
         return replace(step, groups=groups, emissions=emissions)
 

@@ -126,8 +126,8 @@ class Tunable:
 
     name: unique among those of a plan. sensible: what a search tries, in order of size where there is one; the default
     is among them, but for storage, whose default is that preset and hints decide. needs: what the backend must run on
-    for the choice to count. record and member: where PlanChoices keeps it, "" for what concerns one value or loop,
-    whose `key` then says which. weights: of the sensible values in random choices, empty for equal ones.
+    for the choice to count. record and member: where PlanChoices keeps it; no record for what concerns one value or
+    loop, whose `key` then says which. weights: of the sensible values in random choices, empty for equal ones.
     """
 
     name: str
@@ -352,7 +352,7 @@ def _barrier_row(name: str, key: str, others: frozenset[str], side: Literal["bef
         return plan.changed(**{side: chosen | {key} if value else chosen})
 
     legal, weights = Words((False, True)), (1 - _BARRIERS, _BARRIERS)
-    return Tunable(name, "S", "any", False, (False, True), legal, read, write, key=key, weights=weights)
+    return Tunable(name, "S", "any", False, (False, True), legal, read, write, member=side, key=key, weights=weights)
 
 
 def without_key(keys: frozenset[str], key: str, others: Iterable[str]) -> frozenset[str]:

@@ -150,11 +150,15 @@ class Experiment:
         """
         plan = self.plan
         tree = plan.candidates.space.tree
+        outlook = plan.candidates.space.outlook
         described = [plan.strategy, plan.seed, plan.starts, *([] if tree is None else [str(tree)])]
+        described += [] if outlook is None else ["outlook"]  # by which other points are measured than without one
         self._base = self.ledger.search_base(described, len(self._individuals))
         known = {one.point: one.score for one in self._individuals[: self._base]}
         costs = {one.point: self._costs(one.point, one.outcome) for one in self._individuals}
-        search = Search(make_strategy(plan.strategy, plan.candidates.space, plan.starts, plan.seed), known, costs)
+        search = Search(
+            make_strategy(plan.strategy, plan.candidates.space, plan.starts, plan.seed), known, costs, outlook
+        )
         search.go_on(
             Told(one.point, one.score, one.asked, one.after, costs[one.point])
             for one in self._individuals[self._base :]

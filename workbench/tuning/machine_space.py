@@ -19,6 +19,7 @@ from workbench.planning.plan import Plan
 from workbench.planning.tunables import TUNABLES, Section, Setting, Tunable, tunables_of
 from workbench.tuning.loop_times import LoopTimes
 from workbench.tuning.machine_trees import machine_tree
+from workbench.tuning.outlook import machine_outlook
 from workbench.tuning.precision_space import SECTION as PRECISION
 from workbench.tuning.precision_space import Retyped, TypeRow, tie_of, type_rows
 from workbench.tuning.space import Costs, Parameter, Point, Space
@@ -172,7 +173,11 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
         tuple(tunables),
         tuple(values),
         Space(
-            (*parameters, *(Parameter(row.name, row.types) for row in precise)), tree=believed, ties=ties, parts=parts
+            (*parameters, *(Parameter(row.name, row.types) for row in precise)),
+            tree=believed,
+            ties=ties,
+            parts=parts,
+            outlook=machine_outlook(plan, tunables, values),
         ),
         (*start, *(row.types.index(row.here) for row in precise)),
         plan.graph.fingerprint(),

@@ -14,7 +14,7 @@ import numpy as np
 from workbench.tuning.loop_times import LoopTimes
 from workbench.tuning.race import Measure, interleaved, sampled
 from workbench.tuning.search import Search
-from workbench.tuning.space import Costs, Parameter, Point, Space
+from workbench.tuning.space import Costs, Outlook, Parameter, Point, Space
 from workbench.tuning.strategies.base import Strategy
 from workbench.tuning.trees import VariableTree, parse_tree
 from workbench.tuning.trials import Outcome
@@ -110,13 +110,14 @@ def replay(
     budget: int,
     solved: Callable[[float], bool] = lambda cost: False,
     parts: Callable[[Point], Costs] = lambda point: (),
+    outlook: Outlook | None = None,
 ) -> Replayed:
     """Drive a strategy by a function of cost, one point after the other, for `budget` new points.
 
     Points that are known are answered from memory and count nothing. Scores are 1 / cost. parts: the costs of the
-    space's parts at a point that passed.
+    space's parts at a point that passed. outlook: as in `Search`.
     """
-    search = Search(strategy)
+    search = Search(strategy, outlook=outlook)
     costs: list[float | None] = []
     while len(costs) < budget and (begun := search.begin()) is not None:
         value = cost(begun.point)

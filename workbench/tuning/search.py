@@ -6,13 +6,13 @@ Everything that drives a strategy does so here: studies, replays of landscapes, 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
 
-from workbench.tuning.space import Costs, Point
+from workbench.tuning.space import Costs, Outlook, Point
 from workbench.tuning.strategies.base import Known, Origin, Strategy
 
 MOST_REPEATS = 20_000
@@ -48,15 +48,23 @@ class Search:
         strategy: Strategy,
         known: Mapping[Point, float | None] | None = None,
         costs: Mapping[Point, Costs] | None = None,
+        outlook: Outlook | None = None,
     ) -> None:
-        """known: scores that were there before the strategy began; costs: of the parts of the space, of such points."""
+        """known: scores that were there before the strategy began; costs: of the parts of the space, of such points.
+
+        outlook: says which points are one program, of which one is measured.
+        """
         self._strategy = strategy
+        self._outlook = outlook
+        self._twins: dict[Hashable, Point] = {}  # the first point of each key that was told
         self._costs = dict(costs or {})
         self._known: Known = dict(known or {})
         self._under_way: dict[Point, Begun] = {}
         self._again: list[Begun] = []
         self._asked = 0
         self._told = 0
+        for point in self._known:
+            self._note(point)
 
     def begin(self) -> Begun | None:
         """The next point to measure; None: nothing until another `end`, or for ever if nothing is under way."""
@@ -68,6 +76,8 @@ class Search:
                 return None
             if point in self._known:
                 self._strategy.tell(point, self._known[point], self._costs.get(point, ()))
+            elif (twin := self._twin(point)) is not None:
+                self._strategy.tell(point, self._known[twin], self._costs.get(twin, ()))
             elif point not in self._under_way:
                 self._asked += 1
                 begun = Begun(point, self._asked, self._told, self._strategy.origin(point))
@@ -97,10 +107,19 @@ class Search:
             self._tell(row.point, row.score, row.costs)
         self._again = list(self._under_way.values())
 
+    def _twin(self, point: Point) -> Point | None:
+        """A point that was told and is the same program."""
+        return None if self._outlook is None else self._twins.get(self._outlook.key(point))
+
+    def _note(self, point: Point) -> None:
+        if self._outlook is not None:
+            self._twins.setdefault(self._outlook.key(point), point)
+
     def _tell(self, point: Point, score: float | None, costs: Costs) -> None:
         self._under_way.pop(point, None)
         self._known[point] = score
         self._costs[point] = costs
+        self._note(point)
         self._told += 1
         self._strategy.tell(point, score, costs)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from itertools import product
+from typing import Protocol
 
 from workbench.tuning.trees import VariableTree
 
@@ -32,6 +33,23 @@ class Parameter:
     rank: int = 0
 
 
+class Outlook(Protocol):
+    """What is known of a point before it is measured."""
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """Numbers of the parameters that it is about."""
+
+    def of(self, point: Point) -> tuple[float, ...]:
+        """Numbers of a point, such as the logarithm to base 2 of the bytes that it moves; as many of each point.
+
+        Points that differ by one in one of them are as far apart as two values of a parameter.
+        """
+
+    def key(self, point: Point) -> Hashable:
+        """Points of one key cost the same."""
+
+
 def everywhere(point: Point) -> bool:
     """The constraint of a space without one."""
     return True
@@ -44,6 +62,7 @@ class Space:
     tree: what is believed to be independent of what, of all parameters; searches that count on it test it. ties:
     parameters with as many values each that are changed together before they are changed one by one, largest first.
     parts: parameters that matter to one part of the cost alone, which is measured beside the whole; no two overlap.
+    outlook: what can be said of a point without measuring it, None if nothing.
     """
 
     parameters: tuple[Parameter, ...]
@@ -51,6 +70,7 @@ class Space:
     tree: VariableTree | None = None
     ties: tuple[tuple[int, ...], ...] = ()
     parts: tuple[tuple[int, ...], ...] = ()
+    outlook: Outlook | None = None
 
     @property
     def combinations(self) -> int:

@@ -24,7 +24,9 @@ ENGINES: Mapping[str, Callable[[Space, tuple[Point, ...], int], Strategy]] = {
 
 LEAD: Mapping[str, float] = {"surrogate": 2.0, "sweep": 1.0}
 """Those that lead, by their shares, until as many evaluations as a pass over all parameters takes gained nothing."""
-WIDE = 64  # parameters above which the sweep leads alone: there no model sees far
+WIDE = 64  # parameters above which no model sees far: there the sweep leads
+LEAD_WIDE: Mapping[str, float] = {"sweep": 1.0}
+LEAD_SEEN: Mapping[str, float] = {"surrogate": 1.0, "sweep": 2.0}  # unless an outlook says what they do
 
 PATIENCE = 1.0  # passes over all parameters
 LEAST_SHARE = 0.1  # of the budget, for each search
@@ -66,9 +68,12 @@ class Portfolio:
     _best: float = 0.0
     _unimproved: int = 0  # evaluations since the best score rose
     _led: bool = True
+    _lead: Mapping[str, float] = field(init=False)
 
     def __post_init__(self) -> None:
         self._draw = random.Random(self.seed)
+        wide = LEAD_WIDE if self.space.outlook is None else LEAD_SEEN
+        self._lead = wide if len(self.space.parameters) > WIDE else LEAD
         first = self.start or tuple(filter(None, [self.space.random_point(self._draw)]))
         seeds = [self._draw.randrange(2**31) for _ in ENGINES]
         self._engines = {
@@ -123,10 +128,9 @@ class Portfolio:
         return self._origins[point]
 
     def _chosen(self, ready: list[str]) -> str:
-        wide = len(self.space.parameters) > WIDE
-        lead = [name for name in LEAD if name in ready and (name == "sweep" or not wide)]
+        lead = [name for name in self._lead if name in ready]
         if self._led and lead:
-            return self._draw.choices(lead, [LEAD[name] for name in lead])[0]
+            return self._draw.choices(lead, [self._lead[name] for name in lead])[0]
         total = sum(self._engines[name].worth for name in ready)
         shares = [LEAST_SHARE + (1 - LEAST_SHARE * len(ready)) * self._engines[name].worth / total for name in ready]
         return self._draw.choices(ready, shares)[0]

@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 
 from workbench.tuning.replay import replay
@@ -265,10 +266,10 @@ def test_mutations_prefer_what_mattered():
 
 def test_effects_are_shares_of_what_single_parameters_explain():
     draw = random.Random(1)
-    points = [tuple(draw.randrange(3) for _ in range(20)) for _ in range(300)]
-    found = effects([(point, 3.0 * point[4] + 1.0 * point[7] + draw.random()) for point in points])
+    points = np.array([[draw.randrange(3) for _ in range(20)] for _ in range(300)])
+    found = effects(points, np.array([3.0 * point[4] + 1.0 * point[7] + draw.random() for point in points]))
     assert found[4] == pytest.approx(0.9, abs=0.1)
     assert found[7] == pytest.approx(0.1, abs=0.1)
     assert sum(found) == pytest.approx(1.0)
     assert max(found[:4]) < 0.02
-    assert effects([((0, 1), 2.0), ((1, 1), 2.0)]) == [0.5, 0.5]
+    assert effects(np.array([[0, 1], [1, 1]]), np.array([2.0, 2.0])) == [0.5, 0.5]

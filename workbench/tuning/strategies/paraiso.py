@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from workbench.tuning.space import Costs, Point, Space
 from workbench.tuning.strategies.base import Origin
@@ -55,6 +56,7 @@ class Paraiso:
     population: dict[Point, Individual] = field(default_factory=dict)
     _draw: random.Random = field(init=False)
     _weights: list[float] = field(init=False)
+    _rows: dict[Point, NDArray[np.int64]] = field(default_factory=dict)  # points as arrays, made one by one
     _weighed: int = 0  # individuals that the weights are of
 
     def __post_init__(self) -> None:
@@ -79,6 +81,8 @@ class Paraiso:
         """The score of an individual; None leaves it out of breeding. Points of other searches join the population."""
         one = self.population.get(point) or Individual(point, "shared")
         self.population[point] = Individual(point, one.birth, one.parents, score)
+        if len(point) >= _WEIGHED:
+            self._rows[point] = np.array(point)
 
     def origin(self, point: Point) -> Origin:
         """The birth and the parents of an individual."""
@@ -125,7 +129,9 @@ class Paraiso:
         count = len(self.space.parameters)
         if count >= _WEIGHED and len(passed) >= self._weighed + _AGAIN:
             self._weighed = len(passed)
-            shares = effects([(one.point, math.log(one.score)) for one in passed if one.score])
+            scored = [one for one in passed if one.score]
+            points = np.stack([self._rows[one.point] for one in scored])
+            shares = effects(points, np.log([one.score or 1.0 for one in scored]))
             self._weights = [1.0 + count * share for share in shares]
         return self._weights
 
@@ -193,13 +199,11 @@ def _triangulated(draw: random.Random, space: Space, parents: list[Individual]) 
     return tuple(first if first != worst else second for first, second, worst in triples)
 
 
-def effects(scored: list[tuple[Point, float]]) -> list[float]:
+def effects(points: NDArray[np.int64], scores: NDArray[np.float64]) -> list[float]:
     """Each parameter's share, their sum 1, of the variance that the means of the scores of its values explain.
 
-    What chance explains, a share of 1 / scores for each value but one, is taken off.
+    points: a row each. What chance explains, a share of 1 / scores for each value but one, is taken off.
     """
-    points = np.array([point for point, _ in scored])
-    scores = np.array([score for _, score in scored])
     axes, width = points.shape[1], int(points.max()) + 1
     places = (points + width * np.arange(axes)).ravel()  # of each value of each parameter
     counts = np.bincount(places, minlength=axes * width).reshape(axes, width)

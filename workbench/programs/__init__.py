@@ -1,7 +1,8 @@
 """Programs: functions of arrays that are ready to run, each a module; most are programs of McDonell's thesis (2015).
 
 `dot_product`, `black_scholes` (prices of options), `canny` (edges of a picture), `floyd_warshall` (shortest paths),
-`fluid` (stable fluids in a box), `histogram`, `k_means`, `mandelbrot`, `md5`, `matrix_product`, `sparse_product`,
+`fluid` (stable fluids in a box), `histogram`, `k_means`, `lulesh` (LLNL's blast on moving hexahedra, with the formulas
+of `hexahedra`), `mandelbrot`, `md5`, `matrix_product`, `sparse_product`,
 `radix_sort` (stable, of keys with a payload), `ray_tracer` (spheres and planes that mirror each other),
 `n_body` (gravity, as a function of arrays and as a cell of pairs). Machines: `hermite` (a star cluster in f64, dd or
 both), `loop_integral` (a Feynman diagram in f64 or dd), `plasma` (particles in cells), `poisson` (conjugate gradients
@@ -19,9 +20,11 @@ NAMES = (
     "floyd_warshall",
     "fluid",
     "hermite",
+    "hexahedra",
     "histogram",
     "k_means",
     "loop_integral",
+    "lulesh",
     "mandelbrot",
     "matrix_product",
     "md5",

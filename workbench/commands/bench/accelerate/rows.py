@@ -11,8 +11,8 @@ import numpy as np
 from numpy.random import Generator
 
 from workbench.commands.bench.accelerate.row import Call, Case, Row, alone
+from workbench.commands.bench.peers import numpy_lulesh, numpy_rays
 from workbench.commands.bench.peers import numpy_programs as by_numpy
-from workbench.commands.bench.peers import numpy_rays
 from workbench.errors import RunError
 from workbench.programs import (
     black_scholes,
@@ -22,6 +22,7 @@ from workbench.programs import (
     fluid,
     histogram,
     k_means,
+    lulesh,
     mandelbrot,
     matrix_product,
     md5,
@@ -141,6 +142,21 @@ def _ray_tracer(draw: Generator, small: bool) -> Case:
     return Case(size, partial(ray_tracer.picture, *seen), called, others, 1e-9)
 
 
+def _lulesh(draw: Generator, small: bool) -> Case:
+    del draw
+    n, cycles = (4, 6) if small else (30, 20)
+    start = lulesh.blast(n)
+    numbers = start.cycles, start.time, start.step, start.courant, start.hydro, start.least, cycles, lulesh.STOP
+    still = np.ones_like(start.gas.x)
+    others: dict[str, Call] = {"NumPy": lambda: numpy_lulesh.run(n, cycles).energy}
+
+    def ours(**how: Any) -> Any:  # noqa: ANN401  # of a call
+        return lulesh.run(start, cycles, **how).gas.energy[:n, :n, :n].ravel()
+
+    called = ((lulesh.advanced, (start.gas, still, still, *numbers)),)
+    return Case(f"{n}³ elements, {cycles} cycles", ours, called, others, 1e-9)
+
+
 def _floyd_warshall(draw: Generator, small: bool) -> Case:
     n = 20 if small else 300
     lengths = np.where(draw.random((n, n)) < 8 / n, draw.integers(1, 100, (n, n)), np.inf)
@@ -195,6 +211,7 @@ ROWS: tuple[Row, ...] = (
     Row("fluid", "fluid flow", _fluid),
     Row("radix_sort", "radix sort", _radix_sort),
     Row("ray_tracer", "ray tracer", _ray_tracer),
+    Row("lulesh", "LULESH", _lulesh),
     Row("floyd_warshall", "Floyd-Warshall", _floyd_warshall),
     Row("md5", "MD5", _md5),
     Row("k_means", "K-means", _k_means),

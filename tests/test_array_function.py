@@ -8,6 +8,7 @@ import pytest
 import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench.errors import ShapeError
+from workbench.language import add, fold_segments, generate, scan, scan_segments, scatter
 from workbench.pipeline import counters
 
 Pair = namedtuple("Pair", "low high")
@@ -262,3 +263,44 @@ def test_its_machine_is_shown_planned_and_called_by_name():
     assert "pairs" in machine.source("openmp").text
     assert "pairs(x, m)" in repr(program)
     assert "1 combination of types" in repr(program)
+
+
+COLLECTIVES = [
+    lambda x: np.cumsum(x),
+    lambda x: np.concatenate((x, x)),
+    lambda x: scan_segments(add, x, generate(2, lambda k: 3)),
+    lambda x: fold_segments(add, x, generate(2, lambda k: 3)),
+    lambda x: np.sum(x),
+]
+
+
+@pytest.mark.parametrize("function", COLLECTIVES)
+def test_what_a_collective_makes_is_returned_twice(function):
+    """The loop of a collective stores into one array; the second one stayed empty on a device."""
+    program = wb.collective(lambda x: (function(x), function(x), function(x) + 1))
+    (x,) = of((6,))
+    first, second, third = program(x, backend="reference")
+    assert_same_bits(first, second)
+    for backend in ("openmp", "cuda-sim"):
+        for mine, exact in zip(program(x, backend=backend), (first, second, third), strict=True):
+            assert_same_bits(mine, exact, backend)
+
+
+OF_A_COLUMN = [
+    lambda c: c[c > 0],
+    lambda c: scatter(add, c, generate(6, lambda i: i % 3), 1.0),
+    lambda c: np.concatenate((c, c)),
+    lambda c: np.stack((c, c + 1), axis=1),
+    lambda c: scan(add, c, exclusive=True, reverse=True),
+    lambda c: np.roll(c, 1) - c,
+    lambda c: c.reshape(2, 3),
+]
+
+
+@pytest.mark.parametrize("function", OF_A_COLUMN)
+def test_a_column_is_an_array_of_one_axis(function):
+    """x[:, 1] is a view along an axis of one element; conditions, defaults and arrays in a row took it for a second."""
+    (x,) = of((6, 5))
+    expected = wb.collective(function)(x[:, 1].copy(), backend="reference")
+    for backend in ("reference", "openmp"):
+        assert_same_bits(wb.collective(lambda x: function(x[:, 1]))(x, backend=backend), expected, backend)

@@ -14,10 +14,12 @@ from workbench.graph import (
     Kernel,
     Node,
     Shift,
+    Store,
 )
 from workbench.graph.builder import KernelBuilder
-from workbench.graph.instructions import traits_of
-from workbench.graph.rewrite import copy, merged_hint, rewrite
+from workbench.graph.instructions import Collective, traits_of
+from workbench.graph.rewrite import Rule, copy, merged_hint, rewrite, rewrite_kernel
+from workbench.graph.types import BOOL
 from workbench.planning.displaced import share_displaced
 from workbench.planning.identities import fold, identity
 from workbench.planning.reach import find_margins
@@ -37,19 +39,56 @@ class Rewrite:
 def simplify(graph: Graph) -> Graph:
     """Return the graph without what costs something and changes no bit.
 
-    Before: graph verified. After: no Store or Reduce takes an Extend, every Extend has ghost cells that somebody
-    needs, equal values are one node, also those that are equal at another cell (`share_displaced`), every node is
-    live, exact operators on constants are folded, and what is the same in every cell is computed once as a Global.
-    Names, spans and hints follow the values.
+    Before: graph verified. After: no Store or Reduce takes an Extend, no two Stores take one collective, every Extend
+    has ghost cells that somebody needs, equal values are one node, also those that are equal at another cell
+    (`share_displaced`), every node is live, exact operators on constants are folded, and what is the same in every cell
+    is computed once as a Global. Names, spans and hints follow the values.
     """
     for _ in range(_MOST_ROUNDS):
         simpler = graph
         for each in REWRITES:
             simpler = each.run(simpler)
         if simpler == graph:
-            return graph
+            break
         graph = simpler
-    return graph
+    return _stored_once(graph)
+
+
+def _stored_once(graph: Graph) -> Graph:
+    """Let one field take what a scan or another collective makes, and each further one a copy of it.
+
+    The loop of a collective stores into one array. The copy is written select(true, a, a), which the rules above fold
+    again, so that this comes after them.
+    """
+    return replace(
+        graph,
+        kernels=tuple(
+            rewrite_kernel(kernel, graph.space, graph.statics, _copy_rule()) if _stores_twice(kernel) else kernel
+            for kernel in graph.kernels
+        ),
+    )
+
+
+def _stores_twice(kernel: Kernel) -> bool:
+    taken = [node.operands[0] for node in kernel.nodes if isinstance(node.instruction, Store)]
+    return any(taken.count(n) > 1 and isinstance(kernel.nodes[n].instruction, Collective) for n in taken)
+
+
+def _copy_rule() -> Rule:
+    stored: set[int] = set()
+
+    def rule(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:
+        if isinstance(node.instruction, Store) and isinstance(builder.node(operands[0]).instruction, Collective):
+            (value,) = operands
+            space = builder.node(value).space
+            assert space is not None
+            if value in stored:
+                always = builder.imm(True, BOOL, space)
+                return builder.store(node.instruction.name, builder.arith("select", always, value, value))
+            stored.add(value)
+        return copy(builder, node, operands)
+
+    return rule
 
 
 def _rule(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> int:

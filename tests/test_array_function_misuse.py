@@ -60,6 +60,13 @@ ERRORS = [
     (lambda x: 2.0 * x, (3.0,), TraceError, "computes with no array"),
     (lambda x: x, (np.ones(3, complex),), FieldError, "x was given complex128 values"),
     (lambda x: x, (object(),), FieldError, "x was given"),
+    (
+        lambda x, k: scan(lambda a, b: np.maximum(a, k * b), x, identity=0.0),
+        (np.ones(3), 2.0),
+        TraceError,
+        r"line \d+: the function of scan\(.* reads a value from outside(.*\n)*.*a part of each element",
+    ),
+    (lambda x: fold(lambda a, b: a + np.sum(x), x, identity=0.0), (np.ones(3),), TraceError, "from outside"),
     (lambda x: np.zeros(x.shape[0]) + x, (np.ones(3),), TraceError, r"np\.zeros(.*\n)*Write generate\(x\.shape"),
     (lambda x: np.arange(x.shape[0]) * x, (np.ones(3),), TraceError, r"asks for the elements(.*\n)*Write generate"),
     (lambda x: np.sort(x), (np.ones(3),), TraceError, r"np\.sort has no meaning in a function of(.*\n)*.*ranks"),

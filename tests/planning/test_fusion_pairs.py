@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import workbench as wb
+from tests.kit.array_plans import loops as loops_of
 from workbench.language import (
     add,
     compute,
@@ -48,11 +49,7 @@ GIVEN = np.ones((4, 6)), np.ones(6), np.arange(6)
 
 
 def loops(function, *given, choices=None):
-    """How many loops run, and how many arrays are made beside those that are given and returned."""
-    machine = wb.collective(function).machine(*(given or GIVEN))
-    plan = machine.plan("openmp") if choices is None else machine.plan("openmp", choices)
-    (kernel,) = plan.kernels
-    return len(kernel.observed.subkernels), len(plan.array_slots) - len(machine.graph.fields)
+    return loops_of(function, *(given or GIVEN), choices=choices)
 
 
 @pytest.mark.parametrize("first", PRODUCERS)

@@ -56,6 +56,16 @@ def no_neighbours(term: Term) -> TraceError:
     )
 
 
+def not_of(trace: Trace) -> TraceError:
+    """The error for a value that belongs to no part of what is traced."""
+    if trace.operator_of:
+        return TraceError(
+            f"the function of {trace.operator_of} reads a value from outside: it knows two elements and numbers",
+            advice="Compute with it before or after, or make it a part of each element: f(a, b) of (x, y).",
+        )
+    return TraceError("a value of another cell is used here", advice="Declare in this cell every field that it uses.")
+
+
 def no_truth(term: Term) -> TraceError:
     """The error for a value used as one true or false."""
     inner, outer, text = _construct(term)

@@ -158,6 +158,7 @@ class Trace:
         self.kernel = self.kernels[0]
         self.loops: list[tuple[While, KernelState, KernelState]] = []  # with `begin` and `turn`
         self.turning = False  # the body of a while_loop is being traced
+        self.operator_of = ""  # the text of the fold, scan or scatter whose function is being traced
         self.coordinates: list[CoordinateState] = []
         self.totals: dict[str, object] = {}  # of pairs, each by the name of its first component
         self.positions: Positions | None = None  # of a function of arrays: how axes meet

@@ -337,10 +337,9 @@ def term_of(value: Value) -> Term:
         assert value._resolve is not None
         term = value._resolve()
         object.__setattr__(value, "_term", term)
-    if term.trace is not current_trace("a traced value"):
-        raise TraceError(
-            "a value of another cell is used here", advice="Declare in this cell every field that it uses."
-        )
+    trace = current_trace("a traced value")
+    if term.trace is not trace:
+        raise misuse.not_of(trace)
     return term
 
 

@@ -6,6 +6,7 @@ import pytest
 import workbench as wb
 from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
+from tests.kit.random_array_functions import composed, latest
 from workbench.errors import RunError, TraceError
 from workbench.language import add, astype, fold, fold_segments, generate, scan, where
 
@@ -110,6 +111,43 @@ def test_scans_and_segments_in_order():
     np.testing.assert_allclose(sums, lengths + x)
     with pytest.raises(RunError, match="lengths"):
         parts(x, lengths + 1, backend="openmp")
+
+
+def ordered(x, y):
+    """Folds and scans by functions that have an order, with starts that are not neutral."""
+    latest_before = scan(latest, x, start=7, identity=0, exclusive=True)
+    to_the_end = scan(composed, (x, y), start=(2, 5), identity=(1, 0), reverse=True)
+    whole = fold(composed, (x, y), start=(2, 5), identity=(1, 0))
+    return fold(latest, x, start=3, identity=0), whole[0], whole[1], latest_before, *to_the_end
+
+
+def one_after_another(x, y):
+    """The same of Python's whole numbers, element by element."""
+    kept, before, whole = 0, [], (1, 0)
+    for a, b in zip(x, y, strict=True):
+        before.append(kept or 7)
+        kept, whole = a or kept, composed(whole, (a, b))
+    map_, backwards = (1, 0), []
+    for pair in zip(reversed(x), reversed(y), strict=True):
+        map_ = composed(map_, pair)
+        backwards.append(composed((2, 5), map_))
+    to_the_end = list(zip(*reversed(backwards), strict=True)) or [(), ()]
+    return kept or 3, *composed((2, 5), whole), before, *to_the_end
+
+
+@pytest.mark.parametrize("n", [0, 1, 31, 32, 33, 1023, 1024, 1025, 10**6 + 1])
+def test_operators_with_an_order_and_starts_at_the_borders_of_chunks(ordered_program, n):
+    x, y = np.random.default_rng(n).integers(0, 11, (2, n))
+    expected = one_after_another(x.tolist(), y.tolist())
+    ways = [("openmp", 1), ("openmp", 2), ("openmp", 3), ("cuda-sim", 0), *([("reference", 0)] if n < 10**6 else [])]
+    for backend, threads in ways:
+        for mine, exact in zip(ordered_program(x, y, backend=backend, threads=threads), expected, strict=True):
+            assert np.array_equal(mine, exact), (backend, threads)
+
+
+@pytest.fixture(scope="module")
+def ordered_program():
+    return wb.collective(ordered)
 
 
 def test_folds_by_functions_in_cells():

@@ -97,7 +97,7 @@ def _cut(
 def _read_with(term: Term, axis: Axis) -> set[Axis]:
     """The axes of the arrays that are read along this one too, which its only element must not have.
 
-    Any other axis of one element may serve, so that no value has more of them than its arrays have axes.
+    Any other axis of one element may serve: a new one for each x[3] would add an axis to a value with each step.
     """
     loads = [node for node in made_of(term) if isinstance(node.instruction, Load)]
     return {other for node in loads if node.space and axis in node.space.axes for other in node.space.axes}

@@ -68,13 +68,12 @@ def while_loop(
 
 
 def once_if(
-    trace: Trace, going: Operand, names: Sequence[str], body: Callable[..., object], starts: Sequence[Operand]
+    trace: Trace, going: Operand, names: Sequence[str], body: Callable[..., list[object]], starts: Sequence[Operand]
 ) -> list[Term]:
     """What a function makes of these values if a condition for all cells holds, else these values: a turn or none."""
 
     def turned(_: object, *values: object) -> tuple[object, ...]:
-        made = body(*values)
-        return False, *(made if isinstance(made, tuple | list) else (made,))
+        return False, *body(*values)
 
     given = [going, *starts]
     draft = _Draft(trace, carried_types(trace, given), (f"goes{len(trace.loops) + 1}", *names))

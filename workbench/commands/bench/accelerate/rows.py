@@ -40,11 +40,11 @@ def has(library: str) -> bool:
     return util.find_spec(library.lower()) is not None
 
 
-def _peer(library: str, function: str, *given: Any) -> dict[str, Call]:  # noqa: ANN401  # what the function takes
+def _peer(library: str, function: str, *given: Any, of: str = "programs") -> dict[str, Call]:  # noqa: ANN401  # what the function takes
     """The call by a function of a library's module in peers/; nothing where it is not installed."""
     if not has(library):
         return {}
-    module = import_module(f"workbench.commands.bench.peers.{library.lower()}_programs")
+    module = import_module(f"workbench.commands.bench.peers.{library.lower()}_{of}")
     return {library: partial(getattr(module, function), *given)}
 
 
@@ -136,7 +136,10 @@ def _ray_tracer(draw: Generator, small: bool) -> Case:
     del draw
     scene, shape = ray_tracer.board(), (15, 20) if small else (300, 400)
     seen = scene, (0.3, 1.6, -5.0), (0.1, 0.7, 0.0), 1.0, 0.3, shape, 4
-    others: dict[str, Call] = {"NumPy": lambda: numpy_rays.picture(*seen)}
+    others: dict[str, Call] = {
+        "NumPy": lambda: numpy_rays.picture(*seen),
+        **_peer("Numba", "picture", *seen, of="rays"),
+    }
     called = ((ray_tracer.traced_rays, ray_tracer.arguments(*seen)),)
     size = f"{shape[1]} x {shape[0]} pixels, 7 objects"
     return Case(size, partial(ray_tracer.picture, *seen), called, others, 1e-9)

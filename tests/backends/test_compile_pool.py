@@ -17,16 +17,16 @@ from pathlib import Path
 import pytest
 
 from workbench.backends.build_cache import BuildCache, BuildCancelledError, counters
-from workbench.backends.compile_pool import Compiler, Source, build
+from workbench.backends.compile_pool import Compiler, Unit, build
 from workbench.backends.toolchain import Toolchain, find_toolchain
 from workbench.errors import BuildError
 
 
 def returns(number, name="answer"):
-    return Source(name, f'extern "C" __attribute__((visibility("default"))) int answer() {{ return {number}; }}\n')
+    return Unit(name, f'extern "C" __attribute__((visibility("default"))) int answer() {{ return {number}; }}\n')
 
 
-SLOW = Source("slow", "int slow;\n")
+SLOW = Unit("slow", "int slow;\n")
 
 
 def patient(host, folder):
@@ -85,20 +85,18 @@ def test_nothing_to_build(compiler):
 
 def test_flags_and_headers_are_part_of_the_source(compiler):
     text = '#include "number.h"\nextern "C" __attribute__((visibility("default"))) int answer() { return number(); }\n'
-    first = Source(
-        "first", text, headers=(("number.h", "inline int number() { return VALUE; }"),), flags=("-DVALUE=7",)
-    )
+    first = Unit("first", text, headers=(("number.h", "inline int number() { return VALUE; }"),), flags=("-DVALUE=7",))
     second = replace(first, flags=("-DVALUE=8",))
     third = replace(first, headers=(("number.h", "inline int number() { return VALUE + 2; }"),))
     assert [answer(built) for built in build([first, second, third], compiler)] == [7, 8, 9]
 
 
 def test_an_object_is_compiled_once_for_all_libraries_that_name_it(compiler, tmp_path):
-    part = Source(
+    part = Unit(
         "part", '#include "number.h"\nint part() { return NUMBER; }\n', headers=(("number.h", "#define NUMBER 5\n"),)
     )
     text = 'int part();\nextern "C" __attribute__((visibility("default"))) int answer() { return part() + ADDED; }\n'
-    libraries = [Source(f"whole {n}", text, flags=(f"-DADDED={n}",), objects=(part,)) for n in (1, 2)]
+    libraries = [Unit(f"whole {n}", text, flags=(f"-DADDED={n}",), objects=(part,)) for n in (1, 2)]
     before = counters()
     assert [answer(built) for built in build(libraries, compiler)] == [6, 7]
     assert counters().compiled == before.compiled + 3
@@ -111,7 +109,7 @@ def test_an_object_is_compiled_once_for_all_libraries_that_name_it(compiler, tmp
 
 
 def test_cuda_text_for_the_simulator_goes_through_the_same_compiler(compiler):
-    source = Source("kernel", "#define __global__\n__global__ void f() {}\n" + returns(3).text, "cuda")
+    source = Unit("kernel", "#define __global__\n__global__ void f() {}\n" + returns(3).text, "cuda")
     assert source.file_name == "kernel.cu"
     assert answer(build([source], compiler)[0]) == 3
 
@@ -127,7 +125,7 @@ def test_equal_sources_in_one_call_compile_once(host, tmp_path):
 def test_a_multiply_and_an_add_round_twice(compiler):
     """The flags keep the meaning "ieee": x*x - r is 0 where one rounding would leave the product's error."""
     text = 'extern "C" __attribute__((visibility("default"))) double f(double x, double r) { return x * x - r; }\n'
-    library = ctypes.CDLL(str(build([Source("round", text)], compiler)[0].path))
+    library = ctypes.CDLL(str(build([Unit("round", text)], compiler)[0].path))
     library.f.argtypes, library.f.restype = [ctypes.c_double] * 2, ctypes.c_double
     x = 1.0 + 2.0**-30
     assert library.f(x, x * x) == 0.0
@@ -135,7 +133,7 @@ def test_a_multiply_and_an_add_round_twice(compiler):
 
 def test_integers_wrap(compiler):
     text = 'extern "C" __attribute__((visibility("default"))) int f(int x) { return x + 1 > x; }\n'
-    assert ctypes.CDLL(str(build([Source("wrap", text)], compiler)[0].path)).f(2**31 - 1) == 0
+    assert ctypes.CDLL(str(build([Unit("wrap", text)], compiler)[0].path)).f(2**31 - 1) == 0
 
 
 LOOPS = """\
@@ -154,7 +152,7 @@ extern "C" void chain(double* __restrict out, const double* __restrict in, int n
 def test_the_report_says_which_loops_are_vectorised(compiler):
     """The loop with a root and a select is; the recurrence cannot be."""
     # Not the host's AVX-512, whose masks vectorise selects even where a compiler fears exceptions.
-    source = Source("loops", LOOPS, flags=("-march=x86-64-v3",) if platform.machine() == "x86_64" else ())
+    source = Unit("loops", LOOPS, flags=("-march=x86-64-v3",) if platform.machine() == "x86_64" else ())
     built = build([source], compiler)[0]
     said = re.findall(r"loops\.cpp:(\d+):\d+: (?:optimized: +loop vectorized|remark: vectorized loop)", built.report)
     assert set(said) == {"3"}
@@ -162,7 +160,7 @@ def test_the_report_says_which_loops_are_vectorised(compiler):
 
 
 def test_a_refused_source_shows_the_first_error_and_is_kept(compiler, tmp_path):
-    source = Source("broken wave", "int f() {\n    return undefined_name;\n}\nint g() { return other; }\n")
+    source = Unit("broken wave", "int f() {\n    return undefined_name;\n}\nint g() { return other; }\n")
     before = counters()
     with pytest.raises(BuildError) as caught:
         build([source], compiler)
@@ -188,7 +186,7 @@ def test_one_failure_stops_the_others(host, tmp_path):
     compiler = Compiler(patient(host, tmp_path), BuildCache(tmp_path / "cache"), jobs=2)
     start = time.monotonic()
     with pytest.raises(BuildError, match="refused the generated source of 'bad'"):
-        build([SLOW, Source("bad", "int f() { return }\n")], compiler)
+        build([SLOW, Unit("bad", "int f() { return }\n")], compiler)
     assert time.monotonic() - start < 30, "the slow one was waited for"
 
 
@@ -240,7 +238,7 @@ def test_a_compiler_that_went_away_is_an_error_with_advice(compiler, tmp_path):
 
 def start_python(host, tmp_path, program):
     """Run a program that can import SLOW in a Python of its own, with scratch folder and cache below `tmp_path`."""
-    module = f"from workbench.backends.compile_pool import Source\nSLOW = Source('slow', {SLOW.text!r})\n"
+    module = f"from workbench.backends.compile_pool import Unit\nSLOW = Unit('slow', {SLOW.text!r})\n"
     (tmp_path / "tests_slow.py").write_text(module)
     (tmp_path / "scratch").mkdir()
     path = os.pathsep.join((str(tmp_path), os.environ.get("PYTHONPATH", ""), os.getcwd()))
@@ -276,7 +274,7 @@ def test_an_interrupt_stops_all_compilers(host, tmp_path, count):
     assert not is_still_compiling(tmp_path)
 
 
-HUNGRY = Source("hungry", "int table[] = {" + "1,2,3,4,5,6,7,8,9,10," * 200_000 + "};\n")
+HUNGRY = Unit("hungry", "int table[] = {" + "1,2,3,4,5,6,7,8,9,10," * 200_000 + "};\n")
 
 
 def test_a_compiler_that_wants_too_much_memory_is_stopped_with_advice(host, tmp_path):

@@ -7,7 +7,7 @@ from tests.backends.fake_cupy import FakeCupy
 from tests.backends.nvrtc_path import nvrtc_path
 from tests.kit.optimised import optimised
 from workbench.backends.base import MarchRequest
-from workbench.backends.compile_pool import Source
+from workbench.backends.compile_pool import Unit
 from workbench.backends.cuda import CudaBackend
 from workbench.backends.cuda_sim import CudaSimBackend
 from workbench.backends.device_text import flushing
@@ -132,7 +132,7 @@ def test_compiled_backends_have_the_bits_of_the_reference(text, dim):
 
 def test_loops_over_cells_are_vectorised():
     program = OpenmpBackend().compile(planned(PLANE, 2))
-    loops = inner_loops(program.source, program.built.report, Source(program.built.name, "").file_name)
+    loops = inner_loops(program.source, program.built.report, Unit(program.built.name, "").file_name)
     scalar = [program.source.text.splitlines()[loop.line - 1] for loop in loops if not loop.vectors]
     assert loops
     assert not scalar

@@ -9,7 +9,7 @@ import pytest
 
 from workbench.backends import openmp
 from workbench.backends.base import Condition, MarchRequest, StopFlag
-from workbench.backends.compile_pool import Source, build
+from workbench.backends.compile_pool import Unit, build
 from workbench.backends.march_rule import (
     diagnostic_scalars,
     ending_after,
@@ -54,7 +54,7 @@ energy.next = reduce_sum(u * u + v * v)
 
 
 def compiled_probe():
-    (built,) = build([Source("march", TEXT, headers=openmp_headers())])
+    (built,) = build([Unit("march", TEXT, headers=openmp_headers())])
     return ctypes.CDLL(str(built.path)).probe
 
 

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from workbench.backends.compile_pool import Source, build
+from workbench.backends.compile_pool import Unit, build
 from workbench.codegen.cpp.render import openmp_headers
 
 AXES = (1, 2, 3, 4)
@@ -49,7 +49,7 @@ int64_t boxes{0}(const int64_t* extents, const int64_t* sides, const int64_t* bl
 @pytest.fixture(scope="module")
 def library():
     text = TEXT + "".join(ENTRY.format(dim) for dim in AXES)
-    (built,) = build([Source("boxes", text, headers=openmp_headers())])
+    (built,) = build([Unit("boxes", text, headers=openmp_headers())])
     return ctypes.CDLL(str(built.path))
 
 

@@ -11,7 +11,7 @@ from tests.backends.simulator_kernels import integer as simulated_integer
 from tests.graph.double_doubles import combine, numbers, pairs
 from tests.kit.bits import assert_same_bits
 from workbench.backends import nvrtc
-from workbench.backends.compile_pool import Source, build
+from workbench.backends.compile_pool import Unit, build
 from workbench.backends.simulated_device import ArrayArgument, LaunchShape, SimulatedDevice, simulator_source
 from workbench.backends.vectorisation import inner_loops
 from workbench.codegen.cpp.render import openmp_headers
@@ -139,7 +139,7 @@ def empty_results(sequence, count):
 @pytest.fixture(scope="module")
 def host():
     headers = openmp_headers()
-    return build([Source("double_double", host_text(), headers=headers)])[0]
+    return build([Unit("double_double", host_text(), headers=headers)])[0]
 
 
 def test_the_host_gives_the_bits_of_the_reference(host):
@@ -220,7 +220,7 @@ extern "C" __global__ void lanes(stencil::array<dd> found, stencil::array<const 
 
 @pytest.mark.parametrize("count", [1, 15, 1023, 1024, 1025, 5000])
 def test_sums_on_the_host_have_the_bits_of_the_reference(count):
-    built = build([Source("double_double_sums", SUMS, headers=openmp_headers())])[0]
+    built = build([Unit("double_double_sums", SUMS, headers=openmp_headers())])[0]
     library = ctypes.CDLL(str(built.path))
     values = join(*numbers(np.random.default_rng(count), np.zeros(count, int)))
     cells, found = np.empty(count + 1, np.complex128)[1:], np.zeros(1, np.complex128)  # of the alignment of a dd
@@ -230,7 +230,7 @@ def test_sums_on_the_host_have_the_bits_of_the_reference(count):
 
 
 def test_lanes_of_a_chunk_have_vectors():
-    built = build([Source("double_double_sums", SUMS, headers=openmp_headers())])[0]
+    built = build([Unit("double_double_sums", SUMS, headers=openmp_headers())])[0]
     lines = template_text(SUMS_HEADER).split("\n")
     loop = lines.index("#pragma omp simd") + 2
     assert re.search(rf"{SUMS_HEADER}:{loop}:.* loop vectorized", built.report)

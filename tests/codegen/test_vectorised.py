@@ -4,7 +4,7 @@ import pytest
 
 from tests.codegen.golden_programs import planned
 from tests.programs.life import TEXT as LIFE
-from workbench.backends.compile_pool import Source
+from workbench.backends.compile_pool import Unit
 from workbench.backends.openmp import OpenmpBackend
 from workbench.backends.vectorisation import inner_loops
 from workbench.frontend.cell import trace_cell
@@ -35,7 +35,7 @@ def test_inner_loops_are_vectorised(name):
         plan = planned(name)
     program = OpenmpBackend().compile(plan)
     built = program.built
-    loops = inner_loops(program.source, built.report, Source(built.name, "").file_name)
+    loops = inner_loops(program.source, built.report, Unit(built.name, "").file_name)
     assert loops
     print(f"{name}: {loops}")
     for loop in loops:

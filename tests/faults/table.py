@@ -288,7 +288,7 @@ OF_THE_REST = (
           "self.compiler, self.target, self.generator", "self.compiler, self.generator",
           "backends.test_build_cache:test_every_part_of_a_recipe_is_in_the_key", ("target",)),
     Fault("headers are not in the key", "build cache", "backends.compile_pool",
-          "for name, header in source.headers) + source.text", "for name, header in ()) + source.text",
+          "for name, header in unit.headers) + unit.text", "for name, header in ()) + unit.text",
           "backends.test_compile_pool:test_flags_and_headers_are_part_of_the_source"),
     Fault("a damaged entry is taken", "build cache", "backends.build_cache",
           '!= record["sha256"]:', '!= record["sha256"] and not path.exists():',

@@ -38,7 +38,7 @@ _ERROR = re.compile(r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:fatal )?erro
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Unit:
     """One translation unit. `name` is for people and names the file; `headers` (name, text) lie beside the source.
 
     `flags` come after the toolchain's own, so they win. `objects` are units of their own that the library links: each
@@ -50,7 +50,7 @@ class Source:
     language: Language = "c++"
     flags: tuple[str, ...] = ()
     headers: tuple[tuple[str, str], ...] = ()
-    objects: tuple["Source", ...] = ()
+    objects: tuple["Unit", ...] = ()
 
     @property
     def file_name(self) -> str:
@@ -88,27 +88,27 @@ class Compiler:
     timeout: float = DEFAULT_TIMEOUT
     memory: int | None = None
 
-    def recipe(self, source: Source) -> Recipe:
+    def recipe(self, unit: Unit) -> Recipe:
         """All that decides the library's bits; its `key` is the name under which the cache knows it."""
-        linked = "".join(f"// {unit.name} {self.object_recipe(unit).key}\n" for unit in source.objects)
-        flags = (source.language, *self.toolchain.flags, *source.flags)
-        return self._recipe(source, flags, linked + _text_of(source), ".so")
+        linked = "".join(f"// {each.name} {self.object_recipe(each).key}\n" for each in unit.objects)
+        flags = (unit.language, *self.toolchain.flags, *unit.flags)
+        return self._recipe(unit, flags, linked + _text_of(unit), ".so")
 
-    def object_recipe(self, source: Source) -> Recipe:
+    def object_recipe(self, unit: Unit) -> Recipe:
         """All that decides the bits of one of a library's `objects`."""
-        return self._recipe(source, (source.language, *self.object_flags(source)), _text_of(source), ".o")
+        return self._recipe(unit, (unit.language, *self.object_flags(unit)), _text_of(unit), ".o")
 
-    def object_flags(self, source: Source) -> tuple[str, ...]:
+    def object_flags(self, unit: Unit) -> tuple[str, ...]:
         """The compiler's options for one of a library's `objects`."""
-        return (*(flag for flag in self.toolchain.flags if flag != "-shared"), "-c", *source.flags)
+        return (*(flag for flag in self.toolchain.flags if flag != "-shared"), "-c", *unit.flags)
 
-    def _recipe(self, source: Source, flags: tuple[str, ...], text: str, suffix: str) -> Recipe:
+    def _recipe(self, unit: Unit, flags: tuple[str, ...], text: str, suffix: str) -> Recipe:
         chain = self.toolchain
-        return Recipe(source.name, text, flags, chain.identity, chain.cpu_features, __version__, suffix)
+        return Recipe(unit.name, text, flags, chain.identity, chain.cpu_features, __version__, suffix)
 
 
-def _text_of(source: Source) -> str:
-    return "".join(f"// {name}\n{header}\n" for name, header in source.headers) + source.text
+def _text_of(unit: Unit) -> str:
+    return "".join(f"// {name}\n{header}\n" for name, header in unit.headers) + unit.text
 
 
 class _Groups:
@@ -143,9 +143,9 @@ def compiler_availability() -> Availability:
 
 
 def build(
-    sources: Sequence[Source], compiler: Compiler | None = None, cancel: threading.Event | None = None
+    units: Sequence[Unit], compiler: Compiler | None = None, cancel: threading.Event | None = None
 ) -> tuple[Built, ...]:
-    """Compile what the cache does not have, in parallel; the result has the order of `sources`.
+    """Compile what the cache does not have, in parallel; the result has the order of `units`.
 
     The first failure stops the others. Raises BuildError with the compiler's first error, BuildCancelledError when
     `cancel` is set; KeyboardInterrupt stops all compilers and goes on to the caller.
@@ -156,11 +156,11 @@ def build(
     def cancelled() -> bool:
         return stop.is_set() or (cancel is not None and cancel.is_set())
 
-    jobs = min(chosen.jobs or available_threads(), len(sources))
+    jobs = min(chosen.jobs or available_threads(), len(units))
     if jobs <= 1:
-        return tuple(_build_one(source, chosen, cancelled) for source in sources)
+        return tuple(_build_one(unit, chosen, cancelled) for unit in units)
     with ThreadPoolExecutor(jobs, thread_name_prefix="compile") as pool:
-        futures = [pool.submit(_build_one, source, chosen, cancelled) for source in sources]
+        futures = [pool.submit(_build_one, unit, chosen, cancelled) for unit in units]
         try:
             wait(futures, return_when=FIRST_EXCEPTION)
         finally:
@@ -173,36 +173,36 @@ def build(
     return tuple(future.result() for future in futures)
 
 
-def _build_one(source: Source, compiler: Compiler, cancelled: Callable[[], bool]) -> Built:
-    recipe = compiler.recipe(source)
+def _build_one(unit: Unit, compiler: Compiler, cancelled: Callable[[], bool]) -> Built:
+    recipe = compiler.recipe(unit)
     cache: BuildCache | None = in_use(compiler.cache)
     problem = ""
     while cache is not None:
         made_in = cache
 
         def make(cache: BuildCache = made_in) -> tuple[bytes, str]:
-            linked = [_object(unit, compiler, cache, cancelled) for unit in source.objects]
-            flags = (*compiler.toolchain.flags, *source.flags)
-            return _compile(source, compiler, recipe.key, cancelled, flags, linked)
+            linked = [_object(each, compiler, cache, cancelled) for each in unit.objects]
+            flags = (*compiler.toolchain.flags, *unit.flags)
+            return _compile(unit, compiler, recipe.key, cancelled, flags, linked)
 
         entry = cache.obtain(recipe, make, cancelled)
         problem = loading_problem(entry.path)
         if not problem:
-            return Built(source.name, entry.key, entry.path, entry.seconds, entry.from_cache, entry.report)
+            return Built(unit.name, entry.key, entry.path, entry.seconds, entry.from_cache, entry.report)
         cache.drop(recipe.key)
         cache = leave_folder(cache) if _NOT_EXECUTED in problem else None
-    raise _not_loaded(source, compiler, problem)
+    raise _not_loaded(unit, compiler, problem)
 
 
-def _object(source: Source, compiler: Compiler, cache: BuildCache, cancelled: Callable[[], bool]) -> Path:
+def _object(unit: Unit, compiler: Compiler, cache: BuildCache, cancelled: Callable[[], bool]) -> Path:
     """One of a library's objects, from the cache or compiled now."""
-    recipe, flags = compiler.object_recipe(source), compiler.object_flags(source)
-    make = partial(_compile, source, compiler, recipe.key, cancelled, flags)
+    recipe, flags = compiler.object_recipe(unit), compiler.object_flags(unit)
+    make = partial(_compile, unit, compiler, recipe.key, cancelled, flags)
     return cache.obtain(recipe, make, cancelled).path
 
 
 def _compile(
-    source: Source,
+    unit: Unit,
     compiler: Compiler,
     key: str,
     cancelled: Callable[[], bool],
@@ -211,24 +211,24 @@ def _compile(
 ) -> tuple[bytes, str]:
     """Run the compiler in a new folder, with these objects; the library's (or object's) bytes and all it printed."""
     if cancelled():
-        raise BuildCancelledError(source.name)
+        raise BuildCancelledError(unit.name)
     chain = compiler.toolchain
     folder = Path(tempfile.mkdtemp(prefix="stencil-workbench-"))
     try:
-        for name, text in (*source.headers, (source.file_name, source.text)):
+        for name, text in (*unit.headers, (unit.file_name, unit.text)):
             (folder / name).write_text(text, encoding="utf-8")
         options = (*flags, *_REPORT_FLAGS[chain.kind])
         objects = [str(path) for path in linked]
-        command = [*chain.command, "-x", "c++", source.file_name, "-x", "none", *objects, *options, "-o", "made"]
+        command = [*chain.command, "-x", "c++", unit.file_name, "-x", "none", *objects, *options, "-o", "made"]
         memory = memory_limit() if compiler.memory is None else compiler.memory
         if shutil.which(command[0]) is None:  # the shell that sets the bound would only say so in its messages
             raise _not_started(command[0], "no such program")
-        status, report = _run(bounded(command, memory), folder, source.name, compiler.timeout, cancelled)
+        status, report = _run(bounded(command, memory), folder, unit.name, compiler.timeout, cancelled)
         made = folder / "made"
         if status != 0 or not made.exists():
             if is_exhausted(report, memory):
-                raise exhausted(source.name, memory)
-            raise _refused(source, compiler, key, status, report)
+                raise exhausted(unit.name, memory)
+            raise _refused(unit, compiler, key, status, report)
         return made.read_bytes(), report
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -278,30 +278,30 @@ def _not_started(program: str, why: str) -> BuildError:
     )
 
 
-def _not_loaded(source: Source, compiler: Compiler, problem: str) -> BuildError:
-    made = f"the library of {source.name!r}, made by {compiler.toolchain}, cannot be loaded: {problem}"
+def _not_loaded(unit: Unit, compiler: Compiler, problem: str) -> BuildError:
+    made = f"the library of {unit.name!r}, made by {compiler.toolchain}, cannot be loaded: {problem}"
     if _NOT_EXECUTED in problem:
         return BuildError(made, advice="Set WORKBENCH_CACHE to a folder on a file system that is not mounted noexec.")
     return BuildError(made, advice="Set WORKBENCH_CXX to another compiler; `workbench doctor` shows which work here.")
 
 
-def _refused(source: Source, compiler: Compiler, key: str, status: int, report: str) -> BuildError:
+def _refused(unit: Unit, compiler: Compiler, key: str, status: int, report: str) -> BuildError:
     """The error for a source that the compiler did not accept: its first complaint and the line it points to."""
-    stem, suffix = os.path.splitext(source.file_name)
-    kept = compiler.cache.keep_failure(f"{stem}-{key[:12]}{suffix}", source.text)
+    stem, suffix = os.path.splitext(unit.file_name)
+    kept = compiler.cache.keep_failure(f"{stem}-{key[:12]}{suffix}", unit.text)
     first = _ERROR.search(report)
     if first is None:
         tail = [line for line in report.splitlines() if line.strip()][-3:]
         complaint = "\n".join(f"    {line}" for line in tail) or f"    exit status {status}, no message"
     else:
         complaint = f"    {first['file']}:{first['line']}: {first['message']}"
-        lines = source.text.splitlines()
+        lines = unit.text.splitlines()
         number = int(first["line"])
-        if first["file"] == source.file_name and 1 <= number <= len(lines):
+        if first["file"] == unit.file_name and 1 <= number <= len(lines):
             complaint += f"\n    {number} | {lines[number - 1].strip()}"
     where = "it could not be kept" if kept is None else f"it is kept in {kept}"
     return BuildError(
-        f"the compiler refused the generated source of {source.name!r} ({where}):\n{complaint}\n"
+        f"the compiler refused the generated source of {unit.name!r} ({where}):\n{complaint}\n"
         f"    by {compiler.toolchain.version}",
         advice="Report this text and that file: generated source must always compile.",
     )

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from types import MappingProxyType
 
 from workbench.backends.base import CompilerReport
-from workbench.backends.compile_pool import Built
-from workbench.backends.compile_pool import Source as Unit
+from workbench.backends.compile_pool import Built, Unit
 from workbench.backends.device_text import compile_for_device
 from workbench.backends.nvrtc import KernelResources
 from workbench.backends.vectorisation import InnerLoop, inner_loops

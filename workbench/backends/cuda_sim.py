@@ -11,8 +11,7 @@ import numpy as np
 
 from workbench.backends.base import Array, CompilerReport, Instance, MarchRequest
 from workbench.backends.checks import checked_extents
-from workbench.backends.compile_pool import Built, Compiler, build
-from workbench.backends.compile_pool import Source as Unit
+from workbench.backends.compile_pool import Built, Compiler, Unit, build
 from workbench.backends.compiler_words import register_report
 from workbench.backends.device_instance import DeviceInstance, layouts_of
 from workbench.backends.host_backend import HostBackend

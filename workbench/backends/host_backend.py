@@ -13,7 +13,7 @@ from workbench.backends.cache_folder import default_cache
 from workbench.backends.compile_pool import (
     Built,
     Compiler,
-    Source,
+    Unit,
     build,
     compiler_availability,
     default_compiler,
@@ -109,7 +109,7 @@ class HostBackend(ABC, Generic[Text, Program]):
         """Equal for equal texts, which are built once."""
 
     @abstractmethod
-    def _unit(self, texts: Sequence[Text], name: str, flags: tuple[str, ...]) -> Source:
+    def _unit(self, texts: Sequence[Text], name: str, flags: tuple[str, ...]) -> Unit:
         """One translation unit of several texts; `flags` come after the toolchain's own."""
 
     @abstractmethod

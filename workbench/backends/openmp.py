@@ -22,8 +22,7 @@ from workbench.backends.base import (
     Number,
 )
 from workbench.backends.checks import checked_cells, checked_extents, named_field, named_global
-from workbench.backends.compile_pool import Built, Compiler
-from workbench.backends.compile_pool import Source as Unit
+from workbench.backends.compile_pool import Built, Compiler, Unit
 from workbench.backends.compiler_words import vector_report
 from workbench.backends.gathering import noted_error
 from workbench.backends.global_words import columns_of, number_in, words_of

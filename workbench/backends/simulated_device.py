@@ -16,7 +16,7 @@ from typing import Any, TypedDict, cast
 
 import numpy as np
 
-from workbench.backends.compile_pool import Source
+from workbench.backends.compile_pool import Unit
 from workbench.backends.loaded_library import load_library
 
 INCLUDE = Path(__file__).parent / "include"
@@ -130,7 +130,7 @@ def simulator_source(
     kernels: Mapping[str, bool],
     flags: tuple[str, ...] = (),
     core_flags: tuple[str, ...] = (),
-) -> Source:
+) -> Unit:
     """The unit to compile: CUDA text as the device gets it, and a launcher for each of `kernels`.
 
     The values of `kernels` say which use barriers, shared memory or warp functions; their threads run as fibers, those
@@ -141,13 +141,13 @@ def simulator_source(
         f"STENCIL_SIM_KERNEL({kernel}, {'true' if waits else 'false'})\n" for kernel, waits in kernels.items()
     )
     options = ("-std=c++17", "-include", PRELUDE, *flags)
-    return Source(name, f"{text}\n{launchers}", "cuda", options, _texts(INCLUDE), (_core(core_flags),))
+    return Unit(name, f"{text}\n{launchers}", "cuda", options, _texts(INCLUDE), (_core(core_flags),))
 
 
-def _core(flags: tuple[str, ...]) -> Source:
+def _core(flags: tuple[str, ...]) -> Unit:
     shared = tuple(header for header in _texts(INCLUDE) if header[0] == RECORDS)
     text = (CORE / "core.cpp").read_text(encoding="utf-8")
-    return Source("simulator", text, "c++", ("-std=c++17", *flags), (*shared, *_texts(CORE)))
+    return Unit("simulator", text, "c++", ("-std=c++17", *flags), (*shared, *_texts(CORE)))
 
 
 def _texts(folder: Path) -> tuple[tuple[str, str], ...]:

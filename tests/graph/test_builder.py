@@ -2,11 +2,14 @@
 
 import math
 
+import numpy as np
 import pytest
 
+from tests.kit.bits import assert_same_bits
 from workbench.errors import GraphError
 from workbench.graph import (
     GLOBAL,
+    OPERATORS,
     Hint,
     Imm,
     KernelBuilder,
@@ -17,7 +20,9 @@ from workbench.graph import (
     Static,
     Value,
     grid_space,
+    storage_type,
 )
+from workbench.graph.operators import COMMUTATIVE, accepts
 from workbench.graph.types import BOOL, F32, F64, I32, I64
 
 SPACE = grid_space(2)
@@ -34,6 +39,28 @@ def builder():
 def test_equal_nodes_are_one(builder):
     first = builder.arith("add", builder.load("u"), builder.load("u"))
     assert builder.arith("add", builder.load("u"), builder.load("u")) == first
+
+
+def test_operands_in_the_other_order_are_one_node_where_no_bit_differs(builder):
+    u = builder.load("u")
+    v = builder.arith("negative", u)
+    for row in OPERATORS.values():
+        if row.arity == 2 and accepts(row, F64) and row.rule in ("same", "bool"):
+            is_one = builder.arith(row.name, u, v) == builder.arith(row.name, v, u)
+            assert is_one == (row.name in ("add", "multiply", "equal", "not_equal")), row.name
+
+
+@pytest.mark.parametrize("name", sorted(COMMUTATIVE))
+def test_rows_that_commute_have_equal_bits_in_both_orders(name):
+    row = OPERATORS[name]
+    corners = [0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e308, 5e-324]
+    for type_ in (F64, F32, storage_type("i32"), storage_type("u8"), BOOL):
+        if accepts(row, type_):
+            given = corners if type_.is_float else [0, 1, 7, 255] if type_ != BOOL else [True, False]
+            with np.errstate(all="ignore"):
+                values = np.array(given).astype(type_.numpy)
+                a, b = np.meshgrid(values, values)
+                assert_same_bits(row.meaning(a, b), row.meaning(b, a))
 
 
 def test_constants_that_differ_in_the_sign_of_zero_stay_apart(builder):

@@ -32,7 +32,7 @@ from workbench.graph.instructions import (
     Store,
 )
 from workbench.graph.marks import NO_HINT, Hint, Span
-from workbench.graph.operators import OPERATORS, PAIR_RULES, REDUCTIONS, Operator, accepts, result_type
+from workbench.graph.operators import COMMUTATIVE, OPERATORS, PAIR_RULES, REDUCTIONS, Operator, accepts, result_type
 from workbench.graph.ranks import MOST_BITS
 from workbench.graph.region import check_loop, loop_type
 from workbench.graph.spaces import GLOBAL, Space
@@ -281,6 +281,10 @@ class KernelBuilder:
                 advice="Replicate what has fewer axes first.",
             )
         result = BOOL if row.rule == "bool" else types[0]
+        if operator in COMMUTATIVE and not types[0].is_record:
+            turned = self._known.get((Arith(operator), operands[::-1], result, nodes[0].space))
+            if turned is not None:
+                return turned
         return self._add(Arith(operator), operands, result, nodes[0].space)
 
     def _paired(self, row: Operator, nodes: Sequence[Node], operands: Sequence[int]) -> int:

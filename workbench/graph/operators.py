@@ -162,6 +162,14 @@ def _row(
     return Operator(name, arity, rule, kinds, meaning, symbol, ulp, flops)
 
 
+COMMUTATIVE = frozenset(
+    {
+        *("add", "multiply", "equal", "not_equal", "logical_and", "logical_or", "logical_xor"),
+        *("bitwise_and", "bitwise_or", "bitwise_xor"),
+    }
+)
+"""Operators whose operands may change places: no bit differs, except of dd. minimum and maximum tell 0 from -0."""
+
 _ROWS: tuple[Operator, ...] = (
     _row("add", 2, "same", "number", np.add, symbol="+"),
     _row("subtract", 2, "same", "number", np.subtract, symbol="-"),

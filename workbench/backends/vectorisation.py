@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.codegen.source import Source
 
 # What the templates put before every loop over cells.
-_MARK = "#pragma omp simd"
+_MARK = re.compile(r"\s*#pragma omp simd( reduction\(\|:made.*\))?")
 _GCC = re.compile(
     r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:optimized|note): +loop vectorized(?: using (?P<bytes>\d+) byte)?",
     re.MULTILINE,
@@ -36,14 +36,14 @@ def inner_loops(source: Source, report: str, file_name: str) -> tuple[InnerLoop,
     """
     told = _vectorised(report, file_name)
     lines = source.text.split("\n")
-    starts = [n for n, line in enumerate(lines, start=1) if line.strip() == _MARK and "for (" in lines[n]]
+    starts = [n for n, line in enumerate(lines, start=1) if _MARK.fullmatch(line) and "for (" in lines[n]]
     # gcc names the first line of the body, clang that of the loop; the loop stands below the mark.
     return tuple(InnerLoop(n + 1, told.get(n + 1) or told.get(_body(lines, n + 1)) or "") for n in starts)
 
 
 def _body(lines: list[str], loop: int) -> int:
     """The first line of a loop's body: the next one, or that in the function made before it, of which it is a call."""
-    if not lines[loop - 1].endswith("compute(i);"):
+    if not lines[loop].lstrip().startswith("compute(i"):
         return loop + 1
     return next(n + 1 for n in range(loop, 0, -1) if "const auto compute = " in lines[n - 1])
 

@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from workbench.errors import TraceError
 
 _INSTEAD = {
     "arange": "generate(x.shape[0], lambda i: i)",
-    "argmax": "fold(larger, (x, generate(x.shape, lambda i: i)), identity=(-inf, 0)), where larger takes two pairs",
-    "argmin": "fold(smaller, (x, generate(x.shape, lambda i: i)), identity=(inf, 0)), where smaller takes two pairs",
     "argsort": "ranks(keys, bits) of whole numbers, which says where each element goes",
     "bincount": "scatter(add, generate(bins, lambda i: 0), x, 1)",
     "convolve": "windows(lambda w: w[-1] + w[0] + w[+1], x, boundary=...)",
-    "diff": "x[1:] - x[:-1]",
     "empty": "generate(x.shape, lambda i: 0.0)",
     "eye": "generate((n, n), lambda i, j: i == j)",
     "full": "generate(x.shape, lambda i: 1.0)",
-    "full_like": "0 * x + 1.0",
+    "gradient": "(x[2:] - x[:-2]) / (2 * dx), or windows(f, x, boundary=...)",
     "histogram": "scatter(add, generate(bins, lambda i: 0), bin_of_each, 1)",
     "linspace": "generate(n, lambda i: first + i * step)",
     "nonzero": "compress(generate(x.shape, lambda i: i), x != 0)",
-    "norm": "np.sqrt(np.sum(x * x))",
     "ones": "generate(x.shape, lambda i: 1.0)",
-    "ones_like": "0 * x + 1",
     "pad": "windows(f, x, boundary=...), or np.concatenate((before, x, after))",
     "repeat": "replicate(x, n, axis).reshape(-1)",
-    "roll": 'windows(lambda w: w[-1], x, boundary="periodic")',
     "sort": "scatter(None, x, ranks(keys, bits), x) for each few bits of whole keys, as workbench.programs.radix_sort",
-    "stack": "np.concatenate((x[None], y[None]))",
-    "std": "np.sqrt(np.mean((x - np.mean(x)) ** 2))",
-    "take": "x[places]",
     "tile": "replicate(x, n, 0).reshape(-1)",
-    "var": "np.mean((x - np.mean(x)) ** 2)",
+    "tensordot": "np.einsum",
     "zeros": "generate(x.shape, lambda i: 0.0)",
-    "zeros_like": "0 * x",
 }
 _OTHERWISE = "it with operators, slices, fold, scan, scatter, generate and x[places]"
 
@@ -42,11 +34,10 @@ def instead_of(name: str) -> str:
     return f"Write {_INSTEAD[name]}." if name in _INSTEAD else ""
 
 
-def no_function(name: str) -> TraceError:
-    """The error for a function of NumPy that functions of arrays do not have."""
-    return TraceError(
-        f"np.{name} has no meaning in a function of arrays", advice=instead_of(name) or f"Write {_OTHERWISE}."
-    )
+def no_function(name: str, known: Iterable[str]) -> TraceError:
+    """The error for a function of NumPy that functions of arrays do not have. known: those that they have."""
+    advice = instead_of(name) or f"Write {_OTHERWISE}. Known are {', '.join(sorted(known))}."
+    return TraceError(f"np.{name} has no meaning in a function of arrays", advice=advice)
 
 
 RANGE = "Write repeat(n, body, start) or while_loop(condition, body, start, at_most=...), or give n in a tuple: (3,)."

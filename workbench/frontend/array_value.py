@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import NoReturn
 
 import numpy as np
@@ -12,6 +13,7 @@ from workbench.frontend.array_misuse import no_function
 from workbench.frontend.compression import compress, compressed
 from workbench.frontend.concatenation import concatenate
 from workbench.frontend.elements import parts_of
+from workbench.frontend.numpy_functions import FUNCTIONS
 from workbench.frontend.numpy_names import OF_EACH_CELL
 from workbench.frontend.operations import apply
 from workbench.frontend.positions import FunctionPositions, order_of, own_positions
@@ -104,33 +106,58 @@ class ArrayValue(Value):
     def __rmatmul__(self, other: object) -> Value:
         return wrap(matrix_product(operand(other), term_of(self)))
 
-    def sum(self, axis: object = None) -> Value:
+    def sum(self, axis: object = None, *, keepdims: bool = False) -> Value:
         """The sum over an axis or several, over all without; conditions and narrow integers are counted in i64."""
-        return wrap(reduced("sum", term_of(self), axis))
+        return wrap(reduced("sum", term_of(self), axis, keepdims))
 
-    def prod(self, axis: object = None) -> Value:
+    def prod(self, axis: object = None, *, keepdims: bool = False) -> Value:
         """The product, as `sum`."""
-        return wrap(reduced("product", term_of(self), axis))
+        return wrap(reduced("product", term_of(self), axis, keepdims))
 
-    def min(self, axis: object = None) -> Value:
+    def min(self, axis: object = None, *, keepdims: bool = False) -> Value:
         """The smallest element; NaN if one is NaN."""
-        return wrap(reduced("min", term_of(self), axis))
+        return wrap(reduced("min", term_of(self), axis, keepdims))
 
-    def max(self, axis: object = None) -> Value:
+    def max(self, axis: object = None, *, keepdims: bool = False) -> Value:
         """The largest element; NaN if one is NaN."""
-        return wrap(reduced("max", term_of(self), axis))
+        return wrap(reduced("max", term_of(self), axis, keepdims))
 
-    def any(self, axis: object = None) -> Value:
+    def any(self, axis: object = None, *, keepdims: bool = False) -> Value:
         """Whether a condition holds somewhere."""
-        return wrap(reduced("any", term_of(self), axis))
+        return wrap(reduced("any", term_of(self), axis, keepdims))
 
-    def all(self, axis: object = None) -> Value:
+    def all(self, axis: object = None, *, keepdims: bool = False) -> Value:
         """Whether a condition holds everywhere."""
-        return wrap(reduced("all", term_of(self), axis))
+        return wrap(reduced("all", term_of(self), axis, keepdims))
 
-    def mean(self, axis: object = None) -> Value:
+    def mean(self, axis: object = None, *, keepdims: bool = False) -> Value:
         """The sum over an axis or several, over all without, divided by the number of elements."""
-        return wrap(mean(term_of(self), axis))
+        return wrap(mean(term_of(self), axis, keepdims))
+
+    def var(self, axis: object = None, *, ddof: float = 0, keepdims: bool = False) -> Value:
+        """The mean square of the distance from the mean, with n - ddof for the number of elements n."""
+        return _FUNCTIONS["var"](self, axis, ddof=ddof, keepdims=keepdims)
+
+    def std(self, axis: object = None, *, ddof: float = 0, keepdims: bool = False) -> Value:
+        """The root of `var`."""
+        return _FUNCTIONS["std"](self, axis, ddof=ddof, keepdims=keepdims)
+
+    def argmin(self, axis: int | None = None, *, keepdims: bool = False) -> Value:
+        """The first place of the smallest element, of the first NaN if there is one; of `ravel` without axis."""
+        return _FUNCTIONS["argmin"](self, axis, keepdims=keepdims)
+
+    def argmax(self, axis: int | None = None, *, keepdims: bool = False) -> Value:
+        """The first place of the largest element, as `argmin`."""
+        return _FUNCTIONS["argmax"](self, axis, keepdims=keepdims)
+
+    def cumsum(self, axis: int | None = None) -> Value:
+        """The running sums along an axis."""
+        return _FUNCTIONS["cumsum"](self, axis)
+
+    def __getattr__(self, name: str) -> object:
+        if name in _FUNCTIONS:
+            raise TraceError(f"a traced array has no .{name}", advice=f"Write np.{name}(x).")
+        return super().__getattr__(name)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> Value:
         if ufunc is np.matmul and method == "__call__" and not options:
@@ -142,11 +169,16 @@ class ArrayValue(Value):
     ) -> Value:
         name = getattr(function, "__name__", "")
         known = _FUNCTIONS.get(name)
-        if known is not None:
-            return known(*arguments, **options)
-        if name not in OF_EACH_CELL:
-            raise no_function(name)
-        return super().__array_function__(function, types, arguments, options)
+        if known is None:
+            if name not in OF_EACH_CELL:
+                raise no_function(name, {*_FUNCTIONS, *OF_EACH_CELL})
+            return super().__array_function__(function, types, arguments, options)
+        try:
+            signature(known).bind(*arguments, **options)
+        except TypeError as error:
+            advice = f"Its parameters are {', '.join(signature(known).parameters)}."
+            raise TraceError(f"np.{name} of a traced array: {error}", advice=advice) from None
+        return known(*arguments, **options)
 
     def __setitem__(self, key: object, value: object) -> NoReturn:
         raise TraceError(
@@ -346,5 +378,6 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "concatenate": concatenate,
     "cumsum": _cumulative("sum"),
     "cumprod": _cumulative("product"),
+    **FUNCTIONS,
 }
 """NumPy's functions that mean something else for arrays than for the value of a cell."""

@@ -36,7 +36,7 @@ def subscript(positions: FunctionPositions, term: Term, parts: Sequence[object])
     indexed: dict[int, Term] = {}
     for part in _whole(text, parts, len(own)):
         axis = None if part is None else own.pop(0)
-        if part is None or (isinstance(part, slice) and part.start is part.stop is part.step is None):
+        if part is None or _is_whole(part):
             order.append(axis)
         elif axis is None:
             raise TraceError(f"{text}: an axis made by None has one element", advice="Write : for it.")
@@ -50,6 +50,11 @@ def subscript(positions: FunctionPositions, term: Term, parts: Sequence[object])
             order += [target.axis] if isinstance(part, slice) else []
     found = sliced(positions, term, cuts).in_order(tuple(order))
     return _gathered(positions, text, found, indexed) if indexed else found
+
+
+def _is_whole(part: object) -> bool:
+    # Not by ==, which a traced bound answers with a traced condition.
+    return isinstance(part, slice) and part.start is None and part.stop is None and part.step is None
 
 
 def _whole(text: str, parts: Sequence[object], rank: int) -> list[slice | int | Term | None]:
@@ -85,7 +90,8 @@ def _cut(
     if not all(each is None or type(each) is int for each in given) or given[2] == 0:
         raise TraceError(
             f"{text}: the bounds of a slice are whole numbers that are known while the function is traced",
-            advice="Write x[1:], x[:-1] or x[::2]; an index that is computed takes an element: x[i].",
+            advice="Write x[1:], x[:-1] or x[::2]. A number given in a tuple is known then: f(x, (5,)). An index that"
+            " is computed takes an element: x[i].",
         )
     cut: tuple[int | None, int | None, int] = given  # type: ignore[assignment]  # checked
     origin = CutOrigin(table.origin(axis), cut)

@@ -364,10 +364,10 @@ def operand(value: object) -> Operand:
         )
     if isinstance(value, np.ndarray) or hasattr(value, "__array__") or isinstance(value, list | tuple):
         shape = f" of shape {np.shape(value)}" if isinstance(value, np.ndarray) else ""
-        raise TraceError(
-            f"{type(value).__name__}{shape} meets a traced value",
-            advice='Declare a field, name = field("name"), and give the array to simulate(name=array).',
-        )
+        advice = 'Declare a field, name = field("name"), and give the array to simulate(name=array).'
+        if current_trace("an array").positions is not None:
+            advice = "Give it to the function as an argument, or write generate(n, f) where f is of an element's index."
+        raise TraceError(f"{type(value).__name__}{shape} meets a traced value", advice=advice)
     if isinstance(value, complex):
         raise TraceError(f"complex numbers such as {value!r} have no storage type", advice="Use two fields.")
     if value is None:

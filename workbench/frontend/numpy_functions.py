@@ -1,0 +1,192 @@
+"""NumPy's functions of arrays that are made of others: np.roll, np.diff, np.argmin, np.var and their kin.
+
+Each means for a traced array what it means in NumPy. A length is a number of the program, so that a function whose
+result has a length that only the elements tell (np.unique, np.bincount) is none of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from workbench.errors import TraceError
+from workbench.frontend.operations import parse_type, where
+from workbench.frontend.positions import order_of, own_positions
+from workbench.frontend.promotion import cast_term, constant
+from workbench.frontend.trace import Term, current_trace
+from workbench.frontend.value import Value, operand, term_of, wrap
+from workbench.frontend.windows import windows
+from workbench.graph.types import BOOL, F64, I64
+
+
+def _place(a: Value, axis: object, name: str) -> int:
+    """The number of one axis, counted from the first."""
+    return own_positions(term_of(a), axis, name)[0]
+
+
+def _along(rank: int, place: int, part: object) -> tuple[object, ...]:
+    """A subscript with `part` for one axis and all of the others."""
+    return tuple(part if number == place else slice(None) for number in range(rank))
+
+
+def _rank(a: Value) -> int:
+    return len(order_of(term_of(a)))
+
+
+def _roll(a: Any, shift: object, axis: object = None) -> Value:  # noqa: ANN401  # an array value
+    if axis is None and _rank(a) != 1:
+        return _roll(a.ravel(), shift, 0).reshape(a.shape)  # type: ignore[operator, no-any-return]  # an array value
+    shifts = shift if isinstance(shift, tuple | list) else (shift,)
+    axes = axis if isinstance(axis, tuple | list) else (0 if axis is None else axis,)
+    if any(isinstance(each, bool) or not isinstance(each, int) for each in shifts) or len(shifts) != len(axes):
+        raise TraceError(
+            f"{current_trace('np.roll').text_here('np.roll')}: a shift of {shift!r} along {axis!r}",
+            advice="Give a whole number known while the function is traced, one for each axis: np.roll(x, 1, axis=0)."
+            " For a computed one write x[(i - shift) % n] with the indices i.",
+        )
+    offsets = [0] * _rank(a)
+    for each, along in zip(shifts, axes, strict=True):
+        offsets[_place(a, along, "roll")] -= each
+    return windows(lambda w: w[tuple(offsets)], a, "periodic")
+
+
+def _flip(a: Value, axis: object = None) -> Value:
+    places = range(_rank(a)) if axis is None else own_positions(term_of(a), axis, "flip")
+    return a[tuple(slice(None, None, -1) if number in places else slice(None) for number in range(_rank(a)))]
+
+
+def _diff(a: Value, n: int = 1, axis: int = -1) -> Value:
+    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+        raise TraceError(f"np.diff of order {n!r}", advice="Give a whole number from 0 on.")
+    place, rank = _place(a, axis, "diff"), _rank(a)
+    for _ in range(n):
+        after, before = a[_along(rank, place, slice(1, None))], a[_along(rank, place, slice(None, -1))]
+        a = after != before if term_of(a).type == BOOL else after - before
+    return a
+
+
+def _stack(arrays: Sequence[Value], axis: int = 0) -> Any:  # noqa: ANN401  # an array value
+    return np.concatenate([np.expand_dims(each, axis) for each in arrays], axis)
+
+
+def _moved(a: Any, source: int, destination: int) -> Value:  # noqa: ANN401  # an array value
+    start, end = _place(a, source, "moveaxis"), _place(a, destination, "moveaxis")
+    order = [number for number in range(_rank(a)) if number != start]
+    order.insert(end, start)
+    return a.transpose(*order)  # type: ignore[no-any-return]  # an array value
+
+
+def _swapped(a: Any, axis1: int, axis2: int) -> Value:  # noqa: ANN401  # an array value
+    order = list(range(_rank(a)))
+    first, second = _place(a, axis1, "swapaxes"), _place(a, axis2, "swapaxes")
+    order[first], order[second] = second, first
+    return a.transpose(*order)  # type: ignore[no-any-return]  # an array value
+
+
+def _taken(a: Any, indices: object, axis: int | None = None) -> Value:  # noqa: ANN401  # an array value
+    if axis is None:
+        return a.ravel()[indices]  # type: ignore[no-any-return]  # an array value
+    return a[_along(_rank(a), _place(a, axis, "take"), indices)]  # type: ignore[no-any-return]  # an array value
+
+
+def _filled(a: object, fill_value: object, dtype: object = None) -> Value:
+    """The same number in each place of an array; no array of them is stored."""
+    term = operand(a)
+    if not isinstance(term, Term):
+        return wrap(operand(fill_value))
+    type_ = term.type if dtype is None else parse_type(dtype)
+    given = operand(fill_value)
+    if not isinstance(given, Term):
+        value = bool(given) if type_ == BOOL else given
+        return wrap(constant(term.trace, value, type_, term.space).in_order(term.order))
+    everywhere = constant(term.trace, True, BOOL, term.space).in_order(term.order)
+    return wrap(where(everywhere, cast_term(given, type_), cast_term(given, type_)))
+
+
+def _extreme(name: str) -> Callable[..., Value]:
+    """The first place of the smallest or largest element; of the first NaN if there is one."""
+
+    def function(a: Any, axis: int | None = None, *, keepdims: bool = False) -> Value:  # noqa: ANN401  # an array value
+        if axis is None and _rank(a) != 1:
+            if keepdims:
+                raise TraceError(f"np.arg{name}: keepdims= without axis=", advice="Give an axis.")
+            return function(a.ravel(), 0)
+        place = _place(a, 0 if axis is None else axis, f"arg{name}")
+        term = term_of(a)
+        if term.type == BOOL:
+            return function(wrap(cast_term(term, I64)), axis, keepdims=keepdims)
+        is_best = a == getattr(a, name)(place, keepdims=True)
+        if term.type.is_float:
+            is_best = is_best | (a != a)  # NaN
+        index, length = _index(term, place), a.shape[place]
+        found: Any = np.where(is_best, index, length)
+        return found.min(place, keepdims=keepdims)  # type: ignore[no-any-return]  # an array value
+
+    return function
+
+
+def _index(term: Term, place: int) -> Value:
+    """The number of each element along one axis, which is the same along the others."""
+    axis = order_of(term)[place]
+    if axis is None:
+        return wrap(operand(0))
+    number = term.space.axes.index(axis)
+    return wrap(term.trace.emit(lambda pool: pool.index(number, term.space)).in_order(term.order))
+
+
+def _variance(a: Any, axis: object = None, *, ddof: float = 0, keepdims: bool = False) -> Value:  # noqa: ANN401
+    term = term_of(a)
+    given: Any = a if term.type.is_float else wrap(cast_term(term, F64))
+    away = given - given.mean(axis, keepdims=True)
+    squares = (away * away).sum(axis, keepdims=keepdims)
+    places = range(_rank(a)) if axis is None else own_positions(term, axis, "var")
+    count: Any = 1
+    for place in places:
+        count = count * a.shape[place]
+    return squares / (count - ddof)  # type: ignore[no-any-return]  # an array value
+
+
+def _deviation(a: Value, axis: object = None, *, ddof: float = 0, keepdims: bool = False) -> Any:  # noqa: ANN401
+    variance: Any = _variance(a, axis, ddof=ddof, keepdims=keepdims)
+    return np.sqrt(variance)
+
+
+def _nonzero_count(a: Any, axis: object = None, *, keepdims: bool = False) -> Any:  # noqa: ANN401
+    holds = a if term_of(a).type == BOOL else a != 0
+    return holds.sum(axis, keepdims=keepdims)
+
+
+def _spread_of_values(a: Any, axis: object = None, *, keepdims: bool = False) -> Any:  # noqa: ANN401
+    return a.max(axis, keepdims=keepdims) - a.min(axis, keepdims=keepdims)
+
+
+def _norm(a: Any, ord: object = None, axis: object = None, keepdims: bool = False) -> Any:  # noqa: ANN401
+    if ord is not None and not (ord == 2 and (axis is not None or _rank(a) == 1)):
+        raise TraceError(
+            f"np.linalg.norm of order {ord!r}", advice="Leave ord out for the root of the sum of squares, or write it."
+        )
+    return np.sqrt((a * a).sum(axis, keepdims=keepdims))
+
+
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "roll": _roll,
+    "flip": _flip,
+    "diff": _diff,
+    "stack": _stack,
+    "moveaxis": _moved,
+    "swapaxes": _swapped,
+    "take": _taken,
+    "zeros_like": lambda a, dtype=None: _filled(a, 0, dtype),
+    "ones_like": lambda a, dtype=None: _filled(a, 1, dtype),
+    "full_like": _filled,
+    "copy": lambda a: a,
+    "argmin": _extreme("min"),
+    "argmax": _extreme("max"),
+    "var": _variance,
+    "std": _deviation,
+    "ptp": _spread_of_values,
+    "count_nonzero": _nonzero_count,
+    "norm": _norm,
+}

@@ -105,7 +105,7 @@ def test_views_say_that_their_cell_was_changed(lab, page, theme):
     wait_graph(page)
     assert "program of before" not in page.locator(".jp-Notebook").inner_text()
     page.locator(".jp-CodeCell .cm-content").nth(3).fill(cell.replace("x * x", "x * x * x"))
-    page.keyboard.press("Shift+Enter")  # not run(3): JupyterLab 4.4 takes cells above out of the page when this one is seen
+    page.keyboard.press("Shift+Enter")  # run(3) counts cells, of which JupyterLab 4.4 takes some out of the page
     why = "hello was changed, and this view shows the program of before."
     notebook.wait_text(".swb-pane-status", why)
     notebook.wait_text(".swb-listing", why)  # the source

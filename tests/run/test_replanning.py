@@ -237,6 +237,23 @@ def test_closing_ends_the_compiler_and_its_thread(slow):
         simulation.replan(manifest(FREE[0]))
 
 
+def test_a_wish_is_cancelled_whenever_the_simulation_is_closed(monkeypatch):
+    simulation = WAVE.simulate(**start(16), backend="reference")
+    looked_at_memory, closed = threading.Event(), threading.Event()
+
+    def check(*_):
+        looked_at_memory.set()
+        assert closed.wait(PATIENCE)
+
+    monkeypatch.setattr("workbench.run.replanning.check_memory", check)
+    wished = simulation.replan(manifest(FREE[0]))
+    assert looked_at_memory.wait(PATIENCE)
+    wished.cancel()  # as `close` does first
+    simulation._state.close()
+    closed.set()
+    assert wished.wait(PATIENCE).stage == "cancelled"
+
+
 def test_a_run_may_be_closed_from_within_while_a_wish_waits_for_it():
     simulation = WAVE.simulate(**start(16), backend="reference")
     wished = []

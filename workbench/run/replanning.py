@@ -190,10 +190,12 @@ class Replanner:
                     return
             try:
                 self._fulfil(wish)
-            except BuildCancelledError:
-                self._drop(wish, "cancelled" if self._next is None else "overtaken")
             except Exception as error:  # whatever it is, it belongs to who wished; the old code goes on
-                self._drop(wish, "failed", error)
+                # A simulation that is closed at this moment has no arrays any more, which is no failure of the wish.
+                if isinstance(error, BuildCancelledError) or wish.cancelled.is_set():
+                    self._drop(wish, "cancelled" if self._next is None else "overtaken")
+                else:
+                    self._drop(wish, "failed", error)
             finally:
                 wish.decide()
 

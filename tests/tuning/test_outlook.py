@@ -63,6 +63,29 @@ def test_a_search_measures_one_program_once():
     assert search.begin().point == (2,)
 
 
+def test_parents_are_points_that_were_measured():
+    """A point of a program that was measured as another point is no individual of a study, which asks for its number."""
+
+    class Sums:
+        axes = (0, 1)
+
+        def of(self, point):
+            return (float(sum(point)),)
+
+        def key(self, point):
+            return sum(point)
+
+    space = Space((Parameter("x", tuple(map(str, range(30)))), Parameter("y", tuple("012345"))), outlook=Sums())
+    search, measured, children = Search(make_strategy("paraiso", space, ((0, 0),), 0), outlook=space.outlook), set(), 0
+    while (begun := search.begin()) is not None:
+        assert measured.issuperset(begun.origin.parents)
+        children += len(begun.origin.parents) > 0
+        measured.add(begun.point)
+        search.end(begun, 1.0 + sum(begun.point))
+    assert len(measured) == 35
+    assert children > 20
+
+
 @pytest.fixture(scope="module")
 def modelled():
     """Two-dimensional hydrodynamics from everything Delayed, and what a step costs by its bytes and work alone."""

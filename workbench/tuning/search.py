@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
 
@@ -80,7 +80,7 @@ class Search:
                 self._strategy.tell(point, self._known[twin], self._costs.get(twin, ()))
             elif point not in self._under_way:
                 self._asked += 1
-                begun = Begun(point, self._asked, self._told, self._strategy.origin(point))
+                begun = Begun(point, self._asked, self._told, self._measured(self._strategy.origin(point)))
                 self._under_way[point] = begun
                 return begun
         return None
@@ -110,6 +110,11 @@ class Search:
     def _twin(self, point: Point) -> Point | None:
         """A point that was told and is the same program."""
         return None if self._outlook is None else self._twins.get(self._outlook.key(point))
+
+    def _measured(self, origin: Origin) -> Origin:
+        """The origin with the parents that were measured, of which those given may be other points."""
+        parents = (one if one in self._known else self._twin(one) or one for one in origin.parents)
+        return replace(origin, parents=tuple(parents))
 
     def _note(self, point: Point) -> None:
         if self._outlook is not None:

@@ -1,8 +1,6 @@
 """Other code for a running simulation: the same bits, the latest wish, and the old code where the new one fails."""
 
-import gc
 import threading
-import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -237,39 +235,6 @@ def test_closing_ends_the_compiler_and_its_thread(slow):
         simulation.replan(manifest(FREE[0]))
 
 
-def test_a_wish_is_cancelled_whenever_the_simulation_is_closed(monkeypatch):
-    simulation = WAVE.simulate(**start(16), backend="reference")
-    looked_at_memory, closed = threading.Event(), threading.Event()
-
-    def check(*_):
-        looked_at_memory.set()
-        assert closed.wait(PATIENCE)
-
-    monkeypatch.setattr("workbench.run.replanning.check_memory", check)
-    wished = simulation.replan(manifest(FREE[0]))
-    assert looked_at_memory.wait(PATIENCE)
-    wished.cancel()  # as `close` does first
-    simulation._state.close()
-    closed.set()
-    assert wished.wait(PATIENCE).stage == "cancelled"
-
-
-def test_a_run_may_be_closed_from_within_while_a_wish_waits_for_it():
-    simulation = WAVE.simulate(**start(16), backend="reference")
-    wished = []
-
-    def listen(event):
-        if not wished:
-            wished.append(simulation.replan(manifest(FREE[0])))
-            wait_for(lambda: wished[0].report.stage == "swapping")
-            simulation.close()
-
-    simulation.start(1000, progress=listen)
-    with pytest.raises(StencilError, match="was closed"):
-        simulation.wait(PATIENCE)
-    assert wished[0].wait(PATIENCE).stage == "cancelled"
-
-
 def test_many_threads_may_wish_at_once():
     with COUNT.simulate(u=0.0, shape=200, backend="reference") as simulation:
         simulation.start()
@@ -374,19 +339,6 @@ def test_threads_are_as_before_or_as_asked_for():
         assert simulation._state.instance.threads == 1
         simulation.replan(Choices()).wait(PATIENCE)
         assert simulation._state.instance.threads == 1
-
-
-def test_no_old_state_is_kept_alive():
-    simulation = COUNT.simulate(u=0.0, shape=50, backend="reference")
-    old = weakref.ref(simulation._state.instance)
-    simulation.replan(COUNT.annotate("slope", "manifest").choices).wait(PATIENCE)
-    wait_for(lambda: not [thread for thread in threading.enumerate() if thread.name == "replanning"])
-    gc.collect()
-    assert old() is None
-    gone = weakref.ref(simulation)
-    del simulation
-    gc.collect()
-    assert gone() is None
 
 
 def test_arrays_that_do_not_fit_are_refused_and_freed(monkeypatch):

@@ -64,7 +64,7 @@ def test_a_search_measures_one_program_once():
 
 
 def test_parents_are_points_that_were_measured():
-    """A point of a program that was measured as another point is no individual of a study, which asks for its number."""
+    """A point of a program that was measured as another one is no individual of a study, which needs its number."""
 
     class Sums:
         axes = (0, 1)

@@ -10,7 +10,7 @@ from tests.kit.bits import assert_same_bits
 from workbench.errors import RunError, ShapeError, TraceError
 from workbench.frontend import collective
 from workbench.frontend.positions import FunctionPositions
-from workbench.language import compute
+from workbench.language import compute, generate, repeat
 
 
 def slices(x, A):
@@ -33,6 +33,23 @@ def slices(x, A):
 
 def elements(x, A):
     return x[3], x[-1] * x, A[1], A[:, 2], A[0, 1] * A, x[0] - x[1], A[..., 0].sum(), A[1:, -1][0]
+
+
+def without_axes(x, A):
+    B = A[:, :, None] * x[None, None, :3]
+    outer = x[:, None] * A[1][None, :]
+    return (
+        A[2, 1] * x,
+        x[3][None] + x,
+        B[:, 1].T - A[None, 0, :3].T,
+        B[1, ::-1, 2],
+        B[:, 1][2][1] * x,
+        outer[0],
+        outer[:, 2][::-1],
+        (2 * outer)[1, 2],
+        np.where(x > x[0], (A[0] < A[1])[2], A[1, 1] > 0.5),
+        A[1][0] * x.astype(np.float32),
+    )
 
 
 def gathers(x, A, c, r):
@@ -63,7 +80,7 @@ def given(n=12, shape=(5, 7), seed=3):
 
 
 x, A, c, r = given()
-PROGRAMS = [(slices, (x, A)), (elements, (x, A)), (gathers, (x, A, c, r)), (dear, (x, A, c))]
+PROGRAMS = [(slices, (x, A)), (elements, (x, A)), (without_axes, (x, A)), (gathers, (x, A, c, r)), (dear, (x, A, c))]
 
 
 @pytest.mark.parametrize(("function", "values"), PROGRAMS)
@@ -78,6 +95,33 @@ def test_a_subscript_selects_what_numpy_does(function, values):
     for threads in (1, 3):
         for place, bits in enumerate(program(*values, backend="openmp", threads=threads)):
             assert_same_bits(bits, found[place], f"{place} on {threads} threads")
+
+
+def test_a_whole_number_takes_its_axis_away():
+    """The axis had one element inside, and the sum of a column had the order of a Fold, not that of its copy."""
+    tall = np.random.default_rng(8).random((3000, 3))
+    column, copied = wb.collective(lambda x: x[:, 1].sum()), wb.collective(lambda x: x.sum())
+    assert_same_bits(column(tall, backend="reference"), copied(tall[:, 1].copy(), backend="reference"))
+    assert column.machine(tall).graph.space.rank == 1
+    scaled = wb.collective(lambda x, A: A[2, 1] * x).machine(x, A)
+    assert scaled.graph.static("result").space.rank == 1
+    with pytest.raises(ShapeError, match="x along axis 1 has 3 elements, none at 3"):
+        wb.collective(lambda x: x[:, 3].sum())(tall)
+
+
+def test_elements_are_numbers_of_loops_and_of_generated_arrays():
+    def numbers(x, A):
+        made = generate((4, 3), lambda i, j: i + 2 * j)
+        turned = repeat(3, lambda a, b: (a + x[2], b * a), (x[0], A[1, 1]))
+        return made[1], made[3, 1] * x, turned[1] + x, repeat(2, lambda y: y * x[1] + x, x[0])
+
+    a, b = x[0], A[1, 1]
+    for _ in range(3):
+        a, b = a + x[2], b * a
+    expected = [1 + 2 * np.arange(3), 5 * x, b + x, (x[0] * x[1] + x) * x[1] + x]
+    for backend in ("reference", "openmp"):
+        for mine, exact in zip(wb.collective(numbers)(x, A, backend=backend), expected, strict=True):
+            assert_same_bits(mine, exact, backend)
 
 
 @pytest.mark.proof

@@ -31,13 +31,13 @@ def branch(
     text = trace.text_here("branch")
     if trace.turning:
         raise TraceError(f"{text} stands inside of a while_loop or of another branch", advice="Use where inside.")
-    starts = [own_value(trace, operand(each)) for each in (start if isinstance(start, tuple | list) else (start,))]
+    starts = [own_value(operand(each)) for each in (start if isinstance(start, tuple | list) else (start,))]
     for what, given in (("then", then), ("otherwise", otherwise)):
         if not callable(given) and not (given is None and what == "otherwise"):
             raise TraceError(f"{text}: {what} is {given!r}", advice="Give a function: lambda u: 0.5 * u.")
     if not starts:
         raise TraceError(f"{text} carries no value", advice="Give a value or a tuple of values as its last argument.")
-    holds = own_value(trace, operand(condition))
+    holds = own_value(operand(condition))
     if not isinstance(holds, bool) and not (isinstance(holds, Term) and holds.type == BOOL):
         shown = holds.type if isinstance(holds, Term) else repr(holds)
         raise TraceError(f"{text}: the condition is {shown}", advice="Compare: branch(reduce_max(u) > 1, ...).")

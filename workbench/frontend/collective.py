@@ -130,8 +130,15 @@ def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name:
     kept = {static.name for static in traced.graph.statics}
     readings = tuple(reading for reading in positions.readings.values() if reading.static in kept)
     lengths = tuple(_length(table, table.length_of(axis)) for axis in traced.graph.space.axes)
-    products = [number for number, origin in enumerate(table.origins) if isinstance(origin, ProductOrigin)]
-    sizes = tuple(_length(table, number) for number in products if table.root(number) == number)
+    axes = {table.length_of(axis) for axis in traced.graph.space.axes}
+    checked = [
+        number
+        for number, origin in enumerate(table.origins)
+        if table.root(number) == number
+        and number not in axes
+        and (isinstance(origin, ProductOrigin) or origin == Origin("", 1))
+    ]
+    sizes = tuple(_length(table, number) for number in checked)
     return TracedFunction(traced, leaves, readings, results, rebuild, lengths, sizes)
 
 

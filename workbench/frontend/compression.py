@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from workbench.errors import TraceError
-from workbench.frontend.places import along_own
 from workbench.frontend.promotion import cast_term, constant, meet, meeting_space, spread
 from workbench.frontend.regions import last_sent
 from workbench.frontend.trace import Term, current_trace
@@ -60,7 +59,7 @@ def compressed(given: Term, condition: Term) -> Any:  # noqa: ANN401  # no Value
     Scan of the condition, and a Scatter).
     """
     trace = given.trace
-    met, order = meet([along_own(trace, given), along_own(trace, condition)])
+    met, order = meet([given, condition])
     space = meeting_space(trace, met)
     rank = space.rank if order is None else len(order)
     if rank != 1 or space.rank != 1:

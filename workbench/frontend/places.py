@@ -22,7 +22,6 @@ from workbench.graph import (
     Space,
 )
 from workbench.graph.rewrite import copy
-from workbench.graph.types import BOOL, I64
 
 DEAR = 4.0
 """Operations from which on reading a stored value costs less than to compute it at a second place."""
@@ -48,24 +47,6 @@ def read_at(trace: Trace, term: Term, indices: Mapping[Axis, int], space: Space,
         return made[term.index]
 
     return trace.emit(build)
-
-
-def along_own(trace: Trace, term: Term) -> Term:
-    """The value along the axes that it has by position alone, without those of one element that x[3] leaves.
-
-    Without any it is a number of the program, a Global: the largest, or whether any holds, of its one element.
-    """
-    own = [axis for axis in term.order or () if axis is not None]
-    if term.order is None or len(own) == term.space.rank:
-        return term
-    if not own:
-        return trace.emit(lambda pool: pool.reduce("any" if term.type == BOOL else "max", term.index)).in_order(
-            term.order
-        )
-    pool, space = trace.pool, Space(tuple(axis for axis in term.space.axes if axis in own))
-    indices = {axis: pool.imm(0, I64, space) for axis in term.space.axes}
-    indices |= {axis: pool.index(number, space) for number, axis in enumerate(space.axes)}
-    return read_at(trace, term, indices, space, is_inside=True).in_order(term.order)
 
 
 def _at(

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from workbench.errors import TraceError
 from workbench.frontend.axis_table import AnyOrigin, AxisTable, Meeting, Origin, View, followed
-from workbench.frontend.places import along_own
 from workbench.frontend.promotion import cast_term, constant, number_type, spread
 from workbench.frontend.renaming import Rename, Target, is_stored, renamed
 from workbench.frontend.trace import Operand, Term, Trace
@@ -35,7 +34,7 @@ class Reading:
 
     static: str
     argument: str
-    positions: tuple[int, ...]
+    positions: tuple[int, ...]  # fewer than the argument has where an element is taken, whose axis is gone
     cuts: tuple[tuple[View, ...], ...]
     shape: tuple[AnyOrigin, ...] = ()
 
@@ -139,7 +138,8 @@ class FunctionPositions:
         """The value along other axes of equal lengths, or along slices of its own."""
         if not axes:
             return term
-        index = renamed(Rename(self.trace, self.table.place, self._load), term.index, dict(axes))
+        rename = Rename(self.trace, self.only, self.table.place, self._load)
+        index = renamed(rename, term.index, dict(axes))
         return Term(self.trace, index, tuple(axes[a].axis if a in axes else a for a in order_of(term)))  # type: ignore[index]  # None is not in it
 
     def _load(self, static: str, axes: Mapping[Axis, Target]) -> int | None:
@@ -147,14 +147,17 @@ class FunctionPositions:
         if not self._is_read(static):
             return None
         if static in self.trace.stand_ins:
-            return self.trace.stand_ins[static]({axis: target.axis for axis, target in axes.items()})
+            return self.trace.stand_ins[static]({axis: target.axis or self.only() for axis, target in axes.items()})
         known = self.readings[static]
         own = dict(zip(known.positions, self.trace.statics[static].space.axes, strict=True))
         along, cuts = [], []
         for position, chain in enumerate(known.cuts):
-            target = axes.get(own[position], Target(own[position]))
+            axis = own.get(position)
+            target = Target(None) if axis is None else axes.get(axis, Target(axis))
             along.append(target.axis)
             cuts.append(chain if target.cut is None else followed(chain, target.cut))
+        if not any(along):
+            along[0] = self.only()
         type_ = self.trace.statics[static].type
         return self.read(known.argument, type_, tuple(along), tuple(cuts), known.shape).index
 
@@ -162,28 +165,38 @@ class FunctionPositions:
         self,
         argument: str,
         type_: StorageType,
-        along: tuple[Axis, ...],
+        along: Order,
         cuts: _Cuts,
         shape: tuple[AnyOrigin, ...] = (),
     ) -> Term:
-        """The argument with these axes by position; each way to read it is a static, axes in the program's order."""
+        """The argument with these axes by position; each way to read it is a static, axes in the program's order.
+
+        None is for a position of one element, whose axis is gone.
+        """
         name = self._by_axes.get((argument, along, cuts, shape))
         if name is None:
+            found = {axis: position for position, axis in enumerate(along) if axis is not None}
+            space = self.space(along)
             name = self._name(argument, along, any(cuts) or bool(shape))
-            for axis in along:
+            for axis in space.axes:
                 self.widen(axis)
-            positions = tuple(sorted(range(len(along)), key=lambda k: self.table.place(along[k])))
-            space = Space(tuple(along[k] for k in positions))
+            positions = tuple(found[axis] for axis in space.axes)
             self.trace.declare(Static(name, "field", type_, space, span=self.trace.here()))
             self.readings[name] = Reading(name, argument, positions, cuts, shape)
             self._by_axes[argument, along, cuts, shape] = name
         return self.trace.emit(lambda pool: pool.load(name)).in_order(along)
 
-    def _name(self, argument: str, along: tuple[Axis, ...], is_part: bool) -> str:
+    def only(self) -> Axis:
+        """The axis of a value that is one element along no axis by position, as an array needs one."""
+        found = self.table.axis(self.table.length(Origin("", 1)))
+        self.widen(found)
+        return found
+
+    def _name(self, argument: str, along: Order, is_part: bool) -> str:
         """A name for a way to read an argument; the first one is that of the argument."""
         if argument not in self.trace.statics:
             return argument
-        made = f"{argument}.{'_'.join(axis.name for axis in along)}"
+        made = f"{argument}.{'_'.join(axis.name for axis in along if axis is not None)}"
         if is_part:
             made = f"{argument}.part{1 + sum(name.startswith(f'{argument}.part') for name in self.readings)}"
         return made
@@ -224,11 +237,10 @@ class FunctionPositions:
 
     def with_own_axes(self, term: Term) -> Term:
         """The array along its axes by position alone, of which those that None made are axes of one element."""
-        term, order = along_own(self.trace, term), list(order_of(term))
-        one = self.table.axis(self.table.length(Origin("", 1)))
+        order = list(order_of(term))
         for number, axis in enumerate(order):
             if axis is None:
-                order[number] = self.free(one, order)
+                order[number] = self.free(self.only(), order)
         return spread(term, self.space(order)).in_order(tuple(order))
 
     def apart(self, term: Term, other: Term) -> Term:

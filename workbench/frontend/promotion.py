@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
 
 import numpy as np
 
 from workbench.errors import TraceError
 from workbench.frontend.trace import Number, Operand, Term, Trace
-from workbench.graph import GLOBAL, Axis, Space, StorageType, storage_type
+from workbench.graph import (
+    GLOBAL,
+    Arith,
+    Axis,
+    Broadcast,
+    Imm,
+    KernelBuilder,
+    Replicate,
+    Space,
+    StorageType,
+    storage_type,
+)
+from workbench.graph.rewrite import copy
 from workbench.graph.types import BOOL, F64, I64
 
 
@@ -23,9 +36,42 @@ def cast_term(term: Term, type_: StorageType) -> Term:
 
 def spread(term: Term, space: Space) -> Term:
     """The term in every cell of `space`, which has all axes of a Local."""
+    if term.space == space:
+        return term
+    if _is_one_element(term):
+        term = number_of(term)
     if term.is_local:
-        return term.trace.emit(lambda pool: pool.replicate(term.index, space)) if term.space != space else term
+        return term.trace.emit(lambda pool: pool.replicate(term.index, space))
     return term.trace.emit(lambda pool: pool.broadcast(term.index, space))
+
+
+def _is_one_element(term: Term) -> bool:
+    """Whether it is an array of one element along no axis by position, such as x[3]."""
+    return term.is_local and term.order is not None and not any(term.order)
+
+
+def number_of(term: Term) -> Term:
+    """The value as a number of the program where it is x[3], else as it is."""
+    if not _is_one_element(term):
+        return term
+    return term.trace.emit(lambda pool: only_element(pool, term.index)).in_order(term.order)
+
+
+def only_element(pool: KernelBuilder, value: int) -> int:
+    """The node of the one element of a Local, a Global; where an array is read the largest, or whether any holds."""
+    made: dict[int, int] = {}
+    for index in pool.needed([value], lambda index: pool.node(index).operands if pool.node(index).is_local else ()):
+        node = pool.node(index)
+        match node.instruction:
+            case _ if not node.is_local:
+                made[index] = index
+            case Broadcast() | Replicate():
+                made[index] = made[node.operands[0]]
+            case Imm() | Arith():
+                made[index] = copy(pool, replace(node, space=GLOBAL), tuple(made[o] for o in node.operands))
+            case _:
+                return pool.reduce("any" if pool.node(value).type == BOOL else "max", value)
+    return made[value]
 
 
 Order = tuple[Axis | None, ...] | None
@@ -38,8 +84,13 @@ def meet(operands: Sequence[Operand]) -> tuple[Sequence[Operand], Order]:
 
 
 def meeting_space(trace: Trace, operands: Sequence[Operand]) -> Space:
-    """The space in which the operands meet: all axes of the Locals in the machine's order; without Locals, Global."""
-    used = {axis for o in operands if isinstance(o, Term) for axis in o.space.axes}
+    """The space in which the operands meet: all axes of the Locals in the machine's order; without Locals, Global.
+
+    x[3] is a number there, unless nothing else has an axis.
+    """
+    terms = [o for o in operands if isinstance(o, Term)]
+    arrays = [term for term in terms if not _is_one_element(term)]
+    used = {axis for term in arrays for axis in term.space.axes} or {axis for term in terms for axis in term.space.axes}
     return Space(tuple(axis for axis in trace.space.axes if axis in used)) if used else GLOBAL
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from workbench.errors import TraceError
 from workbench.frontend.elements import is_array
-from workbench.frontend.places import along_own
+from workbench.frontend.promotion import number_of
 from workbench.frontend.trace import Term, current_trace
 from workbench.frontend.value import operand, wrap
 from workbench.graph.ranks import MOST_BITS
@@ -24,7 +24,7 @@ def ranks(keys: object, bits: object = 8) -> Any:  # noqa: ANN401  # an array wh
     text = trace.text_here("ranks")
     given = operand(keys)
     if isinstance(given, Term):
-        given = along_own(trace, given)
+        given = number_of(given)
     if not isinstance(given, Term) or given.space.rank != 1 or not (given.order or is_array(given.space)):
         raise TraceError(f"{text}: the keys are no array of one axis", advice="Give one, such as A.reshape(-1).")
     if not given.type.is_integer or given.type == BOOL:

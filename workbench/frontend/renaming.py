@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from workbench.frontend.axis_table import Cut, LeastOrigin, View
+from workbench.frontend.promotion import only_element
 from workbench.frontend.trace import Trace
 from workbench.graph import (
     Axis,
@@ -32,9 +33,12 @@ from workbench.graph.types import I64
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an axis becomes: another one, of its length or of that of what is taken of it."""
+    """What an axis becomes: another one, of its length or of that of what is taken of it.
 
-    axis: Axis
+    axis: None where one element is taken, whose axis goes away.
+    """
+
+    axis: Axis | None
     cut: View | None = None
 
 
@@ -50,9 +54,13 @@ def is_stored(node: Node) -> bool:
 
 @dataclass(slots=True)
 class Rename:
-    """What a renaming needs: the order of axes, and how an argument is read along others, None for what is none."""
+    """What a renaming needs: the order of axes, and how an argument is read along others, None for what is none.
+
+    one: gives the axis of one element that a value is left with which loses all its axes.
+    """
 
     trace: Trace
+    one: Callable[[], Axis]
     place: Callable[[Axis], tuple[int, int]]
     load: Callable[[str, Mapping[Axis, Target]], int | None]
     made: dict[tuple[int, frozenset[tuple[Axis, Target]]], int] = field(default_factory=dict)
@@ -81,7 +89,7 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
     if not _changes(node, axes):
         return index
     assert node.space is not None
-    space = Space(tuple(sorted({_target(axes, a) for a in node.space.axes}, key=rename.place)))
+    space = _space(rename, node.space, axes)
     match node.instruction:
         case Load(name) if (read := rename.load(name, axes)) is not None:
             made = read
@@ -96,7 +104,9 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
         case Broadcast():
             made = pool.broadcast(node.operands[0], space)
         case Replicate():
-            made = pool.replicate(rename.made[node.operands[0], key], space)
+            inner = rename.made[node.operands[0], key]
+            is_one = set(pool.node(inner).space.axes) - set(space.axes)  # type: ignore[union-attr]  # a Local
+            made = pool.broadcast(only_element(pool, inner), space) if is_one else pool.replicate(inner, space)
         case _:
             made = copy(pool, replace(node, space=space), tuple(rename.made[o, key] for o in node.operands))
     for name in node.names:
@@ -109,6 +119,10 @@ def _one(rename: Rename, index: int, axes: _Axes, key: frozenset[tuple[Axis, Tar
 def index_of(trace: Trace, axis: Axis, target: Target, space: Space) -> int:
     """The node of the index along an axis, over `space`, which has the target; of a slice where its elements stand."""
     pool = trace.pool
+    if target.axis is None:
+        assert target.cut is not None
+        assert not isinstance(target.cut, LeastOrigin)
+        return pool.broadcast(first_of(trace, axis, target.cut), space)
     index = pool.index(space.axes.index(target.axis), space)
     if target.cut is None or isinstance(target.cut, LeastOrigin):
         return index
@@ -132,8 +146,10 @@ def first_of(trace: Trace, axis: Axis, cut: Cut) -> int:
     return pool.arith("maximum", found, pool.imm(0, I64)) if step > 0 else found
 
 
-def _target(axes: _Axes, axis: Axis) -> Axis:
-    return axes[axis].axis if axis in axes else axis
+def _space(rename: Rename, space: Space, axes: _Axes) -> Space:
+    """The axes that a value has which had these."""
+    found = {axes[axis].axis if axis in axes else axis for axis in space.axes} - {None} or {rename.one()}
+    return Space(tuple(sorted((axis for axis in found if axis is not None), key=rename.place)))
 
 
 def _changes(node: Node, axes: _Axes) -> bool:

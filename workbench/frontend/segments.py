@@ -9,9 +9,8 @@ from workbench.errors import TraceError
 from workbench.frontend.combination import Combination, combining, identity_parts
 from workbench.frontend.neighbours import before, size_of
 from workbench.frontend.operations import apply, where
-from workbench.frontend.places import along_own
 from workbench.frontend.positions import FunctionPositions, order_of
-from workbench.frontend.promotion import cast_term, spread
+from workbench.frontend.promotion import cast_term, number_of, spread
 from workbench.frontend.records import Record, leaves_of, packed, unpacked
 from workbench.frontend.regions import last_sent, region_of
 from workbench.frontend.shapes import reshape
@@ -95,7 +94,7 @@ def _cut(what: str, op: object, xs: object, lengths: object, identity: object) -
             f"{trace.text_here(what)}: the lengths are {shown}",
             advice='Give an array of whole numbers: lengths = array("lengths", "rows", dtype="i32").',
         )
-    given, counts = along_own(trace, combined.given), along_own(trace, counts)
+    given, counts = number_of(combined.given), number_of(counts)
     positions = trace.positions
     in_rows = isinstance(positions, FunctionPositions) and given.space.rank > 1 and None not in order_of(given)
     for term, named, most in ((given, "the elements", None if in_rows else 1), (counts, "the lengths", 1)):

@@ -11,13 +11,13 @@ from itertools import islice
 from types import EllipsisType
 
 from workbench.errors import TraceError
-from workbench.frontend.axis_table import CutOrigin, Meeting, Origin
+from workbench.frontend.axis_table import CutOrigin, Meeting
 from workbench.frontend.places import DEAR, read_at
 from workbench.frontend.positions import FunctionPositions, contains, made_of, order_of
 from workbench.frontend.promotion import cast_term, constant, meeting_space, spread
 from workbench.frontend.renaming import Target, index_of
 from workbench.frontend.trace import Operand, Term
-from workbench.graph import GLOBAL, OPERATORS, Arith, Axis, Load, Loop, Node, Space
+from workbench.graph import GLOBAL, OPERATORS, Arith, Axis, Loop, Node, Space
 from workbench.graph.types import BOOL, I64
 
 _MOST_OPERATIONS = 100
@@ -44,8 +44,7 @@ def subscript(positions: FunctionPositions, term: Term, parts: Sequence[object])
             indexed[len(order)] = part
             order.append(axis)
         else:
-            others = term.space.axes if isinstance(part, slice) else _read_with(term, axis)
-            taken = [*order, *own, *others, *(target.axis for target in cuts.values())]
+            taken = [*order, *own, *term.space.axes, *(target.axis for target in cuts.values())]
             target = cuts[axis] = _cut(positions, text, axis, part, taken)
             order += [target.axis] if isinstance(part, slice) else []
     found = sliced(positions, term, cuts).in_order(tuple(order))
@@ -81,7 +80,7 @@ def _whole(text: str, parts: Sequence[object], rank: int) -> list[slice | int | 
 def _cut(
     positions: FunctionPositions, text: str, axis: Axis, part: slice | int, taken: Sequence[Axis | None]
 ) -> Target:
-    """The axis of a slice of an axis, or of its only element."""
+    """The axis of a slice of an axis; none for one element, which is there if the call finds it so."""
     table = positions.table
     if isinstance(part, int):
         given: tuple[object, object, object] = (part, None if part == -1 else part + 1, 1)
@@ -95,18 +94,10 @@ def _cut(
         )
     cut: tuple[int | None, int | None, int] = given  # type: ignore[assignment]  # checked
     origin = CutOrigin(table.origin(axis), cut)
-    is_one = isinstance(part, int)
-    length = table.element(origin, Meeting(positions.trace.here().line, text)) if is_one else table.length(origin)
-    return Target(positions.free(table.axis(length), taken), cut)
-
-
-def _read_with(term: Term, axis: Axis) -> set[Axis]:
-    """The axes of the arrays that are read along this one too, which its only element must not have.
-
-    Any other axis of one element may serve: a new one for each x[3] would add an axis to a value with each step.
-    """
-    loads = [node for node in made_of(term) if isinstance(node.instruction, Load)]
-    return {other for node in loads if node.space and axis in node.space.axes for other in node.space.axes}
+    if isinstance(part, int):
+        table.element(origin, Meeting(positions.trace.here().line, text))
+        return Target(None, cut)
+    return Target(positions.free(table.axis(table.length(origin)), taken), cut)
 
 
 def sliced(positions: FunctionPositions, term: Term, cuts: Mapping[Axis, Target]) -> Term:
@@ -115,6 +106,8 @@ def sliced(positions: FunctionPositions, term: Term, cuts: Mapping[Axis, Target]
         return positions.rename(term, cuts)
     trace, axes = positions.trace, term.space.axes
     space = positions.space([cuts[axis].axis if axis in cuts else axis for axis in axes])
+    if space.is_global:
+        space = Space((positions.only(),))
     indices = [index_of(trace, axis, cuts.get(axis, Target(axis)), space) for axis in axes]
     order = tuple(cuts[axis].axis if axis in cuts else axis for axis in order_of(term))  # type: ignore[index]  # None is not in it
     return trace.emit(lambda pool: pool.gather(term.index, indices)).in_order(order)
@@ -156,8 +149,7 @@ def _gathered(positions: FunctionPositions, text: str, term: Term, indexed: Mapp
     indices, final = positions.meet(list(at.values()))
     space = meeting_space(trace, indices)
     if space.is_global:
-        one = positions.free(positions.table.axis(positions.table.length(Origin("", 1))), ())
-        space = Space((one,))
+        space = Space((positions.only(),))
     by_axis = dict(zip(at, indices, strict=True))
     places: dict[Axis, int] = {}
     for axis in term.space.axes:

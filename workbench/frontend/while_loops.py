@@ -14,8 +14,7 @@ from typing import Any, Literal
 from workbench.errors import TraceError
 from workbench.frontend.boundaries import extend_term, parse_sides
 from workbench.frontend.loops import carried_types, names_of, next_values
-from workbench.frontend.places import along_own
-from workbench.frontend.promotion import Order, convert, meeting_space
+from workbench.frontend.promotion import Order, convert, meeting_space, number_of
 from workbench.frontend.trace import KernelState, Operand, Term, Trace, current_trace
 from workbench.frontend.value import operand, wrap
 from workbench.graph import GLOBAL, Extend, Load, Reduce, Space, Static, StorageType, While
@@ -47,7 +46,7 @@ def while_loop(
         raise TraceError(
             "a while_loop stands inside of another one", advice="Use repeat or iterate inside, or one loop."
         )
-    starts = [own_value(trace, operand(each)) for each in (start if isinstance(start, tuple | list) else (start,))]
+    starts = [own_value(operand(each)) for each in (start if isinstance(start, tuple | list) else (start,))]
     if not starts:
         raise TraceError(
             "while_loop carries no value", advice="Give a value or a tuple of values as its third argument."
@@ -88,9 +87,9 @@ def _most_turns(most: object) -> int:
     return most
 
 
-def own_value(trace: Trace, given: Operand) -> Operand:
-    """A value of a function of arrays along its own axes, so that x[3] is the number that it seems to be."""
-    return along_own(trace, given) if isinstance(given, Term) else given
+def own_value(given: Operand) -> Operand:
+    """A value of a function of arrays, so that x[3] is the number that it seems to be."""
+    return number_of(given) if isinstance(given, Term) else given
 
 
 _Along = tuple[Space, Order]
@@ -154,7 +153,7 @@ class _Draft:
             carried = [self._carried(k, each, along[k], number) for k, each in enumerate(starts)]
             held = [self._held(name, each) for name, each in zip(self.names, carried, strict=True)]
             given = next_values(trace, "while_loop", self.names, self.types, self._called(body, held))
-            made = [own_value(trace, each) for each in given]
+            made = list(map(own_value, given))
             wider = [_wider(trace, holder, each) for holder, each in zip(held, made, strict=True)]
             if wider == along:
                 break
@@ -234,7 +233,7 @@ class _Draft:
 
     def _condition(self, condition: Callable[..., object], values: Sequence[Term]) -> Term:
         """Whether there is another turn, from these values. One number for all cells."""
-        goes = own_value(self.trace, operand(self._called(condition, values)))
+        goes = own_value(operand(self._called(condition, values)))
         if not isinstance(goes, Term) or goes.type != BOOL:
             shown = goes.type if isinstance(goes, Term) else repr(goes)
             raise TraceError(

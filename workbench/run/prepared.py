@@ -47,12 +47,16 @@ def value_at(arguments: Sequence[object], path: Path) -> Any:  # noqa: ANN401  #
 
 @dataclass(frozen=True, slots=True)
 class _Input:
-    """A static that is an array, where its values stand among the arguments, and in which order of axes."""
+    """A static that is an array, where its values stand among the arguments, and in which order of axes.
+
+    elements: which axes are gone after the cuts, of which one element is left.
+    """
 
     static: Static
     path: Path
     positions: tuple[int, ...] | None
     cuts: tuple[tuple[slice, ...], ...]
+    elements: tuple[int | slice, ...] | None
     shape: tuple[int, ...] | None
 
     def of(self, arguments: Sequence[object]) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy
@@ -64,6 +68,8 @@ class _Input:
             array = array.reshape(self.shape)
         for cut in self.cuts:
             array = array[cut]
+        if self.elements is not None:
+            array = array[self.elements]
         if array.dtype != self.static.type.numpy:  # the precision of the value was chosen
             array = fit(self.static.name, to_host(self.static.name, array), self.static.type)
         return array if self.positions is None else array.transpose(self.positions)
@@ -106,6 +112,7 @@ class Prepared:
                 paths[reading.argument],
                 _moved(reading.positions),
                 _cuts(reading, shapes),
+                _elements(reading),
                 tuple(extent_of(each, shapes) for each in reading.shape) or None,
             )
             for reading in function.readings
@@ -215,7 +222,15 @@ def _shape(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> tuple[in
 
 
 def _moved(positions: tuple[int, ...]) -> tuple[int, ...] | None:
-    return None if positions == tuple(sorted(positions)) else positions
+    """How axes are transposed that are left of the argument's, by their positions there."""
+    found = tuple(sorted(positions).index(position) for position in positions)
+    return None if found == tuple(range(len(found))) else found
+
+
+def _elements(reading: Reading) -> tuple[int | slice, ...] | None:
+    kept = reading.positions
+    rank = len(reading.cuts)
+    return None if len(kept) == rank else tuple(slice(None) if k in kept else 0 for k in range(rank))
 
 
 def _cuts(reading: Reading, shapes: Mapping[str, tuple[int, ...]]) -> tuple[tuple[slice, ...], ...]:

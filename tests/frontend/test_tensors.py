@@ -15,7 +15,7 @@ from workbench.frontend.cell import trace_cell
 from workbench.graph.parse import parse
 from workbench.graph.text import to_text
 from workbench.graph.verify import verify
-from workbench.language import components, compose, contract, delta, dot, einsum, outer
+from workbench.language import components, compose, contract, cross, delta, dot, einsum, outer
 
 
 def momentum_flux(m, v, p):
@@ -89,6 +89,16 @@ def test_einsum_is_numpys(dim, subscripts, ranks):
 def test_einsum_takes_scalars_without_letters():
     v = components((2.0, 3.0))
     assert np.array_equal(np.asarray(einsum(",a->a", 10.0, v)), [20.0, 30.0])
+
+
+def test_vector_product():
+    a, b = (2.0, -3.0, 5.0), (7.0, 11.0, -13.0)
+    assert np.array_equal(np.asarray(cross(a, components(b))), np.cross(a, b))
+    assert cross((2, 3), (5, 7)) == -1
+    with pytest.raises(TraceError, match="2 or 3 components, not of a tensor of rank 2 in 2 dimensions"):
+        cross((1, 2), ((1, 2), (3, 4)))
+    with pytest.raises(TraceError, match="2 or 3 components, not of a vector in 4 dimensions"):
+        cross((1, 2, 3, 4), (1, 2, 3, 4))
 
 
 def test_algebra_of_plain_tensors():

@@ -101,6 +101,28 @@ touched.include((xj == xi + 1) & (index(0) != index(1)))
     assert found["touched"].tolist() == [False, True, True, False]
 
 
+def test_totals_are_taken_by_number_and_tuples_are_vectors():
+    """Biot and Savart: a vector product of tuples in a cell that has no dimension of its own."""
+    cell = """
+p, q = targets("x y z"), sources("x y z jx jy jz")
+b = totals("bx by bz")
+d = [q[k] - p[k] for k in range(3)]
+r2 = dot(d, d) + 0.25
+for k, product in enumerate(cross(q[3:], d)):
+    b[k] += product / r2**1.5
+"""
+    draw = np.random.default_rng(5)
+    here, there, current = draw.normal(size=(3, 4)), draw.normal(size=(3, 6)), draw.normal(size=(3, 6))
+    found = wb.trace(cell, name="field")(
+        targets=dict(zip("xyz", here, strict=True)),
+        sources=dict(zip(("x", "y", "z", "jx", "jy", "jz"), (*there, *current), strict=True)),
+        backend="reference",
+    )
+    d = there[:, None] - here[:, :, None]
+    exact = (np.cross(current[:, None], d, axis=0) / (np.sum(d * d, axis=0) + 0.25) ** 1.5).sum(axis=2)
+    np.testing.assert_allclose([found["bx"], found["by"], found["bz"]], exact, rtol=1e-12, atol=1e-14)
+
+
 def test_params_go_back_to_their_defaults():
     machine, p = gravity(), particles(5)
     first = machine(backend="reference", **p)["ax"]

@@ -15,8 +15,8 @@ from workbench.frontend.combination import combining
 from workbench.frontend.compression import Compressed
 from workbench.frontend.field_tuple import FieldTuple
 from workbench.frontend.operations import parse_type
-from workbench.frontend.pairs import PAIRS
 from workbench.frontend.promotion import constant, meeting_space, number_type, spread
+from workbench.frontend.total import PAIRS
 from workbench.frontend.trace import Operand, Term, Trace, current_trace
 from workbench.frontend.value import Value, operand, wrap
 from workbench.graph import GLOBAL, Axis, Space, Static

@@ -20,7 +20,6 @@ from workbench.frontend.lowering import make_graph
 from workbench.frontend.machine_name import check_machine_name
 from workbench.frontend.misuse import explain_error
 from workbench.frontend.operations import parse_type
-from workbench.frontend.pairs import finish_totals
 from workbench.frontend.precision import precisions
 from workbench.frontend.scope import Captured, NotebookScope, explain_name, hidden_names
 from workbench.frontend.source import (
@@ -33,6 +32,7 @@ from workbench.frontend.source import (
     parse_source,
 )
 from workbench.frontend.tensors import Tensor
+from workbench.frontend.total import finish_totals, name_total
 from workbench.frontend.trace import Trace, enter_trace
 from workbench.frontend.value import Value, term_of
 from workbench.graph import Graph, StorageType
@@ -297,6 +297,7 @@ def _hooks(trace: Trace) -> dict[str, object]:
 
 def _name_value(trace: Trace, name: str, value: object) -> None:
     """Give the assigned value its variable's name; a static under its own name has it already."""
+    name_total(trace, name, value)
     if isinstance(value, Tensor) and value.name != name:
         for index, part in value.stored.items():
             _name_value(trace, component_name(name, index), part)

@@ -56,6 +56,19 @@ class FieldTuple(tuple[_T, ...]):
     next = property(_refuse, _refuse)
     at = astype = property(_refuse)
 
+    def __setitem__(self, key: SupportsIndex, value: object) -> None:
+        """Take back what `bins[k] += value` gives: the same total. Raises TraceError for all else."""
+        kept = self[key]
+        if value is kept:
+            return
+        if isinstance(key, slice):
+            raise self.explained()
+        text, static = text_here("this name"), getattr(kept, "_static", "")
+        advice = f"Write {text} += value." if self._word == "totals" else f"Give it a name: {static or 'v'} = value."
+        if self._word in ("fields", "particles", "scalars"):
+            advice = f"Write {text}.next = value for the new value of {static}."
+        raise TraceError(f"{text} is one of {self._word}(...), and no other value takes its place", advice=advice)
+
     def __getitem__(self, key: SupportsIndex | slice) -> _T | tuple[_T, ...]:  # type: ignore[override]
         beyond = isinstance(key, int) and not -len(self) <= key < len(self)
         if beyond or isinstance(key, tuple) or signed_subscript(text_here("")):

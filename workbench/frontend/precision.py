@@ -6,8 +6,8 @@ from typing import cast
 
 from workbench.errors import TraceError
 from workbench.frontend.operations import parse_type
-from workbench.frontend.pairs import Total
 from workbench.frontend.tensors import Tensor
+from workbench.frontend.total import Total
 from workbench.frontend.trace import Term, Trace, current_trace
 from workbench.frontend.value import Value, operand, wrap
 from workbench.graph import Load

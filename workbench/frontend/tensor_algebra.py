@@ -22,7 +22,7 @@ from workbench.frontend.tensors import (
     components,
     one_value,
 )
-from workbench.frontend.trace import MOST_DIMENSIONS, current_trace, is_tracing
+from workbench.frontend.trace import MOST_DIMENSIONS, current_trace, is_tracing, show_dim
 from workbench.frontend.value import Value
 
 
@@ -126,6 +126,28 @@ def outer(a: object, b: object) -> Tensor:
     _check_count(left.dim, left.rank + right.rank, "outer")
     parts = {(*i, *j): left.component(i) * right.component(j) for i in left.indices() for j in right.indices()}
     return Tensor(parts, left.dim, left.rank + right.rank)
+
+
+def cross(a: object, b: object) -> Value | Tensor:
+    """The vector product of two vectors of three components; of two components its one number, a[0]*b[1] - a[1]*b[0].
+
+    Vectors are tensors, or tuples of components such as (vx, vy, vz).
+    """
+    left, right = components(a), components(b)
+    _check_dims((left, right), "cross")
+    wrong = next((t for t in (left, right) if t.rank != 1 or t.dim not in (2, 3)), None)
+    if wrong is not None:
+        raise TraceError(
+            f"cross is of vectors with 2 or 3 components, not of {wrong.kind} in {show_dim(wrong.dim)}",
+            advice="Write cross((ax, ay, az), (bx, by, bz)).",
+        )
+
+    def part(i: int, j: int) -> Value:
+        return left[i] * right[j] - left[j] * right[i]
+
+    if left.dim == 2:
+        return part(0, 1)
+    return Tensor({(0,): part(1, 2), (1,): part(2, 0), (2,): part(0, 1)}, 3, 1)
 
 
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"

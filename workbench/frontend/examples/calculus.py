@@ -112,6 +112,17 @@ dot
     error line 2: v @ v: @ has no meaning for tensors
     advice Write dot(a, b) or einsum.
 
+cross
+    dim 3
+    v, w = vector("v"), vector("w")
+    v.next, w.next = v, cross(v, w)
+    given v = [[[[1]]], [[[2]]], [[[3]]]], w = [[[[4]]], [[[5]]], [[[6]]]]
+    gives v = [[[[1]]], [[[2]]], [[[3]]]], w = [[[[-3]]], [[[6]]], [[[-3]]]]
+    wrong v = vector("v")
+    wrong v.next = cross(v, 2.0)
+    error line 2: cross(v, 2.0): float has no components
+    advice Pass (a, b), ((a, b), (c, d)) or an array.
+
 outer
     dim 2
     v, T = vector("v"), tensor("T")

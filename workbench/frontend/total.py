@@ -1,0 +1,203 @@
+"""Total: a result of pairs while its cell is traced; what pairs contribute is reduced when the cell has ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from types import CodeType, FunctionType
+from typing import NoReturn
+
+from workbench.errors import TraceError
+from workbench.frontend.combination import Combination
+from workbench.frontend.operations import check_storable
+from workbench.frontend.promotion import cast_term, constant, spread
+from workbench.frontend.records import Record, is_record, leaves_of, packed, unpacked
+from workbench.frontend.short_range import fold_near
+from workbench.frontend.trace import Operand, Term, Trace, current_trace
+from workbench.frontend.value import operand
+from workbench.graph import Axis, Region, Space, Span, StorageType
+from workbench.graph.spaces import NamedExtent
+
+PAIRS = Space((Axis("i", NamedExtent("targets"), "array"), Axis("j", NamedExtent("sources"), "array")))
+TARGETS, SOURCES = PAIRS.without((1,)), PAIRS.without((0,))
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """How a total is reduced. names: of its components, which are the results; one where record is None."""
+
+    names: tuple[str, ...]
+    types: tuple[StorageType, ...]
+    function: object
+    operator: str | Region
+    record: Record | None = None
+
+    @property
+    def including(self) -> str:
+        """How a pair's contribution is written, for advice."""
+        if self.operator == "sum":
+            return f"{self.names[0]} += value"
+        return f"{self.names[0]}.include(value)" if self.record is None else f"t.include(({', '.join(self.names)}))"
+
+
+Near = tuple[Operand, tuple[tuple[Term, Term], ...]]
+"""A cutoff, and the positions of target and source, one pair a dimension."""
+
+
+@dataclass(slots=True)
+class TotalState:
+    """A total while its cell is traced: where it was declared, its cutoff if it has one, what one pair contributes.
+
+    variables: the names that the text gave it before anything was contributed, each in its module or function.
+    """
+
+    reduced: Reduced
+    span: Span
+    near: Near | None
+    contributions: list[Term] = field(default_factory=list)
+    variables: set[tuple[CodeType, str]] = field(default_factory=set)
+
+
+class Total:
+    """A result while its cell is traced: `t += value` or `t.include(value)`; it is complete when the cell ends."""
+
+    def __init__(self, reduced: Reduced) -> None:
+        self._reduced = reduced
+
+    def __iadd__(self, value: object) -> Total:
+        reduced = self._reduced
+        if reduced.operator != "sum":
+            how = f"the {reduced.operator} over all sources"
+            if isinstance(reduced.function, FunctionType):
+                how = f"reduced by {reduced.function.__name__}"
+            raise TraceError(f"{self.name} += adds, but {self.name} is {how}", advice=f"Write {reduced.including}.")
+        self.include(value)
+        return self
+
+    def include(self, value: object) -> None:
+        """Take what each pair contributes into the reduction: a value, or of a total of records a tuple of values."""
+        trace = current_trace(".include")
+        reduced, text = self._reduced, trace.text_here()
+        given = [operand(each) for each in self._parts(value, text)]
+        if not any(isinstance(each, Term) and set(SOURCES.axes) <= set(each.space.axes) for each in given):
+            raise TraceError(
+                f"{text}: what is contributed to {self.name} depends on no source",
+                advice="Compute with a value of sources(...), or add the value to the result after the call.",
+            )
+        parts = []
+        for each, name, type_ in zip(given, reduced.names, reduced.types, strict=True):
+            if isinstance(each, Term):
+                check_storable(trace, name, type_, each.type, written=name)
+                parts.append(spread(cast_term(each, type_), PAIRS))
+            else:
+                parts.append(constant(trace, each, type_, PAIRS))
+        _state(trace, reduced).contributions.append(packed(trace, parts))
+
+    def _parts(self, value: object, text: str) -> list[object]:
+        """The components of a contribution. Raises TraceError if they are not as many as those of the total."""
+        reduced, (found, _) = self._reduced, leaves_of(value)
+        if len(found) == len(reduced.names) and is_record(value) == (reduced.record is not None):
+            return found
+        has = f"a record of {', '.join(reduced.names)}" if reduced.record is not None else "one number for each target"
+        advice = f"Write {reduced.including}"
+        if reduced.record is None:
+            advice += f', or declare a total of records: totals("{self.name} ...", reduce=function, identity=(...))'
+        given = counted(len(found), "value") if is_record(value) else "one value"
+        raise TraceError(f"{text}: {self.name} is {has}, but is given {given}", advice=f"{advice}.")
+
+    def explained(self) -> TraceError:
+        """The error for the total where a value is meant."""
+        return TraceError(
+            f"{self.name} is read, but it is complete only after all sources, when the cell has ended",
+            advice=f"Compute with {self.name} after the call, or write {self._reduced.including}.",
+        )
+
+    def _refuse(self, *arguments: object) -> NoReturn:
+        raise self.explained()
+
+    next = property(_refuse, _refuse)
+    at = astype = property(_refuse)
+
+    @property
+    def name(self) -> str:
+        """The name of the result, of a total of records the names."""
+        return ", ".join(self._reduced.names)
+
+    @property
+    def is_record(self) -> bool:
+        """Whether it has several results, the components of a record."""
+        return self._reduced.record is not None
+
+    def __repr__(self) -> str:
+        return f"<total {self.name}>"
+
+
+_BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift")
+_UNARY = ("neg", "pos", "abs", "invert", "bool", "float", "int", "iter", "len")
+_OTHERS = ("lt", "le", "gt", "ge", "eq", "ne", "getitem", "array_ufunc", "array_function", *_UNARY)
+_IN_PLACE = [name for name in _BINARY if name != "add"]
+for _name in (*_BINARY, *_OTHERS, *(f"r{name}" for name in _BINARY), *(f"i{name}" for name in _IN_PLACE)):
+    setattr(Total, f"__{_name}__", Total._refuse)
+
+
+def name_total(trace: Trace, name: str, value: object) -> None:
+    """Remember the variable of a total. Raises TraceError where `ax = value` gives its name to another value."""
+    frame = trace.source.frame() if trace.totals else None
+    if frame is None:
+        return
+    variable = frame.f_code, name
+    if isinstance(value, Total):
+        state = _state(trace, value._reduced)
+        if not state.contributions:
+            state.variables.add(variable)
+        return
+    for state in map(_as_state, trace.totals.values()):
+        if variable in state.variables:
+            raise TraceError(
+                f"{trace.text_here(name)}: {name} is a total, to which pairs contribute, and this replaces it",
+                advice=f"Write {state.reduced.including}, or choose another name for the value.",
+            )
+
+
+def _state(trace: Trace, reduced: Reduced) -> TotalState:
+    return _as_state(trace.totals[reduced.names[0]])
+
+
+def _as_state(kept: object) -> TotalState:
+    """What a trace keeps of a total, whose type it does not know."""
+    assert isinstance(kept, TotalState)
+    return kept
+
+
+def finish_totals(trace: Trace) -> None:
+    """Store every total in the kernel: contributions of one pair are added first, then folded over the sources."""
+    if trace.space == PAIRS and not trace.totals:
+        error = TraceError(
+            "the cell declares targets or sources, but no result", advice='Declare one: ax, ay = totals("ax ay").'
+        )
+        raise trace.source.mark(error, next(iter(trace.statics.values())).span)
+    for state in map(_as_state, trace.totals.values()):
+        reduced = state.reduced
+        if not state.contributions:
+            called = ", ".join(reduced.names)
+            error = TraceError(
+                f"nothing is contributed to the total {called}",
+                advice=f"Write {reduced.including}, or remove {called}.",
+            )
+            raise trace.source.mark(error, state.span)
+        combined = Combination(reduced.function, reduced.operator, state.contributions[0], reduced.record)
+        pair = state.contributions[0]
+        for further in state.contributions[1:]:
+            pair = combined.together(pair, further)
+        if state.near is None:
+            folded = Term(trace, trace.pool.fold(combined.operator, pair.index, (1,)))
+        else:
+            folded = fold_near(trace, replace(combined, given=pair), state.near[1], state.near[0])
+        for span in trace.pool.node(pair.index).spans[:1]:
+            trace.pool.annotate(folded.index, span=span)
+        for name, part in zip(reduced.names, unpacked(folded, len(reduced.names)), strict=True):
+            trace.kernel.stores[name] = (part, state.span)
+
+
+def counted(number: int, what: str) -> str:
+    """How many, as messages say it: "1 value", "2 values"."""
+    return f"{number} {what}{'s' * (number != 1)}"

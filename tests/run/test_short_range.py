@@ -9,7 +9,8 @@ import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench.errors import RunError, TraceError
 from workbench.planning.choices import Choices
-from workbench.run.calling import Given, call
+from workbench.run.calling import call
+from workbench.run.given import Given
 
 NAMES = "xyz"
 FULL = """

@@ -7,21 +7,26 @@ data move is the workbench's business. A cell of pairs has two axes, i and j; it
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import FunctionType
+from typing import cast
 
 from workbench.errors import TraceError
 from workbench.frontend.called import begin_called, names_of
 from workbench.frontend.combination import reduction_of
+from workbench.frontend.componentwise import component_name
+from workbench.frontend.dimension import let_vectors_have
 from workbench.frontend.field_tuple import FieldTuple
 from workbench.frontend.operations import parse_type
 from workbench.frontend.promotion import number_type
 from workbench.frontend.records import Record, is_record, leaves_of
 from workbench.frontend.regions import region_of
 from workbench.frontend.short_range import one_length
-from workbench.frontend.total import PAIRS, SOURCES, TARGETS, Near, Reduced, Total, TotalState, counted
+from workbench.frontend.tensors import MOST_COMPONENTS, Tensor
+from workbench.frontend.total import PAIRS, SOURCES, TARGETS, Near, Reduced, Total, TotalState, TotalVector, counted
 from workbench.frontend.trace import Trace, current_trace
 from workbench.frontend.value import Value
-from workbench.graph import OPERATORS, REDUCTIONS, Space, Static, StorageType
+from workbench.graph import OPERATORS, REDUCTIONS, Static, StorageType
 from workbench.graph.operators import accepts
 from workbench.graph.types import BOOL, DD
 
@@ -29,18 +34,22 @@ SOURCE = ".source"
 """Ends the names of the sources' arrays, because a name may be declared on both sides."""
 
 
-def targets(names: str, dtype: object = None) -> tuple[Value, ...]:
+def targets(names: str, dtype: object = None, dim: int | None = None) -> tuple[Value, ...]:
     """Declare what each target i has: x, y = targets("x y"). Always a tuple; arrays are given at the call.
 
-    dtype: as of a field. A name that is declared among the sources too is given once where targets and sources are one
+    dtype: as of a field. dim: components of a vector, x, v = targets("x v", dim=3), one number a target without it; its
+    array is (dim, n). A name that is declared among the sources too is given once where targets and sources are one
     set: gravity(x=x, m=m).
     """
-    return _declare("targets", names, dtype, TARGETS, "")
+    return _declare("targets", names, dtype, dim, "")
 
 
-def sources(names: str, dtype: object = None) -> tuple[Value, ...]:
-    """Declare what each source j has: xj, mj = sources("x m"). Always a tuple; arrays are given at the call."""
-    return _declare("sources", names, dtype, SOURCES, SOURCE)
+def sources(names: str, dtype: object = None, dim: int | None = None) -> tuple[Value, ...]:
+    """Declare what each source j has: xj, mj = sources("x m"). Always a tuple; arrays are given at the call.
+
+    dtype, dim: as of targets.
+    """
+    return _declare("sources", names, dtype, dim, SOURCE)
 
 
 def totals(
@@ -51,7 +60,8 @@ def totals(
     positions: str = "",
     *,
     identity: object = None,
-) -> tuple[Total, ...]:
+    dim: int | None = None,
+) -> tuple[Total | TotalVector, ...]:
     """Declare results, one number for each target: ax, ay = totals("ax ay"). Always a tuple.
 
     `ax += value` adds what each pair contributes, i = j included. reduce: "sum", or "max", "min", "product", "any" or
@@ -61,20 +71,46 @@ def totals(
     dtype: default the machine's float type, bool for "any" and "all", with a function what its identity has; a tuple
     for a record. cutoff: a length; pairs that are farther apart contribute nothing, and the time grows as the number of
     near pairs. positions: the names, declared on both sides, of what the distance is of: totals("rho", cutoff=2 * h,
-    positions="x y").
+    positions="x y"). dim: components of each total: a, = totals("a", dim=3) takes a += m * d of vectors or tuples, and
+    a[0] += value; its result is an array (dim, n).
     """
     trace = _pairs("totals")
     near = _near(trace, cutoff, positions)
     found = tuple(names_of("totals", names, 'ax, ay = totals("ax ay")'))
+    count = _components(dim)
+    if count and is_record(identity):
+        raise TraceError(f"totals: dim={dim} of a total of records", advice="Name each component, without dim=.")
+    places = [(name, (a,)) for name in found for a in range(count)] if count else [(name, ()) for name in found]
+    stored = tuple(component_name(*place) for place in places)
     if isinstance(reduce, FunctionType) and reduction_of(reduce) is None:
-        reduced = _by_function(trace, found, reduce, dtype, identity)
+        reduced = _by_function(trace, stored, reduce, dtype, identity)
     else:
-        reduced = _by_name(trace, found, reduce, dtype, identity)
+        reduced = _by_name(trace, stored, reduce, dtype, identity)
+    groups = {name: (group, index) for name, (group, index) in zip(stored, places, strict=True) if index}
+    made: list[Total] = []
     for each in reduced:
         for name, type_ in zip(each.names, each.types, strict=True):
-            trace.declare(Static(name, "field", type_, TARGETS, span=trace.here()), "a total")
+            group, index = groups.get(name, ("", ()))
+            static = Static(name, "field", type_, TARGETS, group=group, component=index, span=trace.here())
+            trace.declare(static, "a total")
+            each = replace(each, written=f"{group}[{index[0]}]") if index else each
         trace.totals[each.names[0]] = TotalState(each, trace.here(), near)
-    return FieldTuple(map(Total, reduced), "totals")
+        made.append(Total(each))
+    if count:
+        vectors = [TotalVector(name, made[k * count : (k + 1) * count]) for k, name in enumerate(found)]
+        return FieldTuple[Total | TotalVector](vectors, "totals")
+    return FieldTuple[Total | TotalVector](made, "totals")
+
+
+def _components(dim: object) -> int:
+    """How many components a total has that is a vector, 0 for one number."""
+    if dim is None:
+        return 0
+    if isinstance(dim, bool) or not isinstance(dim, int) or not 1 <= dim <= MOST_COMPONENTS:
+        raise TraceError(
+            f"totals: no total has dim={dim!r}", advice=f"Give dim as a number from 1 to {MOST_COMPONENTS}."
+        )
+    return dim
 
 
 def _by_name(trace: Trace, names: tuple[str, ...], reduce: object, dtype: object, identity: object) -> list[Reduced]:
@@ -145,7 +181,9 @@ def _near(trace: Trace, cutoff: object, positions: object) -> Near | None:
             f"totals: {missing}= is missing", advice='Give both: totals("rho", cutoff=2 * h, positions="x y").'
         )
     length, pairs = one_length("totals", cutoff), []
-    for name in names_of("totals", positions, 'totals("rho", cutoff=2 * h, positions="x y")'):
+    given = names_of("totals", positions, 'totals("rho", cutoff=2 * h, positions="x y")')
+    grouped = {name: [s.name for s in trace.statics.values() if s.group == name] for name in given}
+    for name in (part for each in given for part in grouped[each] or [each]):
         sides = [trace.statics.get(each) for each in (name, f"{name}{SOURCE}")]
         if any(side is None or not side.type.is_float for side in sides) or sides[0].space != TARGETS:  # type: ignore[union-attr]
             raise TraceError(
@@ -157,15 +195,27 @@ def _near(trace: Trace, cutoff: object, positions: object) -> Near | None:
     return length, tuple(pairs)
 
 
-def _declare(what: str, names: object, dtype: object, space: Space, suffix: str) -> FieldTuple[Value]:
+def _declare(what: str, names: object, dtype: object, dim: int | None, suffix: str) -> FieldTuple[Value]:
     trace = _pairs(what)
     type_ = trace.float_type if dtype is None else parse_type(dtype)
-    made = []
-    for name in names_of(what, names, f'x, y = {what}("x y")'):
-        trace.declare(Static(f"{name}{suffix}", "field", type_, space, span=trace.here()), f"one of the {what}")
-        full = f"{name}{suffix}"
-        made.append(Value(trace.emit(lambda pool, full=full: pool.load(full))))  # type: ignore[misc]  # bound now
-    return FieldTuple(made, what)
+    if dim is not None:
+        let_vectors_have(trace, what, dim)
+
+    def part(name: str, index: tuple[int, ...]) -> Value:
+        full, group = f"{component_name(name, index)}{suffix}", f"{name}{suffix}" if index else ""
+        static = Static(
+            full, "field", type_, SOURCES if suffix else TARGETS, group=group, component=index, span=trace.here()
+        )
+        trace.declare(static, f"one of the {what}")
+        return Value(trace.emit(lambda pool: pool.load(full)))
+
+    def made(name: str) -> Value | Tensor:
+        return (
+            part(name, ()) if dim is None else Tensor({(a,): part(name, (a,)) for a in range(dim)}, dim, 1, False, name)
+        )
+
+    found = names_of(what, names, f'x, y = {what}("x y")')
+    return FieldTuple((cast(Value, made(name)) for name in found), what)
 
 
 def _pairs(what: str) -> Trace:

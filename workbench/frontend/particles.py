@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import cast
 
 from workbench.errors import TraceError
-from workbench.frontend.attempts import DimensionFoundError
 from workbench.frontend.componentwise import component_name
 from workbench.frontend.declarations import check_name
+from workbench.frontend.dimension import let_vectors_have
 from workbench.frontend.field_tuple import FieldTuple
 from workbench.frontend.operations import parse_type
 from workbench.frontend.populations import PARTICLES, population
 from workbench.frontend.tensors import Index, Tensor
-from workbench.frontend.trace import MOST_DIMENSIONS, Trace, current_trace
+from workbench.frontend.trace import Trace, current_trace
 from workbench.frontend.value import Value
 from workbench.graph import Space, Static, StorageType
 
@@ -36,7 +36,7 @@ def particles(
         raise TraceError(f"particles needs names, not {names!r}", advice='Write x, v = particles("x v", dim=3).')
     type_ = trace.float_type if dtype is None else parse_type(dtype)
     if dim is not None:
-        _let_vectors_have(trace, dim)
+        let_vectors_have(trace, "particles", dim)
     space = population(trace, of)
     found = names.replace(",", " ").split()
     made = (cast(Value, _declare(trace, name, dim, space, type_, str(unit))) for name in found)
@@ -52,22 +52,3 @@ def _declare(trace: Trace, name: str, dim: int | None, space: Space, type_: Stor
         return Value(trace.emit(lambda pool: pool.load(stored)), stored)
 
     return part(()) if dim is None else Tensor({(a,): part((a,)) for a in range(dim)}, dim, 1, False, name)
-
-
-def _let_vectors_have(trace: Trace, dim: object) -> None:
-    """All vectors of a cell have one dimension, which `dim`, `axes` and compose(...) mean: the cell is run with it."""
-    if isinstance(dim, bool) or not isinstance(dim, int) or not 1 <= dim <= MOST_DIMENSIONS:
-        raise TraceError(f"particles: no vector has dim={dim!r}", advice="Give dim as 1, 2, 3, ...")
-    if dim == trace.vector_dim:
-        return
-    if trace.fixed and not trace.grid.is_global and any(s.role == "field" for s in trace.statics.values()):
-        raise TraceError(
-            f"particles: dim={dim}, but the grid has {trace.dim} dimension{'s' * (trace.dim != 1)}",
-            advice=f"Give vectors dim={trace.dim}, or declare components one by one.",
-        )
-    if any(static.group for static in trace.statics.values()):
-        raise TraceError(
-            f"particles: dim={dim}, but other vectors of the cell have {trace.vector_dim} components",
-            advice="Give all vectors of a cell one dim.",
-        )
-    raise DimensionFoundError(dim, fixed=True)

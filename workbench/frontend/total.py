@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from types import CodeType, FunctionType
 from typing import NoReturn
 
 from workbench.errors import TraceError
 from workbench.frontend.combination import Combination
-from workbench.frontend.operations import check_storable
+from workbench.frontend.operations import check_storable, whole_or_none
 from workbench.frontend.promotion import cast_term, constant, spread
 from workbench.frontend.records import Record, is_record, leaves_of, packed, unpacked
 from workbench.frontend.short_range import fold_near
-from workbench.frontend.trace import Operand, Term, Trace, current_trace
+from workbench.frontend.tensors import Tensor
+from workbench.frontend.trace import Operand, Term, Trace, current_trace, text_here
 from workbench.frontend.value import operand
 from workbench.graph import Axis, Region, Space, Span, StorageType
 from workbench.graph.spaces import NamedExtent
@@ -23,20 +25,29 @@ TARGETS, SOURCES = PAIRS.without((1,)), PAIRS.without((0,))
 
 @dataclass(frozen=True, slots=True)
 class Reduced:
-    """How a total is reduced. names: of its components, which are the results; one where record is None."""
+    """How a total is reduced. names: of its components, which are the results; one where record is None.
+
+    written: how the text calls it where that is not its name: a[0].
+    """
 
     names: tuple[str, ...]
     types: tuple[StorageType, ...]
     function: object
     operator: str | Region
     record: Record | None = None
+    written: str = ""
 
     @property
     def including(self) -> str:
         """How a pair's contribution is written, for advice."""
+        return self.included_in("t" if self.record is not None else self.written or self.names[0])
+
+    def included_in(self, variable: str) -> str:
+        """The same for a total that is called so."""
         if self.operator == "sum":
-            return f"{self.names[0]} += value"
-        return f"{self.names[0]}.include(value)" if self.record is None else f"t.include(({', '.join(self.names)}))"
+            return f"{variable} += value"
+        value = "value" if self.record is None else f"({', '.join(self.names)})"
+        return f"{variable}.include({value})"
 
 
 Near = tuple[Operand, tuple[tuple[Term, Term], ...]]
@@ -106,10 +117,7 @@ class Total:
 
     def explained(self) -> TraceError:
         """The error for the total where a value is meant."""
-        return TraceError(
-            f"{self.name} is read, but it is complete only after all sources, when the cell has ended",
-            advice=f"Compute with {self.name} after the call, or write {self._reduced.including}.",
-        )
+        return _read(self.name, self._reduced.including)
 
     def _refuse(self, *arguments: object) -> NoReturn:
         raise self.explained()
@@ -120,7 +128,7 @@ class Total:
     @property
     def name(self) -> str:
         """The name of the result, of a total of records the names."""
-        return ", ".join(self._reduced.names)
+        return self._reduced.written or ", ".join(self._reduced.names)
 
     @property
     def is_record(self) -> bool:
@@ -139,22 +147,113 @@ for _name in (*_BINARY, *_OTHERS, *(f"r{name}" for name in _BINARY), *(f"i{name}
     setattr(Total, f"__{_name}__", Total._refuse)
 
 
+class TotalVector:
+    """Totals under one name: `a += d` of a vector or tuple takes component by component, `a[0]` is one of them."""
+
+    def __init__(self, name: str, parts: Sequence[Total]) -> None:
+        self.name, self._parts = name, tuple(parts)
+
+    def __iadd__(self, value: object) -> TotalVector:
+        for part, each in zip(self._parts, self._components(value), strict=True):
+            part += each  # the total, which takes it
+        return self
+
+    def include(self, value: object) -> None:
+        """Take the components of what each pair contributes into the reductions."""
+        for part, each in zip(self._parts, self._components(value), strict=True):
+            part.include(each)
+
+    def _components(self, value: object) -> list[object]:
+        dim = len(self._parts)
+        if isinstance(value, Tensor) and value.rank == 1 and value.dim == dim:
+            return [value.component((a,)) for a in range(dim)]
+        if isinstance(value, tuple | list) and len(value) == dim:
+            return list(value)
+        given = "one value"
+        if isinstance(value, Tensor | tuple | list):
+            given = getattr(value, "kind", counted(len(value), "component"))
+        raise TraceError(
+            f"{text_here(self.name)}: {self.name} has {counted(dim, 'component')}, but is given {given}",
+            advice=f"Contribute a vector or a tuple of {dim}, or to one component: {self.name}[0] += value.",
+        )
+
+    def __getitem__(self, key: object) -> Total:
+        number = whole_or_none(key)
+        if number is None:
+            raise TraceError(
+                f"{text_here(self.name)}: which total it is depends on the pair",
+                advice=f"Write for k in range({len(self._parts)}): {self.name}[k] += where(index == k, value, 0).",
+            )
+        if not 0 <= number < len(self._parts):
+            raise TraceError(
+                f"{text_here(self.name)}: {self.name} has components 0 to {len(self._parts) - 1}, not {number}",
+                advice="Use one of them, or declare it with a larger dim.",
+            )
+        return self._parts[number]
+
+    def __setitem__(self, key: object, value: object) -> None:
+        """Take back what `a[0] += value` gives. Raises TraceError for another value."""
+        kept = self[key]
+        if kept is not value:
+            raise TraceError(
+                f"{text_here(self.name)} is a total, and no other value takes its place",
+                advice=f"Write {kept._reduced.included_in(f'{self.name}[{key}]')}.",
+            )
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __iter__(self) -> Iterator[Total]:
+        return iter(self._parts)
+
+    def explained(self) -> TraceError:
+        """The error for the totals where a value is meant."""
+        return _read(self.name, self._parts[0]._reduced.included_in(self.name))
+
+    def _refuse(self, *arguments: object) -> NoReturn:
+        raise self.explained()
+
+    next = property(_refuse, _refuse)
+    at = astype = property(_refuse)
+
+    def __repr__(self) -> str:
+        return f"<totals {self.name}, {len(self._parts)} components>"
+
+
+for _name in (
+    *_BINARY,
+    *(f"r{name}" for name in _BINARY),
+    *(f"i{name}" for name in _IN_PLACE),
+    *(name for name in _OTHERS if name not in ("getitem", "iter", "len")),
+):
+    setattr(TotalVector, f"__{_name}__", TotalVector._refuse)
+
+
+def _read(name: str, including: str) -> TraceError:
+    return TraceError(
+        f"{name} is read, but it is complete only after all sources, when the cell has ended",
+        advice=f"Compute with {name} after the call, or write {including}.",
+    )
+
+
 def name_total(trace: Trace, name: str, value: object) -> None:
     """Remember the variable of a total. Raises TraceError where `ax = value` gives its name to another value."""
     frame = trace.source.frame() if trace.totals else None
     if frame is None:
         return
     variable = frame.f_code, name
-    if isinstance(value, Total):
-        state = _state(trace, value._reduced)
+    totals = value._parts if isinstance(value, TotalVector) else (value,) if isinstance(value, Total) else ()
+    for total in totals:
+        state = _state(trace, total._reduced)
         if not state.contributions:
             state.variables.add(variable)
+    if totals:
         return
     for state in map(_as_state, trace.totals.values()):
         if variable in state.variables:
             raise TraceError(
                 f"{trace.text_here(name)}: {name} is a total, to which pairs contribute, and this replaces it",
-                advice=f"Write {state.reduced.including}, or choose another name for the value.",
+                advice=f"Write {state.reduced.included_in(name)}, or choose another name for the value.",
             )
 
 
@@ -178,7 +277,7 @@ def finish_totals(trace: Trace) -> None:
     for state in map(_as_state, trace.totals.values()):
         reduced = state.reduced
         if not state.contributions:
-            called = ", ".join(reduced.names)
+            called = reduced.written or ", ".join(reduced.names)
             error = TraceError(
                 f"nothing is contributed to the total {called}",
                 advice=f"Write {reduced.including}, or remove {called}.",

@@ -26,7 +26,8 @@ from workbench.planning.cost import (
 )
 from workbench.planning.plan import KernelPlan, Plan, Storage
 from workbench.planning.rolling import rolling_planes
-from workbench.run.calling import figure_extents, input_names, is_called, terms_of
+from workbench.run.calling import figure_extents, is_called, terms_of
+from workbench.run.given import input_names
 from workbench.run.progress import in_digits
 from workbench.tuning.wisdom import found_before
 from workbench.views.plan.summary import rolling_text

@@ -12,37 +12,24 @@ import numpy as np
 from workbench.backends.base import Array, Number
 from workbench.backends.interpreter import State, run_once
 from workbench.backends.teams import check_threads
-from workbench.errors import FieldError, RunError, ShapeError, TurnsError
+from workbench.errors import RunError, TurnsError
 from workbench.forking import forkable_lock
-from workbench.graph import Axis, Graph, Space, Static
+from workbench.graph import Graph, Space, Static
 from workbench.graph.arithmetic import stored
 from workbench.graph.spaces import NamedExtent
 from workbench.pipeline import compile_graph
 from workbench.planning.choices import Choices
 from workbench.planning.cost import default_extents
 from workbench.planning.retype import retype
-from workbench.run.arrays import device_array, lies_on_device, to_host
+from workbench.run.arrays import to_host
+from workbench.run.given import Given as Given
+from workbench.run.given import input_names, inputs_of, read_call, stacked_vectors
 from workbench.run.one_call import MAIN, OneCall, open_call
-from workbench.run.values import field_values, need_params, number
 
-_SOURCE = ".source"
 _KEPT = 4
 
 _instances: OrderedDict[tuple[object, ...], tuple[Graph, Choices, OneCall]] = OrderedDict()
 _lock = forkable_lock()
-
-
-@dataclass(frozen=True, slots=True)
-class Given:
-    """What a call is given: values of one set or by name, and those of two sets apart, None where they are one.
-
-    by_place: what was given without a name, which is a mistake.
-    """
-
-    values: Mapping[str, object]
-    targets: Mapping[str, object] | None = None
-    sources: Mapping[str, object] | None = None
-    by_place: tuple[object, ...] = ()
 
 
 def is_called(graph: Graph) -> bool:
@@ -119,11 +106,6 @@ def kind_of(graph: Graph) -> str:
     return terms.cells if graph.space.named else f"{graph.dim}-D"
 
 
-def input_names(graph: Graph) -> tuple[str, ...]:
-    """The names of the arrays that a call is given, each once."""
-    return tuple(dict.fromkeys(_plain(static) for static in _inputs(graph)))
-
-
 def check_steps(graph: Graph) -> None:
     """Raise RunError for a machine that has no steps."""
     if is_called(graph):
@@ -159,7 +141,7 @@ def call(
     program = retype(graph, choices.meaning)
     arrays, numbers, extents = read_call(program, given)
     if min(extents) < 1:
-        return _interpreted(program, extents, arrays, numbers)
+        return stacked_vectors(program, _interpreted(program, extents, arrays, numbers))
     key = (id(graph), id(choices), backend, threads, extents)
     with _lock:
         kept = _instances.pop(key, None)
@@ -168,7 +150,7 @@ def call(
         open_call(compile_graph(graph, choices, backend), extents, threads, returned) if kept is None else kept[2]
     )
     try:
-        for static in _inputs(program):
+        for static in inputs_of(program):
             instance.give(static, _whole(program, static, arrays[static.name], extents))
         for static in program.params:
             instance.set(static.name, numbers.get(static.name, static.default or 0))
@@ -178,16 +160,7 @@ def call(
         instance.close()
         raise
     _keep(key, graph, choices, instance)
-    return results
-
-
-def read_call(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Number], tuple[int, ...]]:
-    """Return what a call is given: arrays by the names of their statics (0-d for one number), params, and extents.
-
-    Raises FieldError or ShapeError naming what does not fit.
-    """
-    arrays, numbers = _sorted(graph, given)
-    return arrays, numbers, _extents(graph, arrays, given)
+    return stacked_vectors(program, results)
 
 
 def _keep(key: tuple[object, ...], graph: Graph, choices: Choices, instance: OneCall) -> None:
@@ -202,112 +175,6 @@ def _keep(key: tuple[object, ...], graph: Graph, choices: Choices, instance: One
             dropped.append(_instances.popitem(last=False)[1][2])
     for each in dropped:
         each.close()
-
-
-def _inputs(graph: Graph) -> list[Static]:
-    """The arrays that are given, in order of declaration."""
-    stored = {name for name, _ in graph.kernel(MAIN).stores()}
-    return [static for static in graph.fields if static.name not in stored]
-
-
-def _plain(static: Static) -> str:
-    """The name as it was declared."""
-    return static.name.removesuffix(_SOURCE)
-
-
-def _side(static: Static) -> str:
-    """The set of elements that has the array: "targets" or "sources"."""
-    return "sources" if static.name.endswith(_SOURCE) else "targets"
-
-
-def _sorted(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Number]]:
-    """Arrays by the names of their statics (0-d for one number), and params."""
-    if given.targets is not None and given.sources is not None and not _of_pairs(graph):
-        raise FieldError(f"{graph.name} has no targets and sources", advice="Give its arrays by name.")
-    if (given.targets is None) != (given.sources is None):
-        missing = "sources" if given.sources is None else "targets"
-        raise FieldError(f"{graph.name} was given no {missing}=", advice="Give both, or all names without them.")
-    apart = {"targets": given.targets, "sources": given.sources}
-    for side, values in apart.items():
-        if values is not None and not isinstance(values, Mapping):
-            raise FieldError(
-                f"{graph.name} was given {side}= as {type(values).__name__}",
-                advice=f'Give arrays by their names: {side}={{"x": x}}.',
-            )
-    inputs, params = _inputs(graph), {static.name: static for static in graph.params}
-    together = {} if given.targets is not None else {_plain(s) for s in inputs}
-    _check_known(graph, given.values, {*params, *together}, "")
-    arrays: dict[str, Array] = {}
-    for side, values in apart.items():
-        if values is not None:
-            _check_known(graph, values, {_plain(s) for s in inputs if _side(s) == side}, side)
-    for static in inputs:
-        values = apart[_side(static)]
-        where = given.values if values is None else values
-        if _plain(static) not in where:
-            shown = "" if values is None else f" of the {_side(static)}"
-            raise FieldError(
-                f"{graph.name} needs {_plain(static)}{shown}", advice=f"Pass {_plain(static)}= an array or a number."
-            )
-        arrays[static.name] = _values(static, where[_plain(static)])
-    need_params(graph, given.values)
-    return arrays, {name: number(params[name], value) for name, value in given.values.items() if name in params}
-
-
-def _values(static: Static, value: object) -> Any:  # noqa: ANN401  # of NumPy, or of CuPy
-    """The values of an array: the array itself if it fits as it is, also where it lies on a GPU."""
-    if type(value) is np.ndarray or lies_on_device(value):
-        array: Any = value if isinstance(value, np.ndarray) else device_array(static.name, value)
-        if array.ndim == static.space.rank and array.dtype == static.type.numpy:
-            return array
-    return field_values(static, value, static.space.rank)
-
-
-def _check_known(graph: Graph, values: Mapping[str, object], known: set[str], side: str) -> None:
-    for name in values:
-        if name not in known:
-            of = f" among its {side}" if side else ""
-            raise FieldError(
-                f"{graph.name} has no {name!r}{of}", advice=f"Use one of: {', '.join(sorted(known)) or 'none'}."
-            )
-
-
-def _extents(graph: Graph, arrays: Mapping[str, Array], given: Given) -> tuple[int, ...]:
-    """The length of each axis; where targets and sources are one set, both have the one that all arrays agree on."""
-    found: dict[str, tuple[str, int]] = {}
-    one_set = given.targets is None and _of_pairs(graph)
-    for static in _inputs(graph):
-        array = arrays[static.name]
-        for axis, length in zip(static.space.axes, array.shape, strict=False):
-            side = "" if one_set else axis.name
-            name, known = found.setdefault(side, (_plain(static), length))
-            if known != length:
-                raise _unequal(f"{_plain(static)} has {length} elements", f"{name} has {known}", axis, one_set)
-    lengths = []
-    for axis in graph.space.axes:
-        side = "" if one_set else axis.name
-        if side not in found:
-            of = f" with the axis {_axis_title(axis)}" if side else ""
-            raise ShapeError(f"no array{of} was given, so its extent is unknown", advice="Pass at least one array.")
-        lengths.append(found[side][1])
-    return tuple(lengths)
-
-
-def _unequal(one: str, other: str, axis: Axis, one_set: bool) -> ShapeError:
-    if one_set:
-        advice = "Give arrays of one length, or targets= and sources= for two sets."
-        return ShapeError(f"{one}, {other}", advice=advice)
-    title = _axis_title(axis)
-    return ShapeError(f"{one} along {title}, {other}", advice=f"Give arrays of one length along {title}.")
-
-
-def _axis_title(axis: Axis) -> str:
-    """What an axis is called in a cell: targets and sources by these names."""
-    return axis.extent.name if isinstance(axis.extent, NamedExtent) else axis.name
-
-
-def _of_pairs(graph: Graph) -> bool:
-    return any(static.name.endswith(_SOURCE) for static in graph.fields)
 
 
 def _march(
@@ -328,7 +195,7 @@ def _interpreted(
 ) -> dict[str, Array]:
     """The meaning of the program: also where some axis has no cell, for which nothing is compiled."""
     params = {s.name: stored(numbers.get(s.name, s.default or 0), s.type) for s in graph.params}
-    whole = {s.name: to_host(s.name, _whole(graph, s, arrays[s.name], extents)) for s in _inputs(graph)}
+    whole = {s.name: to_host(s.name, _whole(graph, s, arrays[s.name], extents)) for s in inputs_of(graph)}
     with np.errstate(all="ignore"):
         return run_once(graph, MAIN, extents, {**params, **whole})
 

@@ -12,7 +12,8 @@ from workbench.backends.interpreter import Evaluation, KernelInterpreter
 from workbench.errors import FieldError
 from workbench.graph import Graph, Kernel, Node, Span, Store
 from workbench.graph.arithmetic import apply, constant, stored
-from workbench.run.calling import Given, is_called, read_call
+from workbench.run.calling import is_called
+from workbench.run.given import Given, read_call
 from workbench.run.one_call import MAIN
 from workbench.run.opening import INIT, extents_of, read_opening, whole
 from workbench.run.state import STEP

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import math
 import sys
 from pathlib import Path
 from types import FrameType
@@ -13,6 +14,8 @@ from workbench.errors import TraceError
 from workbench.frontend.array_misuse import RANGE, instead_of
 from workbench.frontend.source import find_construct, parse_again
 from workbench.frontend.trace import Term, Trace, text_here
+from workbench.graph import OPERATORS
+from workbench.graph.spaces import NamedExtent
 
 _PACKAGE = str(Path(__file__).resolve().parent)
 _INSTEAD_OF_BUILTIN = {"max": "maximum(a, b)", "min": "minimum(a, b)", "any": "reduce_any(u)", "all": "reduce_all(u)"}
@@ -22,8 +25,17 @@ _STATEMENTS: dict[type[ast.AST], str] = {ast.If: "if", ast.IfExp: "if", ast.Whil
 
 def _nature(term: Term) -> str:
     if term.is_local:
-        return "has one value per element" if term.order is not None else "has one value per cell"
+        return f"has one value per {_place(term)}"
     return "is known only at the call" if term.trace.is_called else "is known only when the simulation runs"
+
+
+def _place(term: Term) -> str:
+    """What there is one value of: a cell, of pairs one of them or one of their sides, else an element."""
+    axes = term.space.axes
+    sides = [axis.extent.name for axis in axes if isinstance(axis.extent, NamedExtent)]
+    if term.order is None and sides in (["targets"], ["sources"], ["targets", "sources"]):
+        return "pair" if len(sides) > 1 else sides[0][:-1]
+    return "cell" if term.order is None and any(axis.kind == "grid" for axis in axes) else "element"
 
 
 def _python_function() -> str:
@@ -315,10 +327,12 @@ def _call_needs_one(call: ast.Call, term: Term, text: str) -> TraceError:
     known = INSTEAD_OF_MATH.get(last, last)
     if name.startswith("math.") or not hasattr(builtins, last):
         replacement = "base**exponent" if last == "pow" else f"{known}(u)"
+        advice = f"Use {replacement} of the cell's vocabulary."
+        if hasattr(math, last) and last != "pow" and known not in OPERATORS:
+            advice = f"No word of a cell computes {last}: write it as a formula of exp, sqrt and others."
         return TraceError(
             f"{text}: {name} takes one number, but the value {_nature(term)}",
-            advice=(term.trace.positions is not None and instead_of(last))
-            or f"Use {replacement} of the cell's vocabulary.",
+            advice=(term.trace.positions is not None and instead_of(last)) or advice,
         )
     return TraceError(
         f"{text}: {name} needs one number, but the value {_nature(term)}", advice="Use the value as it is."

@@ -101,8 +101,14 @@ def explain_name(name: str, known: Iterable[str], foreign: bool) -> TraceError:
         advice = f"Add to where the function is defined: from workbench.language import {name}."
     elif name in INSTEAD_OF_MATH:
         advice = f"Write {INSTEAD_OF_MATH[name]}."
+    elif callable(getattr(math, name, None)):
+        advice = (
+            f"For numbers write: from math import {name}. No word of a cell computes it of values: write a formula."
+        )
     elif hasattr(math, name):
         advice = f"Import it: from math import {name}, or define it in the cell."
+    elif name in ("math", "scipy"):
+        advice = f"Import it: import {name} in this cell; of values use the cell's own words: sqrt, exp, pi."
     elif name in ("np", "numpy"):
         advice = "Import it: import numpy as np in a cell before, or use the cell's own words: sqrt, where, pi."
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
@@ -203,6 +204,7 @@ class Tensor:
         return f"<{self.kind.partition(' ')[2]}{', symmetric' * self.symmetric}, {show_dim(self.dim)}{shown}>"
 
     __hash__ = object.__hash__
+    __floor__, __ceil__, __trunc__ = (lambda self, f=f: combine(f, self) for f in (math.floor, math.ceil, math.trunc))
 
     def __add__(self, other: object) -> Tensor:
         return combine(operator.add, self, other)
@@ -280,6 +282,9 @@ class Tensor:
 
     def __invert__(self) -> Tensor:
         return combine(operator.invert, self)
+
+    def __round__(self, digits: int | None = None) -> Tensor:
+        return combine(lambda part: round(part, digits), self)
 
     def __lt__(self, other: object) -> Tensor:
         return combine(operator.lt, self, other)

@@ -69,20 +69,29 @@ class TotalState:
 
 
 class Total:
-    """A result while its cell is traced: `t += value` or `t.include(value)`; it is complete when the cell ends."""
+    """A result while its cell is traced: `t += value`, `t -= value`, `t.include(value)`; complete at its end."""
 
     def __init__(self, reduced: Reduced) -> None:
         self._reduced = reduced
 
     def __iadd__(self, value: object) -> Total:
+        self._need_sum("+= adds")
+        self.include(value)
+        return self
+
+    def __isub__(self, value: object) -> Total:
+        self._need_sum("-= subtracts")
+        (given,) = self._parts(value, text_here(self.name))
+        self.include(-given)  # type: ignore[operator]  # a number or a value
+        return self
+
+    def _need_sum(self, what: str) -> None:
         reduced = self._reduced
         if reduced.operator != "sum":
             how = f"the {reduced.operator} over all sources"
             if isinstance(reduced.function, FunctionType):
                 how = f"reduced by {reduced.function.__name__}"
-            raise TraceError(f"{self.name} += adds, but {self.name} is {how}", advice=f"Write {reduced.including}.")
-        self.include(value)
-        return self
+            raise TraceError(f"{self.name} {what}, but {self.name} is {how}", advice=f"Write {reduced.including}.")
 
     def include(self, value: object) -> None:
         """Take what each pair contributes into the reduction: a value, or of a total of records a tuple of values."""
@@ -95,7 +104,8 @@ class Total:
                 advice="Compute with a value of sources(...), or add the value to the result after the call.",
             )
         parts = []
-        for each, name, type_ in zip(given, reduced.names, reduced.types, strict=True):
+        names = (reduced.written,) if reduced.written else reduced.names
+        for each, name, type_ in zip(given, names, reduced.types, strict=True):
             if isinstance(each, Term):
                 check_storable(trace, name, type_, each.type, written=name)
                 parts.append(spread(cast_term(each, type_), PAIRS))
@@ -142,13 +152,13 @@ class Total:
 _BINARY = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor", "lshift", "rshift")
 _UNARY = ("neg", "pos", "abs", "invert", "bool", "float", "int", "iter", "len")
 _OTHERS = ("lt", "le", "gt", "ge", "eq", "ne", "getitem", "array_ufunc", "array_function", *_UNARY)
-_IN_PLACE = [name for name in _BINARY if name != "add"]
+_IN_PLACE = [name for name in _BINARY if name not in ("add", "sub")]
 for _name in (*_BINARY, *_OTHERS, *(f"r{name}" for name in _BINARY), *(f"i{name}" for name in _IN_PLACE)):
     setattr(Total, f"__{_name}__", Total._refuse)
 
 
 class TotalVector:
-    """Totals under one name: `a += d` of a vector or tuple takes component by component, `a[0]` is one of them."""
+    """Totals under one name: `a += d` or `a -= d` of a vector or tuple takes its components, `a[0]` is one total."""
 
     def __init__(self, name: str, parts: Sequence[Total]) -> None:
         self.name, self._parts = name, tuple(parts)
@@ -156,6 +166,11 @@ class TotalVector:
     def __iadd__(self, value: object) -> TotalVector:
         for part, each in zip(self._parts, self._components(value), strict=True):
             part += each  # the total, which takes it
+        return self
+
+    def __isub__(self, value: object) -> TotalVector:
+        for part, each in zip(self._parts, self._components(value), strict=True):
+            part -= each  # the total, which takes it
         return self
 
     def include(self, value: object) -> None:

@@ -26,6 +26,7 @@ from workbench.graph import (
     grid_space,
 )
 from workbench.graph.marks import NO_HINT
+from workbench.graph.spaces import NamedExtent
 
 MOST_NODES = 200_000  # beyond any program that a compiler takes; a body that makes more never ends
 MOST_OPERATIONS = 1_000_000
@@ -295,7 +296,7 @@ class Trace:
     def need_axis(self, axis: object, what: str) -> int:
         """`axis` as a legal axis number; while the dimension is a guess, a larger one raises the guess."""
         if self.names_axes and isinstance(axis, str):
-            found = next((k for k, own in enumerate(self.space.axes) if own.name == axis), None)
+            found = next((k for k, own in enumerate(self.space.axes) if axis in (own.name, _extent_name(own))), None)
             if found is not None:
                 return found
             raise TraceError(
@@ -384,3 +385,8 @@ def _role(static: Static) -> str:
 
 def _taken(static: Static, other: Static) -> str:
     return static.name if static.name in (other.name, other.group) else static.group
+
+
+def _extent_name(axis: Axis) -> str:
+    """The name of an axis's extent: the sides of pairs, whose axes are i and j, are called targets and sources."""
+    return axis.extent.name if isinstance(axis.extent, NamedExtent) else axis.name

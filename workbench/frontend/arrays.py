@@ -26,7 +26,7 @@ from workbench.graph.spaces import NamedExtent
 def array(name: str, *axes: str, dtype: object = None) -> Value:
     """Declare an array that is given at the call, with an axis for each name: A = array("A", "rows", "columns").
 
-    dtype: as of a field. Axes of one name have one extent, in all arrays of the cell.
+    dtype: as in `field`. Axes of the same name have the same extent in all arrays of the cell.
     """
     trace = _arrays("array")
     names_of("array", name, 'xs = array("xs", "n")')
@@ -43,7 +43,7 @@ def arrays(names: str, *axes: str, dtype: object = None) -> tuple[Value, ...]:
 
 
 def output(name: str, value: object) -> Value:
-    """Declare a result and what it is: output("total", fold(add, xs)). It has the type and the axes of the value."""
+    """Declare a result and its value: output("total", fold(add, xs)). It has the type and the axes of the value."""
     trace = _arrays("output")
     names_of("output", name, 'output("total", value)')
     if isinstance(value, Compressed):
@@ -69,13 +69,13 @@ def fold(
     identity: object = None,
     commutative: bool = False,
 ) -> Any:  # noqa: ANN401  # one value, or a record of them
-    """Combine an array over an axis, its last one if not given, in the canonical order; over several with a tuple.
+    """Combine an array along an axis, by default its last one, in the canonical order; a tuple names several axes.
 
     op: add, multiply, minimum, maximum, logical_or or logical_and, also NumPy's functions of these names, or a Python
-    function of two elements, which must be associative; identity, for a function: the element that leaves the other
-    one unchanged; commutative=True lets a fold over all axes be faster. axis: a name, or a number among the array's
-    own axes. start: combined once, at the left. The element type is kept. xs may be a tuple, a named tuple or a data
-    class of arrays: its elements are such records, which the function takes and returns.
+    function of two elements, which must be associative; identity, for a function: the element that leaves the other one
+    unchanged; commutative=True lets a fold over all axes be faster. axis: a name, or a number among the array's own
+    axes. start: combined with the result from the left, once. The element type is kept. xs may be a tuple, a named
+    tuple or a data class of arrays: elements are then such records, which the function takes and returns.
     """
     trace = current_trace("fold")
     combined = combining(op, xs, identity, "fold")

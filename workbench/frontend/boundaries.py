@@ -66,7 +66,7 @@ def periodic(sign: int = 1) -> Rule:
 
 
 def reflect(sign: int | None = None) -> Rule:
-    """Mirror about the face of the domain (-1 takes cell 0, n takes n-1), each reflection times `sign` (+1 or -1).
+    """Mirror about the face of the domain (-1 takes cell 0, n takes n-1), multiplied by `sign`, +1 or -1.
 
     Without a sign a field keeps its sign and a tensor is reflected: an index along the normal changes its sign.
     """
@@ -74,7 +74,7 @@ def reflect(sign: int | None = None) -> Rule:
 
 
 def mirror(sign: int | None = None) -> Rule:
-    """Mirror about the first and last cell (-1 takes cell 1, n takes n-2), each reflection times `sign` (+1 or -1).
+    """Mirror about the first and last cell (-1 takes cell 1, n takes n-2), multiplied by `sign`, +1 or -1.
 
     Without a sign a field keeps its sign and a tensor is reflected: an index along the normal changes its sign.
     """
@@ -82,7 +82,7 @@ def mirror(sign: int | None = None) -> Rule:
 
 
 def constant(value: object) -> Rule:
-    """Ghost cells hold `value`, a number or a Global (param, scalar)."""
+    """Ghost cells hold `value`: a number, param or scalar."""
     return _value_rule("constant", value, value)
 
 
@@ -92,7 +92,7 @@ def fixed(value: object) -> Rule:
 
 
 def neumann(slope: object, dx: object) -> Rule:
-    """Extrapolate from the last cell with the slope du/dx taken along +axis on both sides; dx is the cell's width."""
+    """Extrapolate from the last cell with the slope du/dx, along the positive axis on both sides; dx: cell width."""
     need_distance(operand(dx), "neumann")
     return _value_rule("neumann", binary("multiply", slope, dx), slope, dx)
 
@@ -100,8 +100,8 @@ def neumann(slope: object, dx: object) -> Rule:
 def analytic(function: Callable[..., object]) -> Rule:
     """Ghost cells hold function(i, j, ...), called once with one integer index value per axis.
 
-    It may use numbers, params, scalars and sizes, all as at the start of the kernel, but no field. The indices are
-    those of the ghost cell, -1 for the first one before the domain; its centre lies at (i + 0.5) * dx.
+    It may use numbers, params, scalars and sizes, with their values at the start of the kernel, but no field. The
+    indices are those of the ghost cell, -1 for the first one before the domain; its centre lies at (i + 0.5) * dx.
     """
     if not callable(function):
         raise TraceError(

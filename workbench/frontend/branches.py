@@ -21,11 +21,11 @@ from workbench.graph.types import BOOL
 def branch(
     condition: object, then: Callable[..., object], otherwise: Callable[..., object] | None, start: object
 ) -> Any:  # noqa: ANN401  # as the start: one value or a tuple
-    """What `then` makes of the values of `start` if the condition holds, else what `otherwise` makes; only one runs.
+    """Apply `then` to the values of `start` if a condition holds, else `otherwise`; only one of them runs.
 
-    condition: one for all cells, such as reduce_max(u) > 1. then, otherwise: functions of as many values as `start` has
-    to the next ones, of their types and lengths; they may do what the body of a while_loop may. None leaves the values
-    as they are. A condition that is known while the program is traced leaves the other function out.
+    condition: one for all cells, such as reduce_max(u) > 1. then, otherwise: functions that take as many values as
+    `start` has and return as many, of the same types and lengths; they may do what the body of a while_loop may. None
+    leaves the values as they are. If the condition is known when the program is traced, the other function is left out.
     """
     trace = current_trace("branch")
     text = trace.text_here("branch")

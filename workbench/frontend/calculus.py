@@ -42,10 +42,10 @@ def derivative(
 ) -> Value:
     """The n-th derivative of a value per cell along `axis`, with an error of order dx**accuracy.
 
-    dx: the distance of two cells, a number, param or scalar (or one per axis). side: "centre", "forward" or "backward",
-    which use no cell before or after. to="face": u sits in cells, the result on the lower face of each; to="cell": u
-    sits on lower faces, the result in cells; both with n = 0 interpolate. Of a tensor: of each component. Weights as of
-    `coefficients`; the order of operations is that of the module.
+    dx: the distance of two cells, a number, param or scalar (or one per axis). side: "centre", "forward" (no cell
+    before) or "backward" (no cell after). to="face": u sits in cells, the result on the lower face of each; to="cell":
+    u sits on lower faces, the result in cells; both with n = 0 interpolate. A tensor is differentiated component by
+    component. The weights are those of `coefficients`.
     """
     trace, u = current_trace("derivative"), as_tensor(u)
     axis = trace.need_axis(axis, trace.text_here("derivative"))
@@ -57,7 +57,7 @@ def derivative(
 
 
 def grad(u: object, dx: object, accuracy: int = 2, side: str = "centre", to: str | None = None) -> Tensor:
-    """The gradient: component a is the derivative along axis a. Of a tensor the new index is the last one.
+    """The gradient: component a is the derivative along axis a. For a tensor, the new index comes last.
 
     dx: one distance, or one per axis. Of a vector v: grad(v)[a, b] is the derivative of v[a] along axis b.
     """
@@ -73,7 +73,7 @@ def grad(u: object, dx: object, accuracy: int = 2, side: str = "centre", to: str
 def div(v: object, dx: object, accuracy: int = 2, side: str = "centre", to: str | None = None) -> Value:
     """The divergence of a vector: the sum over a of the derivative of v[a] along axis a.
 
-    Of a tensor the last index is summed: a tensor of one rank less. dx: one distance, or one per axis.
+    For a tensor, the last index is summed, and the rank drops by one. dx: one distance, or one per axis.
     """
     trace, v = current_trace("div"), as_tensor(v)
     if not isinstance(v, Tensor):
@@ -121,10 +121,10 @@ def curl(v: object, dx: object, accuracy: int = 2, side: str = "centre", to: str
 def laplacian(u: object, dx: object, accuracy: int = 2, form: str = "cross") -> Value:
     """The sum of the second derivatives along all axes, with an error of order dx**accuracy.
 
-    dx: one distance, or one per axis. "cross" reads along the axes only. "box" reads the diagonals too: the 9 points
-    (1 4 1; 4 -20 4; 1 4 1) / 6 in 2-D, the 19 points with 2, 1 and -24 over 6 in 3-D, whose error dx**2 / 12 times the
+    dx: one distance, or one per axis. "cross" reads along the axes only. "box" reads the diagonals too: the 9 points (1
+    4 1; 4 -20 4; 1 4 1) / 6 in 2-D, the 19 points with 2, 1 and -24 over 6 in 3-D, whose error dx**2 / 12 times the
     bilaplacian has no preferred direction (Spotz and Carey, Numer. Methods Partial Differ. Equ. 12 (1996) 235); it
-    needs one dx and accuracy 2. Of a tensor: of each component.
+    needs one dx and accuracy 2. A tensor is treated component by component.
     """
     trace, u = current_trace("laplacian"), as_tensor(u)
     if isinstance(u, Tensor):

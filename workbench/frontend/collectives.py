@@ -24,9 +24,9 @@ def scan(
 ) -> Any:  # noqa: ANN401  # an array or a record of them; with total= a tuple of two
     """Combine an array along one axis up to each element: scan(add, xs) has the running sums.
 
-    op, xs, axis, start, identity: as of fold. reverse: from the last element to the first. exclusive: without the
-    element itself, so that the first one is `start`, or the operator's identity. total=True returns a second value too:
-    what all elements combine to, without the axis. The element type is kept.
+    op, xs, axis, start, identity: as in `fold`. reverse: from the last element to the first. exclusive: without the
+    element itself, so that the first one is `start`, or the operator's identity. total=True also returns the
+    combination of all elements, without the axis. The element type is kept.
     """
     trace = current_trace("scan")
     combined = combining(op, xs, identity, "scan")

@@ -39,8 +39,8 @@ class Compressed:
 def compress(xs: object, condition: object) -> Any:  # noqa: ANN401  # no Value: nothing can be computed with it
     """The elements of an array for which a condition holds, in their order.
 
-    A function of arrays returns them, as many as there are; nothing else can be done with them. In a cell the output
-    has the elements first and zeros behind, and an output NAME_length says how many there are.
+    A function of arrays can only return the result, an array of just these elements. In a cell the output has them
+    first and zeros after them, and a second output, NAME_length, is their number.
     """
     trace = current_trace("compress")
     given, kept = operand(xs), operand(condition)

@@ -22,9 +22,10 @@ def coordinate(
 ) -> Value | tuple[Value, ...]:
     """Label an axis: `expression` gives each cell's coordinate from indices, sizes, params and numbers.
 
-    coordinate(spacing=dx, origin=0) labels all axes, as x, y, z: with the centres of cells of these widths, the first
-    of which begins at `origin`; both one for all axes or a tuple with one for each. Returns a tuple of all
-    coordinates, values per cell that formulas may use: x, y = coordinate(spacing=dx), in one dimension (x,) = ...
+    coordinate(spacing=dx, origin=0) labels all axes x, y, z with the centres of the cells: a cell is dx wide, and the
+    first one begins at `origin`. spacing and origin are one number for all axes or a tuple with one for each axis.
+    Returns a tuple of the coordinates, values per cell for use in formulas: x, y = coordinate(spacing=dx), in one
+    dimension (x,) = ...
     """
     trace = current_trace("coordinate")
     if spacing is None:

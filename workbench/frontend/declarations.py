@@ -70,8 +70,8 @@ def field(name: str, dtype: object = None, boundary: object = None, unit: str = 
     """Declare a field: one value per cell, kept from step to step.
 
     dtype: "bool", "i8" to "i64", "u8" to "u64", "f32", "f64"; default the machine's float type. boundary: one rule, or
-    a dict with a rule per side ("x-", "x+", "y", ...); without one no cell outside may be read. location: "cell" or
-    ("face", axis), which puts value i on the lower face of cell i.
+    a dict with a rule per side ("x-", "x+", "y", ...); without one, reading outside the domain is an error. location:
+    "cell" or ("face", axis), which puts value i on the lower face of cell i.
     """
     trace = current_trace("field")
     check_name(name, "field")
@@ -157,8 +157,8 @@ def tensor(
 
     symmetric: only components with ascending indices are stored. boundary: one rule or a dict per side for all
     components, or a function of the component's indices that gives one. "reflect" and "mirror" reflect the tensor: an
-    index along the wall's normal changes the sign. reflect(sign=s) gives every component the sign s. location: as of a
-    field, or a function of the indices: location=lambda a: ("face", a) puts each component of a vector on its faces.
+    index along the wall's normal changes the sign. reflect(sign=s) gives every component the sign s. location: as in
+    `field`, or a function of the indices: location=lambda a: ("face", a) puts each component of a vector on its faces.
     """
     current_trace("tensor")
     return _declare_tensor(name, rank, symmetric, dtype, boundary, unit, location)
@@ -212,10 +212,10 @@ def _per_component(given: object, index: Index, what: str) -> object:
 
 
 def extend(value: object, rule: object, location: object = None) -> Value:
-    """The value inside the domain, continued outside by `rule` (any boundary, also one per side, as of a field).
+    """Continue a value outside the domain by a boundary rule, or by one rule per side, as in `field`.
 
-    Of a tensor each component, with the rules that a declared tensor would have. location: as of a field or tensor;
-    on faces "reflect" and "mirror" act about the wall.
+    A tensor is continued component by component, with the rules of a declared tensor. location: as in `field` and
+    `tensor`; on faces "reflect" and "mirror" act about the wall.
     """
     trace = current_trace("extend")
     if not isinstance(value, Tensor):
@@ -244,7 +244,7 @@ def fields(
 
 
 def scalar(name: str, default: Number = 0, dtype: object = "f64", unit: str = "") -> Value:
-    """Declare a scalar: one number kept from step to step, `default` at the beginning; f64 unless dtype says else."""
+    """Declare a scalar: one number kept from step to step, `default` at the beginning; dtype: f64 by default."""
     return _declare_global(name, "scalar", default, dtype, unit)
 
 
@@ -259,10 +259,10 @@ def param(
     at_most: float | None = None,
     warn_above: float | None = None,
 ) -> Value:
-    """Declare a parameter: an input that may change between runs without a rebuild; f64 unless dtype says else.
+    """Declare a parameter: an input that may change between runs without a new compilation; dtype: f64 by default.
 
-    above, at_least, at_most: what is given must be within; warn_above: a larger value is allowed, with a warning. With
-    any of them it must be a number, and finite unless the default is infinite.
+    above, at_least, at_most: limits of the value; warn_above: a larger value is allowed, with a warning. With any of
+    them NaN is refused, and so is infinity unless the default is infinite.
     """
     limits = Limits(above, at_least, at_most, warn_above)
     for bound_name, bound in limits.named:
@@ -344,7 +344,7 @@ def _parse_location(trace: Trace, location: object, what: str) -> tuple[int, ...
 
 
 def kernel(function: Callable[[], object]) -> Callable[[], NoReturn]:
-    """Add a kernel named after the function, traced here; `init` runs when a simulation is made, others by sim.call."""
+    """Define a kernel with the function's name: `init` runs when a simulation is made, others run by sim.call(name)."""
     trace = current_trace("kernel")
     name = getattr(function, "__name__", "")
     if not callable(function) or not name.isidentifier():

@@ -17,9 +17,9 @@ def coefficients(
     """Weights w with sum(w[k] * u(x + k h)) = h**n * (n-th derivative of u at x) * (1 + O(h**accuracy)), exact.
 
     The keys ascend: whole numbers, or odd halves if `staggered`. "centre" takes the fewest points of the order, placed
-    symmetrically, and needs an even accuracy; "forward" the n + accuracy points from x on, "backward" those up to x
-    (staggered: from or up to half a cell beside it). n = 0 interpolates. By Fornberg, Generation of finite difference
-    formulas on arbitrarily spaced grids, Math. Comp. 51 (1988) 699. Raises TraceError.
+    symmetrically, and needs an even accuracy; "forward" takes the n + accuracy points from x on, "backward" those up to
+    x (staggered: half a cell beside x). n = 0 interpolates. By Fornberg, Generation of finite difference formulas on
+    arbitrarily spaced grids, Math. Comp. 51 (1988) 699. Raises TraceError.
     """
     _check(n, accuracy, side)
     half = Fraction(1, 2) if staggered else Fraction(0)

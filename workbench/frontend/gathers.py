@@ -18,10 +18,11 @@ from workbench.graph.types import BOOL, I64
 
 @componentwise
 def gather(value: object, *cells: object) -> Value:
-    """The value in the cell that the others number, one whole number or index value for each axis: gather(u, i, j).
+    """The value in the cell with the given indices, one whole number or index value per axis: gather(u, i, j).
 
-    u[+1, 0] is the next cell's, gather(u, i, j) that of cell (i, j), counted from 0. Of a vector each component. A cell
-    outside the domain is an error of the run, whatever rule a field has; gather(extend(u, rule), i, j) follows a rule.
+    Indices count from 0: u[+1, 0] is relative to the cell, gather(u, i, j) is absolute. A vector is gathered component
+    by component. An index outside the domain ends the run with an error, even if the field has a boundary rule;
+    gather(extend(u, rule), i, j) follows the rule.
     """
     trace = current_trace("gather")
     given, text = operand(value), trace.text_here("gather")

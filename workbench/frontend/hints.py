@@ -24,12 +24,12 @@ def need_local(value: object, what: str) -> Term:
 
 @componentwise
 def manifest(value: object) -> Value:
-    """Ask that the value is stored in an array of its own; returns it."""
+    """Hint: store the value in an array of its own. Returns the value."""
     return _hinted(value, "manifest", Hint("manifest"))
 
 
 def compute(value: object) -> Value:
-    """Ask that an array is computed once and stored, and read from there wherever it is used; returns it."""
+    """Compute an array once and store it, so that every use reads it from memory; returns it."""
     trace = current_trace("compute")
     given = operand(value)
     if not isinstance(given, Term) or not given.is_local:
@@ -42,22 +42,26 @@ def compute(value: object) -> Value:
 
 @componentwise
 def delayed(value: object) -> Value:
-    """Ask that the value is recomputed where it is used; returns it."""
+    """Hint: recompute the value wherever it is used. Returns the value."""
     return _hinted(value, "delayed", Hint("delayed"))
 
 
 @componentwise
 def rolling(value: object) -> Value:
-    """Ask that the value is stored where it rolls, and recomputed where it does not; returns it.
+    """Hint: keep a few rows of the value in a rolling buffer where possible, else recompute it. Returns the value.
 
-    A value rolls where only loops that run together read it: a few rows of it stay in a buffer that caches hold. Where
-    loops run one by one, as on GPUs, it would go to memory and back. No cell is refused for it.
+    A rolling buffer stays in the cache. It is possible where only loops that run together read the value. Where loops
+    run one after another, as on GPUs, the value would go to memory and back, so it is recomputed. The hint is never an
+    error.
     """
     return _hinted(value, "rolling", Hint("rolling"))
 
 
 def sync(value: object, where: str = "both") -> Value:
-    """Ask that all threads meet before and after the value is computed, or "before" or "after" only; returns it."""
+    """Hint: a barrier of all threads before and after the value is computed, or one of the two. Returns the value.
+
+    where: "both", "before" or "after".
+    """
     if where not in ("both", "before", "after"):
         raise TraceError(f"sync has no place {where!r}", advice='Write sync(x), sync(x, "before") or sync(x, "after").')
     return _synchronised(value, where=where)

@@ -114,7 +114,9 @@ dim, axes = _Dimension(), _Axes()
 
 
 def index(axis: int | str) -> Value:
-    """The cell's index along `axis`, an i64 Local that simply continues outside the domain. Of arrays by axis name."""
+    """The cell's index along `axis`, an i64 value per cell from 0: below 0 or above size - 1 outside the domain.
+
+    In a cell of arrays the axis is its name: index("n")."""
     trace = current_trace("index")
     axis = trace.need_axis(axis, trace.text_here("index"))
     own = trace.space.axes[axis]
@@ -123,7 +125,7 @@ def index(axis: int | str) -> Value:
 
 
 def size(axis: int | str) -> Value:
-    """The number of cells along `axis`, an i64 Global. Of arrays by axis name."""
+    """The number of cells along `axis`, one i64 number for the grid; in a cell of arrays by axis name: size("n")."""
     trace = current_trace("size")
     axis = trace.need_axis(axis, trace.text_here("size"))
     number = trace.axis_names.index(trace.space.axes[axis].name) if trace.names_axes else axis
@@ -132,7 +134,7 @@ def size(axis: int | str) -> Value:
 
 @componentwise
 def shift(value: object, vector: Sequence[int]) -> Value:
-    """Move cells, the instruction of the Orthotope Machine: result[i] = value[i - vector]."""
+    """Shift a value by a vector of whole cells, as the Orthotope Machine does: result[i] = value[i - vector]."""
     trace = current_trace("shift")
     term = need_local(value, "shift")
     text = trace.text_here("shift")
@@ -144,7 +146,7 @@ def shift(value: object, vector: Sequence[int]) -> Value:
 
 @componentwise
 def where(condition: object, yes: object, no: object) -> Value:
-    """Per cell `yes` where the condition holds, else `no`; both are computed, none is skipped."""
+    """`yes` in the cells where the condition holds, `no` in the others; both are computed in all cells."""
     current_trace("where")
     return wrap(operations.where(operand(condition), operand(yes), operand(no)))
 
@@ -158,7 +160,7 @@ def astype(value: object, dtype: object) -> Value:
 
 @componentwise
 def dd(value: object) -> Value:
-    """A number or value of type dd, two f64 with 106 bits together: dd("0.1") has all digits, dd(x) casts."""
+    """A value of type dd, two f64 with 106 bits together: dd("0.1") is exact to 31 digits, dd(x) casts x."""
     current_trace("dd")
     return wrap(operations.double_double(value if isinstance(value, str) else operand(value)))
 

@@ -42,20 +42,21 @@ _MOST_ROUNDS = 4
 def iterate(
     body: Callable[..., object], *, while_: Callable[..., object] | None = None, start: object, at_most: object
 ) -> Any:  # noqa: ANN401  # as the start: one value or a tuple
-    """Turn as long as a condition holds, in each cell or element for itself; returns what the last turn made.
+    """Repeat `body` while a condition holds, independently in each cell or element; returns the last values.
 
-    body: a function of the values to the next ones, as many as `start` has. while_: a function of the same values to a
-    condition, asked before each turn; without it all turns are made. at_most: the most turns, a whole number or an
-    integer of the program; where they are used up the values are what they are. start: one value, or a tuple of them.
+    body: a function from the values to the next ones, as many as `start` has. while_: a function of the same values
+    that gives a condition, checked before each iteration; without it, all at_most iterations are made. at_most: the
+    largest number of iterations, a whole number or an integer of the program; where it is reached, the last values are
+    returned. start: one value, or a tuple.
     """
     return _looped("iterate", body, while_, start, at_most)
 
 
 def repeat(n: object, body: Callable[..., object], start: object) -> Any:  # noqa: ANN401  # as the start
-    """Apply a function n times, in each cell or element for itself: repeat(3, lambda x: x * x, u) is u**8.
+    """Apply a function n times, in each cell or element: repeat(3, lambda x: x * x, u) is u**8.
 
-    n: a whole number, or an integer of the program, which may differ from cell to cell. start: one value, or a tuple
-    of them, which the function takes one by one and returns as many.
+    n: a whole number, or an integer of the program, which may differ from cell to cell. start: one value, or a tuple;
+    the function then takes that many arguments and returns as many values.
     """
     return _looped("repeat", body, None, start, n)
 

@@ -26,10 +26,10 @@ def particles(
 ) -> tuple[Value, ...]:
     """Declare state of particles: x, v = particles("x v", dim=3); m, = particles("m"). Always a tuple.
 
-    dim: components of a vector, one number a particle without it. The number of particles is that of the arrays given
-    to simulate, (dim, n) for a vector. of: the population; particles of one population have one number. dtype: as of a
-    field. `x.source` is x of the same particles as sources: dx = x.source - x has one value a pair, and
-    reduce_sum(f, over="source") one a particle.
+    dim: the number of components of a vector; without it, one number per particle. The arrays given to simulate set the
+    number of particles n; an array has the shape (n,), for a vector (dim, n). of: the name of the population; all its
+    arrays have the same n. dtype: as in `field`. `x.source` is x of the same particles as sources: dx = x.source - x
+    has one value per pair, reduce_sum(f, over="source") one per particle.
     """
     trace = current_trace("particles")
     if not isinstance(names, str) or not names.replace(",", " ").split():

@@ -14,10 +14,11 @@ from workbench.graph import Load
 
 
 def compute_in(value: object, dtype: object) -> Value:
-    """Ask that the value is computed in another float type; returns it. Results change: the card says what.
+    """Compute the value in another float type; returns it. Results change, and the machine's card says where.
 
-    A field, array or total is stored in the type; any other value must be assigned to a variable. Operands are widened
-    for a wider type, and the result is rounded to a narrower one. `machine.with_precision` changes it afterwards.
+    A field, array or total is stored in that type; any other value must first be assigned to a variable. Operands are
+    widened for a wider type, and the result is rounded to a narrower one. `machine.with_precision` changes it
+    afterwards.
     """
     trace = current_trace("compute_in")
     type_ = parse_type(dtype)

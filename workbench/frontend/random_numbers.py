@@ -16,12 +16,12 @@ FIRST, SECOND = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 
 def random(seed: object, step: object, *index: object, dtype: object = None) -> Value:
-    """A number in [0, 1) for each cell and step, uniform, a function of whole numbers alone: no state, no order.
+    """A uniform random number in [0, 1) for each cell and step, computed from its arguments alone, without a state.
 
-    Give a seed, the number of the step (a scalar of type i64 that each step raises) and the cell's indices, and further
-    whole numbers for further independent numbers in the same cell: random(1, n, index(0), index(1), 7). dtype: default
-    the machine's float type; f64 takes the upper 53 bits, f32 the upper 24. The words are taken in by
-    h = mix((h xor word) + gamma), wrapping in 64 bits, with mix and gamma of SplitMix64: Steele, Lea and Flood, Fast
+    Give a seed, the number of the step (an i64 scalar that each step increments) and the cell's indices. Further whole
+    numbers give further independent numbers in the same cell: random(1, n, index(0), index(1), 7). dtype: by default
+    the machine's float type; f64 takes the upper 53 bits, f32 the upper 24. The arguments are hashed one after another
+    by h = mix((h xor word) + gamma), wrapping in 64 bits, with mix and gamma of SplitMix64: Steele, Lea and Flood, Fast
     splittable pseudorandom number generators, OOPSLA 2014. Not for cryptography.
     """
     trace = current_trace("random")

@@ -14,11 +14,11 @@ from workbench.graph.types import BOOL
 
 
 def ranks(keys: object, bits: object = 8) -> Any:  # noqa: ANN401  # an array while it is traced
-    """The place of each element when all are sorted by the low bits of `keys`, from 0; equal ones keep their order.
+    """The position of each element, from 0, after a sort by the low bits of `keys`; equal keys keep their order.
 
-    keys: whole numbers with one axis; bits: of each, from 1 to 11, as a number from 0. scatter(None, xs, ranks(keys),
-    xs) sorts by them; a radix sort is several passes, each by the next bits. ranks minus the place at which its key
-    begins is the rank of an element within its key.
+    keys: whole numbers with one axis. bits: how many low bits of a key count, 1 to 11, read as a number from 0.
+    scatter(None, xs, ranks(keys), xs) sorts by them; a radix sort is several passes, each by the next bits. The
+    position minus that of the first equal key is an element's rank among equal keys.
     """
     trace = current_trace("ranks")
     text = trace.text_here("ranks")

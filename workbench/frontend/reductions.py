@@ -16,13 +16,13 @@ from workbench.frontend.value import Value, operand, term_of, wrap
 def reduce_sum(
     value: object, axis: object = None, over: object = None, *, cutoff: object = None, positions: object = None
 ) -> Value:
-    """Sum over all cells, in the canonical order; of floats it is f64.
+    """Sum over all cells, in the canonical order; the sum of floats is f64.
 
-    With `axis`, a number or several, over these axes alone: one value for each cell along the others, of the same type.
-    It meets values of more axes as it is: u - reduce_sum(u, axis=1) / size(1). Of particles over="source" sums what all
-    sources contribute, one value a particle; over="stars" goes over the population of that name. With a cutoff, a
-    length, only sources that are not farther from the particle contribute, in a time that grows as their number:
-    reduce_sum(m.source * w, over="source", cutoff=2 * h, positions=x); positions: a vector, or a tuple of components.
+    axis: one axis or a tuple of axes to sum over; the result has one value for each cell of the other axes, of the
+    same type, and combines with values of all axes: u - reduce_sum(u, axis=1) / size(1). over: for particles, "source"
+    sums over all sources and gives one value per particle; over="stars" sums over the population of that name. cutoff:
+    a length; only sources within it contribute, and the time grows with their number: reduce_sum(m.source * w,
+    over="source", cutoff=2 * h, positions=x). positions: a vector, or a tuple of components.
     """
     return _reduce("sum", value, axis, over, cutoff, positions)
 
@@ -31,7 +31,7 @@ def reduce_sum(
 def reduce_product(
     value: object, axis: object = None, over: object = None, *, cutoff: object = None, positions: object = None
 ) -> Value:
-    """Product over all cells, in the canonical order; of floats it is f64. The rest as in reduce_sum."""
+    """Product over all cells, in the canonical order; of floats it is f64. Arguments as in `reduce_sum`."""
     return _reduce("product", value, axis, over, cutoff, positions)
 
 
@@ -39,7 +39,7 @@ def reduce_product(
 def reduce_min(
     value: object, axis: object = None, over: object = None, *, cutoff: object = None, positions: object = None
 ) -> Value:
-    """Smallest cell; NaN if any cell is NaN. The rest as in reduce_sum."""
+    """Smallest value of all cells; NaN if any is NaN. Arguments as in `reduce_sum`."""
     return _reduce("min", value, axis, over, cutoff, positions)
 
 
@@ -47,7 +47,7 @@ def reduce_min(
 def reduce_max(
     value: object, axis: object = None, over: object = None, *, cutoff: object = None, positions: object = None
 ) -> Value:
-    """Largest cell; NaN if any cell is NaN. The rest as in reduce_sum."""
+    """Largest value of all cells; NaN if any is NaN. Arguments as in `reduce_sum`."""
     return _reduce("max", value, axis, over, cutoff, positions)
 
 
@@ -55,7 +55,7 @@ def reduce_max(
 def reduce_any(
     value: object, axis: object = None, over: object = None, *, cutoff: object = None, positions: object = None
 ) -> Value:
-    """Whether the condition holds in some cell. The rest as in reduce_sum."""
+    """Whether the condition holds in at least one cell. Arguments as in `reduce_sum`."""
     return _reduce("any", value, axis, over, cutoff, positions)
 
 
@@ -63,7 +63,7 @@ def reduce_any(
 def reduce_all(
     value: object, axis: object = None, over: object = None, *, cutoff: object = None, positions: object = None
 ) -> Value:
-    """Whether the condition holds in every cell. The rest as in reduce_sum."""
+    """Whether the condition holds in every cell. Arguments as in `reduce_sum`."""
     return _reduce("all", value, axis, over, cutoff, positions)
 
 

@@ -20,12 +20,12 @@ _NAMES = ("new", "old")
 
 
 def scatter(op: object, defaults: object, indices: object, values: object, where: object = None) -> Any:  # noqa: ANN401  # one array, or a record of them
-    """Send values to the elements of `defaults` that the indices number: scatter(add, zeros, bins, 1) is a histogram.
+    """Combine values into the elements of `defaults` at given indices: scatter(add, zeros, bins, 1) is a histogram.
 
-    op: as of fold, or any function of a new and an old element; None keeps what is sent last. indices: whole numbers,
-    for several axes of the result a tuple of them. where: a condition; what does not meet it is not sent. Each element
-    begins with its default and takes what is sent to it in the order of the senders. An index outside is an error of
-    the call.
+    op: as in `fold`, or any function of a new and an old element; None keeps the last value. indices: whole numbers; a
+    tuple of them if the result has several axes. where: a condition; values for which it is false are left out. Each
+    element starts as its default and takes its values in the order in which they stand in `values`. An index outside
+    the result is an error at the call.
     """
     trace = current_trace("scatter")
     text = trace.text_here("scatter")

@@ -21,11 +21,11 @@ from workbench.graph.types import BOOL, I64
 
 
 def fold_segments(op: object, xs: object, lengths: object, start: object = None, *, identity: object = None) -> Any:  # noqa: ANN401  # one value, or a record of them
-    """Combine the elements of each segment of an array; lengths has the number of elements of each, one after another.
+    """Combine the elements of each segment of an array; lengths has the number of elements of each segment, in order.
 
-    op, xs, start, identity: as of fold. xs has one axis, lengths another one, which the result has too; in a function
-    of arrays xs may have further axes before its last one, which is cut alike in each row. Lengths that do not add up
-    to the elements of xs are an error of the call.
+    op, xs, start, identity: as in `fold`. xs has one axis, lengths another one, which is the axis of the result; in a
+    function of arrays xs may have further axes before its last one, and all rows are cut alike. Lengths that do not add
+    up to the number of elements of xs are an error at the call.
     """
     cut = _cut("fold_segments", op, xs, lengths, identity)
     trace, combined, given, operator = cut.trace, cut.combined, cut.given, cut.combined.operator
@@ -44,9 +44,9 @@ def scan_segments(
     start: object = None,
     identity: object = None,
 ) -> Any:  # noqa: ANN401  # one value, or a record of them
-    """Combine the elements of each segment of an array up to each one, as scan does with a whole array.
+    """Combine the elements of each segment of an array up to each element, as `scan` does with a whole array.
 
-    op, xs, lengths: as of fold_segments; reverse, exclusive, start, identity: as of scan, for each segment.
+    op, xs, lengths: as in `fold_segments`; reverse, exclusive, start, identity: as in `scan`, for each segment.
     """
     cut = _cut("scan_segments", op, xs, lengths, identity)
     trace, combined, given = cut.trace, cut.combined, cut.given

@@ -20,7 +20,7 @@ from workbench.graph.types import I64
 
 
 def replicate(xs: object, length: object = None, axis: object = 0) -> Value:
-    """The same elements along one further axis; no array of them is made.
+    """Repeat an array along one further axis; the copies are not stored.
 
     In a function of arrays axis is the number that the new axis gets and length a whole number or that of an array; in
     a cell axis is its name, and its length that of the arrays which have it.
@@ -56,10 +56,10 @@ def replicate(xs: object, length: object = None, axis: object = 0) -> Value:
 
 
 def zip_with(f: Callable[..., object], *xs: object) -> Value:
-    """The array of f(x, y, ...), the elements of all arrays at one place: as many as the shortest one has.
+    """The array of f(x, y, ...) over the elements of all arrays at equal indices, as long as the shortest array.
 
     In a function of arrays each axis has the smallest of their lengths; operators need equal ones. In a cell axes of
-    one name have one length, and what meets has the axes of all.
+    the same name have the same length, and the result has the axes of all arrays.
     """
     trace = current_trace("zip_with")
     if not callable(f):

@@ -39,7 +39,7 @@ class Kronecker(int):
 
 
 def delta(a: int, b: int) -> int:
-    """Kronecker's symbol: 1 if the indices are equal, else 0. A product with it emits nothing."""
+    """Kronecker's symbol: 1 if the indices are equal, else 0. A product with it costs no operation."""
     for index in (a, b):
         if isinstance(index, bool) or not isinstance(index, int | np.integer):
             raise TraceError(
@@ -53,8 +53,8 @@ def compose(function: Callable[..., object], dim: int | None = None, symmetric: 
     """The tensor with the components function(a, b, ...), called once for each index tuple, the last index fastest.
 
     The rank is the number of the function's arguments (those with a default do not count), plus the rank of its
-    results. symmetric: only ascending indices are asked for, the others are the same components. dim: needed outside a
-    cell only, and only if the function uses no index on a tensor or sequence.
+    results. symmetric: the function is called for ascending indices only; the other components are the same values.
+    dim: needed only outside a cell, and there only if the function indexes no tensor or sequence.
     """
     rank = _arity(function, "compose")
     size = _dim(function, rank, dim, "compose")
@@ -86,8 +86,8 @@ def compose(function: Callable[..., object], dim: int | None = None, symmetric: 
 def contract(value: object, first: int = 0, second: int = 1, dim: int | None = None) -> Value | Tensor:
     """The sum over a repeated index, from left to right.
 
-    Of a function: the sum of function(a, b, ...) over all index tuples, the last index fastest (Paraiso §2.4). Of a
-    tensor: over equal values of its indices `first` and `second`, which leaves rank - 2.
+    contract(function): the sum of function(a, b, ...) over all index tuples, the last index fastest (Paraiso §2.4).
+    contract(T, first, second): the sum over equal values of these two indices of a tensor, which lowers its rank by 2.
     """
     if not isinstance(value, Tensor) and callable(value):
         rank = _arity(value, "contract")
@@ -108,7 +108,7 @@ def contract(value: object, first: int = 0, second: int = 1, dim: int | None = N
 
 
 def dot(a: object, b: object) -> Value | Tensor:
-    """The sum over the last index of `a` and the first of `b`, from left to right: a value of two vectors."""
+    """The sum over the last index of `a` and the first of `b`, from left to right; of two vectors, a single value."""
     left, right = components(a), components(b)
     _check_dims((left, right), "dot")
     _check_count(left.dim, left.rank + right.rank - 2, "dot")
@@ -118,7 +118,7 @@ def dot(a: object, b: object) -> Value | Tensor:
 
 
 def outer(a: object, b: object) -> Tensor:
-    """The tensor a[...] * b[...] with the indices of both; of a vector with itself it is symmetric."""
+    """The tensor a[...] * b[...] with the indices of both; the product of a vector with itself is symmetric."""
     left, right = components(a), components(b)
     _check_dims((left, right), "outer")
     if left is right and left.rank == 1:

@@ -338,7 +338,7 @@ def check_alike(a: Tensor, b: Tensor) -> None:
 def components(values: object, rank: int | None = None) -> Tensor:
     """A tensor from its components: nested tuples or lists, or an array whose first `rank` axes are the indices.
 
-    Default rank: the depth of nesting; 1 of an array. A tensor is returned as it is, if it has that rank.
+    rank: by default the depth of nesting, and 1 for an array. A tensor of that rank is returned as it is.
     """
     text = text_here("components")
     if isinstance(values, Tensor):

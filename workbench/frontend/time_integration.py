@@ -29,13 +29,13 @@ def midpoint(
 ) -> State:
     """The midpoint rule, order 2: u1 = u + dt/2 rhs(u), result u + dt rhs(u1) (Paraiso §4.1).
 
-    state: u, or a tuple (u, v, ...); rhs(u) or rhs(u, v, ...) gives the rates in the same form. boundary: what each
-    stage takes outside the domain, as `extend` does: one rule for all, or a tuple with a rule for each; None continues
-    a stage by its formula, which reads the fields further out and computes the same for periodic sides. location: as of
-    a field, for values on faces (one, or a tuple with one for each). time: the time at the beginning of the step; rhs
-    then gets the time of its stage as a last argument, and a `boundary` that is a function is called with that time to
-    give the rule. Exact values in time at the sides lower the order of ssp_rk3 there to 2 (Carpenter, Gottlieb,
-    Abarbanel and Don, SIAM J. Sci. Comput. 16 (1995) 1241).
+    state: u, or a tuple (u, v, ...); rhs(u) or rhs(u, v, ...) gives the rates in the same form. boundary: the rule of
+    each stage outside the domain, as in `extend`: one rule for all values, or a tuple with one for each; with None a
+    stage is computed outside by its formula, which reads the fields further out, and gives the same on periodic sides.
+    location: as in `field`, for values on faces (one, or a tuple with one for each). time: the time at the beginning of
+    the step; rhs then gets the time of its stage as a last argument, and a `boundary` that is a function is called with
+    that time to give the rule. Boundary values that are exact in time lower the order of ssp_rk3 at that side to 2
+    (Carpenter, Gottlieb, Abarbanel and Don, SIAM J. Sci. Comput. 16 (1995) 1241).
     """
     stages = _Stages(state, rhs, dt, boundary, time, location)
     middle = stages.place(stages.euler(state, 0.5, 0.0), 0.5)
@@ -47,7 +47,7 @@ def ssp_rk2(
 ) -> State:
     """Heun's rule, order 2, strong stability preserving (Shu and Osher, J. Comput. Phys. 77 (1988) 439, eq. 2.16).
 
-    u1 = u + dt rhs(u); result u/2 + (u1 + dt rhs(u1)) / 2. Arguments as of `midpoint`. A state at rest stays as it is,
+    u1 = u + dt rhs(u); result u/2 + (u1 + dt rhs(u1)) / 2. Arguments as in `midpoint`. A state at rest stays as it is,
     to the bit: the sum is evaluated as u + (u1 - u + dt rhs(u1)) / 2.
     """
     stages = _Stages(state, rhs, dt, boundary, time, location)
@@ -60,8 +60,8 @@ def ssp_rk3(
 ) -> State:
     """Order 3 in three stages, strong stability preserving (Shu and Osher, J. Comput. Phys. 77 (1988) 439, eq. 2.18).
 
-    u1 = u + dt rhs(u); u2 = 3/4 u + (u1 + dt rhs(u1)) / 4; result u/3 + 2/3 (u2 + dt rhs(u2)). Arguments as of
-    `midpoint`, rounding as of `ssp_rk2`; the stages lie at times 0, 1 and 1/2 of the step.
+    u1 = u + dt rhs(u); u2 = 3/4 u + (u1 + dt rhs(u1)) / 4; result u/3 + 2/3 (u2 + dt rhs(u2)). Arguments as in
+    `midpoint`, rounding as in `ssp_rk2`; the stages lie at times 0, 1 and 1/2 of the step.
     """
     stages = _Stages(state, rhs, dt, boundary, time, location)
     first = stages.place(stages.euler(state, 1.0, 0.0), 1.0)
@@ -83,7 +83,7 @@ def leapfrog(
 
     Returns (place, speed) one step later, both at the same time (velocity Verlet: Verlet, Phys. Rev. 159 (1967) 98).
     drift(speed) gives d(place)/dt where it is not the speed itself. place and speed may be tuples. boundary and
-    location: as of `midpoint`, for the new place when the second acceleration reads it.
+    location: as in `midpoint`, for the new place when the second acceleration reads it.
     """
     half = _combine(lambda v, a: v + 0.5 * dt * a, speed, _call(acceleration, place))
     flow = half if drift is None else _call(drift, half)
@@ -93,10 +93,10 @@ def leapfrog(
 
 
 def courant_step(speed: object, dx: object, cfl: Quantity) -> Quantity:
-    """The step dt = cfl / max over cells of sum_a |speed_a| / dx_a, reduced where the fields live.
+    """The time step dt = cfl / (maximum over all cells of sum_a |speed_a| / dx_a).
 
-    speed: the fastest signal, one value (or number) for all axes, or a tensor or tuple with one for each. dx: one
-    distance per axis, in a tuple or list. Where nothing moves anywhere the step is cfl * 1e300.
+    speed: the largest signal speed, one value (or number) for all axes, or a tensor or tuple with one for each. dx: one
+    distance per axis, in a tuple or list. If all speeds are 0, the step is cfl * 1e300.
     """
     widths = tuple(dx) if isinstance(dx, tuple | list | Tensor) else (dx,)
     speeds = tuple(speed) if isinstance(speed, tuple | list | Tensor) else (speed,) * len(widths)

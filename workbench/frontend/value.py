@@ -48,7 +48,7 @@ class Value:
 
     @property
     def next(self) -> Value:
-        """The value given to the variable in this kernel; an error before it is given."""
+        """The value after this step: a kernel sets it once, by u.next = value, and may read it afterwards."""
         trace = current_trace(".next")
         if not self._static:
             raise _not_stored(trace.text_here("this value"))
@@ -69,9 +69,9 @@ class Value:
 
     @property
     def source(self) -> Value:
-        """The same particles seen as sources: a formula of x and x.source has one value a pair.
+        """The same particles as sources: a formula of x and x.source has one value per pair.
 
-        What was summed over the sources is seen so too: density.source in the same step.
+        A sum over the sources can be read in this way too, in the same step: density.source.
         """
         return Value(as_source(term_of(self)))
 
@@ -94,9 +94,9 @@ class Value:
         return wrap(astype(term_of(self), parse_type(dtype)))
 
     def __getitem__(self, key: object) -> Value:
-        """The value in the cell that lies so many cells away, one whole number per axis: u[+1, 0] is the next along x.
+        """The value at an offset in cells, one whole number per axis: u[+1, 0] is u in the next cell along x.
 
-        Outside the domain it is what the field's boundary says. Of an array x[i] is element i: `elements.element`.
+        Outside the domain it is the value that the field's boundary rule gives. Of an array, x[i] is element i.
         """
         if self._term is None:  # a field before its first use; its boundary may depend on the dimension found here
             offsets_of(current_trace("a relative read"), key)

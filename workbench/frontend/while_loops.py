@@ -32,14 +32,14 @@ def while_loop(
     at_most: object,
     at_most_ok: object = False,
 ) -> Any:  # noqa: ANN401  # as the start: one value or a tuple
-    """Turn as long as a condition on whole arrays holds; returns what the last turn made.
+    """Repeat `body` while a condition on whole arrays holds; returns the values of the last iteration.
 
-    condition: a function of the values to one condition for all cells, asked before each turn:
-    lambda p, r: reduce_max(abs(r)) > 1e-6. body: a function of the values to the next ones, as many as `start` has; it
-    may read neighbours and reduce; in a function of arrays it may do all that such a function does, and lengths stay.
-    start: one value or a tuple of them; a field continues outside by its own boundary rule in each turn. at_most: the
-    most turns, a whole number; if the condition still holds then, the run ends with an error, or with at_most_ok=True
-    the values are what they are. All steps of the loop are inside one step.
+    condition: a function of the values that gives one condition for all cells, checked before each iteration: lambda p,
+    r: reduce_max(abs(r)) > 1e-6. body: a function from the values to the next ones, as many as `start` has. It may read
+    neighbours and reduce; in a function of arrays it may do all that such a function does, with unchanged lengths.
+    start: one value or a tuple; in each iteration a field continues outside the domain by its own boundary rule.
+    at_most: the largest number of iterations, a whole number. If the condition still holds then, the run ends with an
+    error; with at_most_ok=True it goes on with the last values. All iterations are part of one step.
     """
     trace = current_trace("while_loop")
     if trace.turning:

@@ -17,22 +17,22 @@ from workbench.graph.types import BOOL
 
 @componentwise
 def rotate_left(x: object, count: object) -> Value:
-    """The bits of a whole number moved to the left by a count; those that leave come back at the right.
+    """Rotate the bits of a whole number to the left by `count`: bits that leave come back at the right.
 
-    The count is taken modulo the number of bits, so a negative one moves to the right. Keeps the type.
+    The count is taken modulo the number of bits, so a negative count rotates to the right. The type is kept.
     """
     return wrap(_rotated("rotate_left", operand(x), operand(count), to_left=True))
 
 
 @componentwise
 def rotate_right(x: object, count: object) -> Value:
-    """The bits of a whole number moved to the right by a count; those that leave come back at the left."""
+    """Rotate the bits of a whole number to the right by `count`: bits that leave come back at the left."""
     return wrap(_rotated("rotate_right", operand(x), operand(count), to_left=False))
 
 
 @componentwise
 def popcount(x: object) -> Value:
-    """How many bits of a whole number are 1, in its type; of a negative one those of its two's complement."""
+    """The number of bits of a whole number that are 1, in its type; negative numbers are in two's complement."""
     given = _whole("popcount", operand(x))
     unsigned = _unsigned(given.type)
     bits, every = unsigned.bits, 2**unsigned.bits - 1
@@ -49,7 +49,7 @@ def popcount(x: object) -> Value:
 
 @componentwise
 def quotient(a: object, b: object) -> Value:
-    """a / b of whole numbers, rounded toward zero, as C divides; `//` rounds down. By zero it is 0."""
+    """a / b of whole numbers, rounded toward zero as in C; `//` rounds down. Division by zero gives 0."""
     left, right = _both("quotient", operand(a), operand(b))
     floor = apply("floor_divide", left, right)
     return wrap(where(_rounds_up(left, right), apply("add", floor, 1), floor))
@@ -57,7 +57,7 @@ def quotient(a: object, b: object) -> Value:
 
 @componentwise
 def rest(a: object, b: object) -> Value:
-    """What quotient(a, b) leaves, with the sign of a, as C's `%`; Python's `%` has the sign of b. By zero it is 0."""
+    """The remainder of quotient(a, b), with the sign of a as C's `%`; Python's `%` has that of b. 0 if b is 0."""
     left, right = _both("rest", operand(a), operand(b))
     remainder = apply("remainder", left, right)
     return wrap(where(_rounds_up(left, right), apply("subtract", remainder, right), remainder))

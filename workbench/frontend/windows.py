@@ -21,10 +21,10 @@ from workbench.graph import Axis, Space
 def windows(f: Callable[..., object], xs: object, boundary: object = None) -> Value:
     """The array of f(w), where w[0] is an element and w[-1], w[+1] are its neighbours; w[0, -1] with two axes.
 
-    xs: an array, or a tuple of them, of which f gets a window each. boundary: what lies outside, "outflow", "periodic",
-    "reflect", "mirror", constant(value) or another rule of fields, one for all axes or a tuple with one for each, which
-    may be a pair of both sides. Without a rule a read outside is an error of the call. Any offset may be read; an array
-    that is computed is stored first.
+    xs: an array, or a tuple of arrays, for which f takes one window each. boundary: the rule outside the array,
+    "outflow", "periodic", "reflect", "mirror", constant(value) or another rule of fields, one for all axes or a tuple
+    with one for each, which may be a pair of both sides. Without a rule a read outside is an error at the call. Any
+    offset may be read; a computed array is stored first.
     """
     trace = current_trace("windows")
     text = trace.text_here("windows")

@@ -87,10 +87,10 @@ class Group:
 
 # Title, what the words have in common, and their examples.
 _GROUPS = (
-    ("Declarations", "What the cell has: state that is kept from step to step, inputs, and kernels.", DECLARATIONS),
+    ("Declarations", "What a cell is made of: state kept from step to step, inputs, and kernels.", DECLARATIONS),
     (
         "The grid",
-        "Numbers of cells and places. Axis 0 is x, axis 1 is y, axis 2 is z; arrays have the same order.",
+        "Sizes, indices and coordinates. Axis 0 is x, axis 1 is y, axis 2 is z; arrays have the same order.",
         GRID,
     ),
     ("Reading and writing", "How a value reaches other cells, and how a field gets its next value.", READING),
@@ -98,45 +98,45 @@ _GROUPS = (
         "Boundaries",
         "What lies outside the domain: `boundary=` of a field, one rule or a dict with a rule per side, as in "
         '`{"x-": fixed(1.0), "x+": "outflow", "y": "periodic"}`. Rules without arguments are strings too: "periodic". '
-        "For a value given on the side take `fixed`, for a given slope `neumann`, for no flux `reflect`, where a "
-        "stream enters `constant` or, varying along the side, `analytic`, where it leaves `outflow`. Beyond a corner "
-        "the rules that give values (`constant`, `fixed`, `neumann`, `analytic`) win over the others, and among them "
-        "the one of the lower axis.",
+        "Use `fixed` for a given value on the face of the domain, `neumann` for a given slope, `reflect` for no flux, "
+        "`constant` for inflow (`analytic` if it varies along the side) and `outflow` where flow leaves. Beyond a "
+        "corner the rules that give values (`constant`, `fixed`, `neumann`, `analytic`) take precedence over the "
+        "others, and among them the rule of the lowest axis.",
         BOUNDARIES,
     ),
     (
         "Functions",
-        "Cell by cell, of values, params and numbers; of a tensor each component. NumPy's functions of the same names "
-        "mean the same, and so do `abs` and `round`. The operators are Python's: + - * / // % **, comparisons, and "
-        "& | ~ to join conditions.",
+        "Functions of values, params and numbers, applied cell by cell, to a tensor component by component. NumPy's "
+        "functions of the same names mean the same, and so do `abs` and `round`. The operators are Python's: "
+        "+ - * / // % **, comparisons, and & | ~ to combine conditions.",
         FUNCTIONS,
     ),
-    ("Reductions", "One number of all cells, in an order that is the same everywhere.", REDUCTIONS),
+    ("Reductions", "One number from all cells, combined in the same order on every backend.", REDUCTIONS),
     ("Calculus", "Finite differences of any order of accuracy.", CALCULUS),
     (
         "Tensors",
         "`v[0]` is a component of a vector, `T[0, 1]` one of a tensor, `v.at(+1, axis)` the whole vector in the next "
-        "cell, `v[0][+1, 0]` a component there. Arithmetic goes component by component.",
+        "cell, `v[0][+1, 0]` a component there. Arithmetic acts component by component.",
         TENSORS,
     ),
-    ("Steps in time", "One step of an equation whose right side is a function of yours.", TIME),
+    ("Steps in time", "One time step of an equation whose right side is a function that you write.", TIME),
     (
         "Pairs",
-        "Sums over pairs of elements, as of particles. Such a cell has no grid and no steps: the machine is called, "
+        "Sums over pairs of elements, such as particles. Such a cell has no grid and no steps: the machine is called, "
         "as in `gravity(x=x, m=m)`, and returns its totals.",
         PAIRS,
     ),
     (
         "Particles",
         "State of elements that act on each other, kept from step to step as fields of a grid are. All arrays of a "
-        "population have one length, which `simulate` takes from them. Fields of a grid may stand above them in the "
-        "cell: `gather(u, i, j)` reads a field where a particle is.",
+        "population have the same length, which `simulate` takes from them. Fields of a grid may be declared above the "
+        "particles: `gather(u, i, j)` then reads a field at a particle.",
         PARTICLES,
     ),
     (
         "Arrays",
-        "Programs that run once, from arrays to outputs: `dotp(xs=x, ys=y)` returns a mapping. Axes have names, and "
-        "what meets has the axes of both.",
+        "Programs that run once, from arrays to outputs: `dotp(xs=x, ys=y)` returns a mapping. Axes have names; "
+        "an operation on two arrays has the axes of both.",
         ARRAYS,
     ),
     ("Numbers", "Constants, and random numbers.", NUMBERS),
@@ -159,7 +159,7 @@ _WRITTEN = {
     "kernel": "@kernel",
 }
 _MEANT = {
-    "outflow": "Ghost cells take the value of the nearest cell of the domain: what arrives there leaves.",
+    "outflow": "Ghost cells take the value of the nearest cell of the domain, so that what reaches the side leaves.",
     "dim": "The number of dimensions of the cell, a whole number.",
     "axes": "The axis numbers 0 ... dim-1, to be looped over.",
     "pi": "The number π, 3.14159...",

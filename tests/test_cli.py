@@ -52,6 +52,23 @@ def test_without_a_command_help_is_printed(capsys):
     assert all(command in out for command in ("demo", "doctor", "cache"))
 
 
+@pytest.mark.parametrize("command", sorted(cli._COMMANDS))
+def test_help_of_a_command_says_what_it_does_and_explains_each_option(command, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main([command, "--help"])
+    assert end.value.code == 0
+    out = capsys.readouterr().out
+    assert re.search(r"^[A-Z].+\.$", out.partition("\n\n")[2].partition("\n\n")[0], re.DOTALL)  # below the usage
+    entries = re.findall(r"^  (\S.*(?:\n {3,}\S.*)*)", out.partition("options:\n")[2], re.MULTILINE)
+    assert entries
+    assert [entry for entry in entries if not re.search(r"\s{2,}\S", entry)] == []
+
+
+def test_every_command_that_is_parsed_runs(capsys):
+    cli.main([])
+    assert set(re.findall(r"^    ([a-z][\w-]*)", capsys.readouterr().out, re.MULTILINE)) == set(cli._COMMANDS)
+
+
 def test_the_demo_runs_and_writes_its_report(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(demo, "_SPEED_SECONDS", 0.01)
     monkeypatch.setattr(demo, "_FULL", demo.Effort(200, (8, 37, 64, 256), 4096))

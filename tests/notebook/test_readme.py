@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from workbench.cli import build_parser
+from workbench.commands.parser import build_parser
 from workbench.notebook.server import StencilWorkbench
 from workbench.tuning.configuration import parse_configuration
 

@@ -1,1 +1,1 @@
-"""Commands of the program `workbench`, one module each; `workbench.cli` parses the command line and calls them."""
+"""Commands of the program `workbench`, one module each; `parser` has their options, and `workbench.cli` calls them."""

@@ -190,8 +190,8 @@ def collective(
     """A decorator that turns a function of arrays into a program: `@wb.collective` above `def dotp(xs, ys): ...`.
 
     The body is NumPy on traced arrays; `dotp(x, y)` runs it on NumPy arrays, fused and in parallel, with the same bits
-    on every backend. dtype: the machine's float type, also that of a quotient of integers. name, backend, threads:
-    defaults of a call. Raises TraceError if the decorated object is not a plain function.
+    on every backend. dtype: the machine's float type, also the type of a quotient of integers. name, backend, threads:
+    defaults for calls. Raises TraceError if the decorated object is not a plain function.
     """
 
     def decorate(given: Callable[..., Any]) -> Collective:

@@ -14,12 +14,13 @@ def interaction(
     update: str | None = None,
     boundary: object = None,
 ) -> Machine:
-    """A machine from a text of declarations (LMEM, BMEM, RMEM, CONST, IMPLICIT REAL8, REAL16, ...) and assignments.
+    """A machine from declarations (LMEM, BMEM, RMEM, ...) and formulas in the language of the interaction compiler.
 
-    precision: "single", "double" (the default) or "quadruple", the type of names that the text gives no type. A text of
-    pairs is called with arrays. A text with FLUX defines the function flux(rho, v, p, axis=0), its value at the lower
-    faces, which the stencil cell `update` may use in its step; without `update` the machine stores the fluxes.
-    boundary: the rule of that cell's fields. Raises TraceError with the line of the text.
+    precision: "single", "double" (the default) or "quadruple", the type of names without a type of their own (REAL8,
+    REAL16, IMPLICIT REAL8). A machine of pairs is called with arrays. A text with FLUX defines a function flux(rho, v,
+    p, axis=0), the flux through the lower face of each cell, which the stencil cell `update` may use; without `update`
+    the machine stores the fluxes. boundary: the rule for the fields of that cell. Raises TraceError with the line of
+    the text.
     """
     traced = trace_interaction(text, name=name, precision=precision, update=update, boundary=boundary)
     return make_machine(traced, "")

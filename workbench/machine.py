@@ -47,11 +47,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Machine:
-    """An Orthotope Machine (Paraiso §2): a graph and its choices. Immutable; methods that change it return a new one.
+    """A program on a grid (an Orthotope Machine, Paraiso §2): a graph and the choices by which it is planned.
 
-    `text` is the cell it was traced from. `captured` are the values that the cell took from the surrounding namespace,
-    and `namespace` is that namespace: `simulate` warns if such a value has changed since. `backend` is the default of
-    its simulations. `carried` says which choices `with_choices_of` could transfer.
+    Immutable: methods return a changed copy. `text` is the cell. `captured` are the values that the cell took from the
+    surrounding `namespace`: `simulate` warns if one has changed since. `backend` is the default of simulations.
+    `carried` says which choices `with_choices_of` could transfer.
     """
 
     graph: Graph
@@ -71,10 +71,10 @@ class Machine:
         return self.graph.name
 
     def plan(self, backend: str = "auto") -> Plan:
-        """What is stored where and which loops run in which order; raises PlanError if the choices cannot be met.
+        """The plan: arrays, and loops in their order. Raises PlanError if the choices cannot be met.
 
-        backend: where it would run; "auto" is the machine's own, else the one that is chosen on this host. Only openmp
-        runs loops together, so plans for other backends have other arrays.
+        backend: "auto" is the machine's own backend, or else the one that this host would choose. Only openmp runs
+        several loops together, so plans for other backends have other arrays.
         """
         return plan_for(self.graph, self.choices, planned_backend(self.backend if backend == "auto" else backend))
 
@@ -85,19 +85,16 @@ class Machine:
     def view(self, kind: str = "graph", **options: Any) -> Any:  # noqa: ANN401  # every kind has its own
         """A view, live where a page can draw it: "graph" (kernel=), "plan", "source" or "launch" (backend=).
 
-        graph, plan and launch take simulation=, one of this machine, which then runs what is chosen in the view.
-
-        Raises RunError for an unknown kind, or one that looks at simulations.
+        graph, plan and launch take simulation=, which then runs what is chosen. Raises RunError for an unknown kind.
         """
         from workbench.views.kinds import open_machine_view  # loaded when somebody looks
 
         return open_machine_view(self, kind, options)
 
     def inspect(self, simulation: Simulation | None = None, *, field: str = "") -> Any:  # noqa: ANN401  # an Inspector
-        """The whole workbench as one widget: graph, code, plan and launches, sharing one selection.
+        """The whole workbench as one widget: graph, code, plan and launches, with one common selection.
 
-        With a simulation of this machine it shows a field, runs what is flipped and shows what a step takes. field:
-        the value to show first.
+        A simulation of this machine is shown beside it, first `field`; it runs what is chosen, and its steps are timed.
         """
         from workbench.views.inspector.inspector import open_inspector  # loaded when somebody looks
 
@@ -105,9 +102,9 @@ class Machine:
 
     @property
     def hints(self) -> str:
-        """Its choices as lines to paste at the end of its cell: `manifest(x)`, `delayed(x)`, `sync(x)`.
+        """The choices as lines to paste at the end of the cell: `manifest(x)`, `delayed(x)`, `sync(x)`.
 
-        What the cell cannot name, and what belongs to no cell, is said in comments.
+        Choices for values without a name, and choices that no line of a cell can express, are comments.
         """
         from workbench.views.inspection.hints import hint_text  # loaded when somebody asks
 
@@ -115,7 +112,7 @@ class Machine:
         return hint_text(self.plan(), lines, planned_backend(self.backend))
 
     def with_choices(self, choices: Choices | None = None, **named: Any) -> Machine:  # noqa: ANN401  # each has its own
-        """The same program, planned by other choices: a whole record, or the present ones with some set by name.
+        """The same program with other choices: a whole record, or the present ones with some of them set by name.
 
         `with_choices(block=128, grid=0, threads=2)`; `tunables()` lists the names. PlanError for an unknown name or a
         value that is not legal.
@@ -129,12 +126,12 @@ class Machine:
         return replace(self, choices=chosen, carried=None)
 
     def with_choices_of(self, other: Machine) -> Machine:
-        """The same program, planned as another machine is, as far as its values have the same names.
+        """The same program with the choices of another machine, as far as their values have the same names.
 
-        For a program of other types, of another number of axes, or changed: values that only this one has are set as
-        most of those whose names differ in a number only, else left to its preset and hints. Loops keep their launch
-        numbers by what they make. What changes results stays. `carried` of the result, and its text, say what fitted
-        and what did not. Raises PlanError if the choices cannot be met.
+        The other program may have other types, more axes, or a changed cell. A value that only this program has takes
+        the choice of most values whose names differ in a number only, or else keeps its preset and hints. Loops keep
+        their launch parameters by the values they compute. Choices that change results stay. `carried` of the result,
+        and its text, list what was transferred. Raises PlanError if the choices cannot be met.
         """
         name = planned_backend(self.backend)
         choices, report = transfer_plan(
@@ -143,27 +140,27 @@ class Machine:
         return replace(self, choices=choices, carried=report)
 
     def tunables(self, backend: str = "auto") -> tuple[Tunable, ...]:
-        """All that may be chosen and counts on a backend, "auto" for the machine's own: numbers, values, loops.
+        """All choices that have an effect on a backend ("auto": the machine's own): launch parameters, values, loops.
 
-        Each knows how to read and write the choices of a plan, what is legal, and what is worth trying.
+        Each tunable reads and writes its part of a plan's choices, and knows which values are legal and worth trying.
         """
         name = planned_backend(self.backend if backend == "auto" else backend)
         return tunables_of(self.plan(name), row_of(name).runs_on)
 
     @property
     def genome(self) -> str:
-        """What the plan decided, as letters; the same program with the same genome has the same plan."""
+        """The decisions of the plan as letters: the same program with the same genome has the same plan."""
         return genome_of(self.plan())
 
     def with_genome(self, genome: str) -> Machine:
-        """The same program, planned as the genome says. Raises GenomeError if it belongs to another program."""
+        """The same program with the choices in a genome. Raises GenomeError if that belongs to another program."""
         return self.with_choices(choices_of(genome, self.plan().graph, self.choices))
 
     def annotate(self, name: str, allocation: str | None = None, *, sync: str | None = None) -> Machine:
         """The same program with the value called `name` "manifest" (stored) or "delayed" (recomputed), in any case.
 
-        sync: "before", "after" or "both" puts a barrier at the sub-kernels that evaluate or read the value, "none"
-        takes it away; `annotate("y", sync="before")` leaves the storage alone. Raises PlanError if there is no such
+        sync: "before", "after" or "both" puts a barrier at the sub-kernels that compute or read the value, "none"
+        removes it; `annotate("y", sync="before")` leaves the storage unchanged. Raises PlanError if there is no such
         value, or if its storage is not free to choose.
         """
         plan = annotated(self.plan().graph, self.choices.plan, name, allocation, sync)
@@ -174,9 +171,10 @@ class Machine:
     def with_precision(self, every: object = "", /, **types: object) -> Machine:
         """The same program with other float types: `with_precision(ax="dd", u="f32")`, by names of fields and values.
 
-        every: the type of all that is not named, "" for what it was. A name also stands for the components of a vector
-        and, of pairs, for both sides. A value is computed in a wider type, and rounded to a narrower one; text and card
-        say what changed. Results change, and so does the program's key. Raises PlanError for an unknown name or type.
+        every: the type of all values that are not named; "" leaves them unchanged. A name also stands for the
+        components of a vector, and for targets and sources of a sum over pairs. A value is computed in a wider type,
+        and rounded to a narrower one; the machine's text and card list what changed. Results change. Raises PlanError
+        for an unknown name or type.
         """
         meaning = with_types(self.graph, self.choices.meaning, every, types)
         return self.with_choices(replace(self.choices, meaning=meaning))
@@ -195,10 +193,10 @@ class Machine:
         """Make a simulation: fields as arrays (their shape is the machine's) or numbers, scalars and params as numbers.
 
         Arrays are copied. A field that is not given must be set by the kernel `init`, which runs first. choices: "best"
-        for what `tune` found here before at about this size (the simulation's text says), else the machine's own.
-        schedule: short for `choices.plan.tiling.schedule`: "stepwise", "diamond" (several steps in tiles, with the same
-        bits), "diamondtorre" (so on GPUs) or "auto" (the default: what should be fast at this size). Raises FieldError
-        or ShapeError naming the field, BackendError, and PlanError with the line that stands in a schedule's way.
+        takes what `tune` found on this host at about this size (the simulation's text names the study). schedule: short
+        for `choices.plan.tiling.schedule`: "stepwise", "diamond" (several steps in tiles, with the same bits),
+        "diamondtorre" (the same on GPUs) or "auto" (the default: what should be fastest at this size). Raises
+        FieldError or ShapeError naming the field, BackendError, and PlanError with the line that prevents a schedule.
         """
         check_steps(self.graph)
         need_only("arithmetic", arithmetic, "ieee")
@@ -233,11 +231,11 @@ class Machine:
         return call(self.graph, choices or self.choices, given, *wish)
 
     def export(self, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
-        """Write a machine that is called as a header, a source and a Makefile of C; return their paths."""
+        """Write a machine of arrays or pairs as a C library: header, source file and Makefile. Returns their paths."""
         return export(self.graph, self.choices, folder)
 
     def restore(self, path: str | os.PathLike[str], *, backend: str | None = None, threads: int = 0) -> Simulation:
-        """Continue a simulation from the file that `Simulation.save` wrote; bit-equal to not having stopped.
+        """Continue a simulation from a file of `Simulation.save`, with the same bits as without the interruption.
 
         On another backend that holds for programs of exact operators (semantics §3).
         The program may differ in its formulas, which an OtherProgramWarning says, but not in its fields, scalars
@@ -276,15 +274,15 @@ class Machine:
         """Search for faster choices in the background; returns the study at once.
 
         Every candidate is built and run in a process of its own, compared with the reference on a small grid, and
-        timed; a crash, a hang or a wrong result ends nothing. shape and values: as in `simulate`. budget: a number of
-        evaluations, or a text such as "90 s" for all. strategy: "portfolio" (all in turn), "sweep", "independence",
-        "paraiso", "surrogate", "random" or "exhaustive". path: the study's file, which a later call goes on with; by
-        default one a program in the user's data folder. start: what comes next, choices or machines. only, fixed: names
-        of `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". workers: candidates
-        built at a time. The fastest take turns in the end. tree: what depends on what: names or sections in braces,
-        such as "{{threads, tile}, {storage}}", or "derived" from the plan. bound: types vary too ("precision"); who
-        differs after `steps` steps from results in dd by more, relative to their largest magnitude, is "correctness",
-        and choices="best" takes no other types; without it no result changes. Raises TuningError, errors of `simulate`.
+        timed; a crash, a hang or a wrong result does not end the study. shape and values: as in `simulate`. budget: a
+        number of evaluations, or a text such as "90 s" for the whole study. strategy: "portfolio" (all in turn),
+        "sweep", "independence", "paraiso", "surrogate", "random" or "exhaustive". path: the study's file, which a later
+        call continues; by default in the user's data folder. start: choices or machines to try first. only, fixed:
+        names of `tunables()`, or "cpu", "device", "storage", "barriers", "loops", "tiling", "build". workers:
+        candidates built at a time. tree: which choices depend on each other, names or sections in braces such as
+        "{{threads, tile}, {storage}}", or "derived" from the plan. bound: also tune float types ("precision"); a
+        candidate whose results after `steps` steps differ from those in dd by more than this, relative to their largest
+        magnitude, fails, and choices="best" never uses such types. Raises TuningError, and errors of `simulate`.
         """
         from workbench.tuning.tune import Wish, tune
 
@@ -294,11 +292,11 @@ class Machine:
         return tune(self.graph, self.choices, values, shape, wish)
 
     def verify(self, *, shape: int | tuple[int, ...] | None = None, steps: int = 10, **values: object) -> Verification:
-        """Run the same start on every available backend and compare with the reference after one and `steps` steps.
+        """Run the same initial state on every available backend; compare with the reference after 1 and `steps` steps.
 
-        `passed` of the result: equal bits wherever exact operators alone made a value, deviations within the bound
-        where a function such as sin made it; what is computed from the results of such functions is not judged.
-        Fields that are not given get random values of fixed seed on a small odd-sized domain.
+        The result has `passed`: values of exact operators have equal bits, and direct results of functions such as sin
+        lie within their bound. Values computed from such results are not judged. Fields that are not given get random
+        values with a fixed seed on a small domain of odd size.
         """
         check_steps(self.graph)
         return verify_graph(self.graph, self.choices, values, shape, steps)
@@ -306,11 +304,11 @@ class Machine:
     def precision_report(
         self, *, shape: int | tuple[int, ...] | None = None, steps: int = 1, bound: float = 1e-12, **values: object
     ) -> PrecisionReport:
-        """The error of every named value, where precision is lost first, and which types would hold a bound.
+        """The rounding error of every named value, where precision is lost first, and which types would meet a bound.
 
-        Runs the start that the arguments give (as for `simulate`, or for a call) in the machine's types, in dd and in
-        265 bits, on the reference. Errors are relative to a value's largest exact magnitude over all cells. bound: for
-        the errors of all results. Raises FieldError, ShapeError, and RunError for a shape that takes too long.
+        Runs the given arguments (as for `simulate`, or for a call) in the machine's types, in dd and in 265 bits, on
+        the reference. Errors are relative to a value's largest exact magnitude over all cells. bound: the largest error
+        allowed for any result. Raises FieldError, ShapeError, and RunError for a shape that takes too long.
         """
         return measure_precision(self.graph, self.choices, values, shape, steps, bound)
 
@@ -330,11 +328,11 @@ class Machine:
         """Measure the order of accuracy: errors against an exact solution on growing grids, and the order between them.
 
         exact(extents, time) returns a dict of fields (vectors: components first), or the array of the only field, at
-        `time` after the start; it gives the start too, as exact(extents, 0). time is the scalar "t" or "time", or,
-        where there is none, the number of steps. Each run goes until a time, or steps (a number, or a function of the
-        size); default as many steps as the size, which is the same time if dt grows with dx. shape(size): the extents;
-        default the size along each axis. norm: "l1" and "l2" are means over cells, or "max". declared: the order that
-        is expected. Further keywords are params and fields. Raises RunError, FieldError, ShapeError.
+        `time` after the start; exact(extents, 0) is the initial state. time is the scalar "t" or "time", or, without
+        such a scalar, the number of steps. Each run ends at a time, or after steps (a number, or a function of the
+        size); by default after as many steps as the size, which is the same time if dt grows with dx. shape(size): the
+        extents; by default the size along each axis. norm: "l1" and "l2" (means over cells) or "max". declared: the
+        expected order. Further keywords are params and fields. Raises RunError, FieldError, ShapeError.
         """
         check_steps(self.graph)
         procedure = Procedure(until, steps, shape, norm, declared, backend or self.backend)
@@ -362,10 +360,11 @@ def trace(
     first_line: int = 1,
     namespace: Mapping[str, object] | None = None,
 ) -> Machine:
-    """A machine from the text of a cell.
+    """A machine from the text of a cell, without its line %%stencil.
 
-    dim: number of axes; None takes it from the relative reads, else 1. dtype: the machine's float type. boundary: the
-    rule of fields that have none. namespace: names the cell may take. Raises TraceError naming the line.
+    dim: number of axes; None: as many as the offsets in the text have, else 1. dtype: the machine's float type.
+    boundary: the rule of fields without one of their own. namespace: values that the cell may use by name. Raises
+    TraceError naming the line.
     """
     traced = pipeline.trace(
         text, name=name, dim=dim, first_line=first_line, namespace=namespace, dtype=dtype, boundary=boundary
@@ -376,7 +375,7 @@ def trace(
 def stencil(
     dim: int | None = None, *, name: str | None = None, dtype: object = "f64", boundary: object = None
 ) -> Callable[[Callable[[], object]], Machine]:
-    """A decorator that turns a function with a cell's body into a machine."""
+    """A decorator that makes a machine of a function whose body is a cell: `@wb.stencil(dim=2)`."""
 
     def decorate(function: Callable[[], object]) -> Machine:
         traced = trace_function(function, dim, name=name, dtype=dtype, boundary=boundary)

@@ -113,7 +113,7 @@ _counters_lock = forkable_lock()
 
 
 def counters() -> Counters:
-    """Builds and cache hits of this process; two equal `compiled` prove that nothing was compiled in between."""
+    """Compilations and cache hits of this process; if `compiled` is unchanged, nothing was compiled in between."""
     return _counters
 
 

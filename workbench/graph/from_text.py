@@ -9,10 +9,10 @@ from workbench.graph.verify import verify
 
 
 def graph_from_text(text: str) -> Graph:
-    """Return the graph of a text in the form that `str(machine.graph)` has; `Machine(graph)` runs it.
+    """Return the graph of a text in the form of `str(machine.graph)`; `Machine(graph)` makes it a machine.
 
-    The form is in `workbench/FORMATS.md`. Raises GraphError with the line for what is no graph text, and GraphError
-    naming the value for a graph that breaks a rule.
+    `workbench/FORMATS.md` has the grammar. Raises GraphError with the line that is no graph text, or with the value
+    that breaks a rule of graphs.
     """
     graph = parse(text)
     verify(graph)

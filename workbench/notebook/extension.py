@@ -35,7 +35,7 @@ _loaded: WeakKeyDictionary[Any, Loaded] = WeakKeyDictionary()
 
 
 def load_ipython_extension(shell: InteractiveShell) -> None:
-    """Add `%%stencil` and `%%tune` with their completion, and progress; called by `%load_ext workbench`."""
+    """Add `%%stencil` and `%%tune`, with completion and progress; called by `%load_ext workbench`."""
     unload_ipython_extension(shell)  # a second load without an unload must not leave two matchers
     foreign = foreign_text()
     if foreign:
@@ -55,7 +55,7 @@ def load_ipython_extension(shell: InteractiveShell) -> None:
 
 
 def unload_ipython_extension(shell: InteractiveShell) -> None:
-    """Take away what `load_ipython_extension` added; machines and simulations stay as they are."""
+    """Remove what `load_ipython_extension` added; machines and simulations stay as they are."""
     loaded = _loaded.pop(shell, None)
     if loaded is None:
         return

@@ -64,30 +64,30 @@ class Simulation:
 
     @property
     def machine(self) -> Any:  # noqa: ANN401  # a Machine, which the room above defines
-        """The machine that made it, with the choices and on the backend that it runs now."""
+        """The machine of this simulation, with the choices and the backend in use."""
         if self._made_by is None:
             raise RunError("no machine made this simulation", advice="Make one by machine.simulate(...).")
         return self._made_by(self.compiled.plan.choices, self.backend)
 
     @property
     def choices(self) -> Choices:
-        """The choices that it runs by now, with the schedule that "auto" is for its size."""
+        """The choices in use, with the schedule that "auto" stands for at this size."""
         plan = self.compiled.plan
         return replace(plan.choices, plan=plan.choices.plan.changed(schedule=plan.schedule))
 
     @property
     def genome(self) -> str:
-        """What the plan that it runs now decided, as letters."""
+        """The decisions of the plan in use, as letters."""
         return genome_of(replace(self.compiled.plan, choices=self.choices))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Cells along each axis; of particles their number."""
+        """Number of cells along each axis; for particles, their number."""
         return self.graph.space.shape_of(self.extents)
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """Cells along each axis of the program; particles have a second one, along which they are seen as sources."""
+        """Length of each axis of the program; particles have a second axis, along which they are sources."""
         return self._state.extents
 
     @property
@@ -102,7 +102,7 @@ class Simulation:
 
     @property
     def compiled(self) -> Compiled:
-        """Graph, plan and program, and why this backend was taken."""
+        """Graph, plan and program, and why this backend was chosen."""
         return self._state.compiled
 
     @property
@@ -112,12 +112,12 @@ class Simulation:
 
     @property
     def running(self) -> bool:
-        """Whether a run goes on, here or in the background; a paused run counts."""
+        """Whether a run is in progress, in any thread; a paused run counts."""
         return self._owner.owned
 
     @property
     def paused(self) -> bool:
-        """Whether a run is held at a whole step."""
+        """Whether a run is paused."""
         return self.running and self._march is not None and self._march.paused
 
     # --- run --------------------------------------------------------------------------------------------------------
@@ -134,13 +134,13 @@ class Simulation:
     ) -> Self:
         """Advance by `steps` steps, or until a time or condition; returns the simulation.
 
-        until=1.0: the first whole step at which the scalar `time` is at least 1.0 (none if it is already); a param
-        named "until" has this value meanwhile. A time that ceases to grow ends the run with RunError.
-        until=lambda s: s.residual < 1e-6: the first step after which this holds; at_most limits the steps. progress
-        receives the events of workbench.events; by default a line on stderr appears after a second. Ctrl-C ends the run
-        at a whole step and raises KeyboardInterrupt. finite=True: where a field becomes infinite or not a number, stop
-        before that step and raise NonFiniteError with field, cell, step and what made it; looks, and copies the state,
-        about every 50 ms.
+        until=1.0: run to the first step at which the scalar `time` is at least 1.0 (no step if it is already); a param
+        named "until" has this value during the run. If the time stops growing, the run ends with RunError. until=lambda
+        s: s.residual < 1e-6: run to the first step after which this holds; at_most limits the steps. progress receives
+        the events of workbench.events; by default a line on stderr appears after a second. Ctrl-C ends the run after a
+        whole step and raises KeyboardInterrupt. finite=True: if a field becomes infinite or NaN, stop before that step
+        and raise NonFiniteError with field, cell, step and operation; the state is checked and copied about every 50
+        ms.
         """
         goal = self._goal(steps, until, time, at_most)
         self._refuse_paused()
@@ -166,7 +166,7 @@ class Simulation:
         progress: Listener | None = None,
         finite: bool = False,
     ) -> Self:
-        """The same as `run` in a thread of its own; without arguments until `stop`. Resumes a paused run."""
+        """Run in the background; arguments as in `run`, without any until `stop`. Resumes a paused run."""
         if steps is None and until is None and self.paused:
             return self._resume(None)
         goal = Goal(at_most) if steps is None and until is None else self._goal(steps, until, time, at_most)
@@ -175,23 +175,23 @@ class Simulation:
         return self._start(march, end_time(until))
 
     def pause(self) -> Self:
-        """Hold a run at the next slice border; `start()` goes on. Returns when it is held."""
+        """Pause a run after a whole step; returns when it is paused. `start()` resumes it."""
         march = self._march
         if march is not None and self.running:
             self._owner.do(lambda: _hold(march))
         return self
 
     def stop(self, timeout: float | None = None) -> Self:
-        """End a run at the next whole step and wait for that, at most `timeout` seconds. Idle: does nothing."""
+        """End a run after a whole step, and wait for the end at most `timeout` seconds; without a run, do nothing."""
         if self._march is not None and self.running:
             self._march.stop.set()
             self._owner.wait_released(timeout)
         return self.wait(timeout)
 
     def wait(self, timeout: float | None = None) -> Self:
-        """Wait for a background run, at most `timeout` seconds; raises what it failed with. Ctrl-C ends the waiting.
+        """Wait for a background run, at most `timeout` seconds; raises the run's error. Ctrl-C ends the waiting.
 
-        A run that is paused ends never: without a timeout RunError says so, also where it is paused meanwhile.
+        A paused run never ends: without a timeout, waiting for it is a RunError, also if it is paused during the wait.
         """
         background = self._background
         if background is None or background.owned_here:
@@ -204,7 +204,7 @@ class Simulation:
         return self
 
     def step(self) -> Self:
-        """Advance by one step; a paused run does it and stays paused."""
+        """Advance by one step; a paused run makes that step and stays paused."""
         march = self._march
         if march is None or not self.paused:
             return self.run(1, progress=silent)
@@ -256,15 +256,15 @@ class Simulation:
         return sorted({*object.__dir__(self), *(s.name for s in self.graph.declared), *groups(self.graph)})
 
     def set(self, **values: object) -> Self:
-        """Set fields, scalars and params, all or (if one does not fit) none; during a run between two steps."""
+        """Set fields, scalars and params: all of them, or none if one does not fit. During a run, between two steps."""
         self._owner.do(lambda: self._state.write(values))
         return self
 
     def device(self, name: str) -> Any:  # noqa: ANN401  # numpy or cupy array
-        """The live array of a field, writable, not copied (DLPack, __cuda_array_interface__); valid until the next run.
+        """The array of a field itself, writable, no copy (DLPack, __cuda_array_interface__); valid until the next run.
 
-        On a GPU all work on it has ended. A run waits for the default stream only: synchronise your own streams first.
-        Raises RunError during a run.
+        On a GPU, all kernels that write it have finished. A run waits for the default stream only: synchronise your own
+        streams first. Raises RunError during a run.
         """
         static = self._state.static(name)
         if static.role != "field":
@@ -274,10 +274,10 @@ class Simulation:
         return self._owner.do(lambda: self._state.instance.device_view(name))
 
     def evaluate(self, name: str) -> Any:  # noqa: ANN401  # as __getitem__
-        """Any named value of the cell at the current state: what the next step would compute for it.
+        """Any named value of the cell, computed from the present state as the next step would compute it.
 
-        The first call for a name compiles a small program on the same backend. Fields, scalars and params are read. A
-        vector or tensor has shape (dim, ..., cells ...).
+        The first call for a name compiles a small program on the same backend. Fields, scalars and params are read
+        directly. A vector or tensor has the shape (dim, ..., cells ...).
         """
         if name in {static.name for static in self.graph.declared} | set(groups(self.graph)):
             return self[name]
@@ -296,7 +296,7 @@ class Simulation:
         return self._probes.setdefault(name, self._probes.get(name) or probe_name(self.graph, name, self.backend))
 
     def record(self, name: str, every: int = 1) -> Record:
-        """Record a scalar or field from now on at every step that is a multiple of `every`."""
+        """Record a scalar or field from now on, at every step that is a multiple of `every`."""
         static, interval = self._state.static(name), whole_number("every", every)
         if static.role == "param":
             raise FieldError(f"{name} is a param: no step changes it", advice="Record a scalar or a field.")
@@ -307,7 +307,7 @@ class Simulation:
         return record
 
     def view(self, name: str, *, palette: str = "viridis", limits: tuple[float, float] | None = None) -> Any:  # noqa: ANN401
-        """A live picture of a field or named intermediate: play, step, sliders; a PNG where no page can draw it."""
+        """A live picture of a field or named value, with play, step and sliders; a PNG where no page can draw it."""
         return open_view(self, name, palette, limits)
 
     def inspect(self, *, field: str = "") -> Any:  # noqa: ANN401  # an Inspector
@@ -315,11 +315,11 @@ class Simulation:
         return self.machine.inspect(self, field=field)
 
     def replan(self, choices: Choices, *, threads: int | None = None, progress: ReplanListener | None = None) -> Replan:
-        """Go on with the same program planned by other choices: `sim.replan(wave.annotate("u1", "manifest").choices)`.
+        """Go on with the same program and other choices: `sim.replan(wave.annotate("u1", "manifest").choices)`.
 
         Returns at once. The new code is compiled in the background and takes over between two steps, with the same
-        state to the bit; until then, and if it fails, the old code goes on. A newer wish drops an older one. threads:
-        as in simulate(), default as before. The result tells what is expected and measured, and may be waited for.
+        state to the bit; until then, and if it fails, the old code runs on. A newer request replaces an older one.
+        threads: as in simulate(), by default unchanged. The result has the expected and the measured times, and wait().
         """
         return self._replanner.wish(choices, self._state.threads if threads is None else threads, progress)
 
@@ -331,7 +331,7 @@ class Simulation:
         return np.asarray(value)
 
     def to_dict(self) -> dict[str, Array | Number]:
-        """All fields (fresh arrays), scalars and params of one whole step."""
+        """All fields (new arrays), scalars and params after one and the same step."""
         return self._owner.do(lambda: {s.name: self._state.read(s.name) for s in self.graph.declared})
 
     def to_xarray(self) -> Any:  # noqa: ANN401  # an xarray.Dataset

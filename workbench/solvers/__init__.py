@@ -1,10 +1,10 @@
 """Solvers: programs in the language of a cell that are ready to run, each a module with `machine(...)`.
 
 `hydro` (ideal gas), `advection`, `burgers`, `gray_scott`, `heat`, `wave` in any dimension; `maxwell` in up to three;
-`shallow_water` in one or two; `life` in two. `gas_states` and `exact_riemann` give exact solutions of the gas,
-`exact_dam_break` of shallow water; `gas_flows` are initial states worth a picture. Each is imported on first
-use: `workbench.solvers.heat.machine(dim=3)`. A boundary is a word or a rule of `workbench.language`, one for all sides
-or a dict: heat.machine(1, boundary={"x-": fixed(1.0), "x+": "outflow"}).
+`shallow_water` in one or two; `life` in two. `gas_states` and `exact_riemann` have exact solutions for the ideal gas,
+`exact_dam_break` for shallow water; `gas_flows` has initial states of well-known flows. Each is imported on first use:
+`workbench.solvers.heat.machine(dim=3)`. A boundary is a rule as in a cell, one for all sides or a dict: heat.machine(1,
+boundary={"x-": fixed(1.0), "x+": "outflow"}).
 """
 
 from importlib import import_module

@@ -70,9 +70,9 @@ class Best:
 
 
 class Study(BackgroundRun):
-    """A running or finished tuning. Any thread may use it.
+    """A tuning, in progress or finished. Any thread may use it.
 
-    `individuals` are all candidates that were tried, in order; `best` is the fastest that passed, None until one has.
+    `individuals` are all candidates that were tried, in order; `best` is the fastest that passed all checks, or None.
     """
 
     def __init__(self, path: Path, about: Mapping[str, Any]) -> None:
@@ -90,9 +90,9 @@ class Study(BackgroundRun):
 
     @classmethod
     def attach(cls, path: str | Path) -> Study:
-        """Look at the study in a file, also while another process runs it.
+        """Watch the study in a file, also while another process runs it.
 
-        `refresh` reads what is new; with a listener, such as a live view, it is read as it comes. `state` is
+        `refresh` reads new results; with a listener, such as a live view, they are read as they come. `state` is
         "watching" while a process writes to the file.
         """
         from workbench.tuning.ledger import read_ledger  # loads sqlite3, which a view of a study does not need
@@ -104,9 +104,9 @@ class Study(BackgroundRun):
 
     @classmethod
     def from_file(cls, source: str | Path, path: str | Path, form: str = "t4") -> Study:
-        """What another tuner measured, as a study to look at, kept at `path`.
+        """The results of another tuner as a study, kept at `path`.
 
-        form: "kernel-tuner" (its cache), "t4" or "csv". TuningError says what is wrong with the file.
+        form: "kernel-tuner" (its cache), "t4" or "csv". Raises TuningError with the fault of the file.
         """
         from workbench.tuning.tables import keep_table
 
@@ -114,7 +114,7 @@ class Study(BackgroundRun):
         return cls.attach(path)
 
     def export(self, path: str | Path, form: str = "t4") -> Path:
-        """Write all that was tried for other programs, as far as their format has it; returns the path.
+        """Write all results for other programs, as far as their format can hold them; returns the path.
 
         form: "t4" (results), "t1" (the parameters and their values), "kernel-tuner" (its cache) or "csv".
         """
@@ -126,7 +126,7 @@ class Study(BackgroundRun):
         return Path(path)
 
     def refresh(self) -> Self:
-        """Read what another process has added."""
+        """Read the results that another process has added."""
         if self._thread is None:
             from workbench.tuning.ledger import read_ledger
 
@@ -136,7 +136,7 @@ class Study(BackgroundRun):
 
     @property
     def individuals(self) -> tuple[Individual, ...]:
-        """All that were tried, in order."""
+        """All candidates that were tried, in order."""
         with self._changed:
             return tuple(self._individuals)
 
@@ -152,7 +152,7 @@ class Study(BackgroundRun):
         return self.best_of(lambda one: True)
 
     def best_of(self, wanted: Callable[[Individual], bool]) -> Best | None:
-        """The best of those that are wanted, as `best` is of all; None if none of them has passed."""
+        """The best among the wanted individuals, as `best` is among all; None if none of them has passed."""
         with self._changed:
             individuals, race = tuple(self._individuals), next((r for r in reversed(self._races) if r.samples), None)
         passed = [one for one in individuals if one.score is not None]
@@ -176,21 +176,21 @@ class Study(BackgroundRun):
 
     @property
     def workers(self) -> int:
-        """How many candidates this process builds and measures at once at most; 0 where it only looks on."""
+        """The largest number of candidates that this process builds at a time; 0 if it only watches."""
         return self._plan.workers if self._plan is not None and self.running else 0
 
     @property
     def waits_for(self) -> int | None:
-        """The process of another study that measures now, for which this study waits; None if there is none."""
+        """The process number of another study that is measuring, for which this study waits; else None."""
         from workbench.tuning.slot import measured_by_others  # loads fcntl, which a view of a study does not need
 
         return measured_by_others() if self.running and self.state == "running" else None
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the budget ends, race and all; from the mean time of an evaluation where it is a number of them.
+        """Seconds until the budget ends, with the final race; estimated if the budget is a number of evaluations.
 
-        None where another process measures, nothing does, or none of a number of evaluations has ended yet.
+        None if another process measures, if nothing is measured, or if the first evaluation has not ended yet.
         """
         if self._plan is None or not self.running:
             return None
@@ -202,17 +202,17 @@ class Study(BackgroundRun):
         return max(0.0, found) if isfinite(found) else None
 
     def use(self, simulation: Simulation) -> Replan:
-        """Let a simulation of this program go on with the best choices so far, at once and with its state to the bit.
+        """Switch a simulation of this program to the best choices so far, with its state to the bit.
 
-        Returns what `simulation.replan` does. TuningError if nothing has passed, or the simulation is of another
-        program or runs on another backend.
+        Returns what `simulation.replan` returns. TuningError if no candidate has passed, or if the simulation has
+        another program or backend.
         """
         from workbench.tuning.afterwards import use
 
         return use(self, simulation)
 
     def history(self) -> History:
-        """Which individuals led to the best ones, and how. TuningError while there is none."""
+        """The ancestors of the best individuals, and how each was made. TuningError while no individual has passed."""
         return read_history(self.individuals, str(self.about.get("program", "")))
 
     def listen(self, listener: Callable[[Self], None]) -> None:
@@ -229,9 +229,9 @@ class Study(BackgroundRun):
         threads: int | None = None,
         **values: object,
     ) -> Validation:
-        """Measure start and best in turn at another shape, or over so many steps: what part of the gain is kept.
+        """Measure start and best in turn at another shape, or over `steps` steps: how much of the gain remains.
 
-        Values as in `simulate`; those of the study are taken where they fit. Both must compute the same.
+        Values as in `simulate`; those of the study are used where they fit. Both must compute the same results.
         """
         from workbench.tuning.afterwards import validate
 
@@ -251,9 +251,9 @@ class Study(BackgroundRun):
         threads: int | None = None,
         **values: object,
     ) -> Study:
-        """Tune on from the `top` fastest, at another shape or in a part of the space; keywords as in `machine.tune`.
+        """Continue from the `top` fastest, at another shape or in part of the space; keywords as in `machine.tune`.
 
-        Without any change the study's own file goes on, and nothing of it is measured again.
+        Without any change, the study's own file is continued, and none of its candidates is measured again.
         """
         from workbench.tuning.afterwards import Further, refine
 

@@ -124,9 +124,9 @@ class Living:
 
 
 def registry() -> Living:
-    """Snapshot of this process: machines, simulations, their sub-kernels, memory and caches.
+    """A snapshot of this process: machines, simulations, their sub-kernels, memory and caches.
 
-    Reads each simulation between two steps; compiles nothing and keeps no object alive.
+    Each simulation is read between two steps. Nothing is compiled, and no object is kept alive.
     """
     return Living(living_machines(), living_simulations(), counters(), default_cache().info())
 

@@ -25,14 +25,7 @@ from workbench.frontend.particles import particles
 from workbench.frontend.precision import compute_in
 from workbench.frontend.random_numbers import random
 from workbench.frontend.ranks import ranks
-from workbench.frontend.reductions import (
-    reduce_all,
-    reduce_any,
-    reduce_max,
-    reduce_min,
-    reduce_product,
-    reduce_sum,
-)
+from workbench.frontend.reductions import reduce_all, reduce_any, reduce_max, reduce_min, reduce_product, reduce_sum
 from workbench.frontend.scatters import scatter
 from workbench.frontend.segments import fold_segments, scan_segments
 from workbench.frontend.shapes import replicate, zip_with

@@ -31,6 +31,11 @@ pre { padding: 0.8em 1em; overflow-x: auto; border: 1px solid var(--line); borde
 figure { margin: 1em 0; }
 figcaption { color: var(--soft); font-size: 0.9em; }
 svg { width: 100%; min-width: 32rem; height: auto; }
+@media (max-width: 36rem) {
+  body { padding: 0 0.7rem; font-size: 14px; }
+  th, td { padding-right: 0.5em; font-size: 0.88em; line-height: 1.4; }
+  svg { min-width: 28rem; }
+}
 """
 
 

@@ -79,7 +79,7 @@ def test_what_a_condition_selects_has_its_own_length():
         (lambda x: np.sum(x[x > 0]), "cannot be computed with"),
         (lambda x: x[x > 0].max(), "cannot be computed with"),
         (lambda x: x[x > 0][0], "cannot be computed with"),
-        (lambda x: x[:, None][x > 0], "a value of 1 axis meets one of 2"),
+        (lambda x: x[:, None][x > 0], "a value of 1 axis cannot be combined with one of 2"),
         (lambda x: (x[:, None] + x[None, :])[x[:, None] > x[None, :]], "a condition of 2 axes"),
     ],
 )

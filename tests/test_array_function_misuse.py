@@ -28,7 +28,12 @@ ERRORS = [
         ShapeError,
         "y along axis 0 has 3 elements, x along axis 1 has 2",
     ),
-    (lambda x, y: x * y, (np.ones(3), np.ones((3, 3))), TraceError, r"1 axis meets one of 2(.*\n)*.*x\[None, :\]"),
+    (
+        lambda x, y: x * y,
+        (np.ones(3), np.ones((3, 3))),
+        TraceError,
+        r"1 axis cannot be combined with one of 2(.*\n)*.*x\[None, :\]",
+    ),
     (lambda x: x.sum(axis=1), (np.ones(3),), TraceError, "sum over axis 1 of a value with 1 axis"),
     (lambda x: np.max(x, axis=(0, 0)), (np.ones((3, 2)),), TraceError, "max over the axes"),
     (lambda x: fold(lambda a, b: a, x), (np.ones(3),), TraceError, "no identity is given for <lambda>"),

@@ -279,7 +279,12 @@ ERRORS = [
     (lambda x: windows(maximum, 3.0) + x, (np.ones(3),), TraceError, "no array is given"),
     (lambda x: replicate(x, 2, axis=3), (np.ones(3),), TraceError, "axis 3 of 2 axes"),
     (lambda x: replicate(2.0, 3) * x, (np.ones(3),), TraceError, "2.0 is one number"),
-    (lambda x, A: zip_with(add, x, A), (np.ones(3), np.ones((3, 3))), TraceError, "1 axis meets one of 2"),
+    (
+        lambda x, A: zip_with(add, x, A),
+        (np.ones(3), np.ones((3, 3))),
+        TraceError,
+        "1 axis cannot be combined with one of 2",
+    ),
 ]
 
 

@@ -14,17 +14,22 @@ T = 'A, v = tensor("A"), vector("v")\n'
 BAD = [
     # components and offsets
     (V + "v.next = v[+1, 0]", 2, "v[+1, 0] has 2 indices, but the vector v has 1", "T.at(+1, axis) for the whole"),
-    (V + "v.next = v[+1]", 2, "v[+1]: the vector v takes numbers of components", "Write v.at(+1, axis) for the neigh"),
+    (
+        V + "v.next = v[+1]",
+        2,
+        "v[+1]: brackets select a component of the vector v",
+        "Write v.at(+1, axis) for the neigh",
+    ),
     (
         V + "u.next = v[+0]",
         2,
-        "and this reads like a distance",
+        "and this number looks like an offset",
         "v[0] for a component, v[0][+1, ...] for its neighbour.",
     ),
     (
         T + "u = A[0, +1]",
         2,
-        "A[0, +1]: the tensor of rank 2 A takes numbers of components",
+        "A[0, +1]: brackets select a component of the tensor of rank 2 A",
         "A.at(+1, axis) for the nei",
     ),
     (T + "u = A[0]", 2, "A[0] has 1 index, but the tensor of rank 2 A has 2", "Write T[a, b] for a component"),
@@ -42,15 +47,30 @@ BAD = [
     (V + "u.next = v.norm", 2, "a tensor has no .norm", "Use T[a, b], .next"),
     (V + "v.next = v * cells", 2, "cells is an array of the notebook (shape (2, 3))", 'cells = field("cells")'),
     # ranks and dimensions
-    (T + "v.next = v + A", 2, "v + A: the vector v meets the tensor of rank 2 A", "Use dot, outer or einsum"),
+    (
+        T + "v.next = v + A",
+        2,
+        "v + A: the vector v cannot be combined with the tensor of rank 2 A",
+        "Use dot, outer or einsum",
+    ),
     (V + "v.next = v + (1, 2, 3)", 2, "has 3 components for an index, but the machine has 2", "Give 2"),
-    (V + "v.next = dot(three, v)", 2, "dot: tensors in 2 and 3 dimensions meet", "Use tensors of one dimension."),
-    (V + "v.next = three + v", 2, "three + v: a vector in 3 dimensions meets the vector v in 2", "one dimension"),
+    (
+        V + "v.next = dot(three, v)",
+        2,
+        "dot: tensors in 2 and 3 dimensions cannot be combined",
+        "Use tensors of one dimension.",
+    ),
+    (
+        V + "v.next = three + v",
+        2,
+        "three + v: a vector in 3 dimensions cannot be combined with the vector v in 2",
+        "one dimension",
+    ),
     (V + "u.next = v", 2, "the vector v stands where one value is needed", "Pick a component."),
     (V + "u.next = u + sin(u, v)", 2, "sin", "Correct this line"),
     (V + "u.next = where(v > 0, u, 0)", 2, "a vector stands where one value is needed", "Pick a component."),
     (V + "v.next = u", 2, "the vector v is given one value for all 2 components", "v.next = compose(lambda a: ...)"),
-    (T + "v.next = A", 2, "the vector v meets the tensor of rank 2 A", "compose(lambda a, b: ...)"),
+    (T + "v.next = A", 2, "the vector v cannot be combined with the tensor of rank 2 A", "compose(lambda a, b: ...)"),
     (V + "w = 2 * v\nw.next = v", 3, "w.next: only a declared tensor has .next", 'v = vector("v")'),
     (
         V + "v.next = v\nv.next = v",

@@ -362,11 +362,11 @@ def test_cell_of_the_readme_keeps_the_mass(dim):
 
 
 def test_plain_tensors_of_different_kind_do_not_meet():
-    with pytest.raises(TraceError, match=r"a vector in 2 dimensions meets a vector in 3 dimensions"):
+    with pytest.raises(TraceError, match=r"a vector in 2 dimensions cannot be combined with a vector in 3 dimensions"):
         components((1, 2)) + components((1, 2, 3))
-    with pytest.raises(TraceError, match=r"a vector meets a tensor of rank 2"):
+    with pytest.raises(TraceError, match=r"a vector cannot be combined with a tensor of rank 2"):
         components((1, 2)) + components(((1, 2), (3, 4)))
-    with pytest.raises(TraceError, match=r"dot: tensors in 2 and 3 dimensions meet"):
+    with pytest.raises(TraceError, match=r"dot: tensors in 2 and 3 dimensions cannot be combined"):
         dot((1, 2), (1, 2, 3))
     with pytest.raises(TraceError, match=r"compose cannot see the dimension"):
         compose(lambda a: a)

@@ -60,7 +60,7 @@ def test_errors_go_with_the_square_of_the_width():
 def test_too_few_turns_are_an_error_and_p_stays():
     f = np.random.default_rng(9).standard_normal((8, 8))
     sim = poisson.machine(at_most=5).simulate(f=f, p=0.0, backend="reference")
-    with pytest.raises(RunError, match="the while_loop of poisson still goes on after 5 turns") as caught:
+    with pytest.raises(RunError, match="the while_loop of poisson did not end within 5 iterations") as caught:
         sim.run(1)
     assert caught.value.origin == "workbench/programs/poisson.py"
     assert not np.any(sim.p)

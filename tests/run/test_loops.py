@@ -189,7 +189,7 @@ def test_a_body_may_have_functions_of_their_own_header():
 
 
 WRONG = [
-    (lambda x: iterate(lambda a: a, start=x, at_most=2.5), "iterate makes 2.5 turns"),
+    (lambda x: iterate(lambda a: a, start=x, at_most=2.5), "iterate is given 2.5 as its number of iterations"),
     (lambda x: iterate(lambda a: (a, a), start=x, at_most=2), "the body of iterate gives 2 values of 1"),
     (lambda x: repeat(2, lambda a: a > 1, x), "a is f64, but the body of repeat is given bool"),
     (lambda x: repeat(2, lambda a: 0.5, 1), "a is i64, but the body of repeat gives 0.5"),

@@ -242,7 +242,7 @@ def test_what_cannot_be_is_named(every, types, says):
         ('compute_in(2 * u, "f32")', "line 10: the value that compute_in is asked for has no name"),
         ('compute_in(slope, "i32")', "line 10: compute_in: i32 is no float type"),
         ('compute_in(index(0), "f32")', r"line 10: .* is i64, which is no float"),
-        ('compute_in(2.0, "f32")', "line 10: the Python number 2.0 takes the type of what it meets"),
+        ('compute_in(2.0, "f32")', "line 10: the Python number 2.0 takes the type of the other operand"),
     ],
 )
 def test_what_a_cell_cannot_ask_for_is_named(text, says):

@@ -149,8 +149,8 @@ def test_a_loop_that_goes_on_too_long_is_an_error_and_its_step_is_not_done(backe
     sim.set(go=9)
     with pytest.raises(RunError) as caught:
         sim.run(1)
-    assert (caught.value.line, caught.value.what.split(" still")[0]) == (4, "the while_loop of endless")
-    assert "after 8 turns" in caught.value.what
+    assert (caught.value.line, caught.value.what.split(" did not")[0]) == (4, "the while_loop of endless")
+    assert "within 8 iterations" in caught.value.what
     assert "at_most_ok=True" in caught.value.advice
     assert (sim.steps, sim.n, sim.u.tolist()) == (2, 10, [11.0, 12.0])
     assert sim.set(go=8).run(1).n == 18
@@ -161,7 +161,7 @@ def test_a_loop_that_goes_on_too_long_is_an_error_and_its_step_is_not_done(backe
 def test_steps_before_the_one_that_fails_are_counted():
     cell = ENDLESS.format(most="8").replace("m < go", "m < go + n")
     sim = wb.trace(cell).simulate(u=[0.0], go=1)
-    with pytest.raises(RunError, match="after 8 turns"):
+    with pytest.raises(RunError, match="within 8 iterations"):
         sim.run(10)
     assert (sim.steps, sim.n) == (4, 15)  # 1, 2, 4, 8 and then 16 turns
 
@@ -281,7 +281,7 @@ def test_a_cell_of_arrays_loops_at_each_call(backend):
         found = machine(xs=np.array(xs), backend=backend)
         assert (found["ys"] * 2**turns).tolist() == xs
         assert found["n"] == turns
-    with pytest.raises(RunError, match="after 9 turns"):
+    with pytest.raises(RunError, match="within 9 iterations"):
         machine(xs=np.array([1e9]), backend=backend)
 
 
@@ -291,8 +291,14 @@ MISTAKES = [
     ("while_loop(lambda u: True, lambda u: u, u, at_most=3)", "the condition of while_loop gives True"),
     ("while_loop(lambda u: reduce_any(u > 1), lambda u: (u, u), u, at_most=3)", "gives 2 values of 1"),
     ("while_loop(lambda u: reduce_any(u > 1), lambda u: u > 1, u, at_most=3)", "u is f64, but the body of while_loop"),
-    ("while_loop(lambda u: reduce_any(u > 1), lambda u: u, u, at_most=0)", "while_loop makes at most 0 turns"),
-    ("while_loop(lambda u: reduce_any(u > 1), lambda u: u, u, at_most=2.0)", "while_loop makes at most 2.0 turns"),
+    (
+        "while_loop(lambda u: reduce_any(u > 1), lambda u: u, u, at_most=0)",
+        "at_most=0 of while_loop is no number of iterations",
+    ),
+    (
+        "while_loop(lambda u: reduce_any(u > 1), lambda u: u, u, at_most=2.0)",
+        "at_most=2.0 of while_loop is no number of iterations",
+    ),
     ("while_loop(lambda u: reduce_any(u > 1), lambda u: u, (), at_most=2)", "while_loop carries no value"),
     ("while_loop(3, lambda u: u, u, at_most=2)", "while_loop is given 3 as its condition"),
     ("while_loop(lambda u: reduce_any(u > 1), lambda u: u, u, at_most=3, at_most_ok=1)", "at_most_ok is 1"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from workbench.amounts import counted
 from workbench.backends.base import Array
 from workbench.errors import FieldError, ShapeError, TurnsError
 from workbench.graph import Static, While
@@ -50,10 +51,10 @@ def _named(graph: Graph, name: str, roles: tuple[str, ...], what: str) -> Static
 
 
 def too_long(graph: Graph, loop: While) -> TurnsError:
-    """The error of a loop over whole arrays that goes on after the most turns that it may make."""
+    """The error of a loop over whole arrays that goes on after its last iteration."""
     error = TurnsError(
-        f"the while_loop of {graph.name} still goes on after {loop.at_most} turns, which are the most it may make",
-        advice="Loosen its condition, raise at_most, or pass at_most_ok=True to take what the last turn made.",
+        f"the while_loop of {graph.name} did not end within {counted(loop.at_most, 'iteration')}",
+        advice="Loosen its condition, raise at_most, or pass at_most_ok=True to go on with the last values.",
         line=loop.span.line or None,
     )
     return error.belonging(graph.origin)

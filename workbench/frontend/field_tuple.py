@@ -43,7 +43,9 @@ class FieldTuple(tuple[_T, ...]):
         advice = f'Write {", ".join(names)} = fields("{" ".join(names)}", ...).'
         if len(names) == 1:
             advice = f'Write {names[0]} = field("{names[0]}", ...): fields always gives a tuple.'
-        return TraceError(f"{text_here('this name')} takes fields(...), a tuple of {some}, for a field", advice=advice)
+        return TraceError(
+            f"{text_here('this name')} uses a tuple of {some}, which fields(...) returns, as a field", advice=advice
+        )
 
     def _refuse(self, *arguments: object, **options: object) -> NoReturn:
         raise self.explained()

@@ -102,10 +102,14 @@ def _turns(what: str, most: Operand) -> Operand:
     """The most turns. Raises TraceError for what is no whole number."""
     if isinstance(most, Term):
         if not most.type.is_integer or most.type == BOOL:
-            raise TraceError(f"{what} makes {most.type} turns", advice='Give whole numbers: astype(n, "i64").')
+            raise TraceError(
+                f"the number of iterations of {what} is {most.type}", advice='Give whole numbers: astype(n, "i64").'
+            )
         return cast_term(most, I64)
     if isinstance(most, bool) or not isinstance(most, int):
-        raise TraceError(f"{what} makes {most!r} turns", advice="Give a whole number, such as 100.")
+        raise TraceError(
+            f"{what} is given {most!r} as its number of iterations", advice="Give a whole number, such as 100."
+        )
     return most
 
 

@@ -246,7 +246,7 @@ def refuse_distance(text: str, kind: str, rank: int) -> None:
     if found is not None:
         name, index = ast.unparse(found.value), ", ".join("0" * rank)
         raise TraceError(
-            f"{text}: {kind} takes numbers of components in brackets, and this reads like a distance",
+            f"{text}: brackets select a component of {kind}, and this number looks like an offset",
             advice=f"Write {name}.at(+1, axis) for the neighbour of the whole, {name}[{index}] for a component, "
             f"{name}[{index}][+1, ...] for its neighbour.",
         )

@@ -33,7 +33,9 @@ def trace_of(operands: Sequence[Operand]) -> Trace | None:
     """The one trace to which the terms belong; None if all are Python numbers."""
     traces = [o.trace for o in operands if isinstance(o, Term)]
     if any(t is not traces[0] for t in traces):
-        raise TraceError("values of two different cells meet", advice="Declare in this cell every field that it uses.")
+        raise TraceError(
+            "values of two different cells are combined", advice="Declare in this cell every field that it uses."
+        )
     return traces[0] if traces else None
 
 
@@ -310,7 +312,7 @@ def astype(operand: Operand, type_: StorageType) -> Term:
     if not isinstance(operand, Term):
         raise TraceError(
             f"astype casts traced values, not the Python number {operand!r}",
-            advice="Leave the cast out: a Python number takes the type of what it meets.",
+            advice="Leave the cast out: a Python number takes the type of the other operand.",
         )
     return cast_term(operand, type_)
 

@@ -68,7 +68,8 @@ class FunctionPositions:
             low, high = min(ranks), max(ranks)
             example = ", ".join(["None"] * (high - low) + [":"] * low)
             raise TraceError(
-                f"{self.trace.text_here()}: a value of {low} ax{'i' if low == 1 else 'e'}s meets one of {high}",
+                f"{self.trace.text_here()}: a value of {low} ax{'i' if low == 1 else 'e'}s "
+                f"cannot be combined with one of {high}",
                 advice=f"Say which axes it has: x[{example}] is the same along the others.",
             )
         order: list[Axis | None] = []

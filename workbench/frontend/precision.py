@@ -39,7 +39,7 @@ def compute_in(value: object, dtype: object) -> Value:
     given = operand(value)
     if not isinstance(given, Term):
         raise TraceError(
-            f"the Python number {given!r} takes the type of what it meets", advice="Name a traced value instead."
+            f"the Python number {given!r} takes the type of the other operand", advice="Name a traced value instead."
         )
     if not given.type.is_float:
         raise TraceError(f"{trace.text_here()} is {given.type}, which is no float", advice="Name a float.")

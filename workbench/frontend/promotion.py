@@ -150,7 +150,7 @@ def join(a: StorageType, b: StorageType) -> StorageType:
         return a
     if BOOL in (a, b):
         raise TraceError(
-            f"a condition (bool) meets a number ({b if a == BOOL else a})",
+            f"a condition (bool) cannot be combined with a number ({b if a == BOOL else a})",
             advice='Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.',
         )
     if a.is_float and b.is_float:

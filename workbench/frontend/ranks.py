@@ -33,7 +33,8 @@ def ranks(keys: object, bits: object = 8) -> Any:  # noqa: ANN401  # an array wh
         )
     if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MOST_BITS:
         raise TraceError(
-            f"{text}: by {bits!r} bits", advice=f"Give a number from 1 to {MOST_BITS}, and sort by the next bits after."
+            f"{text}: bits={bits!r} is no number of bits to sort by",
+            advice=f"Give a number from 1 to {MOST_BITS}, and sort by the next bits after.",
         )
     inner, number = given, bits
     return wrap(trace.emit(lambda pool: pool.rank(inner.index, number)).in_order(inner.order))

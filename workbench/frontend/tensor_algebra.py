@@ -273,7 +273,8 @@ def _check_dims(tensors: Iterable[Tensor], what: str) -> None:
     dims = sorted({t.dim for t in tensors})
     if len(dims) > 1:
         raise TraceError(
-            f"{what}: tensors in {' and '.join(map(str, dims))} dimensions meet", advice="Use tensors of one dimension."
+            f"{what}: tensors in {' and '.join(map(str, dims))} dimensions cannot be combined",
+            advice="Use tensors of one dimension.",
         )
 
 

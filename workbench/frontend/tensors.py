@@ -325,12 +325,12 @@ def check_alike(a: Tensor, b: Tensor) -> None:
     text = text_here("this operation")
     if a.dim != b.dim:
         raise TraceError(
-            f"{text}: {a.kind} in {show_dim(a.dim)} meets {b.kind} in {show_dim(b.dim)}",
+            f"{text}: {a.kind} in {show_dim(a.dim)} cannot be combined with {b.kind} in {show_dim(b.dim)}",
             advice="Use tensors of one dimension.",
         )
     if a.rank != b.rank:
         raise TraceError(
-            f"{text}: {a.kind} meets {b.kind}",
+            f"{text}: {a.kind} cannot be combined with {b.kind}",
             advice="Use dot, outer or einsum to join ranks, or compose(lambda a, b: ...) for the components.",
         )
 

@@ -11,6 +11,7 @@ from functools import reduce
 from operator import add
 from typing import Any
 
+from workbench.amounts import counted
 from workbench.errors import TraceError
 from workbench.frontend.declarations import extend
 from workbench.frontend.operations import apply, need_distance, reduce_value
@@ -102,7 +103,7 @@ def courant_step(speed: object, dx: object, cfl: Quantity) -> Quantity:
     speeds = tuple(speed) if isinstance(speed, tuple | list | Tensor) else (speed,) * len(widths)
     if len(speeds) != len(widths):
         raise TraceError(
-            f"courant_step has {len(speeds)} speeds for {len(widths)} distances",
+            f"courant_step has {counted(len(speeds), 'speed')} for {counted(len(widths), 'distance')}",
             advice="Give one speed, or one for each axis.",
         )
     for width in widths:

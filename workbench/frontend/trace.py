@@ -333,7 +333,7 @@ class Trace:
         self._turns += 1
         if self._turns > MOST_TURNS:
             raise TraceError(
-                f"a loop made more than {MOST_TURNS:,} turns while the cell was traced",
+                f"a loop made more than {MOST_TURNS:,} iterations while the cell was traced",
                 advice="End the loop; time steps are made by sim.run(n), loops over cells are implied.",
             )
 

@@ -367,14 +367,16 @@ def operand(value: object) -> Operand:
         advice = 'Declare a field, name = field("name"), and give the array to simulate(name=array).'
         if current_trace("an array").positions is not None:
             advice = "Give it to the function as an argument, or write generate(n, f) where f is of an element's index."
-        raise TraceError(f"{type(value).__name__}{shape} meets a traced value", advice=advice)
+        raise TraceError(f"{type(value).__name__}{shape} cannot be combined with a traced value", advice=advice)
     if isinstance(value, complex):
         raise TraceError(f"complex numbers such as {value!r} have no storage type", advice="Use two fields.")
     if value is None:
-        raise TraceError("None meets a traced value", advice="Let the function return its result.")
+        raise TraceError("None cannot be combined with a traced value", advice="Let the function return its result.")
     kind = "a function" if callable(value) else type(value).__name__
     shown = getattr(value, "__name__", repr(value))
-    raise TraceError(f"{kind} ({shown}) meets a traced value", advice="Write a number or a traced value there.")
+    raise TraceError(
+        f"{kind} ({shown}) cannot be combined with a traced value", advice="Write a number or a traced value there."
+    )
 
 
 def answers(value: object, operator: str) -> bool:

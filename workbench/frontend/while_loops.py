@@ -83,7 +83,10 @@ def once_if(
 
 def _most_turns(most: object) -> int:
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise TraceError(f"while_loop makes at most {most!r} turns", advice="Give a whole number, such as at_most=500.")
+        raise TraceError(
+            f"at_most={most!r} of while_loop is no number of iterations",
+            advice="Give a whole number, such as at_most=500.",
+        )
     return most
 
 
@@ -159,7 +162,7 @@ class _Draft:
                 break
             along = wider
         else:
-            raise TraceError("the body of while_loop gives values of other axes in each turn", advice="Give the same.")
+            raise TraceError("the body of while_loop changes the axes of its values", advice="Keep them.")
         going = self._static("while", BOOL, GLOBAL, 0)
         nexts = [
             _converted(trace, each, one.static.type, one.static.space, one.first.order)
@@ -241,9 +244,9 @@ class _Draft:
             )
         if goes.is_local:
             raise TraceError(
-                "the condition of while_loop has a value in each cell, but all cells turn together",
+                "the condition of while_loop has a value in each cell, but one condition ends the loop for all cells",
                 advice=f"Reduce it: {'reduce_any' if self.trace.positions is None else 'np.any'}(condition), or use "
-                "iterate, where each cell turns for itself.",
+                "iterate, where each cell has a loop of its own.",
             )
         return goes
 

@@ -208,7 +208,7 @@ courant_step
     gives u = [1, 1.5, 1.25], t = 0.125
     wrong u = field("u")
     wrong dt = courant_step((u, u), 0.1, 0.5)
-    error line 2: courant_step has 2 speeds for 1 distances
+    error line 2: courant_step has 2 speeds for 1 distance
     advice Give one speed, or one for each axis.
 """
 

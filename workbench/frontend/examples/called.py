@@ -228,7 +228,7 @@ repeat
     gives y = [0.00390625, 1, 256]
     wrong xs = array("xs", "n")
     wrong output("y", repeat(xs, lambda x: x * x, xs))
-    error line 2: repeat makes f64 turns
+    error line 2: the number of iterations of repeat is f64
     advice Give whole numbers: astype(n, "i64").
 
 add
@@ -238,7 +238,7 @@ add
     gives total = 7
     wrong u = field("u")
     wrong u.next = add(u > 0, 1)
-    error line 2: a condition (bool) meets a number (f64)
+    error line 2: a condition (bool) cannot be combined with a number (f64)
     advice Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.
 
 multiply
@@ -248,6 +248,6 @@ multiply
     gives product = 8
     wrong u = field("u")
     wrong u.next = multiply(u > 0, 1)
-    error line 2: a condition (bool) meets a number (f64)
+    error line 2: a condition (bool) cannot be combined with a number (f64)
     advice Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.
 """

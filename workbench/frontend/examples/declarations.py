@@ -19,7 +19,7 @@ fields
     gives u = [4, 5, 6], v = [2, 3, 3]
     wrong u = fields("u")
     wrong u.next = 2 * u
-    error line 2: 2 * u takes fields(...), a tuple of one field, for a field
+    error line 2: 2 * u uses a tuple of one field, which fields(...) returns, as a field
     advice Write u = field("u", ...): fields always gives a tuple.
 
 vector
@@ -30,7 +30,7 @@ vector
     gives m = [[[3, 4], [1, 2]], [[1, 1], [0, 0]]]
     wrong m = vector("m", boundary="periodic")
     wrong m.next = m[+1]
-    error line 2: m[+1]: the vector m takes numbers of components in brackets, and this reads like a distance
+    error line 2: m[+1]: brackets select a component of the vector m, and this number looks like an offset
     advice Write m.at(+1, axis) for the neighbour of the whole, m[0] for a component, m[0][+1, ...] for its neighbour.
 
 tensor

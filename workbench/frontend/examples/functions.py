@@ -90,7 +90,7 @@ arctan2
     gives u = [0, 0.785398, -0.785398]
     wrong u = field("u")
     wrong u.next = arctan2(u > 0, 1.0)
-    error line 2: a condition (bool) meets a number (f64)
+    error line 2: a condition (bool) cannot be combined with a number (f64)
     advice Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.
 
 hypot
@@ -110,7 +110,7 @@ copysign
     gives u = [-2, 2]
     wrong u = field("u")
     wrong u.next = copysign(u, u > 0)
-    error line 2: a condition (bool) meets a number (f64)
+    error line 2: a condition (bool) cannot be combined with a number (f64)
     advice Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.
 
 rotate_left
@@ -236,8 +236,8 @@ while_loop
     gives u = [2, 2.5, 2, 1.5], turns = 3
     wrong u = field("u", boundary="periodic")
     wrong u.next = while_loop(lambda u: u > 1, lambda u: u[+1] / 2, u, at_most=50)
-    error line 2: the condition of while_loop has a value in each cell, but all cells turn together
-    advice Reduce it: reduce_any(condition), or use iterate, where each cell turns for itself.
+    error line 2: the condition of while_loop has a value in each cell, but one condition ends the loop for all cells
+    advice Reduce it: reduce_any(condition), or use iterate, where each cell has a loop of its own.
 
 branch
     u = field("u", boundary="periodic")

@@ -158,7 +158,7 @@ class RunError(StencilError):
 
 
 class TurnsError(RunError):
-    """A loop over whole arrays still goes on after the most turns that it may make."""
+    """A loop over whole arrays did not end within the iterations that it may make."""
 
 
 class NonFiniteError(RunError):

@@ -22,7 +22,7 @@ def export(graph: Graph, choices: Choices, folder: str | os.PathLike[str]) -> tu
     if graph.loops:
         raise RunError(
             f"{graph.name} has a while_loop, which the workbench drives, and only programs without one are exported",
-            advice="Export what one turn computes, and write the loop in C.",
+            advice="Export what one iteration computes, and write the loop in C.",
             line=graph.loops[0].span.line or None,
         )
     texts, place = export_texts(graph, choices), Path(folder)

@@ -212,7 +212,7 @@ def _unequal(
             )
     return ShapeError(
         f"{second[0]} has {second[1]} elements, {first[0]} has {first[1]}",
-        advice=f"They meet in {place}: give arrays of one length.",
+        advice=f"They are combined in {place}: give arrays of one length.",
     )
 
 

@@ -127,8 +127,8 @@ def _check(graph: Graph, steps: int, bound: float) -> None:
         raise RunError(f"steps={steps!r} is no number of steps", advice="Pass a whole number from 1.")
     if graph.loops:
         raise RunError(
-            f"{graph.name} has a while_loop, whose errors are not measured: its turns depend on them",
-            advice="Measure a cell that makes one turn a step.",
+            f"{graph.name} has a while_loop, whose errors are not measured: its iterations depend on them",
+            advice="Measure a cell that makes one iteration a step.",
             line=graph.loops[0].span.line or None,
         )
     if is_called(graph) and steps != 1:

@@ -7,7 +7,7 @@ import pytest
 
 from workbench.events import Progress, RunEnded
 from workbench.notebook import run_progress
-from workbench.notebook.run_progress import STOP_HINT, Place, ProgressDisplay, ProgressDisplays, ended_text
+from workbench.notebook.run_progress import STOP_HINT, CellOutput, ProgressDisplay, ProgressDisplays, ended_text
 from workbench.run.progress import ProgressLine, new_listener
 
 
@@ -58,7 +58,7 @@ def tell(listener, clock, seconds, steps=30, of=100):
 
 
 def test_a_short_run_shows_nothing(clock, shown):
-    listener = ProgressDisplay(Place(1))
+    listener = ProgressDisplay(CellOutput(1))
     tell(listener, clock, 0.2)
     tell(listener, clock, 0.99)
     listener(RunEnded("wave", 100, 0.99, "done"))
@@ -66,7 +66,7 @@ def test_a_short_run_shows_nothing(clock, shown):
 
 
 def test_a_long_run_shows_how_far_it_is_and_how_to_stop(clock, shown):
-    listener = ProgressDisplay(Place(1))
+    listener = ProgressDisplay(CellOutput(1))
     tell(listener, clock, 1.01)
     assert [number for number, _ in shown] == [0]
     data = shown[0][1]
@@ -77,7 +77,7 @@ def test_a_long_run_shows_how_far_it_is_and_how_to_stop(clock, shown):
 
 
 def test_updates_are_few_and_in_one_place(clock, shown):
-    listener = ProgressDisplay(Place(1))
+    listener = ProgressDisplay(CellOutput(1))
     for tick in range(200):  # ten seconds of slices
         tell(listener, clock, 0.05 * tick, steps=tick)
     assert {number for number, _ in shown} == {0}
@@ -85,14 +85,14 @@ def test_updates_are_few_and_in_one_place(clock, shown):
 
 
 def test_a_run_without_an_end_has_a_bar_without_one(clock, shown):
-    listener = ProgressDisplay(Place(1))
+    listener = ProgressDisplay(CellOutput(1))
     tell(listener, clock, 2.0, of=None)
     assert "<progress aria-label" in shown[0][1]["text/html"]
     assert "left" not in shown[0][1]["text/plain"]
 
 
 def test_at_the_end_one_line_takes_the_place(clock, shown):
-    listener = ProgressDisplay(Place(1))
+    listener = ProgressDisplay(CellOutput(1))
     tell(listener, clock, 1.5)
     listener(RunEnded("wave", 100, 12.0, "done"))
     number, data = shown[-1]
@@ -103,7 +103,7 @@ def test_at_the_end_one_line_takes_the_place(clock, shown):
 
 
 def test_a_name_is_no_markup(clock, shown):
-    listener = ProgressDisplay(Place(1))
+    listener = ProgressDisplay(CellOutput(1))
     clock.now = 2.0
     listener(Progress('<b>"x', 1, 2, 2.0, 1.0))
     listener(RunEnded("<b>", 2, 2.0, "done"))

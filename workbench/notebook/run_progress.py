@@ -28,18 +28,18 @@ class ProgressDisplays:
 
     def __init__(self, shell: InteractiveShell) -> None:
         self._shell = shell
-        self._place = Place(-1)
+        self._place = CellOutput(-1)
 
     def new_listener(self) -> Listener:
         """A listener for one run. The runs of one cell take turns in one place, so that a loop leaves one line."""
         if getattr(self._shell, "kernel", None) is None or threading.current_thread() is not threading.main_thread():
             return ProgressLine()
         if self._place.cell != self._shell.execution_count:
-            self._place = Place(self._shell.execution_count)
+            self._place = CellOutput(self._shell.execution_count)
         return ProgressDisplay(self._place)
 
 
-class Place:
+class CellOutput:
     """Where a cell shows progress: nothing until something is put there, afterwards always the same output."""
 
     def __init__(self, cell: int) -> None:
@@ -62,7 +62,7 @@ class ProgressDisplay:
     says how many steps were done, and why no more.
     """
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: CellOutput) -> None:
         self._place = place
         self._next = time.perf_counter() + PATIENCE_SECONDS
         self._shown = False

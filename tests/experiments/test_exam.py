@@ -25,7 +25,7 @@ from workbench.experiments.exam import (
 )
 from workbench.experiments.exam.accuracy import Setting
 from workbench.experiments.exam.ending import Pace, duration_text, interrupted_after
-from workbench.experiments.exam.invariance import Place
+from workbench.experiments.exam.invariance import Runner
 from workbench.planning.genome import choices_of
 from workbench.planning.tunables import tunable
 from workbench.solvers import hydro
@@ -60,8 +60,8 @@ def test_the_exam_is_passed_on_every_backend(backend, problems):
 
 @pytest.mark.parametrize("dim", [2, 3])
 def test_more_dimensions_hold_what_one_does(dim):
-    place = Place("openmp", "f64")
-    for function, *arguments in invariance.checks_of(place, (dim,), 0):
+    runner = Runner("openmp", "f64")
+    for function, *arguments in invariance.checks_of(runner, (dim,), 0):
         check = function(*arguments)
         print(check)
         assert check.passed
@@ -71,7 +71,7 @@ def test_more_dimensions_hold_what_one_does(dim):
 def test_the_simulated_device_gives_the_reference_in_more_dimensions(dim, monkeypatch):
     monkeypatch.setitem(invariance._CELLS, dim, {2: 7, 3: 4}[dim])
     monkeypatch.setattr(invariance, "_STEPS", 1)
-    check = invariance.check_reference(Place("cuda-sim", "f64"), dim)
+    check = invariance.check_reference(Runner("cuda-sim", "f64"), dim)
     assert check.passed, check
 
 
@@ -97,7 +97,7 @@ def test_oblique_errors_shrink():
 @pytest.mark.proof(seeds=range(10), batch=1, sample=1)
 def test_ten_random_genomes_pass(proof_seeds):
     (seed,) = proof_seeds
-    check = invariance.check_genome(Place("openmp", "f64"), 1 + seed % 3, seed)
+    check = invariance.check_genome(Runner("openmp", "f64"), 1 + seed % 3, seed)
     print(check)
     assert check.passed
 
@@ -122,7 +122,7 @@ def test_a_scheme_of_first_order_fails(monkeypatch):
 
 def test_a_genome_that_changes_nothing_is_no_check(monkeypatch):
     monkeypatch.setattr(invariance, "random_genome", lambda machine, seed: machine.genome)
-    assert not invariance.check_genome(Place("reference", "f64"), 1, 0).passed
+    assert not invariance.check_genome(Runner("reference", "f64"), 1, 0).passed
 
 
 def test_different_bits_are_seen():

@@ -13,7 +13,7 @@ from workbench.backends.registry import select_backend
 from workbench.errors import StencilError
 from workbench.experiments.exam.accuracy import PROBLEMS, SCHEMES, Series, Setting, measure_error, measure_series
 from workbench.experiments.exam.ending import Pace, Say, duration_text, interrupted_after
-from workbench.experiments.exam.invariance import Check, Place, check_genome, checks_of
+from workbench.experiments.exam.invariance import Check, Runner, check_genome, checks_of
 from workbench.experiments.exam.results import Results
 from workbench.machine import Machine
 
@@ -151,7 +151,7 @@ def run_exam(
     """
     course = course or Course(**options)
     backend = select_backend(course.backend).name
-    jobs = checks_of(Place(backend, course.dtype), course.dims, course.genomes) if course.checks else []
+    jobs = checks_of(Runner(backend, course.dtype), course.dims, course.genomes) if course.checks else []
     settings = course.settings(backend)
 
     def measure(setting: Setting, machine: Machine, cells: int) -> float:
@@ -191,10 +191,10 @@ def run_exam(
 _Part = tuple[str, Callable[[], Check | Series]]
 
 
-def _of_check(function: Callable[..., Check], place: Place, dim: int, *seed: int) -> _Part:
+def _of_check(function: Callable[..., Check], runner: Runner, dim: int, *seed: int) -> _Part:
     """A check with a name that it has before it is done."""
     words = " ".join([function.__name__.removeprefix("check_"), *map(str, seed)])
-    return f"{dim}-D {words}", partial(function, place, dim, *seed)
+    return f"{dim}-D {words}", partial(function, runner, dim, *seed)
 
 
 def _measure_once(setting: Setting, machine: Machine, cells: int, threads: int, results: Results, say: Say) -> float:

@@ -34,8 +34,8 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where the checks run."""
+class Runner:
+    """Runs the simulations of the checks: on one backend, in one float type."""
 
     backend: str
     dtype: str
@@ -64,12 +64,12 @@ def tube(dim: int, axis: int, cells: int, across: float = 0.0) -> dict[str, Any]
     return hydro.conserved(np.where(middle, 1.0, 0.125), velocity, np.where(middle, 1.0, 0.1))
 
 
-def check_conservation(place: Place, dim: int) -> Check:
+def check_conservation(runner: Runner, dim: int) -> Check:
     """Mass, momentum and energy between periodic sides, after 20 steps, relative to the total mass or energy."""
     start = smooth_flow(dim)
-    simulation = place.run(hydro.machine(dim, dtype=place.dtype), start, dim, 20)
+    simulation = runner.run(hydro.machine(dim, dtype=runner.dtype), start, dim, 20)
     names = ("density", *(f"momentum{a}" for a in range(dim)), "energy")
-    before = {name: np.sum(_stored(start[name], place)) for name in names}
+    before = {name: np.sum(_stored(start[name], runner)) for name in names}
     changes = [
         abs(float(np.sum(simulation[name], dtype=np.float64)) - before[name])
         / before["energy" if name == "energy" else "density"]
@@ -77,86 +77,86 @@ def check_conservation(place: Place, dim: int) -> Check:
     ]
     worst = max(changes)
     moved = float(np.abs(simulation.density - start["density"]).max())
-    passed = worst <= _ROUND_OFF[place.dtype] and moved > 1e-3
+    passed = worst <= _ROUND_OFF[runner.dtype] and moved > 1e-3
     return Check(f"{dim}-D: mass, momentum, energy are conserved", passed, f"largest change {worst:.1e}")
 
 
-def check_symmetry(place: Place, dim: int) -> Check:
+def check_symmetry(runner: Runner, dim: int) -> Check:
     """A flow along the last axis is the transpose of the same flow along the first one, to the bit."""
     cells, last = 10, dim - 1
-    machine = hydro.machine(dim, dtype=place.dtype)
-    one, other = (place.run(machine, tube(dim, axis, cells, 0.3), dim, _STEPS) for axis in (0, last))
+    machine = hydro.machine(dim, dtype=runner.dtype)
+    one, other = (runner.run(machine, tube(dim, axis, cells, 0.3), dim, _STEPS) for axis in (0, last))
     names = [("density", "density"), ("energy", "energy"), ("momentum0", f"momentum{last}")]
     different = sum(_different(one[a], np.swapaxes(other[b], 0, last)) for a, b in names)
     return Check(f"{dim}-D: coaxial flow is its own transpose", different == 0, f"{different} different values")
 
 
-def check_dimensions(place: Place, dim: int) -> Check:
+def check_dimensions(runner: Runner, dim: int) -> Check:
     """One-dimensional data give the bits of the one-dimensional solver along every axis."""
     cells = 10
-    line = place.run(hydro.machine(1, dtype=place.dtype), tube(1, 0, cells), 1, _STEPS, cfl=0.3, dx0=0.1)
+    line = runner.run(hydro.machine(1, dtype=runner.dtype), tube(1, 0, cells), 1, _STEPS, cfl=0.3, dx0=0.1)
     different = 0
     for axis in range(dim):
         widths = {f"dx{a}": 0.1 for a in range(dim)}
-        machine = hydro.machine(dim, dtype=place.dtype)
-        box = place.run(machine, tube(dim, axis, cells), dim, _STEPS, cfl=0.3, **widths)
+        machine = hydro.machine(dim, dtype=runner.dtype)
+        box = runner.run(machine, tube(dim, axis, cells), dim, _STEPS, cfl=0.3, **widths)
         for name, twin in (("density", "density"), ("energy", "energy"), (f"momentum{axis}", "momentum0")):
             wanted = np.moveaxis(np.broadcast_to(line[twin], box.shape), -1, axis)
             different += _different(box[name], wanted)
     return Check(f"{dim}-D = 1-D on one-dimensional data", different == 0, f"{different} different values")
 
 
-def check_reference(place: Place, dim: int) -> Check:
+def check_reference(runner: Runner, dim: int) -> Check:
     """The backend gives the reference's bits for a smooth flow and for shocks."""
-    machine, different = hydro.machine(dim, dtype=place.dtype), 0
+    machine, different = hydro.machine(dim, dtype=runner.dtype), 0
     for start in (smooth_flow(dim), tube(dim, dim - 1, _CELLS[dim], 0.2)):
-        runs = (p.run(machine, start, dim, _STEPS) for p in (place, Place("reference", place.dtype)))
+        runs = (p.run(machine, start, dim, _STEPS) for p in (runner, Runner("reference", runner.dtype)))
         different += _different_states(*runs)
-    return Check(f"{dim}-D: {place.backend} = reference", different == 0, f"{different} different values")
+    return Check(f"{dim}-D: {runner.backend} = reference", different == 0, f"{different} different values")
 
 
-def check_genome(place: Place, dim: int, seed: int) -> Check:
+def check_genome(runner: Runner, dim: int, seed: int) -> Check:
     """A random genome gives the reference's bits, and Sod's tube the errors of the default plan, to the last digit."""
-    machine = hydro.machine(dim, dtype=place.dtype)
+    machine = hydro.machine(dim, dtype=runner.dtype)
     genome = random_genome(machine, seed)
     planned = machine.with_genome(genome)
     start = smooth_flow(dim)
     different = _different_states(
-        place.run(planned, start, dim, _STEPS), Place("reference", place.dtype).run(machine, start, dim, _STEPS)
+        runner.run(planned, start, dim, _STEPS), Runner("reference", runner.dtype).run(machine, start, dim, _STEPS)
     )
-    setting = Setting("sod", "coaxial", dim, "minmod", place.backend, place.dtype)
-    default, other = (measure_series(setting, _grids(place), change) for change in (None, _by_genome(seed)))
+    setting = Setting("sod", "coaxial", dim, "minmod", runner.backend, runner.dtype)
+    default, other = (measure_series(setting, _grids(runner), change) for change in (None, _by_genome(seed)))
     same = default.errors == other.errors
     loops = len(planned.plan().subkernels)
     detail = f"{loops} sub-kernels, {different} different values, errors {'equal' if same else 'differ'}"
     return Check(f"{dim}-D: random genome {seed}", different == 0 and same and genome != machine.genome, detail)
 
 
-def checks_of(place: Place, dims: Sequence[int], genomes: int) -> list[tuple[Any, ...]]:
+def checks_of(runner: Runner, dims: Sequence[int], genomes: int) -> list[tuple[Any, ...]]:
     """All checks as (function, arguments ...), cheap ones first; genomes take turns through the dimensions.
 
     On the reference there are no genomes to check: it follows no plan.
     """
-    jobs: list[tuple[Any, ...]] = [(check_conservation, place, dim) for dim in dims]
-    jobs += [(check_symmetry, place, dim) for dim in dims if dim > 1]
-    jobs += [(check_dimensions, place, dim) for dim in dims if dim > 1]
-    if place.backend == "reference":
+    jobs: list[tuple[Any, ...]] = [(check_conservation, runner, dim) for dim in dims]
+    jobs += [(check_symmetry, runner, dim) for dim in dims if dim > 1]
+    jobs += [(check_dimensions, runner, dim) for dim in dims if dim > 1]
+    if runner.backend == "reference":
         return jobs
-    jobs += [(check_reference, place, dim) for dim in dims]
-    return jobs + [(check_genome, place, dims[seed % len(dims)], seed) for seed in range(genomes)]
+    jobs += [(check_reference, runner, dim) for dim in dims]
+    return jobs + [(check_genome, runner, dims[seed % len(dims)], seed) for seed in range(genomes)]
 
 
 def _by_genome(seed: int) -> Any:  # noqa: ANN401  # a function of machines
     return lambda machine: machine.with_genome(random_genome(machine, seed))
 
 
-def _grids(place: Place) -> tuple[int, ...]:
-    return (8, 16) if place.backend == "cuda-sim" else (16, 32)
+def _grids(runner: Runner) -> tuple[int, ...]:
+    return (8, 16) if runner.backend == "cuda-sim" else (16, 32)
 
 
-def _stored(values: Array, place: Place) -> Array:
+def _stored(values: Array, runner: Runner) -> Array:
     """The values as the machine stores them, in double precision."""
-    return values.astype({"f64": np.float64, "f32": np.float32}[place.dtype]).astype(np.float64)
+    return values.astype({"f64": np.float64, "f32": np.float32}[runner.dtype]).astype(np.float64)
 
 
 def _different_states(one: Simulation, other: Simulation) -> int:

@@ -20,7 +20,7 @@ NAME_HOOK, TICK_HOOK, ITERATION_HOOK = "__stencil_name__", "__stencil_tick__", "
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceRange:
     """A stretch of source as an instruction or a syntax node knows it: lines from 1, columns in UTF-8 bytes."""
 
     line: int
@@ -79,17 +79,17 @@ class Source:
             inner.append(code)
         return self
 
-    def place(self, code: CodeType, instruction: int, line: int) -> Place:
+    def place(self, code: CodeType, instruction: int, line: int) -> SourceRange:
         """Where the instruction at byte `instruction` of `code` was written; `line` if the code does not say more."""
         if code not in self._positions:
             self._positions[code] = list(code.co_positions())
         table = self._positions[code]
         start, end, column, end_column = table[instruction // 2] if 0 <= instruction // 2 < len(table) else (None,) * 4
         if start is None:
-            return Place(line, line, 0, 0)
-        return Place(start, end or start, column or 0, end_column or 0)
+            return SourceRange(line, line, 0, 0)
+        return SourceRange(start, end or start, column or 0, end_column or 0)
 
-    def here(self) -> Place | None:
+    def here(self) -> SourceRange | None:
         """The place that is being executed, or None outside the cell."""
         frame = self.frame()
         return None if frame is None else self.place(frame.f_code, frame.f_lasti, frame.f_lineno)
@@ -101,7 +101,7 @@ class Source:
             return False
         return "CALL" in dis.opname[frame.f_code.co_code[frame.f_lasti]]
 
-    def span(self, place: Place) -> Span:
+    def span(self, place: SourceRange) -> Span:
         """The place with columns in characters; what spans several lines ends with its first."""
         text = self.line(place.line)
         if not text:
@@ -109,7 +109,7 @@ class Source:
         end = len(text) if place.end_line > place.line else _characters(text, place.end_column)
         return Span(place.line, _characters(text, place.column), end)
 
-    def segment(self, place: Place | None) -> str:
+    def segment(self, place: SourceRange | None) -> str:
         """The source text at a place in one line, shortened to what a message can bear; empty if unknown."""
         if place is None or not self.line(place.line):
             return ""
@@ -135,7 +135,7 @@ class Source:
         inside = trace is not None and trace.tb_frame.f_code.co_filename == guest.filename
         return guest.segment(place) if inside else ""
 
-    def _failing(self, trace: TracebackType | None) -> tuple[Source, Place | None]:
+    def _failing(self, trace: TracebackType | None) -> tuple[Source, SourceRange | None]:
         """The innermost place of the cell, or of a user's function, that a traceback passes."""
         passed: list[TracebackType] = []
         while trace is not None:
@@ -304,7 +304,7 @@ def _located(call: ast.Call, at: ast.expr | ast.stmt) -> ast.Call:
     return call
 
 
-def find_construct(tree: ast.Module, place: Place) -> tuple[ast.expr | None, ast.AST | None]:
+def find_construct(tree: ast.Module, place: SourceRange) -> tuple[ast.expr | None, ast.AST | None]:
     """The expression written exactly at `place`, and the node around it; the innermost such pair.
 
     Where Python marks a jump with a whole statement or conditional expression, its test is meant.

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from workbench.errors import TraceError
 from workbench.frontend.attempts import DimensionFoundError
-from workbench.frontend.source import Place, Source
+from workbench.frontend.source import Source, SourceRange
 from workbench.graph import (
     GLOBAL,
     Axis,
@@ -221,7 +221,7 @@ class Trace:
         place = self.place()
         return Span(0) if place is None else self.source.span(place)
 
-    def place(self) -> Place | None:
+    def place(self) -> SourceRange | None:
         """The place in the cell being executed."""
         return self.source.here()
 

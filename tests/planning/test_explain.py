@@ -10,7 +10,7 @@ from workbench.errors import PlanError
 from workbench.graph import Graph, KernelBuilder, Load, Reduce
 from workbench.planning import Choices, PlanChoices, Storage, grouping, plan_graph
 from workbench.planning import explain as explaining
-from workbench.planning.explain import explain, explain_nodes, place_of
+from workbench.planning.explain import explain, explain_nodes, membership_of
 
 
 def two_products(more=()):
@@ -90,7 +90,7 @@ def check(plan, each, a, b):
         case "together":
             at = found.subkernels[0]
             assert loops[at].name in found.text
-            assert all(at in place_of(each, each.observed, node).subkernels for node in (a, b))
+            assert all(at in membership_of(each, each.observed, node).subkernels for node in (a, b))
         case "needs":
             late, early = found.path[0], found.path[-1]
             assert early in all_needs(each.kernel, late)
@@ -105,7 +105,7 @@ def check(plan, each, a, b):
             makers = [s.index for s in loops if blocker in s.reductions or blocker in {h.node for h in s.outputs}]
             assert makers[0] >= found.subkernels[0]
         case "nowhere":
-            assert not all(place_of(each, each.observed, n).subkernels for n in (a, b))
+            assert not all(membership_of(each, each.observed, n).subkernels for n in (a, b))
         case "length" | "kernels":
             raise AssertionError(str(found))
     return found.reason
@@ -130,10 +130,10 @@ def test_places_agree_with_the_storage():
         graph = random_graph(seed)
         for each in plan_graph(graph, random_choices(graph, seed)).kernels:
             for index, node in enumerate(each.kernel.nodes):
-                place = place_of(each, each.observed, index)
-                if each.storage[index] is Storage.MANIFEST and place.subkernels:
-                    assert place.role == "made"
+                membership = membership_of(each, each.observed, index)
+                if each.storage[index] is Storage.MANIFEST and membership.subkernels:
+                    assert membership.role == "made"
                 if isinstance(node.instruction, Reduce):
-                    assert len(place.subkernels) <= 1
+                    assert len(membership.subkernels) <= 1
                 if isinstance(node.instruction, Load) and each.storage[index] is Storage.EXISTING:
-                    assert place.role in ("read", "made")
+                    assert membership.role in ("read", "made")

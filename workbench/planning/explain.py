@@ -25,7 +25,7 @@ _ROLES: dict[Role, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Membership:
     """In which sub-kernels of a step (indices, ascending) a node takes part, and how."""
 
     node: int
@@ -69,19 +69,19 @@ def explain_nodes(
     if kernel_a != kernel_b:
         text = f"{name_a} belongs to kernel {kernel_a} and {name_b} to {kernel_b}: kernels run one after another."
         return Explanation("kernels", text)
-    places = tuple(place_of(one, one.observed, node) for node in (a, b))
-    return _Pair(one, places[0], places[1], name_a, name_b).explain()
+    memberships = tuple(membership_of(one, one.observed, node) for node in (a, b))
+    return _Pair(one, memberships[0], memberships[1], name_a, name_b).explain()
 
 
-def place_of(kernel: KernelPlan, step: Step, node: int) -> Place:
+def membership_of(kernel: KernelPlan, step: Step, node: int) -> Membership:
     """Return the sub-kernels that store or reduce a node, recompute it, read its array, or compute it ahead."""
     makers = tuple(s.index for s in step.subkernels if node in s.reductions or node in _outputs(s))
     if makers:
-        return Place(node, "made", makers)
+        return Membership(node, "made", makers)
     if kernel.storage[node] in (Storage.EXISTING, Storage.MANIFEST):
-        return Place(node, "read", tuple(s.index for s in step.subkernels if any(h.node == node for h in s.reads)))
+        return Membership(node, "read", tuple(s.index for s in step.subkernels if any(h.node == node for h in s.reads)))
     role: Role = "ahead" if kernel.storage[node] is Storage.GLOBAL else "recomputed"
-    return Place(node, role, tuple(s.index for s in step.subkernels if node in evaluated(kernel, step, s)))
+    return Membership(node, role, tuple(s.index for s in step.subkernels if node in evaluated(kernel, step, s)))
 
 
 def evaluated(kernel: KernelPlan, step: Step, subkernel: Subkernel) -> frozenset[int]:
@@ -119,11 +119,11 @@ def _find(kernel: KernelPlan, name: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two places in one kernel."""
+    """Two nodes of one kernel."""
 
     kernel: KernelPlan
-    a: Place
-    b: Place
+    a: Membership
+    b: Membership
     name_a: str
     name_b: str
 
@@ -133,8 +133,8 @@ class _Pair:
 
     def explain(self) -> Explanation:
         about = self._about()
-        for place, name in ((self.a, self.name_a), (self.b, self.name_b)):
-            if not place.subkernels:
+        for membership, name in ((self.a, self.name_a), (self.b, self.name_b)):
+            if not membership.subkernels:
                 text = f"{name} is in no sub-kernel: only ghost cells, scalars or nothing at all need it."
                 return Explanation("nowhere", text)
         common = tuple(sorted(set(self.a.subkernels) & set(self.b.subkernels)))
@@ -154,13 +154,13 @@ class _Pair:
     def _about(self) -> str:
         """What is to be said of values that are not made by one sub-kernel."""
         said = []
-        for place, name in dict.fromkeys(((self.a, self.name_a), (self.b, self.name_b))):
-            if place.role != "made" and place.subkernels:
-                storage = self.kernel.storage[place.node].value
-                forced = self.kernel.forced[place.node]
+        for membership, name in dict.fromkeys(((self.a, self.name_a), (self.b, self.name_b))):
+            if membership.role != "made" and membership.subkernels:
+                storage = self.kernel.storage[membership.node].value
+                forced = self.kernel.forced[membership.node]
                 reason = f" ({forced})" if forced else ""
-                where = ", ".join(self._name(s) for s in place.subkernels)
-                said.append(f"{name} is {storage}{reason}: {_ROLES[place.role]} {where}.")
+                where = ", ".join(self._name(s) for s in membership.subkernels)
+                said.append(f"{name} is {storage}{reason}: {_ROLES[membership.role]} {where}.")
         return " ".join(said)
 
     def _together(self, common: tuple[int, ...], about: str) -> Explanation:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from workbench.backends.host import host_figures, measure_host
 from workbench.errors import PlanError, RunError
 from workbench.graph import Extend, Reduce, Store, value_name
-from workbench.planning.explain import explain_nodes, place_of
+from workbench.planning.explain import explain_nodes, membership_of
 from workbench.planning.plan import KernelPlan, Step, Storage
 from workbench.run import alive
 from workbench.run.simulation import Simulation
@@ -205,7 +205,7 @@ class PlanView:
         if isinstance(selection, SubkernelRef):
             return (selection.name,)
         values = [v for v in values_of(self.inspection.plan, selection) if v.kernel == kernel.kernel.name]
-        places = {s for value in values for s in place_of(kernel, step, value.node).subkernels}
+        places = {s for value in values for s in membership_of(kernel, step, value.node).subkernels}
         return tuple(step.subkernels[s].name for s in sorted(places))
 
     def _selected(self) -> tuple[Message, ...]:

@@ -15,7 +15,7 @@ from workbench.notebook.card_html import card_html
 from workbench.notebook.card_text import card_text
 from workbench.notebook.defining import summary
 from workbench.tuning import wisdom
-from workbench.tuning.wisdom import Result, WisdomWarning, keep, place_of, read_wisdom, recall
+from workbench.tuning.wisdom import Result, WisdomWarning, environment_of, keep, read_wisdom, recall
 
 pytestmark = pytest.mark.usefixtures("short_races")
 
@@ -37,9 +37,9 @@ def file(tmp_path, monkeypatch):
 
 
 def result(machine, extents=(4096,), score=2e9, backend="openmp", **choices):
-    place = place_of(machine.graph.fingerprint(), backend)
+    environment = environment_of(machine.graph.fingerprint(), backend)
     choices = machine.with_choices(**(choices or {"tile": 64})).choices
-    return Result(machine.name, place, extents, choices, score, 1.5, 40, 1_700_000_000.0)
+    return Result(machine.name, environment, extents, choices, score, 1.5, 40, 1_700_000_000.0)
 
 
 def chosen(machine, **values):
@@ -85,10 +85,10 @@ def test_the_nearest_size_is_taken_and_none_that_is_far(mean):
 )
 def test_elsewhere_it_does_not_hold(mean, other):
     one = result(mean)
-    keep(replace(one, place=replace(one.place, **other)))
-    assert recall(one.place, (4096,)) is None
+    keep(replace(one, environment=replace(one.environment, **other)))
+    assert recall(one.environment, (4096,)) is None
     keep(one)
-    assert recall(one.place, (4096,)) == one
+    assert recall(one.environment, (4096,)) == one
 
 
 def test_of_two_results_of_one_size_the_faster_stays(mean):
@@ -121,7 +121,7 @@ def test_damaged_lines_are_dropped_with_a_word(mean, file, line):
     damaged = line if isinstance(line, str) else json.dumps({**json.loads(good), **line})
     file.write_text(damaged + "\n" + good[:-20] + "\n" + good)
     with pytest.warns(WisdomWarning, match="2 damaged lines, which were left out"):
-        assert recall(result(mean).place, (4096,)) == result(mean)
+        assert recall(result(mean).environment, (4096,)) == result(mean)
     assert "2 damaged lines left out" in str(read_wisdom())
     with pytest.warns(WisdomWarning, match="2 damaged lines, which were dropped"):
         keep(result(mean, (64,)))

@@ -39,7 +39,7 @@ from workbench.tuning.space import Point
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.study import Study, begin_study
 from workbench.tuning.tile_space import STEPWISE, is_tiling
-from workbench.tuning.wisdom import Place, Result, keep_or_warn, place_of
+from workbench.tuning.wisdom import Environment, Result, environment_of, keep_or_warn
 
 _CHECKED = {1: (2051,), 2: (517, 37), 3: (131, 19, 37)}  # no multiples of a vector, more than two of most tiles
 _CHECKED_SIMULATED = {1: (1031,), 2: (37, 41), 3: (11, 13, 37)}  # a simulated thread takes 1000 times longer
@@ -125,8 +125,8 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
             TIMEOUT_FLOOR,
             begun,
         )
-        place = place_of(space.key, backend, wish.threads)
-        keeper = _keeper(graph.name, place, setup.extents, space.base.meaning)
+        environment = environment_of(space.key, backend, wish.threads)
+        keeper = _keeper(graph.name, environment, setup.extents, space.base.meaning)
         study = begin_study(path, plan, _about(space, opening, setup, wish), (keeper,))
     except BaseException:
         rmtree(folder, ignore_errors=True)
@@ -188,14 +188,18 @@ def _check_bound(graph: Graph, bound: object, steps: object) -> float:
     return float(bound)
 
 
-def _keeper(program: str, place: Place, extents: tuple[int, ...], meaning: Meaning) -> Callable[[Study], None]:
+def _keeper(
+    program: str, environment: Environment, extents: tuple[int, ...], meaning: Meaning
+) -> Callable[[Study], None]:
     """Listens to a study, and keeps its best choices that change no result as wisdom when it ends."""
 
     def listen(study: Study) -> None:
         best = study.best_of(lambda one: from_json(one.choices).meaning == meaning)
         if study.state in ("done", "stopped") and best is not None:
             evaluations = len(study.individuals)
-            keep_or_warn(Result(program, place, extents, best.choices, best.score, best.gain, evaluations, time.time()))
+            keep_or_warn(
+                Result(program, environment, extents, best.choices, best.score, best.gain, evaluations, time.time())
+            )
 
     return listen
 

@@ -41,7 +41,7 @@ class WisdomWarning(UserWarning):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Environment:
     """Where a result holds: program key, backend, device, compiler, threads (0 where they do not count)."""
 
     key: str
@@ -59,7 +59,7 @@ class Result:
     """
 
     program: str
-    place: Place
+    environment: Environment
     extents: tuple[int, ...]
     choices: Choices
     score: float
@@ -101,11 +101,11 @@ def wisdom_path() -> Path:
     return Path(named).expanduser().absolute() if named else default_cache().folder / "wisdom.jsonl"
 
 
-def place_of(key: str, backend: str, threads: int = 0) -> Place:
-    """The place of a program here and now; threads as in `simulate`. BuildError or BackendError without a compiler."""
+def environment_of(key: str, backend: str, threads: int = 0) -> Environment:
+    """The present environment of a program; threads as in `simulate`. BuildError or BackendError without a compiler."""
     identity = get_backend(backend).identity()
     count = (threads or available_threads()) if row_of(backend).runs_on == "threads" else 0
-    return Place(key, backend, identity.device, identity.compiler, count)
+    return Environment(key, backend, identity.device, identity.compiler, count)
 
 
 def read_wisdom(path: Path | None = None) -> Kept:
@@ -129,7 +129,7 @@ def read_wisdom(path: Path | None = None) -> Kept:
 
 
 def keep(result: Result, path: Path | None = None) -> None:
-    """Add a result; of two of one place and size the faster stays, or the one of the present version.
+    """Add a result; of two of one environment and size the faster stays, or the one of the present version.
 
     Damaged lines are dropped, which a WisdomWarning says. OSError if the file cannot be written.
     """
@@ -143,11 +143,11 @@ def keep(result: Result, path: Path | None = None) -> None:
         kept = read_wisdom(file)
         if kept.damaged:
             _warn(f"{file} had {counted(kept.damaged, 'damaged line')}, which {_was(kept.damaged)} dropped")
-        best: dict[tuple[Place, tuple[int, ...]], Result] = {}
+        best: dict[tuple[Environment, tuple[int, ...]], Result] = {}
         for one in (*kept.results, result):
-            known = best.get((one.place, one.extents))
+            known = best.get((one.environment, one.extents))
             if known is None or one.score > known.score or one.version != known.version:
-                best[one.place, one.extents] = one
+                best[one.environment, one.extents] = one
         with whole_file(file) as text:
             for line in (*map(_line, best.values()), *kept.later):
                 text.write(line.encode() + b"\n")
@@ -162,8 +162,8 @@ def forget(path: Path | None = None) -> Kept:
     return kept
 
 
-def recall(place: Place, extents: tuple[int, ...], path: Path | None = None) -> Result | None:
-    """The result of this place at the nearest size, the faster of two; None if none is near."""
+def recall(environment: Environment, extents: tuple[int, ...], path: Path | None = None) -> Result | None:
+    """The result of this environment at the nearest size, the faster of two; None if none is near."""
     try:
         kept = read_wisdom(path)
     except OSError as error:
@@ -171,7 +171,7 @@ def recall(place: Place, extents: tuple[int, ...], path: Path | None = None) -> 
         return None
     if kept.damaged:
         _warn(f"{kept.path} has {counted(kept.damaged, 'damaged line')}, which {_was(kept.damaged)} left out")
-    near = [one for one in kept.results if one.place == place and one.distance(extents) <= _NEAR]
+    near = [one for one in kept.results if one.environment == environment and one.distance(extents) <= _NEAR]
     return min(near, key=lambda one: (one.distance(extents), -one.score), default=None)
 
 
@@ -209,10 +209,10 @@ def choose(own: Choices, choices: Choices | str | None, schedule: Schedule | Non
 def found_before(graph: Graph, own: Choices, backend: str, extents: tuple[int, ...], threads: int = 0) -> Result | None:
     """The result for a program that can be planned by it; `meaning` stays that of `own`. Never an error."""
     try:
-        place = place_of(simplify(retype(graph, own.meaning)).fingerprint(), backend, threads)
+        environment = environment_of(simplify(retype(graph, own.meaning)).fingerprint(), backend, threads)
     except (BackendError, BuildError, PlanError):
         return None  # whoever plans and compiles says why
-    found = recall(place, extents)
+    found = recall(environment, extents)
     if found is None:
         return None
     found = replace(found, choices=replace(found.choices, meaning=own.meaning))
@@ -233,21 +233,26 @@ def keep_or_warn(result: Result) -> None:
 
 
 def _result(record: Mapping[str, Any]) -> Result:
-    place, extents = Place(**record["place"]), tuple(map(int, record["extents"]))
+    environment, extents = Environment(**record["place"]), tuple(map(int, record["extents"]))
     score, gain = float(record["score"]), float(record["gain"])
-    if not extents or min(extents) < 1 or not score > 0 or not all(type(t) is str for t in (place.key, place.backend)):
+    if (
+        not extents
+        or min(extents) < 1
+        or not score > 0
+        or not all(type(t) is str for t in (environment.key, environment.backend))
+    ):
         raise ValueError(record)
     choices = from_json(json.dumps(record["choices"]))
     program, evaluations = str(record["program"]), int(record["evaluations"])
     told, version = float(record["told"]), str(record["version"])
-    return Result(program, place, extents, choices, score, gain, evaluations, told, version)
+    return Result(program, environment, extents, choices, score, gain, evaluations, told, version)
 
 
 def _line(result: Result) -> str:
     record = {
         "format": FORMAT,
         "program": result.program,
-        "place": asdict(result.place),
+        "place": asdict(result.environment),
         "extents": result.extents,
         "score": result.score,
         "gain": result.gain,

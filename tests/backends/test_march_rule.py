@@ -68,7 +68,7 @@ def compiled_march(probe, request, diagnostics, stop_at, depth=1, pace=0.0):
     values = np.array([c.value for c in request.until], np.float64)
     listed, recorded = np.zeros(request.steps + 1, np.int64), np.zeros(request.steps + 1, np.uint64)
     slots = np.zeros(1, np.int64)
-    march = openmp._March(
+    march = openmp.MarchRecord(
         steps=request.steps,
         first_step=request.first_step,
         observe_every=request.observe_every,
@@ -178,12 +178,12 @@ def test_diagnostic_scalars_are_those_of_the_graph():
 
 def test_a_library_with_another_march_record_is_refused(monkeypatch):
     program = OpenmpBackend().compile(plan_graph(trace_cell(WAVE, dim=1).graph))
-    ours = ctypes.sizeof(openmp._March)
+    ours = ctypes.sizeof(openmp.MarchRecord)
 
     class Longer(ctypes.Structure):
-        _fields_ = (*openmp._March._fields_, ("depth", ctypes.c_int64))
+        _fields_ = (*openmp.MarchRecord._fields_, ("depth", ctypes.c_int64))
 
-    monkeypatch.setattr(openmp, "_March", Longer)
+    monkeypatch.setattr(openmp, "MarchRecord", Longer)
     with pytest.raises(BackendError) as caught:
         openmp.OpenmpProgram(program.plan, program.source, program.built)
     assert f"{ours} bytes" in str(caught.value)

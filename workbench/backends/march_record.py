@@ -9,7 +9,7 @@ from workbench.backends.base import Array
 from workbench.graph.types import DD, F64, TYPES, StorageType
 
 
-class March(ctypes.Structure):
+class MarchRecord(ctypes.Structure):
     """`struct March` of stencil_openmp.h."""
 
     _fields_ = (
@@ -30,7 +30,7 @@ class March(ctypes.Structure):
 class PreparedMarch:
     """A record with what it points to: rooms for what is observed, and what must only stay alive."""
 
-    march: March
+    march: MarchRecord
     observed_steps: Array
     observed: Array
     alive: tuple[object, ...]

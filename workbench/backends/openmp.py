@@ -30,8 +30,7 @@ from workbench.backends.host_backend import HostBackend
 from workbench.backends.instance_state import take_state
 from workbench.backends.loaded_library import load_library
 from workbench.backends.loop_sizes import most_cells
-from workbench.backends.march_record import March as _March
-from workbench.backends.march_record import PreparedMarch, type_number
+from workbench.backends.march_record import MarchRecord, PreparedMarch, type_number
 from workbench.backends.march_rule import diagnostic_scalars, watches
 from workbench.backends.processor import available_threads
 from workbench.backends.stopwatch import Stopwatch
@@ -100,7 +99,7 @@ class OpenmpProgram:
         library = load_library(built.path, self)
         _check_march(library)
         self.entry = library[source.entry]
-        self.entry.argtypes = (ctypes.POINTER(_March),)
+        self.entry.argtypes = (ctypes.POINTER(MarchRecord),)
         self.entry.restype = ctypes.c_int32
         self.zero = library.stencil_zero
         self.zero.argtypes = (ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32)
@@ -138,7 +137,7 @@ def _check_march(library: ctypes.CDLL) -> None:
     """BackendError unless the library's march record is as long as the one it will be given."""
     length = library.stencil_march_bytes
     length.restype = ctypes.c_int64
-    compiled, ours = length(), ctypes.sizeof(_March)
+    compiled, ours = length(), ctypes.sizeof(MarchRecord)
     if compiled != ours:
         raise BackendError(
             f"compiled code takes a march record of {compiled} bytes, this package gives one of {ours}",
@@ -306,7 +305,7 @@ class OpenmpInstance:
         march_kernel = names.index(request.kernel)
         tiles = self.tiles[march_kernel]
         ahead: Array = np.zeros((0 if tiles is None else tiles.depth + 1, len(self._globals)), np.uint64)
-        march = _March(
+        march = MarchRecord(
             kernel=march_kernel,
             steps=steps,
             first_step=request.first_step,

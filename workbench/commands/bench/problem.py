@@ -13,7 +13,7 @@ Shape = tuple[int, ...]
 State = Sequence[Any]  # arrays of one library: the fields in the problem's order, then spare ones
 
 
-class March(Protocol):
+class ContenderRun(Protocol):
     """One contender's run: arrays of its own, and a way to advance them."""
 
     def advance(self, steps: int) -> None:

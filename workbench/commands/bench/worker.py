@@ -21,7 +21,7 @@ from workbench.backends.base import Array
 from workbench.commands.bench.contenders import Ours, Theirs, contender_named
 from workbench.commands.bench.model import model_of
 from workbench.commands.bench.peers.arrays import JaxMarch, NumpyMarch, TorchMarch
-from workbench.commands.bench.problem import March, Problem, Shape
+from workbench.commands.bench.problem import ContenderRun, Problem, Shape
 from workbench.commands.bench.problems import problem_named
 from workbench.errors import PlanError
 from workbench.graph.types import storage_type
@@ -69,7 +69,7 @@ def _figures(plan: Plan, shape: Shape, threads: int, *, on_host: bool) -> dict[s
     return {"bytes": moved, "operations": cost.flops, "model": asdict(model)}
 
 
-def build(problem: Problem, name: str, dtype: str, arrays: tuple[Array, ...], threads: int) -> March:
+def build(problem: Problem, name: str, dtype: str, arrays: tuple[Array, ...], threads: int) -> ContenderRun:
     """A contender's run from these fields; raises whatever its library raises, PlanError where a schedule cannot be."""
     runs = contender_named(name).runs
     if isinstance(runs, Ours):
@@ -77,7 +77,7 @@ def build(problem: Problem, name: str, dtype: str, arrays: tuple[Array, ...], th
     return _maker(problem, name, runs)(problem, arrays[0].shape, dtype, arrays)
 
 
-def _maker(problem: Problem, name: str, runs: Theirs) -> Callable[..., March]:
+def _maker(problem: Problem, name: str, runs: Theirs) -> Callable[..., ContenderRun]:
     match runs.form:
         case "numpy":
             return NumpyMarch
@@ -87,7 +87,7 @@ def _maker(problem: Problem, name: str, runs: Theirs) -> Callable[..., March]:
             return TorchMarch
         case "kernels":
             module, _, function = dict(problem.kernels)[name].partition(":")
-            made: Callable[..., March] = getattr(import_module(f"{_PEERS}.{module}"), function)
+            made: Callable[..., ContenderRun] = getattr(import_module(f"{_PEERS}.{module}"), function)
             return made
 
 
@@ -96,7 +96,7 @@ class Worker:
 
     def __init__(self, problem: Problem, name: str, dtype: str, threads: int) -> None:
         self._problem, self._name, self._dtype, self._threads = problem, name, dtype, threads
-        self._march: March | None = None
+        self._march: ContenderRun | None = None
 
     def answer(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         """Do what was asked; seconds are those of the clock."""

@@ -16,7 +16,7 @@ class Span:
 
 
 NOWHERE = Span(0)
-Wish = Literal["manifest", "delayed", "rolling"]
+Allocation = Literal["manifest", "delayed", "rolling"]
 """Stored; recomputed; or stored where it rolls between loops that run together, and recomputed where it does not."""
 
 
@@ -24,7 +24,7 @@ Wish = Literal["manifest", "delayed", "rolling"]
 class Hint:
     """What a person asked for at a node; `line` is where. None and False mean nothing was asked."""
 
-    allocation: Wish | None = None
+    allocation: Allocation | None = None
     sync_before: bool = False
     sync_after: bool = False
     line: int = 0

@@ -32,7 +32,7 @@ from workbench.graph.instructions import (
 )
 from workbench.graph.limits import Limits
 from workbench.graph.line import Line
-from workbench.graph.marks import NO_HINT, Hint, Span, Wish
+from workbench.graph.marks import NO_HINT, Allocation, Hint, Span
 from workbench.graph.operators import OPERATORS
 from workbench.graph.spaces import (
     GLOBAL,
@@ -243,7 +243,7 @@ class _Parser:
         return Node(instruction, tuple(operands), type_, space, tuple(names), tuple(spans), hint)
 
     def _hint(self, line: Line) -> Hint:
-        allocation = next((wish for wish in get_args(Wish) if line.accept(wish)), None)
+        allocation = next((word for word in get_args(Allocation) if line.accept(word)), None)
         before, after = line.accept("sync_before"), line.accept("sync_after")
         line.take("line")
         return Hint(allocation, before, after, line.integer())

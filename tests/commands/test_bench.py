@@ -185,10 +185,10 @@ def test_a_contender_whose_process_fails_is_out(worker, said, monkeypatch, tmp_p
 
 def test_a_contender_that_computes_something_else_is_out(monkeypatch):
     problem = problem_named("heat2d")
-    wish = measure.Wish((32, 32), "f64", 1, 2, 0.005, 0)
+    workload = measure.Workload((32, 32), "f64", 1, 2, 0.005, 0)
     rows = tuple(row for row in CONTENDERS if row.name in ("numpy", "reference"))
     monkeypatch.setattr(measure, "compare", lambda model, other, name: Agreement(name, 10, 2e-3, bit_equal=False))
-    results = measure.Bench(problem, wish, rows, empty(problem), lambda line: None, Budget(300.0)).run()
+    results = measure.Bench(problem, workload, rows, empty(problem), lambda line: None, Budget(300.0)).run()
     assert [entry.name for entry in results.ranking] == ["numpy"]
     assert results.absent[0].reason == "failed: differs by 2.0e-03 from NumPy after 10 steps"
     assert results.done == 2
@@ -196,9 +196,9 @@ def test_a_contender_that_computes_something_else_is_out(monkeypatch):
 
 def numpy_beside_the_interpreter(budget, rounds, sizes, said):
     problem = problem_named("heat2d")
-    wish = measure.Wish((64, 64), "f64", 1, rounds, 0.001, sizes)
+    workload = measure.Workload((64, 64), "f64", 1, rounds, 0.001, sizes)
     rows = tuple(row for row in CONTENDERS if row.name in ("numpy", "reference"))
-    return measure.Bench(problem, wish, rows, replace(empty(problem), rounds=rounds), said.append, budget).run()
+    return measure.Bench(problem, workload, rows, replace(empty(problem), rounds=rounds), said.append, budget).run()
 
 
 def test_a_budget_cuts_rounds_and_the_report_says_so():

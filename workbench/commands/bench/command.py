@@ -19,7 +19,7 @@ from workbench.backends.teams import check_threads
 from workbench.backends.toolchain import Toolchain, find_toolchain
 from workbench.commands.bench.budget import Budget
 from workbench.commands.bench.contenders import CONTENDERS, absence, chosen, version
-from workbench.commands.bench.measure import Bench, Wish, shape_text
+from workbench.commands.bench.measure import Bench, Workload, shape_text
 from workbench.commands.bench.page import cut_text, headline, page, table_lines
 from workbench.commands.bench.problem import Problem, Shape
 from workbench.commands.bench.problems import PROBLEMS, problem_named
@@ -71,25 +71,26 @@ def run_bench(request: Request, say: Say) -> Results:
     budget = Budget(request.budget)
     problem = problem_named(request.problem)
     rows = chosen(request.only)
-    wish = _wish(problem, request)
+    workload = _workload(problem, request)
     files = [path for path in (request.json, request.report) if path is not None]
     for path in files:
         check_folder(path)
-    say(f"{problem.title}: {problem.scheme}; {shape_text(wish.shape)} cells, {wish.dtype}, {wish.threads} threads")
+    cells, threads = shape_text(workload.shape), workload.threads
+    say(f"{problem.title}: {problem.scheme}; {cells} cells, {workload.dtype}, {threads} threads")
     say(f"at most {budget.seconds:.0f} s (--budget); Ctrl-C ends it with a report of what was measured")
     results = Results(
         problem=problem.name,
         title=problem.title,
         scheme=problem.scheme,
-        cell=problem.machine(wish.dtype).text.strip("\n"),
-        shape=wish.shape,
-        dtype=wish.dtype,
-        threads=wish.threads,
-        rounds=wish.rounds,
+        cell=problem.machine(workload.dtype).text.strip("\n"),
+        shape=workload.shape,
+        dtype=workload.dtype,
+        threads=workload.threads,
+        rounds=workload.rounds,
         host=host_figures(),
-        peak=ensure_figures().flops * _LANES[wish.dtype],
+        peak=ensure_figures().flops * _LANES[workload.dtype],
     )
-    results = Bench(problem, wish, rows, results, say, budget).run()
+    results = Bench(problem, workload, rows, results, say, budget).run()
     if results.interrupted:
         say(f"interrupted after {results.done} of {results.rounds} rounds; the report has what was measured")
     if results.cut:
@@ -106,7 +107,7 @@ def run_bench(request: Request, say: Say) -> Results:
     return results
 
 
-def _wish(problem: Problem, request: Request) -> Wish:
+def _workload(problem: Problem, request: Request) -> Workload:
     """The numbers, checked; each error names its option."""
     shape = request.shape or problem.shape
     if len(shape) == 1:
@@ -132,7 +133,7 @@ def _wish(problem: Problem, request: Request) -> Wish:
             advice=f"Use {_LEAST_BUDGET} to {_MOST_BUDGET}.",
         )
     check_threads(request.threads)
-    return Wish(
+    return Workload(
         shape,
         request.dtype or problem.dtype,
         request.threads or available_threads(),

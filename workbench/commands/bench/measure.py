@@ -41,8 +41,8 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What shall be measured. seconds: about how long a contender runs in a round; sizes: smaller ones, at most."""
+class Workload:
+    """How much is measured. seconds: about how long a contender runs in a round; sizes: smaller ones, at most."""
 
     shape: Shape
     dtype: str
@@ -62,14 +62,14 @@ class Bench:
     def __init__(
         self,
         problem: Problem,
-        wish: Wish,
+        workload: Workload,
         rows: tuple[Contender, ...],
         results: Results,
         say: Say,
         budget: Budget,
     ) -> None:
         self.results = replace(results, budget=budget.seconds)
-        self._problem, self._wish, self._say = problem, wish, say
+        self._problem, self._workload, self._say = problem, workload, say
         self._rows, self._budget = rows, budget
         self._until = budget.seconds  # when an answer must be there, in seconds of the budget
         self._members: dict[str, Member] = {}
@@ -81,13 +81,13 @@ class Bench:
         with ExitStack() as stack:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="stencil-workbench-")))
             stack.callback(self._end)
-            crew = Crew(self._problem.name, self._wish.dtype, self._wish.threads, folder)
+            crew = Crew(self._problem.name, self._workload.dtype, self._workload.threads, folder)
             try:
                 self._start(crew)
                 self._verify(folder)
                 self._rounds()
                 self._smaller_sizes()
-                if 0 < self.results.done < self._wish.rounds and self._members:
+                if 0 < self.results.done < self._workload.rounds and self._members:
                     raise _SpentError
             except KeyboardInterrupt:
                 self.results = replace(self.results, interrupted=True)
@@ -97,12 +97,12 @@ class Bench:
         return self.results
 
     def _missing(self) -> tuple[str, ...]:
-        """What of the wish is not there: rounds and smaller sizes."""
+        """What is missing: rounds and smaller sizes."""
         cut = []
-        if self.results.done < self._wish.rounds:
-            cut.append(f"{self._wish.rounds - self.results.done} of {counted(self._wish.rounds, 'round')}")
+        if self.results.done < self._workload.rounds:
+            cut.append(f"{self._workload.rounds - self.results.done} of {counted(self._workload.rounds, 'round')}")
         measured = {size.shape for size in self.results.sizes}
-        sizes = [s for s in smaller(self._wish.shape, self._wish.sizes) if s not in measured]
+        sizes = [s for s in smaller(self._workload.shape, self._workload.sizes) if s not in measured]
         if sizes:
             cut.append(f"sizes of {', '.join(map(shape_text, sizes))} cells")
         return tuple(cut)
@@ -129,7 +129,7 @@ class Bench:
                 f"none of the contenders can run here: {'; '.join(f'{a.label}: {a.reason}' for a in gone)}",
                 advice=gone[-1].advice or "Name others by --only.",
             )
-        _check_memory(self._problem, self._wish, len(present))
+        _check_memory(self._problem, self._workload, len(present))
         for number, row in enumerate(present):
             self._until = self._budget.share(FIRST_RESULTS, len(present) - number, others=bool(self._members))
             try:
@@ -142,11 +142,11 @@ class Bench:
         cache = crew.folder / f"cache-{row.name}" if entry.ours else None
         if entry.ours:
             with crew.process(row, cache=cache) as member:
-                answer = member.ask("open", within=self._within(), shape=self._wish.shape)
+                answer = member.ask("open", within=self._within(), shape=self._workload.shape)
                 cold = time.perf_counter() - member.began - answer["start_seconds"]
                 entry = replace(entry, cold_seconds=cold)
         member = self._members[row.name] = crew.start(row, cache=cache)
-        answer = member.ask("open", within=self._within(), shape=self._wish.shape)
+        answer = member.ask("open", within=self._within(), shape=self._workload.shape)
         entry = replace(
             entry,
             first_seconds=time.perf_counter() - member.began - answer["start_seconds"],
@@ -203,7 +203,7 @@ class Bench:
                 model, values = entry, found
                 continue
             agreement = compare(values, found, model.label)
-            if not agreement.deviation <= _ROUNDING[self._wish.dtype]:
+            if not agreement.deviation <= _ROUNDING[self._workload.dtype]:
                 words = f"differs by {agreement.deviation:.1e} from {model.label} after {VERIFIED_STEPS} steps"
                 self._drop(self._members[name].row, ContenderError(words))
                 continue
@@ -217,28 +217,28 @@ class Bench:
         if done is None or self._ask(name, "save", path=str(path)) is None:
             return None
         self._step_seconds[name] = done["seconds"] / (VERIFIED_STEPS - 1)
-        values: Array = np.fromfile(path, storage_type(self._wish.dtype).numpy)
+        values: Array = np.fromfile(path, storage_type(self._workload.dtype).numpy)
         path.unlink()
         return values
 
     # ---- rounds
 
     def _rounds(self) -> None:
-        wish = self._wish
-        cells = int(np.prod(wish.shape, dtype=np.int64))
+        workload = self._workload
+        cells = int(np.prod(workload.shape, dtype=np.int64))
         steps: dict[str, int] = {}
         names = tuple(self._members)
         for number, name in enumerate(names):
             self._until = self._budget.share(STEPS_FOUND, len(names) - number, others=any(steps.values()))
-            steps[name] = self._steps_for(name, wish.seconds)
+            steps[name] = self._steps_for(name, workload.seconds)
         self._until = self._budget.seconds
         reserved = min(self._seconds_of_sizes(), SIZES * self._budget.left())
         for name in self._members:
             self.results = self.results.with_entry(replace(self.results.entry(name), steps=steps[name]))
         models = (entry.model for entry in self.results.entries if entry.name in self._members)
         arrays = max((model.needs.arrays for model in models if model is not None), default=0)
-        ceilings = Ceilings(wish.threads, arrays)
-        for number in range(wish.rounds):
+        ceilings = Ceilings(workload.threads, arrays)
+        for number in range(workload.rounds):
             begin = time.perf_counter()
             copied, now = ceilings.measure()
             seconds = dict(self._round({name: steps[name] for name in self._members}))
@@ -256,9 +256,9 @@ class Bench:
                 ceilings=(*self.results.ceilings, now),
             )
             took = time.perf_counter() - begin
-            left = min(took * (wish.rounds - number - 1) + self._seconds_of_sizes(), self._budget.left())
+            left = min(took * (workload.rounds - number - 1) + self._seconds_of_sizes(), self._budget.left())
             self._say(_round_text(self.results, number + 1, left))
-            if number + 1 < wish.rounds and took > self._budget.left() - reserved:
+            if number + 1 < workload.rounds and took > self._budget.left() - reserved:
                 break  # the smaller sizes have their part
 
     def _round(self, steps: dict[str, int]) -> Iterator[tuple[str, float]]:
@@ -285,9 +285,9 @@ class Bench:
         """The same at half the extents, and so on."""
         if not self.results.done:
             return
-        whole = Size(self._wish.shape, {e.name: e.rate for e in self.results.ranking})
+        whole = Size(self._workload.shape, {e.name: e.rate for e in self.results.ranking})
         self.results = replace(self.results, sizes=(whole,))
-        shapes = smaller(self._wish.shape, self._wish.sizes)
+        shapes = smaller(self._workload.shape, self._workload.sizes)
         for shape in shapes:
             if self._seconds_of_sizes() / len(shapes) > self._budget.left():
                 raise _SpentError
@@ -315,7 +315,7 @@ class Bench:
 
     def _seconds_of_sizes(self) -> float:
         """About how long the smaller sizes will take."""
-        count = len(smaller(self._wish.shape, self._wish.sizes))
+        count = len(smaller(self._workload.shape, self._workload.sizes))
         again = (min(self._build_seconds[name], _LONG_BUILD) for name in self._members)  # libraries are loaded by now
         one = sum(again) + len(self._members) * (_SMALL_ROUNDS + 2) * _SMALL_SECONDS
         return count * one
@@ -357,14 +357,14 @@ def _round_text(results: Results, number: int, left: float) -> str:
     return f"round {number} of {results.rounds}: {rates}; {left:.0f} s left"
 
 
-def _check_memory(problem: Problem, wish: Wish, contenders: int) -> None:
-    cells = int(np.prod(wish.shape, dtype=object))
-    fields = len(problem.machine(wish.dtype).graph.fields)
-    needed = contenders * _ARRAYS * fields * cells * storage_type(wish.dtype).itemsize
+def _check_memory(problem: Problem, workload: Workload, contenders: int) -> None:
+    cells = int(np.prod(workload.shape, dtype=object))
+    fields = len(problem.machine(workload.dtype).graph.fields)
+    needed = contenders * _ARRAYS * fields * cells * storage_type(workload.dtype).itemsize
     available = bytes_available()
     if available is not None and needed > available:
         raise RunError(
-            f"{counted(contenders, 'contender')} of {problem.name} with {shape_text(wish.shape)} cells need about "
+            f"{counted(contenders, 'contender')} of {problem.name} with {shape_text(workload.shape)} cells need about "
             f"{bytes_text(needed)}, and {bytes_text(available)} are available",
             advice="Use a smaller --shape, or fewer contenders by --only.",
         )

@@ -227,8 +227,8 @@ class Machine:
         takes too. Raises FieldError and ShapeError naming the array, RunError for a machine that runs in steps.
         """
         warn_of_changed_names(self.name, self.traced, self.namespace)
-        given, wish = Given(values, targets, sources, by_place), (backend or self.backend, threads, device)
-        return call(self.graph, choices or self.choices, given, *wish)
+        given, request = Given(values, targets, sources, by_place), (backend or self.backend, threads, device)
+        return call(self.graph, choices or self.choices, given, *request)
 
     def export(self, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
         """Write a machine of arrays or pairs as a C library: header, source file and Makefile. Returns their paths."""
@@ -284,12 +284,12 @@ class Machine:
         candidate whose results after `steps` steps differ from those in dd by more than this, relative to their largest
         magnitude, fails, and choices="best" never uses such types. Raises TuningError, and errors of `simulate`.
         """
-        from workbench.tuning.tune import Wish, tune
+        from workbench.tuning.tune import TuningRequest, tune
 
-        begin = tuple(one.choices if isinstance(one, Machine) else one for one in start)
-        file, name = os.fspath(path) if path else None, backend or self.backend
-        wish = Wish(budget, name, strategy, seed, file, begin, only, fixed, threads, workers, tree, bound, steps)
-        return tune(self.graph, self.choices, values, shape, wish)
+        first = tuple(one.choices if isinstance(one, Machine) else one for one in start)
+        file, on = os.fspath(path) if path else None, backend or self.backend
+        how = TuningRequest(budget, on, strategy, seed, file, first, only, fixed, threads, workers, tree, bound, steps)
+        return tune(self.graph, self.choices, values, shape, how)
 
     def verify(self, *, shape: int | tuple[int, ...] | None = None, steps: int = 10, **values: object) -> Verification:
         """Run the same initial state on every available backend; compare with the reference after 1 and `steps` steps.

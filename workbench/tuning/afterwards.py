@@ -123,7 +123,7 @@ class Further:
 
 def refine(study: Study, shape: object, values: Mapping[str, object], further: Further) -> Study:
     """Go on from the fastest of a study: in its file where size and space are the same, else in a new one."""
-    from workbench.tuning.tune import Wish, tune
+    from workbench.tuning.tune import TuningRequest, tune
 
     if study.running:
         raise TuningError("the study still runs", advice="Call stop() and wait(), or wait for its end.")
@@ -144,7 +144,7 @@ def refine(study: Study, shape: object, values: Mapping[str, object], further: F
     asked = _asked(study)
     threads = int(asked["threads"]) if further.threads is None else further.threads
     only, fixed = (asked["only"], asked["fixed"]) if same else (further.only, further.fixed)
-    wish = Wish(
+    request = TuningRequest(
         further.budget,
         str(study.about["backend"]),
         further.strategy,
@@ -157,7 +157,7 @@ def refine(study: Study, shape: object, values: Mapping[str, object], further: F
         bound=study.about.get("bound") or None,
         steps=int(study.about.get("bound_steps") or 1),
     )
-    return tune(graph, from_json(start_of(study).choices), given, extents, wish)
+    return tune(graph, from_json(start_of(study).choices), given, extents, request)
 
 
 def examine(best: Best, options: Mapping[str, object]) -> object:

@@ -52,7 +52,7 @@ TIMEOUT_FLOOR = 60.0  # seconds of one evaluation
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class TuningRequest:
     """What a user asks for; the words are those of `machine.tune`."""
 
     budget: object = "10 min"
@@ -70,38 +70,38 @@ class Wish:
     steps: int = 10
 
 
-def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: object, wish: Wish) -> Study:
+def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: object, request: TuningRequest) -> Study:
     """Check everything that can be wrong, then begin; returns at once."""
     begun = time.monotonic()
     _check_steps(graph)
-    budget = read_budget(wish.budget)
-    check_threads(wish.threads)
-    check_workers(wish.workers)
-    bound = _check_bound(graph, wish.bound, wish.steps)
+    budget = read_budget(request.budget)
+    check_threads(request.threads)
+    check_workers(request.workers)
+    bound = _check_bound(graph, request.bound, request.steps)
     opening = read_opening(graph, values, shape)
-    backend = select_backend(wish.backend).name
+    backend = select_backend(request.backend).name
     threads = available_threads()
     sizes = _CHECKED_SIMULATED if backend == "cuda-sim" else _CHECKED
     checked = graph.space.agreeing(sizes.get(graph.dim, (5,) * graph.dim))
     longest = max(opening.extents[-1], checked[-1])
     space = machine_space(
-        graph, choices, backend, only=wish.only, fixed=wish.fixed, most_threads=threads, tree=wish.tree,
+        graph, choices, backend, only=request.only, fixed=request.fixed, most_threads=threads, tree=request.tree,
         longest=longest, compilers=other_compilers(), bound=bound,
     )  # fmt: skip
-    start = tuple(_point_of(space, one) for one in wish.start)
-    make_strategy(wish.strategy, space.space, start, wish.seed)  # an unknown name is refused before anything runs
-    if wish.tree is not None and wish.strategy not in _WITH_TREE:
+    start = tuple(_point_of(space, one) for one in request.start)
+    make_strategy(request.strategy, space.space, start, request.seed)  # an unknown name is refused before anything runs
+    if request.tree is not None and request.strategy not in _WITH_TREE:
         raise TuningError(
-            f"strategy={wish.strategy!r} uses no tree", advice=f"Leave out tree=, or use {' or '.join(_WITH_TREE)}."
+            f"strategy={request.strategy!r} uses no tree", advice=f"Leave out tree=, or use {' or '.join(_WITH_TREE)}."
         )
     within = f"-within-{bound:g}" if bound else ""
-    path = Path(wish.path) if wish.path is not None else default_folder() / f"{space.key}{within}.sqlite"
+    path = Path(request.path) if request.path is not None else default_folder() / f"{space.key}{within}.sqlite"
     folder = tempfile.mkdtemp(prefix="stencil-workbench-study-")
     stepwise = space.base.plan.tiling.schedule == STEPWISE and not is_tiling(space.tunables)
     steps = _CHECK_STEPS if stepwise else _CHECK_STEPS_OF_TILES
     own = choices.meaning.precision if bound else ()
     setup = Setup(
-        folder, backend, opening.extents, checked, steps, wish.threads, bound, wish.steps if bound else 0, own
+        folder, backend, opening.extents, checked, steps, request.threads, bound, request.steps if bound else 0, own
     )
     try:
         fields = {n: whole(a, extents_of(graph, n, opening.extents)) for n, a in opening.fields.items()}
@@ -111,23 +111,23 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
             space,
             lambda: Pool(
                 setup,
-                wish.workers,
+                request.workers,
                 samples=_SAMPLES,
                 memory_bytes=memory,
                 within=begun + budget.seconds - time.monotonic(),
             ),
             prod(opening.extents),
-            wish.strategy,
+            request.strategy,
             budget,
-            wish.seed,
+            request.seed,
             start,
-            wish.workers,
+            request.workers,
             TIMEOUT_FLOOR,
             begun,
         )
-        environment = environment_of(space.key, backend, wish.threads)
+        environment = environment_of(space.key, backend, request.threads)
         keeper = _keeper(graph.name, environment, setup.extents, space.base.meaning)
-        study = begin_study(path, plan, _about(space, opening, setup, wish), (keeper,))
+        study = begin_study(path, plan, _about(space, opening, setup, request), (keeper,))
     except BaseException:
         rmtree(folder, ignore_errors=True)
         raise
@@ -217,7 +217,7 @@ def _point_of(space: MachineSpace, choices: Choices) -> Point:
     return tuple(point)
 
 
-def _about(space: MachineSpace, opening: Opening, setup: Setup, wish: Wish) -> dict[str, object]:
+def _about(space: MachineSpace, opening: Opening, setup: Setup, request: TuningRequest) -> dict[str, object]:
     """What the ledger says of the study: all that a later look at it needs, but the arrays."""
     return {
         "program": space.graph.name,
@@ -235,8 +235,8 @@ def _about(space: MachineSpace, opening: Opening, setup: Setup, wish: Wish) -> d
         "numbers": dict(opening.numbers),
         "tree": None if space.space.tree is None else str(space.space.tree),
         "asked": {
-            "only": None if wish.only is None else list(wish.only),
-            "fixed": list(wish.fixed),
-            "threads": wish.threads,
+            "only": None if request.only is None else list(request.only),
+            "fixed": list(request.fixed),
+            "threads": request.threads,
         },
     }

@@ -40,7 +40,7 @@ _KEPT = 8
 """Combinations of shapes whose memory waits for the next call, of one function."""
 
 
-class _Wish(NamedTuple):
+class _Options(NamedTuple):
     """How a call runs."""
 
     backend: str
@@ -66,7 +66,7 @@ class Collective:
     """
 
     def __init__(self, function: FunctionType, name: str, dtype: object, backend: str, threads: int) -> None:
-        self.name, self._wish = name, _Wish(backend, threads, None)
+        self.name, self._options = name, _Options(backend, threads, None)
         self._function, self.dtype = function, dtype
         self._signature = inspect.signature(function)
         for each in self._signature.parameters.values():
@@ -91,19 +91,19 @@ class Collective:
         without arrays are known while the function is traced. Raises TraceError with the line of the function,
         ShapeError where lengths of arrays that meet differ, FieldError for a type that no program holds.
         """
-        wish, on_device = self._wish, False
+        asked, on_device = self._options, False
         if options or len(arguments) != self._count:
-            wish = _Wish(*(options.pop(key, getattr(wish, key)) for key in _Wish._fields))  # type: ignore[arg-type]  # checked where they are used
+            asked = _Options(*(options.pop(key, getattr(asked, key)) for key in _Options._fields))  # type: ignore[arg-type]  # checked where they are used
             on_device = bool(options.pop("device", False))
             arguments = self._bound(arguments, options)
-        key = (wish, *map(_key, arguments))
+        key = (asked, *map(_key, arguments))
         prepared = self._prepared.get(key)
         if prepared is None:
             if is_tracing():
                 return self._function(*arguments)  # inside another one: its formulas are that one's
             arguments = tuple(map(_readable, arguments))
-            key = (wish, *map(_key, arguments))
-            prepared = self._prepared.get(key) or self._prepare(key, arguments, wish)
+            key = (asked, *map(_key, arguments))
+            prepared = self._prepared.get(key) or self._prepare(key, arguments, asked)
         return prepared.run(arguments, on_device=on_device)
 
     def machine(self, *arguments: object, **options: object) -> Machine:
@@ -148,9 +148,9 @@ class Collective:
             found = self._traced.setdefault(kinds, _Traced(function, machine))
         return found
 
-    def _prepare(self, key: _Key, arguments: tuple[object, ...], wish: _Wish) -> Prepared:
+    def _prepare(self, key: _Key, arguments: tuple[object, ...], asked: _Options) -> Prepared:
         """What calls like this one share, planned and compiled."""
-        check_threads(wish.threads)
+        check_threads(asked.threads)
         traced = self._trace(arguments)
         function, graph = traced.function, traced.machine.graph
         warn_of_changed_names(self.name, function.traced, self._function.__globals__)
@@ -158,8 +158,8 @@ class Collective:
         paths = {leaf: (names.index(path[0]), *path[1:]) for leaf, path in function.leaves.items()}
         shapes = {leaf: np.shape(value_at(arguments, path)) for leaf, path in paths.items()}
         extents = extents_of((*function.lengths, *function.sizes), shapes)[: len(function.lengths)]
-        compiled = compile_graph(graph, wish.choices or traced.machine.choices, wish.backend)
-        made = Prepared(function, compiled, paths, extents, wish.threads, shapes)
+        compiled = compile_graph(graph, asked.choices or traced.machine.choices, asked.backend)
+        made = Prepared(function, compiled, paths, extents, asked.threads, shapes)
         with self._lock:
             prepared = self._prepared.setdefault(key, made)
             dropped = [self._prepared.popitem(last=False)[1] for _ in range(len(self._prepared) - _KEPT)]

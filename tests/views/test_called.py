@@ -8,7 +8,7 @@ import workbench as wb
 from workbench.backends.launch_trace import trace_plan
 from workbench.notebook.card_html import card_html
 from workbench.notebook.card_text import card_text
-from workbench.notebook.defining import Wishes, define
+from workbench.notebook.defining import CellOptions, define
 from workbench.planning.cost import ESTIMATE
 from workbench.views.drawing.shapes import Label
 from workbench.views.graph.marks import INSTRUCTIONS
@@ -50,9 +50,9 @@ def test_an_inspector_opens(name):
 
 
 def test_the_card_says_what_is_given_and_what_a_call_returns():
-    wishes = Wishes("dipole", None, "f64", None, "reference", None)
+    options = CellOptions("dipole", None, "f64", None, "reference", None)
     cell = CELLS["pairs"] + '\nk = param("k", 2.0)\nax += k * m'
-    _, card = define(cell, wishes, first_line=1, namespace={}, previous=None)
+    _, card = define(cell, options, first_line=1, namespace={}, previous=None)
     text = card_text(card)
     assert "x.source  f64  given at the call, along j" in text
     assert "ax  f64  result, along i" in text
@@ -65,7 +65,7 @@ def test_the_card_says_what_is_given_and_what_a_call_returns():
 )
 def test_the_card_of_a_called_machine_speaks_of_no_cells_and_steps(name, counted, each):
     _, card = define(
-        CELLS[name], Wishes("made", None, "f64", None, "openmp", None), first_line=1, namespace={}, previous=None
+        CELLS[name], CellOptions("made", None, "f64", None, "openmp", None), first_line=1, namespace={}, previous=None
     )
     for text in (card_text(card), re.sub("<style>.*?</style>|<[^>]*>", " ", card_html(card), flags=re.DOTALL)):
         assert f"1,024 × 1,024 {counted}" in text
@@ -76,8 +76,8 @@ def test_the_card_of_a_called_machine_speaks_of_no_cells_and_steps(name, counted
 
 
 def test_a_number_of_the_card_and_its_unit_stay_in_one_line():
-    wishes = Wishes("made", None, "f64", None, "openmp", None)
-    _, card = define(CELLS["arrays"], wishes, first_line=1, namespace={}, previous=None)
+    options = CellOptions("made", None, "f64", None, "openmp", None)
+    _, card = define(CELLS["arrays"], options, first_line=1, namespace={}, previous=None)
     values = re.findall('<div class="swb-value">([^<]*)</div>', card_html(card))
     assert re.fullmatch("[\\d.]+\N{NO-BREAK SPACE}[kMG]?elements/s", values[0])
     assert len(values) == 5
@@ -86,8 +86,8 @@ def test_a_number_of_the_card_and_its_unit_stay_in_one_line():
 
 def test_figures_are_of_whole_calls_where_no_value_has_all_axes():
     """A loop over entries and one over rows have no common element of which bytes could be told."""
-    wishes = Wishes("smvm", None, "f64", None, "openmp", None)
-    _, card = define(CELLS["sparse"], wishes, first_line=1, namespace={}, previous=None)
+    options = CellOptions("smvm", None, "f64", None, "openmp", None)
+    _, card = define(CELLS["sparse"], options, first_line=1, namespace={}, previous=None)
     assert card.main_kernel.bytes_moved > 1000
     assert 0 < card.main_kernel.bound < 1e9
     for text in (card_text(card), re.sub("<style>.*?</style>|<[^>]*>", " ", card_html(card), flags=re.DOTALL)):

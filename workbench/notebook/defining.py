@@ -18,7 +18,7 @@ from workbench.run.opening import read_shape
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class CellOptions:
     """What stood on the magic's line, defaults filled in; `extents` only size the card's figures."""
 
     name: str
@@ -30,7 +30,7 @@ class Wishes:
 
 
 def define(
-    body: str, wishes: Wishes, *, first_line: int, namespace: Mapping[str, object], previous: Machine | None
+    body: str, options: CellOptions, *, first_line: int, namespace: Mapping[str, object], previous: Machine | None
 ) -> tuple[Machine, CardSummary]:
     """Trace and compile a cell; `previous` is what the name stood for before. Raises StencilError with the cell's line.
 
@@ -39,15 +39,15 @@ def define(
     before = counters()
     machine = trace(
         body,
-        wishes.dim,
-        name=wishes.name,
-        dtype=wishes.dtype,
-        boundary=wishes.boundary,
+        options.dim,
+        name=options.name,
+        dtype=options.dtype,
+        boundary=options.boundary,
         first_line=first_line,
         namespace=namespace,
     )
-    machine = replace(machine, backend=wishes.backend)
-    extents = _extents(machine, wishes.extents)
+    machine = replace(machine, backend=options.backend)
+    extents = _extents(machine, options.extents)
     compiled = compile_graph(machine.graph, machine.choices, machine.backend)
     changed: tuple[str, ...] = ()
     if previous is not None:
@@ -55,8 +55,8 @@ def define(
         compiled_now = counters().compiled - before.compiled
         built = "compiled nothing" if compiled_now == 0 else "compiled anew"
         changed = (*changed, built) if changed else (f"nothing changed: {built}",)
-        changed += outdate_program(previous, machine, wishes.name, namespace)
-    return machine, _summary(machine, compiled, wishes.name, extents, changed)
+        changed += outdate_program(previous, machine, options.name, namespace)
+    return machine, _summary(machine, compiled, options.name, extents, changed)
 
 
 def summary(

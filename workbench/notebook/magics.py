@@ -16,7 +16,7 @@ from traitlets import Bool, Enum, Unicode, default, observe
 from workbench.errors import StencilError
 from workbench.frontend.words import explain, words_text
 from workbench.machine import Machine
-from workbench.notebook.defining import Wishes, define, summary
+from workbench.notebook.defining import CellOptions, define, summary
 from workbench.notebook.living import living_text
 from workbench.notebook.options import ARITHMETICS, BACKENDS, OPTIONS
 from workbench.notebook.shown import ShownCard
@@ -111,7 +111,7 @@ class StencilMagics(Magics):
         filename = f"<stencil {name}>"
         linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
         previous = self._names().get(name)
-        wishes = Wishes(
+        options = CellOptions(
             name=name,
             dim=arguments.dim,
             dtype=arguments.dtype or self.dtype,
@@ -123,7 +123,7 @@ class StencilMagics(Magics):
             try:
                 machine, card = define(
                     cell,
-                    wishes,
+                    options,
                     first_line=_FIRST_LINE,
                     namespace=self._names(),
                     previous=previous if isinstance(previous, Machine) else None,

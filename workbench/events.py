@@ -44,15 +44,15 @@ Listener = Callable[[RunEvent], None]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """Other code was wished for and is planned: what it will cost, before any compiler has seen it.
+    """Other code was requested and is planned: what it will cost, before any compiler has seen it.
 
-    `wish` counts a simulation's wishes from 1. bound_seconds: the roofline's seconds a step, on host figures that may
-    be an estimate. expected_seconds: the same in the proportion in which the code that runs now misses its own bound;
-    None if that has not run yet. bytes_per_cell: moved to and from memory in a step.
+    `request` counts the requests of a simulation from 1. bound_seconds: of a step by the roofline, on host figures that
+    may be an estimate. expected_seconds: the same in the proportion in which the code that runs now misses its own
+    bound; None if that has not run yet. bytes_per_cell: moved to and from memory in a step.
     """
 
     name: str
-    wish: int
+    request: int
     subkernels: int
     bytes_per_cell: float
     bound_seconds: float
@@ -61,13 +61,13 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Swapped:
-    """New code runs from step `steps` on, `seconds` after the wish, of which the compiler took `compile_seconds`.
+    """New code runs from step `steps` on, `seconds` after the request, of which the compiler took `compile_seconds`.
 
-    planning_seconds: from the wish until its plan was there. waiting_seconds: until the run was between two steps.
+    planning_seconds: from the request until its plan was there. waiting_seconds: until the run was between two steps.
     """
 
     name: str
-    wish: int
+    request: int
     steps: int
     seconds: float
     compile_seconds: float
@@ -81,16 +81,16 @@ class Measured:
     """Seconds a step of the new code takes: the median over its first second, or over longer until it is stable."""
 
     name: str
-    wish: int
+    request: int
     step_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
-class WishDropped:
-    """A wish that came to nothing, and the old code goes on. `text`: the error, "" if it was cancelled or overtaken."""
+class RequestDropped:
+    """A request that came to nothing: the old code goes on. `text`: the error, "" if cancelled or overtaken."""
 
     name: str
-    wish: int
+    request: int
     text: str
 
 
@@ -110,7 +110,7 @@ class SimulationClosed:
     name: str
 
 
-ReplanEvent = Planned | Swapped | Measured | WishDropped
+ReplanEvent = Planned | Swapped | Measured | RequestDropped
 ReplanListener = Callable[[ReplanEvent], None]
 """Called in the thread that plans, or between two slices in the one that runs; returns at once, must not raise."""
 

@@ -95,5 +95,5 @@ view"""
     wait_said(page, "new code runs since step")
     wait_said(page, "measured")
     text = page.locator(".swb-pane-status").first.inner_text()
-    assert "s after the wish" in text
+    assert "s after the request" in text
     notebook.picture("launch-flip-light")

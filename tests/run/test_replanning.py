@@ -1,4 +1,4 @@
-"""Other code for a running simulation: the same bits, the latest wish, and the old code where the new one fails."""
+"""Other code for a running simulation: the same bits, the latest request, and the old code where the new one fails."""
 
 import threading
 from dataclasses import replace
@@ -113,15 +113,15 @@ def test_new_code_waits_for_a_step_and_not_for_a_slice(monkeypatch):
         assert not simulation.running
 
 
-@pytest.mark.filterwarnings("ignore:the listener of a wish failed")
+@pytest.mark.filterwarnings("ignore:the listener of a request failed")
 def test_listener_that_fails_stops_no_wish():
     def fail(event):
         raise KeyError(event)
 
     with COUNT.simulate(u=0.0, shape=50, backend="reference") as simulation:
         for allocation in ("manifest", "delayed"):
-            wish = simulation.replan(COUNT.annotate("slope", allocation).choices, progress=fail)
-            assert wish.wait(PATIENCE).stage == "running"
+            request = simulation.replan(COUNT.annotate("slope", allocation).choices, progress=fail)
+            assert request.wait(PATIENCE).stage == "running"
 
 
 def test_held_simulation_takes_over_and_stays_held(backend):
@@ -182,11 +182,11 @@ def test_failure_leaves_the_old_code_at_work(slow):
     before = simulation.compiled
     backend.error = BuildError("the compiler refused", advice="Report this.")
     backend.gate.set()
-    wish = simulation.replan(manifest(FREE[0]))
+    request = simulation.replan(manifest(FREE[0]))
     with pytest.raises(BuildError, match="the compiler refused"):
-        wish.wait(PATIENCE)
-    assert wish.report.stage == "failed"
-    assert "the old code goes on" in str(wish.report)
+        request.wait(PATIENCE)
+    assert request.report.stage == "failed"
+    assert "the old code goes on" in str(request.report)
     assert simulation.compiled is before
     assert simulation.run(3).steps == 3
     backend.error = None
@@ -205,31 +205,31 @@ def test_fault_of_the_program_is_told_as_an_error(slow):
 def test_run_may_stop_while_the_compiler_works(slow):
     simulation, backend = slow
     simulation.start()
-    wish = simulation.replan(manifest(FREE[0]))
+    request = simulation.replan(manifest(FREE[0]))
     assert backend.begun.wait(PATIENCE)
     simulation.stop(PATIENCE)
     done = simulation.steps
     backend.gate.set()
-    assert wish.wait(PATIENCE).step == done
+    assert request.wait(PATIENCE).step == done
     assert simulation.run(1).steps == done + 1
 
 
 def test_cancelled_wish_changes_nothing(slow):
     simulation, backend = slow
     before = simulation.compiled
-    wish = simulation.replan(manifest(FREE[0]))
+    request = simulation.replan(manifest(FREE[0]))
     assert backend.begun.wait(PATIENCE)
-    wish.cancel()
-    assert wish.wait(PATIENCE).stage == "cancelled"
+    request.cancel()
+    assert request.wait(PATIENCE).stage == "cancelled"
     assert simulation.compiled is before
 
 
 def test_closing_ends_the_compiler_and_its_thread(slow):
     simulation, backend = slow
-    wish = simulation.replan(manifest(FREE[0]))
+    request = simulation.replan(manifest(FREE[0]))
     assert backend.begun.wait(PATIENCE)
     simulation.close()
-    assert wish.report.stage == "cancelled"
+    assert request.report.stage == "cancelled"
     assert not [thread for thread in threading.enumerate() if thread.name == "replanning"]
     with pytest.raises(StencilError, match="was closed"):
         simulation.replan(manifest(FREE[0]))
@@ -238,21 +238,21 @@ def test_closing_ends_the_compiler_and_its_thread(slow):
 def test_many_threads_may_wish_at_once():
     with COUNT.simulate(u=0.0, shape=200, backend="reference") as simulation:
         simulation.start()
-        wishes = []
+        requests = []
 
-        def wish():
+        def request():
             for allocation in ("manifest", "delayed") * 4:
-                wishes.append(simulation.replan(COUNT.annotate("slope", allocation).choices))
+                requests.append(simulation.replan(COUNT.annotate("slope", allocation).choices))
 
-        threads = [threading.Thread(target=wish) for _ in range(3)]
+        threads = [threading.Thread(target=request) for _ in range(3)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join(PATIENCE)
-        reports = [each.wait(PATIENCE) for each in wishes]
+        reports = [each.wait(PATIENCE) for each in requests]
         simulation.stop(PATIENCE)
         assert {report.stage for report in reports} <= {"running", "overtaken"}
-        last = max(reports, key=lambda report: report.wish)
+        last = max(reports, key=lambda report: report.request)
         assert last.stage == "running"
         assert simulation.compiled.plan.choices == last.choices
         state = simulation.to_dict()
@@ -269,15 +269,15 @@ def test_cost_is_told_before_the_compiler_ends_and_time_after(slow):
         if isinstance(event, events.Measured):
             measured.set()
 
-    wish = simulation.replan(manifest(FREE[2]), progress=listen)
+    request = simulation.replan(manifest(FREE[2]), progress=listen)
     assert backend.begun.wait(PATIENCE)
     (planned,) = heard
-    assert planned.bound_seconds == wish.report.bound_seconds > 0
-    assert planned.expected_seconds == wish.report.expected_seconds > 0
-    assert planned.subkernels == len(wish.report.plan.subkernels)
-    assert "is expected to take" in str(wish.report)
+    assert planned.bound_seconds == request.report.bound_seconds > 0
+    assert planned.expected_seconds == request.report.expected_seconds > 0
+    assert planned.subkernels == len(request.report.plan.subkernels)
+    assert "is expected to take" in str(request.report)
     backend.gate.set()
-    report = wish.wait(PATIENCE)
+    report = request.wait(PATIENCE)
     assert report.seconds >= report.compile_seconds
     parts = (report.compile_seconds, report.from_cache, report.planning_seconds, report.waiting_seconds)
     assert heard[1] == events.Swapped("wave", 1, 2000, report.seconds, *parts)
@@ -285,7 +285,7 @@ def test_cost_is_told_before_the_compiler_ends_and_time_after(slow):
     simulation.start()
     assert measured.wait(PATIENCE)
     simulation.stop(PATIENCE)
-    assert heard[2] == events.Measured("wave", 1, wish.report.measured_seconds)
+    assert heard[2] == events.Measured("wave", 1, request.report.measured_seconds)
     assert not simulation._state.watches._all
 
 

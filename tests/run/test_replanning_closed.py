@@ -17,7 +17,7 @@ WAVE = wb.trace(TEXT, name="wave")
 STORED = Choices(plan=PlanChoices().changed(manifest=frozenset([storage_sites(WAVE.plan().graph)[0].key])))
 
 
-def test_a_wish_is_cancelled_whenever_the_simulation_is_closed(monkeypatch):
+def test_a_request_is_cancelled_whenever_the_simulation_is_closed(monkeypatch):
     simulation = WAVE.simulate(**start(16), backend="reference")
     looked_at_memory, closed = threading.Event(), threading.Event()
 
@@ -26,28 +26,28 @@ def test_a_wish_is_cancelled_whenever_the_simulation_is_closed(monkeypatch):
         assert closed.wait(PATIENCE)
 
     monkeypatch.setattr("workbench.run.replanning.check_memory", check)
-    wished = simulation.replan(STORED)
+    requested = simulation.replan(STORED)
     assert looked_at_memory.wait(PATIENCE)
-    wished.cancel()  # as `close` does first
+    requested.cancel()  # as `close` does first
     simulation._state.close()
     closed.set()
-    assert wished.wait(PATIENCE).stage == "cancelled"
+    assert requested.wait(PATIENCE).stage == "cancelled"
 
 
-def test_a_run_may_be_closed_from_within_while_a_wish_waits_for_it():
+def test_a_run_may_be_closed_from_within_while_a_request_waits_for_it():
     simulation = WAVE.simulate(**start(16), backend="reference")
-    wished = []
+    requested = []
 
     def listen(event):
-        if not wished:
-            wished.append(simulation.replan(STORED))
-            wait_for(lambda: wished[0].report.stage == "swapping")
+        if not requested:
+            requested.append(simulation.replan(STORED))
+            wait_for(lambda: requested[0].report.stage == "swapping")
             simulation.close()
 
     simulation.start(1000, progress=listen)
     with pytest.raises(StencilError, match="was closed"):
         simulation.wait(PATIENCE)
-    assert wished[0].wait(PATIENCE).stage == "cancelled"
+    assert requested[0].wait(PATIENCE).stage == "cancelled"
 
 
 def test_no_old_state_is_kept_alive():

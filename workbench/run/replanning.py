@@ -15,7 +15,7 @@ from workbench.backends.build_cache import BuildCancelledError
 from workbench.backends.host import host_figures
 from workbench.backends.teams import check_threads
 from workbench.errors import BackendError, RunError, StencilError
-from workbench.events import Measured, Planned, ReplanEvent, ReplanListener, Swapped, WishDropped, publish
+from workbench.events import Measured, Planned, ReplanEvent, ReplanListener, RequestDropped, Swapped, publish
 from workbench.pipeline import Compiled, build, find_built, plan_again
 from workbench.planning.choices import Choices
 from workbench.planning.cost import bound_seconds, step_cost
@@ -32,15 +32,15 @@ CLOSING_SECONDS = 2.0  # that closing waits; a compiler inside of this process m
 
 @dataclass(frozen=True, slots=True)
 class ReplanReport:
-    """What has become of a wish so far.
+    """What has become of a request so far.
 
-    `seconds` from the wish until its code ran, of which the compiler took `compile_seconds`; planning_seconds and
+    `seconds` from the request until its code ran, of which the compiler took `compile_seconds`; planning_seconds and
     waiting_seconds as in events.Swapped. `step` is the first step not done by the old code. bound_seconds and
     expected_seconds as in events.Planned. measured_seconds: a step of the new code, None until it has run for a tenth
     of a second.
     """
 
-    wish: int
+    request: int
     stage: Stage
     choices: Choices
     plan: Plan | None = None
@@ -64,30 +64,31 @@ class ReplanReport:
         """One line."""
         match self.stage:
             case "planning":
-                return f"wish {self.wish}: being planned"
+                return f"request {self.request}: being planned"
             case "compiling" | "swapping":
-                return f"wish {self.wish}: {self.stage}{_expected(self)}"
+                return f"request {self.request}: {self.stage}{_expected(self)}"
             case "running":
-                return f"wish {self.wish}: runs since step {self.step}, {self.seconds:.2g} s after the wish" + _times(
-                    self
+                return (
+                    f"request {self.request}: runs since step {self.step}, {self.seconds:.2g} s after the request"
+                    + _times(self)
                 )
             case "failed":
-                return f"wish {self.wish}: failed, the old code goes on\n{self.error}"
+                return f"request {self.request}: failed, the old code goes on\n{self.error}"
             case "overtaken":
-                return f"wish {self.wish}: overtaken by a newer one"
+                return f"request {self.request}: overtaken by a newer one"
             case "cancelled":
-                return f"wish {self.wish}: cancelled"
+                return f"request {self.request}: cancelled"
 
 
 class Replan:
-    """One wish for other code. Any thread may look at `report`, wait for the end, or cancel."""
+    """One request for other code. Any thread may look at `report`, wait for the end, or cancel."""
 
-    def __init__(self, wish: int, choices: Choices, threads: int, listener: ReplanListener | None) -> None:
+    def __init__(self, request: int, choices: Choices, threads: int, listener: ReplanListener | None) -> None:
         self.threads = threads
         self.listener = listener
         self.cancelled = threading.Event()
         self.begin = time.perf_counter()
-        self._report = ReplanReport(wish, "planning", choices)
+        self._report = ReplanReport(request, "planning", choices)
         self._ended = threading.Event()
         self._decided = threading.Event()  # it has ended, or a compiler is needed
 
@@ -127,7 +128,7 @@ class Replan:
 
 
 class Replanner:
-    """Fulfils the wishes for one simulation, the latest only: a newer wish stops the compiler of an older one.
+    """Fulfils the requests for one simulation, the latest only: a newer request stops the compiler of an older one.
 
     Its thread lives as long as there is something to do. It touches the state as every other thread does, by asking
     the owner, so the swap happens at a whole step.
@@ -144,7 +145,7 @@ class Replanner:
         self._closed = False
         _living.add(self)
 
-    def wish(self, choices: Choices, threads: int, listener: ReplanListener | None = None) -> Replan:
+    def request(self, choices: Choices, threads: int, listener: ReplanListener | None = None) -> Replan:
         """Ask for another plan; returns at once. Raises RunError for choices that would change results, or threads."""
         check_threads(threads)
         if choices.meaning != self._state.compiled.plan.choices.meaning:
@@ -156,8 +157,8 @@ class Replanner:
             if self._closed:
                 raise RunError("the simulation was closed", advice="Make a new one by simulate().")
             self._count += 1
-            wish = Replan(self._count, choices, threads, listener)
-            overtaken, self._next = self._next, wish
+            request = Replan(self._count, choices, threads, listener)
+            overtaken, self._next = self._next, request
             if self._current is not None:
                 self._current.cancel()
             if self._thread is None or not self._thread.is_alive():  # in a forked process it is not
@@ -166,15 +167,15 @@ class Replanner:
         if overtaken is not None:
             self._drop(overtaken, "overtaken")
             overtaken.decide()
-        return wish
+        return request
 
     def close(self, timeout: float | None = None) -> None:
-        """Drop all wishes and wait for the thread, at most so long."""
+        """Drop all requests and wait for the thread, at most so long."""
         with self._lock:
             self._closed = True
-            for wish in (self._next, self._current):
-                if wish is not None:
-                    wish.cancel()
+            for request in (self._next, self._current):
+                if request is not None:
+                    request.cancel()
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout)
@@ -184,46 +185,46 @@ class Replanner:
     def _run(self) -> None:
         while True:
             with self._lock:
-                wish, self._current, self._next = self._next, self._next, None
-                if wish is None:
+                request, self._current, self._next = self._next, self._next, None
+                if request is None:
                     self._thread = None
                     return
             try:
-                self._fulfil(wish)
-            except Exception as error:  # whatever it is, it belongs to who wished; the old code goes on
-                # A simulation that is closed at this moment has no arrays any more, which is no failure of the wish.
-                if isinstance(error, BuildCancelledError) or wish.cancelled.is_set():
-                    self._drop(wish, "cancelled" if self._next is None else "overtaken")
+                self._fulfil(request)
+            except Exception as error:  # whatever it is, it belongs to who asked; the old code goes on
+                # A simulation that is closed at this moment has no arrays any more, which is no failure of the request.
+                if isinstance(error, BuildCancelledError) or request.cancelled.is_set():
+                    self._drop(request, "cancelled" if self._next is None else "overtaken")
                 else:
-                    self._drop(wish, "failed", error)
+                    self._drop(request, "failed", error)
             finally:
-                wish.decide()
+                request.decide()
 
-    def _fulfil(self, wish: Replan) -> None:
-        plan = self._planned(wish)
-        planning_seconds = time.perf_counter() - wish.begin
-        self._check(wish)
+    def _fulfil(self, request: Replan) -> None:
+        plan = self._planned(request)
+        planning_seconds = time.perf_counter() - request.begin
+        self._check(request)
         selection = self._state.compiled.selection
         known = find_built(plan, selection)
         if known is None:
-            wish.decide()
-        program = known or build(plan, selection, wish.cancelled)
+            request.decide()
+        program = known or build(plan, selection, request.cancelled)
         from_cache, compile_seconds = known is not None or program.from_cache, 0.0 if known else program.compile_seconds
-        self._check(wish)
+        self._check(request)
         compiled = Compiled(plan.graph, plan, program, selection)
-        wish.note(replace(wish.report, stage="swapping"))
+        request.note(replace(request.report, stage="swapping"))
         old = self._state.instance  # this thread knows no device; a device of several is that of the instance
         check_memory(plan, self._state.extents, selection.name, program.free_memory(beside=old))
-        instance = program.instantiate(self._state.extents, wish.threads, beside=old)
+        instance = program.instantiate(self._state.extents, request.threads, beside=old)
         asked = time.perf_counter()
         try:
-            step, begun = self._owner.do(lambda: self._swap(wish, compiled, instance), at_once=True)
+            step, begun = self._owner.do(lambda: self._swap(request, compiled, instance), at_once=True)
         except BaseException:
             instance.close()
             raise
-        seconds = time.perf_counter() - wish.begin
+        seconds = time.perf_counter() - request.begin
         report = replace(
-            wish.report,
+            request.report,
             stage="running",
             from_cache=from_cache,
             compile_seconds=compile_seconds,
@@ -232,19 +233,19 @@ class Replanner:
             seconds=seconds,
             step=step,
         )
-        self._measure(wish)
-        wish.note(report)
+        self._measure(request)
+        request.note(report)
         times = (seconds, compile_seconds, from_cache, planning_seconds, begun - asked)
-        self._tell(wish, Swapped(self._name, report.wish, step, *times))
+        self._tell(request, Swapped(self._name, report.request, step, *times))
 
-    def _planned(self, wish: Replan) -> Plan:
+    def _planned(self, request: Replan) -> Plan:
         """The plan, and what it will cost."""
-        state, choices = self._state, wish.report.choices
+        state, choices = self._state, request.report.choices
         before = state.compiled.plan
         backend = state.compiled.selection.name
         if state.automatic:
             bare = replace(choices, meaning=replace(choices.meaning, precision=()))  # the graph has its types already
-            bare, _ = resolved(before.graph, bare, backend, state.extents, wish.threads)
+            bare, _ = resolved(before.graph, bare, backend, state.extents, request.threads)
             choices = replace(bare, meaning=choices.meaning)
         plan = plan_again(before, choices, backend)
         if plan.graph != before.graph:
@@ -253,48 +254,50 @@ class Replanner:
         bound = bound_seconds(plan.main.plain, extents, figures)
         old_bound, measured = bound_seconds(before.main.plain, extents, figures), state.measured_step_seconds
         expected = measured * bound / old_bound if measured is not None and old_bound > 0 else None
-        wish.note(replace(wish.report, stage="compiling", plan=plan, bound_seconds=bound, expected_seconds=expected))
+        request.note(
+            replace(request.report, stage="compiling", plan=plan, bound_seconds=bound, expected_seconds=expected)
+        )
         moved = step_cost(plan.main.plain).bytes_moved
-        self._tell(wish, Planned(self._name, wish.report.wish, len(plan.subkernels), moved, bound, expected))
+        self._tell(request, Planned(self._name, request.report.request, len(plan.subkernels), moved, bound, expected))
         return plan
 
-    def _swap(self, wish: Replan, compiled: Compiled, instance: Instance) -> tuple[int, float]:
+    def _swap(self, request: Replan, compiled: Compiled, instance: Instance) -> tuple[int, float]:
         """In the owner's thread, at a whole step: that step, and when it was reached."""
         begun = time.perf_counter()
-        self._check(wish)
-        self._state.take_over(compiled, instance, wish.threads)
-        self._state.asked = wish.report.choices
+        self._check(request)
+        self._state.take_over(compiled, instance, request.threads)
+        self._state.asked = request.report.choices
         return self._state.steps, begun
 
-    def _measure(self, wish: Replan) -> None:
+    def _measure(self, request: Replan) -> None:
         """Report how long a step takes, once, as soon as enough of them are done."""
 
         def told(time: StepTime) -> None:
-            wish.note(replace(wish.report, measured_seconds=time.seconds))
-            self._tell(wish, Measured(self._name, wish.report.wish, time.seconds))
+            request.note(replace(request.report, measured_seconds=time.seconds))
+            self._tell(request, Measured(self._name, request.report.request, time.seconds))
 
         timed(self._state, told, once=True)
 
-    def _check(self, wish: Replan) -> None:
-        if wish.cancelled.is_set():
+    def _check(self, request: Replan) -> None:
+        if request.cancelled.is_set():
             raise BuildCancelledError(self._name)
 
-    def _drop(self, wish: Replan, stage: Stage, error: Exception | None = None) -> None:
+    def _drop(self, request: Replan, stage: Stage, error: Exception | None = None) -> None:
         if error is not None and not isinstance(error, StencilError):
             error = BackendError(
                 f"{type(error).__name__}: {error}", advice="Report this with the program; the old code goes on."
             )
-        wish.note(replace(wish.report, stage=stage, error=error))
-        self._tell(wish, WishDropped(self._name, wish.report.wish, "" if error is None else str(error)))
+        request.note(replace(request.report, stage=stage, error=error))
+        self._tell(request, RequestDropped(self._name, request.report.request, "" if error is None else str(error)))
 
-    def _tell(self, wish: Replan, event: ReplanEvent) -> None:
-        if wish.listener is not None:
+    def _tell(self, request: Replan, event: ReplanEvent) -> None:
+        if request.listener is not None:
             try:
-                wish.listener(event)
+                request.listener(event)
             except Exception as error:  # neither this thread nor the one that runs may end by it
-                wish.listener = None
+                request.listener = None
                 warnings.warn(
-                    f"the listener of a wish failed and is called no more: {type(error).__name__}: {error}\n"
+                    f"the listener of a request failed and is called no more: {type(error).__name__}: {error}\n"
                     "Pass progress= a function that takes every event.",
                     RuntimeWarning,
                     stacklevel=2,

@@ -321,7 +321,7 @@ class Simulation:
         state to the bit; until then, and if it fails, the old code runs on. A newer request replaces an older one.
         threads: as in simulate(), by default unchanged. The result has the expected and the measured times, and wait().
         """
-        return self._replanner.wish(choices, self._state.threads if threads is None else threads, progress)
+        return self._replanner.request(choices, self._state.threads if threads is None else threads, progress)
 
     # --- out and away -----------------------------------------------------------------------------------------------
 

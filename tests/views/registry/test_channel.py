@@ -83,8 +83,8 @@ def test_events_are_sent_with_their_fields(front):
 
 def test_many_events_are_few_bounded_messages(front):
     front.messages.get(timeout=PATIENCE)
-    for wish in range(20 * MOST_EVENTS):
-        publish(Measured("flood", wish, float("nan")))
+    for request in range(20 * MOST_EVENTS):
+        publish(Measured("flood", request, float("nan")))
     total, last = 0, -1
     while last != 20 * MOST_EVENTS - 1:
         message = front.wait(lambda m: bool(m["events"]))
@@ -92,7 +92,7 @@ def test_many_events_are_few_bounded_messages(front):
         assert len(message["events"]) <= MOST_EVENTS
         assert all(event["step_seconds"] is None for event in flood)
         total += len(message["events"]) + message["events_left_out"]
-        last = flood[-1]["wish"] if flood else last
+        last = flood[-1]["request"] if flood else last
     assert total >= 20 * MOST_EVENTS
     assert all(after - before >= PAUSE_SECONDS for before, after in zip(front.times, front.times[1:], strict=False))
 
@@ -100,8 +100,8 @@ def test_many_events_are_few_bounded_messages(front):
 def test_nothing_waits_for_a_slow_front_end():
     front = Front(slow=0.5)
     channel = RegistryChannel(front)
-    for wish in range(1000):
-        publish(Measured("slow", wish, 1.0))
+    for request in range(1000):
+        publish(Measured("slow", request, 1.0))
     assert front.messages.qsize() <= 1  # the loop did not wait for it
     channel.end(PATIENCE)
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from workbench.amounts import seconds_text
 from workbench.errors import RunError, StencilError
-from workbench.events import Measured, Planned, ReplanEvent, Swapped, WishDropped
+from workbench.events import Measured, Planned, ReplanEvent, RequestDropped, Swapped
 from workbench.planning.choices import Choices
 from workbench.run.hooks import asked_choices, is_closed, time_launches
 from workbench.run.simulation import Simulation
@@ -36,7 +36,7 @@ class Following:
         self._closed = False
         self._stop_timing: Callable[[], None] = _nothing
         self._followed: Simulation | None = None
-        self._wanted: Choices | None = None  # what was asked for last: to look at another backend is no wish
+        self._wanted: Choices | None = None  # what was asked for last: to look at another backend is no request
         self._leave = (inspection.on("plan", self._follow), inspection.on("simulation", self._meet))
         self._meet(inspection)
 
@@ -87,10 +87,10 @@ class Following:
         # What the launch view says now wins over what simulate() was told.
         threads = wanted.plan.cpu.threads if wanted.plan.cpu.threads != running.plan.cpu.threads else None
         try:
-            wish = simulation.replan(wanted, threads=threads, progress=lambda event: self._hear(event, simulation))
+            request = simulation.replan(wanted, threads=threads, progress=lambda event: self._hear(event, simulation))
             # Code that is there already runs sooner than the views have drawn the new plan, so it goes first.
-            wish.wait_unless_compiling(AT_ONCE_SECONDS)
-            if wish.report.stage == "running":
+            request.wait_unless_compiling(AT_ONCE_SECONDS)
+            if request.report.stage == "running":
                 time.sleep(LEAVING_SECONDS)
         except StencilError as error:
             self._wanted = None
@@ -108,7 +108,7 @@ class Following:
                 self._time(simulation)
             case Measured():
                 pass  # timed with its sub-kernels in _time
-            case WishDropped(text=text):
+            case RequestDropped(text=text):
                 if text:
                     self._wanted = None
                     self._say(Status(f"the old code goes on: {text}", problem=True))
@@ -180,7 +180,7 @@ def swap_text(event: Swapped) -> str:
     parts.append("it was compiled before" if event.from_cache else f"the compiler took {event.compile_seconds:.2f} s")
     if event.waiting_seconds >= TOLD_SECONDS:
         parts.append(f"the run needed {event.waiting_seconds:.2f} s to get between two steps")
-    return f"new code runs since step {event.steps}, {event.seconds:.2f} s after the wish: {', '.join(parts)}"
+    return f"new code runs since step {event.steps}, {event.seconds:.2f} s after the request: {', '.join(parts)}"
 
 
 def _expectation(event: Planned) -> str:

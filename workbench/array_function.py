@@ -115,7 +115,7 @@ class Collective:
         """Free the memory that waits for the next call; programs stay."""
         with self._lock:
             while self._prepared:
-                self._prepared.popitem()[1].close()
+                self._prepared.popitem()[1].give_up()
 
     def __get__(self, instance: object, owner: object = None) -> object:
         """Refuse to be a method, whose first argument is no array."""
@@ -164,7 +164,7 @@ class Collective:
             prepared = self._prepared.setdefault(key, made)
             dropped = [self._prepared.popitem(last=False)[1] for _ in range(len(self._prepared) - _KEPT)]
         for each in dropped:
-            each.close()
+            each.give_up()
         return prepared
 
 

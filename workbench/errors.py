@@ -149,6 +149,10 @@ class BackendError(StencilError):
     """A backend is unknown, not available on this machine, or cannot do what was asked."""
 
 
+class NoRoomError(ShapeError, BackendError):
+    """There is too little memory, on the host or on a device."""
+
+
 class BuildError(BackendError):
     """The compiler is missing or refused the generated source."""
 

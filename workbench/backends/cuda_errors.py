@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from workbench.errors import BackendError, StencilError
+from workbench.errors import BackendError, NoRoomError, StencilError
 
 INSTALL = (
     "Install the extra cuda (pip install 'stencil-workbench[cuda]'; with a driver for CUDA 12: [cuda12]) "
@@ -36,7 +36,7 @@ class CudaErrors:
         except StencilError:
             raise
         except cupy.cuda.memory.OutOfMemoryError as error:
-            raise BackendError(
+            raise NoRoomError(
                 f"the device has no memory{memory}: {first_line(error)}",
                 advice="Use smaller extents or float32, or close other simulations.",
             ) from error

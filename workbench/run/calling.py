@@ -25,11 +25,28 @@ from workbench.run.arrays import to_host
 from workbench.run.given import Given as Given
 from workbench.run.given import input_names, inputs_of, read_call, stacked_vectors
 from workbench.run.one_call import MAIN, OneCall, open_call
+from workbench.run.room import register
 
 _KEPT = 4
 
 _instances: OrderedDict[tuple[object, ...], tuple[Graph, Choices, OneCall]] = OrderedDict()
 _lock = forkable_lock()
+
+
+class _Waiting:
+    """The memory that waits for the next calls."""
+
+    def give_up(self) -> None:
+        """Free it."""
+        with _lock:
+            dropped = [kept[2] for kept in _instances.values()]
+            _instances.clear()
+        for each in dropped:
+            each.close()
+
+
+_WAITING = _Waiting()
+register(_WAITING)
 
 
 def is_called(graph: Graph) -> bool:

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from workbench.amounts import bytes_text
-from workbench.errors import ShapeError
+from workbench.errors import NoRoomError
 from workbench.pipeline import memory_of
 from workbench.planning.plan import Plan
 
@@ -22,7 +22,7 @@ def bytes_available() -> int | None:
 
 
 def check_memory(plan: Plan, extents: tuple[int, ...], backend: str, device: int | None = None) -> None:
-    """Raise ShapeError if arrays of these extents cannot fit into memory, as they lie on that backend.
+    """Raise NoRoomError if arrays of these extents cannot fit into memory, as they lie on that backend.
 
     device: bytes that a device with memory of its own has left; None: the arrays lie in the host's memory.
     """
@@ -30,7 +30,7 @@ def check_memory(plan: Plan, extents: tuple[int, ...], backend: str, device: int
     if needed >= LARGEST_ARRAY or (available is not None and needed > available):
         where = "" if device is None else " on the device"
         there = "" if available is None else f", and {bytes_text(available, 4)} are available{where}"
-        raise ShapeError(
+        raise NoRoomError(
             f"{plan.graph.name} with shape {extents} needs {bytes_text(needed, 4)} ({len(plan.slots)} arrays){there}",
             advice="Choose a smaller shape, float32 fields, or fewer Manifest values.",
         )

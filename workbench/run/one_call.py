@@ -23,6 +23,7 @@ from workbench.planning.extents import check_extents
 from workbench.run.arrays import to_host
 from workbench.run.creation import allocate
 from workbench.run.memory import check_memory
+from workbench.run.room import with_room
 
 MAIN = "main"
 """The kernel of a program that runs once at each call."""
@@ -51,7 +52,13 @@ class OneCall(Protocol):
 
 
 def open_call(compiled: Compiled, extents: tuple[int, ...], threads: int, results: tuple[Static, ...]) -> OneCall:
-    """Memory for calls of these extents. Raises ShapeError if there is too little."""
+    """Memory for calls of these extents. Raises NoRoomError if there is too little."""
+    return with_room(
+        lambda: _open(compiled, extents, threads, results), f"a call of {compiled.graph.name} with the axes {extents}"
+    )
+
+
+def _open(compiled: Compiled, extents: tuple[int, ...], threads: int, results: tuple[Static, ...]) -> OneCall:
     program = compiled.program
     if isinstance(program, LendingProgram):
         check_extents(compiled.plan, extents)
@@ -83,8 +90,14 @@ class _Lending:
 
     def run(self) -> None:
         """Run the program, which writes into arrays that nobody else has."""
-        for name, shape, dtype in self._made:
-            made = self._results[name] = np.empty(shape, dtype)
+        try:
+            self._results = {name: np.empty(shape, dtype) for name, shape, dtype in self._made}
+        except MemoryError:
+            wanted = " and ".join(f"{dtype} of shape {shape}" for _, shape, dtype in self._made)
+            self._results = with_room(
+                lambda: {name: np.empty(shape, dtype) for name, shape, dtype in self._made}, f"results, {wanted}"
+            )
+        for name, made in self._results.items():
             self._instance.lend(name, made)
         self._instance.run()
 

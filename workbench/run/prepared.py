@@ -28,6 +28,7 @@ from workbench.graph.operators import cast
 from workbench.pipeline import Compiled
 from workbench.run.arrays import device_array, to_host
 from workbench.run.one_call import MAIN, OneCall, open_call
+from workbench.run.room import register
 from workbench.run.values import fit
 
 _KEPT = 2
@@ -120,6 +121,7 @@ class Prepared:
         self._params = [(static.name, paths[static.name]) for static in graph.params]
         self._outputs = [_Output(graph.static(result.static), result) for result in function.results]
         self._idle: list[OneCall] = []
+        register(self)
 
     def run(self, arguments: Sequence[object], *, on_device: bool = False) -> object:
         """What the function returns for these arguments; on_device: its arrays as in `OneCall.result`."""
@@ -168,10 +170,14 @@ class Prepared:
             after = run_once(graph, MAIN, self._extents, state)
         return [_arranged(np.asarray(after[each.static.name]), each.result) for each in self._outputs]
 
-    def close(self) -> None:
-        """Free the memory that waits."""
-        while self._idle:
-            self._idle.pop().close()
+    def give_up(self) -> None:
+        """Free the memory that waits; later calls take theirs anew."""
+        while True:
+            try:
+                instance = self._idle.pop()
+            except IndexError:
+                return
+            instance.close()
 
 
 def extents_of(lengths: Sequence[Length], shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:

@@ -6,9 +6,10 @@ import workbench
 from tests.planning.numbers import step_in_numbers
 from tests.planning.random_graphs import random_graph
 from workbench.errors import StencilError
-from workbench.graph import GLOBAL, Extend, Graph, Imm, KernelBuilder, Load, Periodic, Shift, Static, grid_space
+from workbench.graph import GLOBAL, Arith, Extend, Graph, Imm, KernelBuilder, Load, Periodic, Shift, Static, grid_space
 from workbench.graph.types import F64, I32
 from workbench.planning import Storage
+from workbench.planning import simplify as rewriting
 from workbench.planning.simplify import simplify
 
 LINE = grid_space(1)
@@ -52,6 +53,31 @@ def test_a_second_time_changes_nothing():
     for seed in range(60):
         once = simplify(random_graph(seed, constants=True))
         assert simplify(once) == once
+
+
+def test_it_never_grows_and_settles_in_a_few_rounds(monkeypatch):
+    """Neither values nor operations become more, in any graph; each round but the last removes some."""
+    rounds, first = [0], rewriting.REWRITES[0]
+
+    def counted(graph):
+        rounds[0] += 1
+        return first.run(graph)
+
+    monkeypatch.setattr(rewriting, "REWRITES", (rewriting.Rewrite(first.name, counted), *rewriting.REWRITES[1:]))
+    most = 0
+    for seed in range(200):
+        graph = random_graph(seed, constants=True)
+        rounds[0] = 0
+        simpler = simplify(graph)
+        most = max(most, rounds[0])
+        for before, after in zip(graph.kernels, simpler.kernels, strict=True):
+            assert len(after.nodes) <= len(before.nodes), seed
+            assert operations(after) <= operations(before), seed
+    assert 2 <= most < rewriting._MOST_ROUNDS
+
+
+def operations(kernel):
+    return sum(isinstance(node.instruction, Arith) for node in kernel.nodes)
 
 
 @pytest.mark.parametrize(

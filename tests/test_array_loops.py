@@ -76,6 +76,15 @@ def from_elements(A, n, where):
     return while_loop(lambda s, row, u, k, going: going & (s < 9 * A[2, 2]), turn, start, at_most=99)
 
 
+def polynomials(A, x):
+    """Accelerate's sfoldl: each row is folded from the left by a function that no order but this one serves."""
+
+    def turn(k, value):
+        return k + 1, value * x + A[:, k]
+
+    return while_loop(lambda k, value: k < A.shape[1], turn, (0, 0.0 * x), at_most=10**9)[1]
+
+
 rng = np.random.default_rng(20150901)
 X, A = rng.random(37), rng.random((9, 9))
 ELEMENTS = A, np.array([3, -8, 40], np.int32), np.array([False, True, False])
@@ -89,6 +98,8 @@ EXAMPLES = [
     (turned_about, (A, X[:9])),
     (collectives, (X, rng.permutation(37))),
     (no_turn, (X,)),
+    (polynomials, (A, X[:9])),
+    (polynomials, (A[:, :0], X[:9])),
     (from_elements, ELEMENTS),
 ]
 
@@ -138,6 +149,13 @@ def test_it_computes_what_numpy_computes():
         )
     for mine, exact in zip(wb.collective(from_elements)(*ELEMENTS), (s, row, u, k, going), strict=True):
         assert_same_bits(mine, exact)
+
+
+def test_rows_are_folded_from_the_left():
+    expected = np.zeros(9)
+    for k in range(9):
+        expected = expected * X[:9] + A[:, k]
+    assert_same_bits(wb.collective(polynomials)(A, X[:9]), expected)
 
 
 def test_arrays_of_the_caller_stay_and_calls_follow_one_another():

@@ -168,3 +168,43 @@ def test_defaults_that_are_an_index_take_what_is_sent():
     places = (np.array([1, 1, 3]), np.array([0, 0, 2]))
     found = scatter_in_order("sum", defaults, places, np.array([5.0, 6.0, 7.0]), F64)
     assert found.tolist() == [[0, 1, 2], [11, 1, 2], [0, 1, 2], [0, 1, 9]]
+
+
+def of_three(new, old):
+    """An order that nothing may change: what is sent last counts most."""
+    return old[0] * 3 + new[0], max_of(new[1], old[1] - new[2]), new[2] - old[2]
+
+
+def max_of(a, b):
+    return np.where(a > b, a, b)
+
+
+@pytest.mark.parametrize("places", [1, 7])
+@pytest.mark.parametrize(
+    ("n", "ways"),
+    [
+        (20_000, [("openmp", 1), ("openmp", 2), ("openmp", 3)]),
+        pytest.param(10**7, [("openmp", 1), ("openmp", 2)], marks=pytest.mark.proof),
+        pytest.param(3000, [("cuda-sim", 0)], marks=pytest.mark.proof),
+    ],
+)
+def test_records_that_all_go_to_few_places_are_combined_in_their_order(n, ways, places):
+    """The thesis takes a lock for a tuple; here each destination has one owner, and neither waits for the other."""
+    draw = np.random.default_rng(n)
+    count, x, bins = draw.integers(0, 9, n), draw.integers(-9, 9, n), draw.integers(0, places, n)
+    program = wb.collective(
+        lambda first, second, third, bins, a, b: scatter(of_three, (first, second, third), bins, (a, b, a + b))
+    )
+    start = np.zeros((3, places), np.int64)
+    expected = [list(each) for each in start.tolist()]
+    if n <= 20_000:
+        for place, a, b in zip(bins.tolist(), count.tolist(), x.tolist(), strict=True):
+            u, v, w = (each[place] for each in expected)
+            found = (u * 3 + a, max(b, v - (a + b)), a + b - w)
+            for each, value in zip(expected, found, strict=True):
+                each[place] = (value + 2**63) % 2**64 - 2**63
+    for backend, threads in ways:
+        found = program(*start, bins, count, x, backend=backend, threads=threads)
+        if n > 20_000:
+            expected = [each.tolist() for each in found] if threads == 1 else expected
+        assert [each.tolist() for each in found] == expected, (backend, threads)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workbench.codegen.cell_code import CellCode, Result
-from workbench.codegen.gathers import gather_code
+from workbench.codegen.gathers import Index, gather_code
 from workbench.codegen.names import NameBook, offset_suffix
 from workbench.codegen.reads import CELL, ROW, UNIFORM, Key, Offset, Reads, plus
 from workbench.codegen.scope import Scope
@@ -297,13 +297,24 @@ class _Writer:
 
     def _gathered(self, index: int, places: tuple[Key, ...]) -> Text:
         """The cell of an array that computed indices number; lines before say whether it lies inside."""
-        source, level = self.scope.nodes[index].operands[0], max(ROW, *(self.levels[p] for p in places))
-        indices = tuple(self.texts[p] for p in places)
+        source = self.scope.nodes[index].operands[0]
+        indices = tuple(Index(self.texts[p].text, self._is_own(source, k, p)) for k, p in enumerate(places))
+        level = max([ROW, *(self.levels[p] for p, i in zip(places, indices, strict=True) if not i.is_own)])
         code = gather_code(self.scope, index, self.reads.array(source), indices, self.names, self._wish(index))
         inside = tuple(sorted({index, *(n for p in places for n in self.inside[p])}))
         self.statements[level].extend(Statement(line, inside) for line in code.lines)
-        self.gathers = True
+        self.gathers |= bool(code.lines)
         return code.value
+
+    def _is_own(self, source: int, number: int, place: Key) -> bool:
+        """Whether an index is that of the cell itself along an axis whose extent is that of what is read."""
+        (index, offset), nodes = place, self.scope.nodes
+        node, read = nodes[index], nodes[source].space
+        if not self.scope.within or not isinstance(node.instruction, LoadIndex) or node.space is None or read is None:
+            return False
+        along = node.instruction.axis
+        axis = node.space.axes[along]
+        return axis.kind == "array" and axis.extent == read.axes[number].extent and not offset[along]
 
     def _assign(self, key: Key) -> None:
         index, offset = key

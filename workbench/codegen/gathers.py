@@ -16,29 +16,50 @@ _MOST = 64
 
 
 @dataclass(frozen=True, slots=True)
+class Index:
+    """An index of a Gather. is_own: it is that of the cell along an axis of equal extent, so it lies inside."""
+
+    text: str
+    is_own: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class GatherCode:
-    """Lines that come before, and the element of the array."""
+    """Lines that come before, which know only the indices that are checked, and the element of the array."""
 
     lines: tuple[str, ...]
     value: Text
 
 
 def gather_code(
-    scope: Scope, gather: int, array: str, indices: tuple[Text, ...], names: NameBook, wish: str
+    scope: Scope, gather: int, array: str, indices: tuple[Index, ...], names: NameBook, wish: str
 ) -> GatherCode:
-    """Write the read of a cell by its indices; where one lies outside, the first cell is read and that is noted."""
+    """Write the read of a cell by its indices; where one lies outside, that is noted and another cell is read.
+
+    It is the first one along the axes whose indices are checked. Along the others each cell reads beside its neighbour,
+    whatever is checked, so that a row of them is one load.
+    """
     shape = scope.shape_of(scope.axes_of(scope.nodes[gather].operands[0]))
-    inside, place = names.claim(f"{wish}_inside"), names.claim(f"{wish}_place")
-    checks = [f"uint64_t({i.text}) < uint64_t({shape}.extents[{axis}])" for axis, i in enumerate(indices)]
     steps = [f"({i.text}) * {shape}.strides[{axis}]" for axis, i in enumerate(indices[:-1])]
-    sum_ = " + ".join((f"{shape}.start", *steps, f"({indices[-1].text})"))
+    steps.append(f"({indices[-1].text})")
+    own = [step for step, index in zip(steps, indices, strict=True) if index.is_own]
+    checked = [step for step, index in zip(steps, indices, strict=True) if not index.is_own]
+    if not checked:
+        return GatherCode((), Text(f"{array}[{' + '.join((f'{shape}.start', *own))}]"))
+    inside, place = names.claim(f"{wish}_inside"), names.claim(f"{wish}_place")
+    checks = [
+        f"uint64_t({index.text}) < uint64_t({shape}.extents[{axis}])"
+        for axis, index in enumerate(indices)
+        if not index.is_own
+    ]
+    sum_ = " + ".join((f"{shape}.start", *checked))
     return GatherCode(
         (
             f"const bool {inside} = {' & '.join(f'({check})' for check in checks) if len(checks) > 1 else checks[0]};",
             f"{OUTSIDE} |= uint64_t(!{inside}) << {note_bit(scope.nodes, gather)};",
             f"const int64_t {place} = {inside} ? {sum_} : {shape}.start;",
         ),
-        Text(f"{array}[{place}]"),
+        Text(f"{array}[{' + '.join((place, *own))}]"),
     )
 
 

@@ -35,7 +35,7 @@ class Scope:
     `frame` has all axes of the program and `axes` are those of the loop among them, () for all; `shapes` names the
     shapes of arrays with other axes. `folds`: which of the loop's axes are folded, for whose cells no row is known.
     `tiers`: those of `places` that lie nearer than in memory, with the function of an offset that reads them.
-    turns_together: cells that make loops for themselves make them side by side.
+    turns_together: cells that make loops for themselves make them side by side. within: all cells are of the domain.
     """
 
     dim: int
@@ -52,6 +52,7 @@ class Scope:
     folds: Axes = ()
     tiers: Mapping[int, str] = field(default_factory=dict)
     turns_together: bool = False
+    within: bool = False
 
     def axes_of(self, index: int) -> Axes:
         """Which of the program's axes a Local has, one by one."""

@@ -49,6 +49,11 @@ class KernelWriter:
         self.combines: dict[Region, Combine] = {}
         self.table = UniformTable(kernel.kernel, plan.global_words)
         self.uniforms = Shared[Uniforms]()
+        self.is_within = not any(
+            step.fills or any(map(any, each.margins))
+            for step in (kernel.plain, kernel.observed)
+            for each in step.subkernels
+        )
 
     def scope(self, stored: frozenset[int], axes: Axes = (), folds: Axes = ()) -> Scope:
         """Where this kernel's expressions stand when `stored` nodes are read from arrays.
@@ -67,6 +72,7 @@ class KernelWriter:
             axes=axes,
             shapes={shape.axes: shape.name for shape in (whole_shape(self.dim), *self.shapes)},
             folds=folds,
+            within=self.is_within,
         )
 
     def scope_of_others(self, scope: Scope, axes: Axes) -> Scope:

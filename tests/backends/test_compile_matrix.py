@@ -1,0 +1,141 @@
+"""Every template at each rank, with each type and with records: renders, compiles, and has the bits of the reference.
+
+All of them by one command: pytest -m "proof or not gpu" tests/backends/test_compile_matrix.py
+"""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import workbench as wb
+from tests.backends.nvrtc_path import nvrtc_path
+from tests.kit.bits import assert_same_bits
+from workbench.language import (
+    add,
+    compute,
+    fold,
+    fold_segments,
+    generate,
+    iterate,
+    maximum,
+    scan,
+    scan_segments,
+    scatter,
+    while_loop,
+    windows,
+)
+
+TYPES = ("f8", "f4", "i8", "i4", "u4", "u1")
+RANKS = (1, 2, 3, 4)
+LENGTHS = (33, 3, 5, 2)
+
+
+def larger(a, b):
+    return np.where(a > b, a, b)
+
+
+def made(x):
+    """Maps, generated, moved and repeated arrays, and what is read beside and at computed places."""
+    places = generate(x.shape[-1:], lambda i: (7 * i + 3) % 2)
+    turned = iterate(lambda v: v + x, while_=lambda v: v < x + 3, start=x, at_most=5)
+    return (
+        x + x,
+        x.T,
+        x[..., ::-1],
+        np.concatenate((x, x[:1]), axis=0),
+        generate(x.shape, lambda *i: x[i] + x[(0,) * x.ndim]),
+        windows(lambda w: larger(w[(-1,) * x.ndim], w[(1,) * x.ndim]), x, boundary="mirror"),
+        compute(x * x)[..., places],
+        turned,
+    )
+
+
+def combined(x):
+    """Folds over all axes, the last and the first, scans both ways, by names and by functions."""
+    return (
+        np.max(x),
+        fold(add, x),
+        fold(maximum, x, axis=0),
+        fold(lambda a, b: a - b + a * b, x, identity=0),
+        scan(add, x),
+        scan(larger, x, axis=0, identity=0, reverse=True, exclusive=True),
+    )
+
+
+def sent(x):
+    """Segments of lines and rows, and what is sent to computed places."""
+    line = x.reshape(-1)
+    places = generate(line.shape, lambda i: (5 * i + 1) % 7)
+    none = np.zeros_like(line[:7])
+    return (
+        fold_segments(add, x, generate(2, lambda i: np.where(i == 0, x.shape[-1] - 1, 1))),
+        scan_segments(larger, line, generate(1, lambda i: line.shape[0] + 0 * i), identity=0),
+        scatter(add, none, places, line),
+        scatter(larger, none, places, line, where=line > 1),
+        scatter(None, none, places, line),
+        line[line > 1],
+    )
+
+
+def of_pairs(x):
+    """Records of two and of three as elements of folds, scans, segments and scatters."""
+
+    def further(p, q):
+        return np.where(q[0] > p[0], q[0], p[0]), np.where(q[0] > p[0], q[1], p[1])
+
+    def three(p, q):
+        return *further(p, q), p[2] + q[2]
+
+    line = x.reshape(-1)
+    number = generate(line.shape, lambda i: i)
+    places, none = number % 3, np.zeros_like(line[:3])
+    return (
+        fold(further, (line, number), identity=(0, -1)),
+        fold(three, (line, number, line), identity=(0, -1, 0)),
+        scan(further, (line, number), identity=(0, -1)),
+        fold_segments(three, (line, number, line), generate(1, lambda i: line.shape[0] + 0 * i), identity=(0, -1, 0)),
+        scatter(further, (none, generate(3, lambda i: -1)), places, (line, number)),
+    )
+
+
+def turned(x):
+    """Loops over whole arrays."""
+    return while_loop(lambda n, v: n < 3, lambda n, v: (n + 1, larger(v, v[::-1])), (0, x), at_most=9)
+
+
+TEMPLATES = (made, combined, sent, of_pairs, turned)
+QUICK = {(sent, "f4", 1), (turned, "u1", 1)}
+MATRIX = [
+    pytest.param(
+        *case, id=f"{case[0].__name__}-{case[1]}-{case[2]}", marks=() if case in QUICK else (pytest.mark.proof,)
+    )
+    for case in product(TEMPLATES, TYPES, RANKS)
+]
+
+
+def leaves(found):
+    return [leaf for part in found for leaf in leaves(part)] if isinstance(found, tuple) else [found]
+
+
+def given(type_, rank):
+    return np.random.default_rng(rank).integers(0, 9, LENGTHS[:rank]).astype(type_)
+
+
+@pytest.mark.parametrize(("template", "type_", "rank"), MATRIX)
+def test_it_compiles_and_has_the_bits_of_the_reference(template, type_, rank):
+    program, x = wb.collective(template), given(type_, rank)
+    expected = leaves(program(x, backend="reference"))
+    for place, (mine, exact) in enumerate(zip(leaves(program(x, backend="openmp")), expected, strict=True)):
+        assert_same_bits(mine, exact, f"result {place}")
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_it_compiles_for_a_device(template, monkeypatch, tmp_path):
+    path = nvrtc_path(monkeypatch, tmp_path)
+    path.fake.capability = "90"
+    for type_, rank in product(TYPES, RANKS):
+        path.backend.compile(wb.collective(template).machine(given(type_, rank)).plan("cuda"))
+    assert path.binaries
+    assert all(".target sm_90" in binary.ptx for binary in path.binaries)

@@ -66,16 +66,16 @@ def test_floyd_warshall(n):
     lengths = np.where(draw.random((n, n)) < 3 / n, draw.integers(1, 100, (n, n)), none).astype(np.int32)
     np.fill_diagonal(lengths, 0)
     edges = [[(int(j), int(row[j])) for j in np.flatnonzero(row < none)] for row in lengths]
-    found = floyd_warshall.shortest_paths(lengths, backend="openmp")
+    found = same_bits(floyd_warshall.shortest_paths, lengths)
     assert found.dtype == np.int32
     for start in range(n):
         far = by_dijkstra(edges, start)
         assert found[start].tolist() == [far.get(node, none) for node in range(n)]
     same_bits(floyd_warshall.through, lengths, 2)
     assert shape_of(floyd_warshall.through.machine(lengths, 0)) == (1, 0)
-    before = counters()
-    floyd_warshall.shortest_paths(lengths, backend="openmp")
-    assert counters() == before  # the number of the node compiles nothing
+    plan = floyd_warshall.shortest_paths.machine(lengths).plan("openmp")
+    turn = plan.kernels[-1].observed
+    assert [len(turn.subkernels), len(plan.array_slots) - 2] == [1, 2]  # what a turn reads, and what it makes
 
 
 @pytest.mark.parametrize("n", [3, 2000])

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 
 from workbench.array_function import collective
+from workbench.language import while_loop
+
+_MOST_NODES = 10**9
 
 
 @collective
@@ -19,12 +22,18 @@ def through(lengths: Any, node: Any) -> Any:  # noqa: ANN401  # arrays while it 
     return np.minimum(lengths, lengths[:, node][:, None] + lengths[node, :][None, :])
 
 
-def shortest_paths(lengths: Any, **how: Any) -> Any:  # noqa: ANN401  # an array; as `Collective.__call__` takes them
+@collective
+def shortest_paths(lengths: Any) -> Any:  # noqa: ANN401  # arrays while it is traced are no NumPy arrays
     """The lengths of the shortest paths, an array of the shape (n, n) and the type of `lengths`.
 
     lengths: of the edge from node i to node j, 0 from a node to itself. Where there is none, inf of floats, of
-    integers a number of which twice is still one of the type. how: backend=, threads=.
+    integers a number of which twice is still one of the type.
     """
-    for node in range(len(lengths)):
-        lengths = through(lengths, node, **how)
-    return lengths
+    nodes = lengths.shape[0]
+    found, _ = while_loop(
+        lambda _, node: node < nodes,
+        lambda found, node: (through(found, node), node + 1),
+        (lengths, 0),
+        at_most=_MOST_NODES,
+    )
+    return found

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from workbench.array_function import collective
-from workbench.language import astype, constant, generate, windows
+from workbench.language import astype, constant, generate, while_loop, windows
 
 JACOBI_STEPS = 40
 
@@ -61,28 +61,35 @@ def _inside(place: Any, length: Any) -> Any:  # noqa: ANN401  # traced
     return np.minimum(np.maximum(place, 0.0), 1.0 * (length - 1))
 
 
-def step(state: tuple[Any, Any, Any], dt: float, viscosity: float, diffusivity: float, **how: Any) -> tuple[Any, ...]:  # noqa: ANN401  # arrays
-    """The next (velocity along columns, along rows, dye), each of shape (rows, columns). how: backend=, threads=."""
+@collective
+def step(state: Any, dt: float, viscosity: float, diffusivity: float) -> Any:  # noqa: ANN401  # arrays while it is traced are no NumPy arrays
+    """The next (velocity along columns, along rows, dye), each of shape (rows, columns), of such a tuple."""
     x, y, dye = state
-    x, y = diffuse(x, dt * viscosity, **how), diffuse(y, dt * viscosity, **how)
-    x, y = project(x, y, **how)
-    x, y = advected(x, x, y, dt, **how), advected(y, x, y, dt, **how)
-    x, y = project(x, y, **how)
-    return x, y, advected(diffuse(dye, dt * diffusivity, **how), x, y, dt, **how)
+    x, y = project(*diffuse((x, y), dt * viscosity))
+    x, y = project(advected(x, x, y, dt), advected(y, x, y, dt))
+    (dye,) = diffuse((dye,), dt * diffusivity)
+    return x, y, advected(dye, x, y, dt)
 
 
-def diffuse(u: Any, amount: float, **how: Any) -> Any:  # noqa: ANN401  # arrays
-    """u after diffusion, implicit in time."""
-    start = u
-    for _ in range(JACOBI_STEPS if amount else 0):
-        u = diffused(u, start, amount, **how)
-    return u
+def diffuse(start: tuple[Any, ...], amount: Any) -> tuple[Any, ...]:  # noqa: ANN401  # traced
+    """Traced arrays after diffusion, implicit in time; no turn is made for an amount of 0."""
+
+    def turn(number: Any, *now: Any) -> tuple[Any, ...]:  # noqa: ANN401  # traced
+        return number + 1, *(diffused(u, first, amount) for u, first in zip(now, start, strict=True))
+
+    _, *found = while_loop(
+        lambda number, *_: (number < JACOBI_STEPS) & (amount != 0), turn, (0, *start), at_most=JACOBI_STEPS
+    )
+    return tuple(found)
 
 
-def project(x: Any, y: Any, **how: Any) -> tuple[Any, Any]:  # noqa: ANN401  # arrays
-    """The velocity without its sources."""
-    source = divergence(x, y, **how)
-    p = np.zeros_like(source)
-    for _ in range(JACOBI_STEPS):
-        p = pressed(p, source, **how)
-    return without_gradient(x, y, p, **how)  # type: ignore[no-any-return]  # what the function returns
+def project(x: Any, y: Any) -> Any:  # noqa: ANN401  # traced
+    """The traced velocity without its sources."""
+    source = divergence(x, y)
+    _, p = while_loop(
+        lambda number, _: number < JACOBI_STEPS,
+        lambda number, p: (number + 1, pressed(p, source)),
+        (0, np.zeros_like(source)),
+        at_most=JACOBI_STEPS,
+    )
+    return without_gradient(x, y, p)

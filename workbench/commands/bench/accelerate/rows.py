@@ -112,17 +112,9 @@ def _canny(draw: Generator, small: bool) -> Case:
 
 def _fluid(draw: Generator, small: bool) -> Case:
     state = tuple(draw.normal(size=(3, *((9, 8) if small else (128, 128)))))
-    x, y, dye = state
-    called = (
-        (fluid.diffused, (x, x, 0.05)),
-        (fluid.divergence, (x, y)),
-        (fluid.pressed, (x, y)),
-        (fluid.without_gradient, (x, y, dye)),
-        (fluid.advected, (dye, x, y, 0.5)),
-    )
     others = {"NumPy": lambda: by_numpy.fluid_step(state, 0.5, 0.1, fluid.JACOBI_STEPS)}
-    size = f"{x.shape[1]} x {x.shape[0]} cells, one step"
-    return Case(size, lambda **how: fluid.step(state, 0.5, 0.1, 0.0, **how), called, others, 1e-9)
+    size = f"{state[0].shape[1]} x {state[0].shape[0]} cells, one step"
+    return Case(size, **alone(fluid.step, (state, 0.5, 0.1, 0.0)), others=others, tolerance=1e-9)
 
 
 def _radix_sort(draw: Generator, small: bool) -> Case:
@@ -169,8 +161,7 @@ def _floyd_warshall(draw: Generator, small: bool) -> Case:
         **_peer("SciPy", "shortest_paths", lengths),
         **_peer("Numba", "shortest_paths", lengths),
     }
-    called = ((floyd_warshall.through, (lengths, 0)),)
-    return Case(f"{n} nodes", partial(floyd_warshall.shortest_paths, lengths), called, others)
+    return Case(f"{n} nodes", **alone(floyd_warshall.shortest_paths, (lengths,)), others=others)
 
 
 def _md5(draw: Generator, small: bool) -> Case:

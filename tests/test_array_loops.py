@@ -9,6 +9,7 @@ import pytest
 import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench.errors import RunError, ShapeError, StencilError, TraceError
+from workbench.graph import Fold
 from workbench.language import add, fold, iterate, scan, scatter, while_loop, windows
 
 BACKENDS = [("openmp", 1), ("openmp", 2), ("openmp", 3), ("cuda-sim", 0)]
@@ -156,6 +157,38 @@ def test_rows_are_folded_from_the_left():
     for k in range(9):
         expected = expected * X[:9] + A[:, k]
     assert_same_bits(wb.collective(polynomials)(A, X[:9]), expected)
+
+
+def turn_of(body, *given):
+    """The kernel of a turn, and the arrays that its loop keeps from before it."""
+    graph = wb.collective(body).machine(*given).graph
+    turn = graph.kernel("main_turn_1")
+    return turn, [graph.static(name).space.rank for name, _ in turn.loads() if name.startswith("while_main")]
+
+
+def of_before(x, A):
+    """What is dear and made before the loop is computed once: a formula, a product, the sums of a wider formula."""
+    dear, product, sums = np.exp(x) / (1 + x), A @ A.T, (A * A).sum(axis=1)
+    cheap, outer = 2 * x, np.exp(sums[:, None] - x[None, :])
+
+    def turn(v, n):
+        return v * dear + product @ v - cheap + (outer * v[None, :]).sum(axis=1), n + 1
+
+    return while_loop(lambda v, n: n < 4, turn, (x, 0), at_most=9)[0]
+
+
+def test_what_is_dear_and_made_before_a_loop_is_computed_once():
+    x = X[:9]
+    turn, ranks = turn_of(of_before, x, A)
+    assert sorted(ranks) == [1, 1, 2]  # the formula, the sums, the product; not the wider formula, which has no array
+    assert sum(isinstance(node.instruction, Fold) for node in turn.nodes) == 2
+    expected = wb.collective(of_before)(x, A, backend="reference")
+    v, n = x, 0
+    while n < 4:
+        outer = np.exp((A * A).sum(axis=1)[:, None] - x[None, :])
+        v, n = v * (np.exp(x) / (1 + x)) + (A @ A.T) @ v - 2 * x + (outer * v[None, :]).sum(axis=1), n + 1
+    np.testing.assert_allclose(expected, v, rtol=1e-12)
+    assert_same_bits(wb.collective(of_before)(x, A, backend="openmp", threads=2), expected)
 
 
 def test_arrays_of_the_caller_stay_and_calls_follow_one_another():

@@ -14,10 +14,25 @@ from typing import Any, Literal
 from workbench.errors import TraceError
 from workbench.frontend.boundaries import extend_term, parse_sides
 from workbench.frontend.loops import carried_types, names_of, next_values
+from workbench.frontend.places import DEAR
+from workbench.frontend.positions import made_of
 from workbench.frontend.promotion import Order, convert, meeting_space, number_of
+from workbench.frontend.renaming import is_stored
 from workbench.frontend.trace import KernelState, Operand, Term, Trace, current_trace
 from workbench.frontend.value import operand, wrap
-from workbench.graph import GLOBAL, Extend, Load, Reduce, Space, Static, StorageType, While
+from workbench.graph import (
+    GLOBAL,
+    OPERATORS,
+    Arith,
+    Extend,
+    Load,
+    Loop,
+    Reduce,
+    Space,
+    Static,
+    StorageType,
+    While,
+)
 from workbench.graph.types import BOOL
 
 _MOST_ROUNDS = 4
@@ -61,7 +76,7 @@ def while_loop(
         raise TraceError(f"at_most_ok is {at_most_ok!r}", advice="Give True or False.")
     draft = _Draft(trace, carried_types(trace, starts), names_of(body, len(starts)))
     values = list(map(wrap, draft.traced(starts, condition, body)))
-    draft.keep_numbers()
+    draft.keep_values()
     trace.loops.append((draft.loop(most, at_most_ok), draft.begin, draft.turn))
     return tuple(values) if isinstance(start, tuple | list) else values[0]
 
@@ -135,12 +150,24 @@ class _Carried:
         return term.trace.emit(lambda pool: pool.extend(term.index, sides, given)).in_order(term.order)
 
 
+def _is_dear(term: Term) -> bool:
+    """Whether many operations make it, or what makes an array of its own."""
+    flops = 0.0
+    for node in made_of(term):
+        if isinstance(node.instruction, Arith):
+            flops += OPERATORS[node.instruction.operator].flops
+        if flops >= DEAR or is_stored(node) or isinstance(node.instruction, Loop):
+            return True
+    return False
+
+
 class _Draft:
     """A loop while it is traced."""
 
     def __init__(self, trace: Trace, types: tuple[StorageType, ...], names: tuple[str, ...]) -> None:
         self.trace, self.types, self.names = trace, types, names
         self.number = len(trace.loops) + 1
+        self.before = len(trace.pool)
         self.home = trace.kernel
         span = trace.here()
         self.span = span
@@ -184,8 +211,11 @@ class _Draft:
         names = self.home.name, self.begin.name, self.turn.name, self._name("while", 0)
         return While(*names, most, most_ok, self.span)
 
-    def keep_numbers(self) -> None:
-        """Let `begin` keep numbers that reductions made before the loop, so that no turn makes them again."""
+    def keep_values(self) -> None:
+        """Let `begin` keep what was made before the loop, so that no turn makes it again.
+
+        Numbers that reductions made; in a function of arrays also arrays that cost more to compute than to read.
+        """
         pool = self.trace.pool
         needed = pool.needed(term.index for term, _ in self.turn.stores.values())
         turning, reduced = set[int](), set[int]()
@@ -203,11 +233,33 @@ class _Draft:
             if operand in reduced and pool.node(operand).is_global
             if index in turning or not pool.node(index).is_global
         )
-        for count, index in enumerate(border, 1):
-            kept = self._static("while", pool.node(index).value_type, GLOBAL, count)
-            self.trace.declare(kept, "a number before a while_loop")
+        read = {o for index in needed if index >= self.before for o in pool.node(index).operands if o < self.before}
+        for count, index in enumerate((*border, *self._dear(sorted(read))), 1):
+            node = pool.node(index)
+            assert node.space is not None
+            kept = self._static("while", node.value_type, node.space, count)
+            self.trace.declare(kept, "a value before a while_loop")
             self.begin.stores[kept.name] = (Term(self.trace, index), self.span)
             self.turn.kept[index] = kept.name
+
+    def _dear(self, indices: Sequence[int]) -> list[int]:
+        """The arrays, among these and what they are made of, that are better read than computed in each turn.
+
+        Each is no larger than an array that it is made of.
+        """
+        found, waiting = [], list(indices) if self.trace.positions is not None else []
+        seen = set(waiting)
+        while waiting:
+            term = Term(self.trace, waiting.pop())
+            if not term.is_local or not _is_dear(term):
+                continue
+            arrays = [node for node in made_of(term) if isinstance(node.instruction, Load) or is_stored(node)]
+            if any(node.space == term.space for node in arrays) and not term.type.is_pair:
+                found.append(term.index)
+                continue
+            waiting += [o for o in term.node.operands if o not in seen]
+            seen.update(term.node.operands)
+        return sorted(found)
 
     def _name(self, what: str, count: int) -> str:
         return f"{what}_{self.home.name}_{self.number}" + (f"_{count}" if count else "")

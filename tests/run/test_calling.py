@@ -6,6 +6,7 @@ import pytest
 import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench.errors import FieldError, RunError, ShapeError
+from workbench.graph import Graph
 from workbench.run import calling
 
 GRAVITY = """
@@ -251,3 +252,17 @@ def test_arrays_are_given_by_name():
     twice = wb.trace('xs = array("xs", "n")\noutput("twice", 2 * xs)', name="twice")
     with pytest.raises(RunError, match=r"^twice takes its arrays by their names\nWrite twice\(xs=\)\.$"):
         twice([1.0, 2.0])
+
+
+def test_a_later_call_looks_nothing_up_in_the_program(monkeypatch):
+    machine = wb.trace('xs = array("xs", "n")\na = param("a", 2.0)\noutput("scaled", a * xs)', name="scaled")
+    looked, find = [], Graph.kernel
+    monkeypatch.setattr(Graph, "kernel", lambda graph, name: looked.append(name) or find(graph, name))
+    x = np.arange(5.0)
+    assert machine(xs=x, a=3.0, backend="openmp")["scaled"].tolist() == (3 * x).tolist()
+    assert looked
+    looked.clear()
+    assert machine(xs=x, a=-0.5, backend="openmp")["scaled"].tolist() == (-0.5 * x).tolist()
+    assert not looked
+    with pytest.raises(FieldError, match="a is a param: one number"):
+        machine(xs=x, a=x, backend="openmp")

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.backends.base import Array, Number
 from workbench.graph.arithmetic import constant, python_number
 from workbench.graph.operators import cast
-from workbench.graph.types import StorageType
+from workbench.graph.types import F64, StorageType
 
 
 def number_in(words: Array, type_: StorageType) -> Number:
@@ -19,6 +19,8 @@ def number_in(words: Array, type_: StorageType) -> Number:
 
 def words_of(value: Number, type_: StorageType) -> Array:
     """A fresh array of the words that hold a number, rounded to its type."""
+    if type(value) is float and type_ == F64:
+        return np.array([value]).view(np.uint64)
     words: Array = np.zeros(type_.words, np.uint64)
     words.view(type_.numpy)[0] = rounded(value, type_)
     return words

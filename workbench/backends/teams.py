@@ -13,17 +13,20 @@ from workbench.errors import RunError
 _had_team = 0  # the process that has had a team of several threads, 0 for none; a forked process finds its parent's
 _warned = 0
 
+_ALWAYS = 256
+"""Threads that a run may have on any machine."""
+
 
 def most_threads() -> int:
     """The largest team there may be. OpenMP's library ends the process when the system refuses it a thread."""
-    return max(256, 4 * (os.cpu_count() or 1))
+    return max(_ALWAYS, 4 * (os.cpu_count() or 1))
 
 
 def check_threads(threads: object) -> None:
     """Raise RunError unless it is a whole number from 0 (all there are) to most_threads()."""
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 0:
         raise RunError(f"threads={threads!r} is no number of threads", advice="Pass 0 for all there are, or 1, 2, ...")
-    if threads > most_threads():
+    if threads > _ALWAYS and threads > most_threads():  # to count processors takes as long as a small call
         raise RunError(
             f"threads={threads} is more than the {most_threads()} threads that a run may have here",
             advice="Pass 0 for all that this process may keep busy.",

@@ -23,7 +23,7 @@ from workbench.planning.cost import default_extents
 from workbench.planning.retype import retype
 from workbench.run.arrays import to_host
 from workbench.run.given import Given as Given
-from workbench.run.given import input_names, inputs_of, read_call, stacked_vectors
+from workbench.run.given import input_names, interface_of, read_call, stacked_vectors
 from workbench.run.one_call import MAIN, OneCall, open_call
 from workbench.run.room import register
 
@@ -162,15 +162,16 @@ def call(
     key = (id(graph), id(choices), backend, threads, extents)
     with _lock:
         kept = _instances.pop(key, None)
-    returned = tuple(program.static(name) for name, _ in graph.kernel(MAIN).stores())
+    interface = interface_of(program)
+    returned = interface.returned
     instance = (
         open_call(compile_graph(graph, choices, backend), extents, threads, returned) if kept is None else kept[2]
     )
     try:
-        for static in inputs_of(program):
-            instance.give(static, _whole(program, static, arrays[static.name], extents))
-        for static in program.params:
-            instance.set(static.name, numbers.get(static.name, static.default or 0))
+        for each in interface.inputs:
+            instance.give(each.static, _whole(program, each.static, arrays[each.static.name], extents))
+        for name, static in interface.params.items():
+            instance.set(name, numbers.get(name, static.default or 0))
         _march(program, instance, extents, arrays, numbers)
         results = {static.name: instance.result(static, on_device=on_device) for static in returned}
     except BaseException:
@@ -212,7 +213,8 @@ def _interpreted(
 ) -> dict[str, Array]:
     """The meaning of the program: also where some axis has no cell, for which nothing is compiled."""
     params = {s.name: stored(numbers.get(s.name, s.default or 0), s.type) for s in graph.params}
-    whole = {s.name: to_host(s.name, _whole(graph, s, arrays[s.name], extents)) for s in inputs_of(graph)}
+    inputs = [each.static for each in interface_of(graph).inputs]
+    whole = {s.name: to_host(s.name, _whole(graph, s, arrays[s.name], extents)) for s in inputs}
     with np.errstate(all="ignore"):
         return run_once(graph, MAIN, extents, {**params, **whole})
 

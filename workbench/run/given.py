@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from workbench.backends.base import Array, Number
 from workbench.errors import FieldError, ShapeError
+from workbench.forking import forkable_lock
 from workbench.graph import Axis, Graph, Static
 from workbench.graph.spaces import NamedExtent
 from workbench.run.arrays import device_array, lies_on_device
@@ -32,6 +34,65 @@ class Given:
     by_place: tuple[object, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Input:
+    """An array that is given: its static, its name as it was declared, that under which it is given, and its side.
+
+    side: the set of elements that has it, "targets" or "sources". given_as: of a component the vector's name.
+    """
+
+    static: Static
+    plain: str
+    given_as: str
+    side: str
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """What a called program is given and returns, each in order of declaration.
+
+    groups: vectors and tensors, their components by their names; vectors: those that are given. of_pairs: whether it
+    has targets and sources.
+    """
+
+    graph: Graph
+    inputs: tuple[Input, ...]
+    params: Mapping[str, Static]
+    groups: Mapping[str, tuple[Static, ...]]
+    vectors: Mapping[str, tuple[Static, ...]]
+    returned: tuple[Static, ...]
+    of_pairs: bool
+
+
+_MOST_KNOWN = 64
+_known: OrderedDict[int, Interface] = OrderedDict()
+_lock = forkable_lock()
+
+
+def interface_of(graph: Graph) -> Interface:
+    """What a program is given and returns; found once, as calls are short."""
+    found = _known.get(id(graph))
+    if found is None or found.graph is not graph:
+        found = _found(graph)
+        with _lock:
+            _known[id(graph)] = found
+            while len(_known) > _MOST_KNOWN:
+                _known.popitem(last=False)
+    return found
+
+
+def _found(graph: Graph) -> Interface:
+    stored = [name for name, _ in graph.kernel(MAIN).stores()]
+    given = [static for static in graph.fields if static.name not in stored]
+    inputs = tuple(Input(static, _plain(static), _given_as(static), _side(static)) for static in given)
+    together = groups(graph)
+    vectors = {name: members for name, members in together.items() if members[0] in given}
+    returned = tuple(map(graph.static, stored))
+    of_pairs = any(static.name.endswith(_SOURCE) for static in graph.fields)
+    params = {static.name: static for static in graph.params}
+    return Interface(graph, inputs, params, together, vectors, returned, of_pairs)
+
+
 def read_call(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Number], tuple[int, ...]]:
     """Return what a call is given: arrays by the names of their statics (0-d for one number), params, and extents.
 
@@ -44,13 +105,7 @@ def read_call(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, N
 
 def input_names(graph: Graph) -> tuple[str, ...]:
     """The names of the arrays that a call is given, each once."""
-    return tuple(dict.fromkeys(_given_as(static) for static in inputs_of(graph)))
-
-
-def inputs_of(graph: Graph) -> list[Static]:
-    """The arrays that are given, in order of declaration."""
-    stored = {name for name, _ in graph.kernel(MAIN).stores()}
-    return [static for static in graph.fields if static.name not in stored]
+    return tuple(dict.fromkeys(each.given_as for each in interface_of(graph).inputs))
 
 
 def _plain(static: Static) -> str:
@@ -70,7 +125,7 @@ def _side(static: Static) -> str:
 
 def _apart(graph: Graph, given: Given) -> Given:
     """What is given, the components of vectors apart. Raises ShapeError for a vector of other components."""
-    vectors = {name: members for name, members in groups(graph).items() if members[0] in inputs_of(graph)}
+    vectors = interface_of(graph).vectors
     if not vectors:
         return given
 
@@ -104,7 +159,9 @@ def _components(name: str, members: tuple[Static, ...], value: object) -> dict[s
 
 def _sorted(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Number]]:
     """Arrays by the names of their statics (0-d for one number), and params."""
-    if given.targets is not None and given.sources is not None and not _of_pairs(graph):
+    interface = interface_of(graph)
+    inputs, params = interface.inputs, interface.params
+    if given.targets is not None and given.sources is not None and not interface.of_pairs:
         raise FieldError(f"{graph.name} has no targets and sources", advice="Give its arrays by name.")
     if (given.targets is None) != (given.sources is None):
         missing = "sources" if given.sources is None else "targets"
@@ -116,23 +173,21 @@ def _sorted(graph: Graph, given: Given) -> tuple[dict[str, Array], dict[str, Num
                 f"{graph.name} was given {side}= as {type(values).__name__}",
                 advice=f'Give arrays by their names: {side}={{"x": x}}.',
             )
-    inputs, params = inputs_of(graph), {static.name: static for static in graph.params}
-    together = {} if given.targets is not None else {_plain(s) for s in inputs}
+    together = set[str]() if given.targets is not None else {each.plain for each in inputs}
     _check_known(graph, given.values, {*params, *together}, "")
     arrays: dict[str, Array] = {}
     for side, values in apart.items():
         if values is not None:
-            _check_known(graph, values, {_plain(s) for s in inputs if _side(s) == side}, side)
-    for static in inputs:
-        values = apart[_side(static)]
+            _check_known(graph, values, {each.plain for each in inputs if each.side == side}, side)
+    for each in inputs:
+        values = apart[each.side]
         where = given.values if values is None else values
-        if _plain(static) not in where:
-            shown = "" if values is None else f" of the {_side(static)}"
+        if each.plain not in where:
+            shown = "" if values is None else f" of the {each.side}"
             raise FieldError(
-                f"{graph.name} needs {_given_as(static)}{shown}",
-                advice=f"Pass {_given_as(static)}= an array or a number.",
+                f"{graph.name} needs {each.given_as}{shown}", advice=f"Pass {each.given_as}= an array or a number."
             )
-        arrays[static.name] = _values(static, where[_plain(static)])
+        arrays[each.static.name] = _values(each.static, where[each.plain])
     need_params(graph, given.values)
     return arrays, {name: number(params[name], value) for name, value in given.values.items() if name in params}
 
@@ -150,7 +205,7 @@ def _check_known(graph: Graph, values: Mapping[str, object], known: set[str], si
     for name in values:
         if name not in known:
             of = f" among its {side}" if side else ""
-            parts = {_plain(static): _given_as(static) for static in inputs_of(graph)}
+            parts = {each.plain: each.given_as for each in interface_of(graph).inputs}
             names = {parts.get(each, each) for each in known}
             raise FieldError(
                 f"{graph.name} has no {name!r}{of}", advice=f"Use one of: {', '.join(sorted(names)) or 'none'}."
@@ -160,14 +215,15 @@ def _check_known(graph: Graph, values: Mapping[str, object], known: set[str], si
 def _extents(graph: Graph, arrays: Mapping[str, Array], given: Given) -> tuple[int, ...]:
     """The length of each axis; where targets and sources are one set, both have the one that all arrays agree on."""
     found: dict[str, tuple[str, int]] = {}
-    one_set = given.targets is None and _of_pairs(graph)
-    for static in inputs_of(graph):
-        array = arrays[static.name]
-        for axis, length in zip(static.space.axes, array.shape, strict=False):
+    interface = interface_of(graph)
+    one_set = given.targets is None and interface.of_pairs
+    for each in interface.inputs:
+        array = arrays[each.static.name]
+        for axis, length in zip(each.static.space.axes, array.shape, strict=False):
             side = "" if one_set else axis.name
-            name, known = found.setdefault(side, (_given_as(static), length))
+            name, known = found.setdefault(side, (each.given_as, length))
             if known != length:
-                raise _unequal(f"{_given_as(static)} has {length} elements", f"{name} has {known}", axis, one_set)
+                raise _unequal(f"{each.given_as} has {length} elements", f"{name} has {known}", axis, one_set)
     lengths = []
     for axis in graph.space.axes:
         side = "" if one_set else axis.name
@@ -191,13 +247,9 @@ def _axis_title(axis: Axis) -> str:
     return axis.extent.name if isinstance(axis.extent, NamedExtent) else axis.name
 
 
-def _of_pairs(graph: Graph) -> bool:
-    return any(static.name.endswith(_SOURCE) for static in graph.fields)
-
-
 def stacked_vectors(graph: Graph, results: dict[str, Any]) -> dict[str, Any]:
     """The results, those of a vector as one array (dim, n) where its components have one type."""
-    for name, members in groups(graph).items():
+    for name, members in interface_of(graph).groups.items():
         parts = [results[static.name] for static in members if static.name in results]
         if parts and len({str(part.dtype) for part in parts}) == 1:
             places = list(results)

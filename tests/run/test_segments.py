@@ -7,7 +7,7 @@ import workbench as wb
 from tests.kit.backends import WAYS
 from tests.kit.bits import assert_same_bits
 from workbench.errors import RunError, StencilError
-from workbench.language import compress, fold_segments, maximum, scan, scan_segments
+from workbench.language import add, compress, fold_segments, maximum, scan, scan_segments
 
 SIZES = (0, 1, 32, 1100)
 
@@ -156,3 +156,14 @@ def test_misuse_is_said(text):
         function(np.ones(3))
     assert BAD[text] in caught.value.what
     assert caught.value.advice
+
+
+@pytest.mark.parametrize("op", [fold_segments, scan_segments])
+def test_lengths_that_do_not_fit_rows_are_told_for_one_row(op):
+    program, x = wb.collective(lambda x, lengths: op(add, x, lengths)), np.ones((3, 4))
+    for backend in ("reference", "openmp"):
+        with pytest.raises(RunError, match="lengths of 2 segments add up to 3, but each of 3 rows has 4 cells") as said:
+            program(x, np.array([1, 2]), backend=backend)
+        assert str(said.value).endswith("Give lengths whose sum is 4.")
+        with pytest.raises(RunError, match="lengths of 2 segments add up to 3, but there are 4 cells"):
+            program(x[0], np.array([1, 2]), backend=backend)

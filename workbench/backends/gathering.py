@@ -8,7 +8,7 @@ import numpy as np
 
 from workbench.codegen.gathers import noted
 from workbench.errors import RunError
-from workbench.graph import Load, Node, Rank, Scan, Scatter, SegmentedReduce
+from workbench.graph import Arith, Gather, Load, Node, Rank, Scan, Scatter, SegmentedReduce
 from workbench.graph.operators import Array
 from workbench.graph.ranks import places_in_order
 from workbench.graph.scans import fold_segments_canonically, scan_canonically
@@ -38,9 +38,20 @@ def gathered(
     return found
 
 
-def combined(nodes: tuple[Node, ...], index: int, operands: Sequence[Array]) -> Array:
+def rows_of(nodes: tuple[Node, ...], index: int, operands: Sequence[Array], value: Callable[[int], Array]) -> int:
+    """Return how many rows are cut alike by a SegmentedReduce: its lengths are read again and again, by a remainder."""
+    if not isinstance(nodes[index].instruction, SegmentedReduce):
+        return 1
+    lengths = nodes[nodes[index].operands[2]]
+    if not isinstance(lengths.instruction, Gather) or nodes[lengths.operands[1]].instruction != Arith("remainder"):
+        return 1
+    return len(operands[2]) // max(len(value(lengths.operands[0])), 1)
+
+
+def combined(nodes: tuple[Node, ...], index: int, operands: Sequence[Array], rows: int = 1) -> Array:
     """Return the values on the domain of a Scan, a SegmentedReduce, a Scatter or a Rank, from those of its operands.
 
+    rows: that are cut alike, of which an error speaks.
     RunError at the first segment that does not lie inside, or at the last one if it does not end with the cells; at the
     first sender of a Scatter that has an index outside.
     """
@@ -63,7 +74,7 @@ def combined(nodes: tuple[Node, ...], index: int, operands: Sequence[Array]) -> 
     wrong = (lengths < 0) | (starts < 0) | (ends > count)
     if wrong.any() or (ends[-1] if len(ends) else 0) != count:
         segment = int(np.argmax(wrong)) if wrong.any() else len(ends) - 1
-        raise _ill_cut(nodes, index, segment, lengths, count)
+        raise _ill_cut(nodes, index, segment, lengths[: len(lengths) // rows], count // rows, rows)
     return fold_segments_canonically(instruction.operator, values, starts, lengths, type_)
 
 
@@ -125,7 +136,7 @@ def _sent_outside(
     )
 
 
-def _ill_cut(nodes: tuple[Node, ...], index: int, segment: int, lengths: Array, count: int) -> RunError:
+def _ill_cut(nodes: tuple[Node, ...], index: int, segment: int, lengths: Array, count: int, rows: int) -> RunError:
     line = nodes[index].spans[0].line if nodes[index].spans else None
     negative = np.flatnonzero(lengths < 0)
     if len(negative):
@@ -135,7 +146,8 @@ def _ill_cut(nodes: tuple[Node, ...], index: int, segment: int, lengths: Array, 
     if total == count:  # they begin at other cells than those after each other
         what = f"segment {segment} does not follow the one before, or lies outside of {count} cells"
         return RunError(what, advice="Let each segment begin where the one before ends.", line=line)
-    what = f"the lengths of {len(lengths)} segments add up to {total}, but there are {count} cells"
+    there = f"there are {count} cells" if rows == 1 else f"each of {rows} rows has {count} cells"
+    what = f"the lengths of {len(lengths)} segments add up to {total}, but {there}"
     return RunError(what, advice=f"Give lengths whose sum is {count}.", line=line)
 
 

@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 
 from workbench.backends.checks import too_long
-from workbench.backends.gathering import combined, folded_parts, gathered
+from workbench.backends.gathering import combined, folded_parts, gathered, rows_of
 from workbench.backends.images import Interval, beyond, cut_at_borders, image, nearer, reflects, source_cell
 from workbench.errors import FieldError, GraphError
 from workbench.graph import (
@@ -232,7 +232,8 @@ class Evaluation:
             return self._fold(node, node.instruction.operator, node.instruction.axes, box)
         if isinstance(node.instruction, SegmentedReduce) and len(self.extents_of(node.operands[0])) > 1:
             return self._parts(index)[slice(*box[0])]
-        found = combined(self.nodes, index, [self.on_domain(operand) for operand in node.operands])
+        operands = [self.on_domain(operand) for operand in node.operands]
+        found = combined(self.nodes, index, operands, rows_of(self.nodes, index, operands, self.on_domain))
         return found[self._inside(index, type(node.instruction).__name__, box)]
 
     def _parts(self, index: int) -> Array:

@@ -16,7 +16,7 @@ from workbench.codegen.source import Source
 from workbench.errors import RunError, StencilError
 from workbench.frontend.captured import warn_of_changed_names
 from workbench.graph import Graph
-from workbench.graph.shown import Bundle, bundle_of
+from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.pipeline import Traced, plan_for, planned_backend, render, simplify, trace_function
 from workbench.planning.annotation import annotated
 from workbench.planning.choices import Choices, Meaning, Schedule

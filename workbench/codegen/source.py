@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from workbench.codegen.uniforms import UniformWord
-from workbench.graph.shown import Bundle, bundle_of
+from workbench.graph.display_hook import Bundle, bundle_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import math
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.graph.instructions import Load, Node, Store
 from workbench.graph.limits import NO_LIMITS, Limits
 from workbench.graph.marks import NOWHERE, Span
-from workbench.graph.shown import Bundle, bundle_of
 from workbench.graph.spaces import Space
 from workbench.graph.types import StorageType
 

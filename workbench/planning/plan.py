@@ -18,8 +18,8 @@ from enum import Enum
 from typing import Literal
 
 from workbench.graph import Graph, Kernel, StorageType
+from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.graph.graph import Printer
-from workbench.graph.shown import Bundle, bundle_of
 from workbench.planning.choices import Choices
 from workbench.planning.tiled import Tiling
 from workbench.planning.towered import Towers

@@ -9,7 +9,7 @@ from typing import Self
 
 from workbench.amounts import counted
 from workbench.errors import TuningError
-from workbench.graph.shown import Bundle, bundle_of
+from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.tuning.background_run import BackgroundRun, State
 from workbench.tuning.configuration import Configuration
 from workbench.tuning.general import Trial, Tuned, Tuner

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from workbench.errors import TuningError
-from workbench.graph.shown import Bundle, bundle_of
+from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.tuning.trials import AT_START, Individual
 
 Rank = Literal["≪", "≤", "≃", "≫"]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from workbench.amounts import error_text, span_text
 from workbench.errors import TuningError
-from workbench.graph.shown import Bundle, bundle_of
+from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import from_json
 from workbench.run.whole_file import whole_file

@@ -8,7 +8,7 @@ from typing import Self
 from workbench.backends.registry import names_with_text
 from workbench.codegen.source import Source
 from workbench.graph import Graph
-from workbench.graph.shown import Bundle
+from workbench.graph.display_hook import Bundle
 from workbench.pipeline import plan_again
 from workbench.planning.choices import Choices
 from workbench.planning.plan import Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.graph.shown import Bundle, set_drawer
+from workbench.graph.display_hook import Bundle, set_drawer
 from workbench.run import viewing
 from workbench.run.simulation import Simulation
 

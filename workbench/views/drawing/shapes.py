@@ -10,7 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 import numpy.typing as npt
 
-from workbench.graph.shown import Bundle
+from workbench.graph.display_hook import Bundle
 from workbench.views.drawing.bitmap_font import CHARACTER_HEIGHT, CHARACTER_WIDTH, letters
 from workbench.views.drawing.png import encode_rgb
 

@@ -10,7 +10,7 @@ from bokeh.models import ColumnDataSource, HoverTool, Range1d
 from bokeh.plotting import figure
 
 from workbench.amounts import error_text
-from workbench.graph.shown import Bundle
+from workbench.graph.display_hook import Bundle
 from workbench.views.drawing.shapes import Drawing
 from workbench.views.page.bokeh_pane import BokehPane, Tool, ToolState
 from workbench.views.study.choice_figure import ChoiceFigure

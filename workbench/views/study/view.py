@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
-from workbench.graph.shown import Bundle
+from workbench.graph.display_hook import Bundle
 from workbench.tuning.afterwards import use_everywhere
 from workbench.tuning.general_study import GeneralStudy
 from workbench.tuning.study import Study

@@ -8,7 +8,7 @@ from bokeh.layouts import column
 from bokeh.models import ColumnDataSource, HoverTool, NoOverlap, Range1d
 from bokeh.plotting import figure
 
-from workbench.graph.shown import Bundle
+from workbench.graph.display_hook import Bundle
 from workbench.views.drawing.line_plot import colour_of
 from workbench.views.drawing.shapes import Drawing
 from workbench.views.page.bokeh_pane import BokehPane, Tool, ToolState

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from workbench.errors import RunError
-from workbench.graph.shown import Bundle
+from workbench.graph.display_hook import Bundle
 from workbench.planning.plan import Plan
 from workbench.views.drawing.shapes import Drawing, to_png, to_svg
 from workbench.views.page.live import still_entries

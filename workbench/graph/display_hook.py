@@ -1,4 +1,4 @@
-"""Shown: the hook by which views/ registers how notebooks draw values, so that graph/ imports no view."""
+"""Display hook: views/ registers here how notebooks draw values, so that graph/ imports no view."""
 
 from __future__ import annotations
 

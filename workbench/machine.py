@@ -31,8 +31,8 @@ from workbench.run.convergence import Convergence, Exact, Procedure, Steps
 from workbench.run.convergence import converge as converge_graph
 from workbench.run.creation import create_simulation, restore_simulation
 from workbench.run.exporting import export
+from workbench.run.initial_values import need_only
 from workbench.run.machine_text import machine_text
-from workbench.run.opening import need_only
 from workbench.run.precision.measuring import measure as measure_precision
 from workbench.run.precision.report import PrecisionReport
 from workbench.run.simulation import Simulation as Simulation

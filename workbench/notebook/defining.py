@@ -14,7 +14,7 @@ from workbench.notebook.outdating import outdate_program
 from workbench.notebook.summary import Reading, summarise
 from workbench.pipeline import Compiled, compile_graph, counters
 from workbench.planning.precision import change_lines
-from workbench.run.opening import read_shape
+from workbench.run.initial_values import read_shape
 
 
 @dataclass(frozen=True, slots=True)

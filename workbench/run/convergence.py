@@ -16,7 +16,7 @@ from workbench.graph import Graph
 from workbench.planning.choices import Choices
 from workbench.run.conditions import TIME_NAMES, time_name
 from workbench.run.creation import create_simulation
-from workbench.run.opening import read_shape, split_values
+from workbench.run.initial_values import read_shape, split_values
 from workbench.run.simulation import Simulation
 from workbench.run.values import fit, groups
 

@@ -17,8 +17,8 @@ from workbench.planning.extents import check_extents
 from workbench.planning.retype import retype
 from workbench.planning.schedules.diamondtorre import about
 from workbench.run.checkpoint import load_checkpoint
+from workbench.run.initial_values import read_initial_values, set_initial_values
 from workbench.run.memory import check_memory
-from workbench.run.opening import open_state, read_opening
 from workbench.run.probe import write
 from workbench.run.schedules import resolved, sized
 from workbench.run.simulation import Simulation
@@ -51,24 +51,24 @@ def create_simulation(
     automatic: where the choices leave the schedule open, the size decides whether several steps run together in tiles,
     now and after each `replan`.
     """
-    opening = read_opening(retype(graph, choices.meaning), values, shape)
+    initial = read_initial_values(retype(graph, choices.meaning), values, shape)
     check_threads(threads)
     origin, name = "", select_backend(backend).name
     if not isinstance(choices, Choices):
-        choices, origin = choices(graph, name, opening.extents, threads)
+        choices, origin = choices(graph, name, initial.extents, threads)
     asked = choices
-    choices, schedule = resolved(graph, choices, name, opening.extents, threads) if automatic else (choices, "")
-    choices = sized(choices, opening.extents)
+    choices, schedule = resolved(graph, choices, name, initial.extents, threads) if automatic else (choices, "")
+    choices = sized(choices, initial.extents)
     compiled = compile_graph(graph, choices, backend)
-    instance = allocate(compiled, opening.extents, threads)
+    instance = allocate(compiled, initial.extents, threads)
     try:
-        open_state(compiled.graph, opening, instance)
+        set_initial_values(compiled.graph, initial, instance)
     except BaseException:
         instance.close()
         raise
     state = State(compiled, instance, threads=threads)
     state.asked, state.chosen = asked, (choices, origin)
-    state.schedule, state.automatic = schedule or about(compiled.plan, opening.extents), automatic
+    state.schedule, state.automatic = schedule or about(compiled.plan, initial.extents), automatic
     return Simulation(state)
 
 

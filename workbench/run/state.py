@@ -14,7 +14,7 @@ from workbench.graph import Graph, Static
 from workbench.graph.diagnostics import diagnostic_stores
 from workbench.pipeline import Compiled
 from workbench.planning.choices import Choices
-from workbench.run.opening import INIT, check_shape, extents_of, sort_values, whole
+from workbench.run.initial_values import INIT, check_shape, extents_of, sort_values, whole
 from workbench.run.recording import Record, keep_scalars
 from workbench.run.values import group_member, group_shape, groups, unknown_name
 from workbench.run.watching import Watches

@@ -22,7 +22,7 @@ from workbench.graph.types import F64
 from workbench.planning.choices import Choices
 from workbench.run.arrays import to_host
 from workbench.run.creation import create_simulation
-from workbench.run.opening import INIT, lengths_of, split_values
+from workbench.run.initial_values import INIT, lengths_of, split_values
 from workbench.run.simulation import Simulation
 from workbench.run.state import STEP
 

@@ -20,7 +20,7 @@ from workbench.graph.parse import parse
 from workbench.planning.exchange import from_json
 from workbench.run.alive import simulations
 from workbench.run.creation import create_simulation
-from workbench.run.opening import read_shape
+from workbench.run.initial_values import read_shape
 from workbench.run.progress import silent
 from workbench.run.simulation import Simulation
 from workbench.tuning.slot import measuring

@@ -17,7 +17,7 @@ from workbench.pipeline import Compiled, compile_graph
 from workbench.planning.choices import EVERY, Choices, Meaning
 from workbench.planning.retype import retype
 from workbench.run.creation import allocate
-from workbench.run.opening import open_state, read_opening
+from workbench.run.initial_values import read_initial_values, set_initial_values
 from workbench.run.precision.errors import error_beside_dd
 from workbench.run.verification import distance, random_fields
 from workbench.tuning.setup import Setup
@@ -106,12 +106,12 @@ def _own_state(graph: Graph, choices: Choices, setup: Setup) -> State:
 def _instance(compiled: Compiled, values: Mapping[str, object], extents: tuple[int, ...], setup: Setup) -> Instance:
     """An instance at its start. What is given has the types that the cell declares, also where others compute."""
     if setup.bound:
-        declared = read_opening(setup.graph(), values, extents)
+        declared = read_initial_values(setup.graph(), values, extents)
         values = {**declared.fields, **declared.numbers}
-    opening = read_opening(compiled.graph, values, extents)
-    instance = allocate(compiled, opening.extents, setup.threads)
+    initial = read_initial_values(compiled.graph, values, extents)
+    instance = allocate(compiled, initial.extents, setup.threads)
     try:
-        open_state(compiled.graph, opening, instance)
+        set_initial_values(compiled.graph, initial, instance)
     except BaseException:
         instance.close()
         raise

@@ -28,8 +28,8 @@ from workbench.planning.exchange import from_json
 from workbench.planning.precision import without_dd
 from workbench.planning.retype import Precision, retype_as
 from workbench.run.calling import is_called
+from workbench.run.initial_values import InitialValues, extents_of, read_initial_values, whole
 from workbench.run.memory import bytes_available
-from workbench.run.opening import Opening, extents_of, read_opening, whole
 from workbench.tuning.budget import read_budget
 from workbench.tuning.experiment import Plan
 from workbench.tuning.machine_space import MachineSpace, machine_space
@@ -78,12 +78,12 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     check_threads(request.threads)
     check_workers(request.workers)
     bound = _check_bound(graph, request.bound, request.steps)
-    opening = read_opening(graph, values, shape)
+    initial = read_initial_values(graph, values, shape)
     backend = select_backend(request.backend).name
     threads = available_threads()
     sizes = _CHECKED_SIMULATED if backend == "cuda-sim" else _CHECKED
     checked = graph.space.agreeing(sizes.get(graph.dim, (5,) * graph.dim))
-    longest = max(opening.extents[-1], checked[-1])
+    longest = max(initial.extents[-1], checked[-1])
     space = machine_space(
         graph, choices, backend, only=request.only, fixed=request.fixed, most_threads=threads, tree=request.tree,
         longest=longest, compilers=other_compilers(), bound=bound,
@@ -101,11 +101,11 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     steps = _CHECK_STEPS if stepwise else _CHECK_STEPS_OF_TILES
     own = choices.meaning.precision if bound else ()
     setup = Setup(
-        folder, backend, opening.extents, checked, steps, request.threads, bound, request.steps if bound else 0, own
+        folder, backend, initial.extents, checked, steps, request.threads, bound, request.steps if bound else 0, own
     )
     try:
-        fields = {n: whole(a, extents_of(graph, n, opening.extents)) for n, a in opening.fields.items()}
-        write_setup(setup, to_text(space.graph), fields, opening.numbers)
+        fields = {n: whole(a, extents_of(graph, n, initial.extents)) for n, a in initial.fields.items()}
+        write_setup(setup, to_text(space.graph), fields, initial.numbers)
         memory = bytes_available() or 0
         plan = Plan(
             space,
@@ -116,7 +116,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
                 memory_bytes=memory,
                 within=begun + budget.seconds - time.monotonic(),
             ),
-            prod(opening.extents),
+            prod(initial.extents),
             request.strategy,
             budget,
             request.seed,
@@ -127,7 +127,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         )
         environment = environment_of(space.key, backend, request.threads)
         keeper = _keeper(graph.name, environment, setup.extents, space.base.meaning)
-        study = begin_study(path, plan, _about(space, opening, setup, request), (keeper,))
+        study = begin_study(path, plan, _about(space, initial, setup, request), (keeper,))
     except BaseException:
         rmtree(folder, ignore_errors=True)
         raise
@@ -217,7 +217,7 @@ def _point_of(space: MachineSpace, choices: Choices) -> Point:
     return tuple(point)
 
 
-def _about(space: MachineSpace, opening: Opening, setup: Setup, request: TuningRequest) -> dict[str, object]:
+def _about(space: MachineSpace, initial: InitialValues, setup: Setup, request: TuningRequest) -> dict[str, object]:
     """What the ledger says of the study: all that a later look at it needs, but the arrays."""
     return {
         "program": space.graph.name,
@@ -232,7 +232,7 @@ def _about(space: MachineSpace, opening: Opening, setup: Setup, request: TuningR
         "threads": setup.threads or available_threads(),
         "process": os.getpid(),
         "graph": to_text(space.graph),
-        "numbers": dict(opening.numbers),
+        "numbers": dict(initial.numbers),
         "tree": None if space.space.tree is None else str(space.space.tree),
         "asked": {
             "only": None if request.only is None else list(request.only),

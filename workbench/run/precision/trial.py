@@ -14,8 +14,8 @@ from workbench.graph import Graph, Kernel, Node, Span, Store
 from workbench.graph.arithmetic import apply, constant, stored
 from workbench.run.calling import is_called
 from workbench.run.given import Given, read_call
+from workbench.run.initial_values import INIT, extents_of, read_initial_values, whole
 from workbench.run.one_call import MAIN
-from workbench.run.opening import INIT, extents_of, read_opening, whole
 from workbench.run.state import STEP
 
 _MARK = -1  # the end of a column, which no place in a cell has
@@ -37,8 +37,8 @@ def read_start(graph: Graph, values: Mapping[str, object], shape: object) -> Sta
         single = {name: value for name, value in values.items() if name not in ("targets", "sources")}
         arrays, numbers, extents = read_call(graph, Given(single, _set(values, "targets"), _set(values, "sources")))
         return Start(extents, arrays, numbers, MAIN)
-    opening = read_opening(graph, values, shape)
-    return Start(opening.extents, opening.fields, opening.numbers, STEP)
+    initial = read_initial_values(graph, values, shape)
+    return Start(initial.extents, initial.fields, initial.numbers, STEP)
 
 
 def _set(values: Mapping[str, object], side: str) -> Mapping[str, object] | None:

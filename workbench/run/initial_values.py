@@ -1,4 +1,4 @@
-"""Opening: the values given to `simulate`, checked and sorted, and the first state made of them."""
+"""Initial values: what `simulate` is given, checked and sorted, and the first state made of it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Shape = int | tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Opening:
+class InitialValues:
     """Extents, fields (whole arrays, or 0-d for one number in every cell) and numbers for scalars and params."""
 
     extents: tuple[int, ...]
@@ -33,7 +33,7 @@ def need_only(keyword: str, value: object, known: str) -> None:
         raise RunError(f"{keyword}={value!r} is unknown", advice=f"Use {keyword}={known!r}, the only one there is.")
 
 
-def read_opening(graph: Graph, values: Mapping[str, object], shape: object = None) -> Opening:
+def read_initial_values(graph: Graph, values: Mapping[str, object], shape: object = None) -> InitialValues:
     """Check `values` by name, type and shape. Raises FieldError or ShapeError naming what does not fit."""
     fields, numbers = sort_values(graph, values, copies=False)
     need_params(graph, numbers)
@@ -44,7 +44,7 @@ def read_opening(graph: Graph, values: Mapping[str, object], shape: object = Non
             f"{graph.name} needs a value for {_listed(missing)}: neither given nor set by a kernel {INIT!r}",
             advice=f"Pass {', '.join(f'{name}=' for name in missing)} an array or a number.",
         )
-    return Opening(extents, fields, numbers)
+    return InitialValues(extents, fields, numbers)
 
 
 def sort_values(
@@ -66,15 +66,15 @@ def sort_values(
     return fields, numbers
 
 
-def open_state(graph: Graph, opening: Opening, instance: Instance) -> None:
+def set_initial_values(graph: Graph, initial: InitialValues, instance: Instance) -> None:
     """Write the numbers, run `init`, then let what was given overwrite what `init` made."""
-    for name, value in opening.numbers.items():
+    for name, value in initial.numbers.items():
         instance.write_global(name, value)
     if any(kernel.name == INIT for kernel in graph.kernels):
         instance.march(MarchRequest(INIT, 1))
-    for name, array in opening.fields.items():
-        instance.write_field(name, whole(array, extents_of(graph, name, opening.extents)))
-    for name, value in opening.numbers.items():
+    for name, array in initial.fields.items():
+        instance.write_field(name, whole(array, extents_of(graph, name, initial.extents)))
+    for name, value in initial.numbers.items():
         instance.write_global(name, value)
 
 

@@ -14,10 +14,10 @@ from workbench.backends.base import Array
 from workbench.errors import FieldError, RunError
 from workbench.graph import Graph
 from workbench.planning.choices import Choices
-from workbench.run.conditions import TIME_NAMES, time_name
 from workbench.run.creation import create_simulation
 from workbench.run.initial_values import read_shape, split_values
 from workbench.run.simulation import Simulation
+from workbench.run.until import TIME_NAMES, time_name
 from workbench.run.values import fit, groups
 
 NORMS = ("l1", "l2", "max")

@@ -11,8 +11,8 @@ import numpy as np
 from workbench.backends.base import Condition
 from workbench.errors import RunError
 from workbench.graph import Graph
-from workbench.run.conditions import time_condition, trace_condition
 from workbench.run.state import STEP
+from workbench.run.until import time_condition, trace_condition
 
 Until = float | Callable[..., object]
 

@@ -12,7 +12,6 @@ import contextlib
 import time
 
 from workbench.errors import NonFiniteError
-from workbench.run.end_time import UNTIL
 from workbench.run.finiteness import (
     Bad,
     Kept,
@@ -28,6 +27,7 @@ from workbench.run.marching import March
 from workbench.run.memory import bytes_available
 from workbench.run.simulation import Simulation
 from workbench.run.state import State
+from workbench.run.until import UNTIL
 
 SHARE = 0.05  # of the time, for copies of the state
 MOST_TURNS = 4096  # settings of params that are written down between two copies

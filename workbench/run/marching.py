@@ -7,12 +7,12 @@ import time
 from workbench.backends.base import MarchRequest, StopFlag
 from workbench.errors import NonFiniteError, RunError
 from workbench.events import Listener, Progress, RunEnd, RunEnded, publish
-from workbench.run.advancing import Advance
 from workbench.run.finiteness import Finiteness, lost_scalars, warn_of_lost_scalars
 from workbench.run.goals import Goal
 from workbench.run.ownership import Owner
 from workbench.run.recording import observe_every, steps_to_border
 from workbench.run.state import STEP, State
+from workbench.run.until import TimeProgress
 
 SLICE_SECONDS = 0.05
 _LARGEST_SLICE = 1 << 30  # steps; compiled code counts in 64 bits, so this only keeps sums far from the edge
@@ -53,7 +53,7 @@ class March:
         self._listener = listener
         self._reached = False
         self._finiteness = Finiteness(state) if finite else None
-        self._advance = Advance(state, goal.until[0]) if goal.advances else None
+        self._advance = TimeProgress(state, goal.until[0]) if goal.advances else None
         self._begin = time.perf_counter()
 
     def advance(self) -> RunEnded:

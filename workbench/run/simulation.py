@@ -20,7 +20,6 @@ from workbench.planning.genome import genome_of
 from workbench.run import alive, labels
 from workbench.run.background import BackgroundRun
 from workbench.run.checkpoint import Checkpoint, save_checkpoint
-from workbench.run.end_time import ParamSet
 from workbench.run.goals import Goal, Until, end_time, read_goal, whole_number
 from workbench.run.interruption import interruptible
 from workbench.run.marching import March
@@ -30,6 +29,7 @@ from workbench.run.progress import new_listener, silent
 from workbench.run.recording import Record
 from workbench.run.replanning import CLOSING_SECONDS, Replan, Replanner
 from workbench.run.state import STEP, State
+from workbench.run.until import UntilParam
 from workbench.run.values import groups
 from workbench.run.viewing import open_view
 
@@ -150,7 +150,7 @@ class Simulation:
             self._owner.adopt()
             self._march = march
             try:
-                with ParamSet(self._state, end_time(until)):
+                with UntilParam(self._state, end_time(until)):
                     march.advance()
             finally:
                 self._owner.release()
@@ -371,7 +371,7 @@ class Simulation:
             )
 
     def _start(self, march: March, end: float | None) -> Self:
-        self._background = BackgroundRun(march, self._owner, self.graph.name, ParamSet(self._state, end))
+        self._background = BackgroundRun(march, self._owner, self.graph.name, UntilParam(self._state, end))
         self._march = march
         return self
 

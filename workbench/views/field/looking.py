@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from workbench.errors import RunError
 from workbench.graph import Graph
-from workbench.run.conditions import time_name
 from workbench.run.simulation import Simulation
 from workbench.run.snapshots import Snapshot, take_snapshots
 from workbench.run.state import STEP
+from workbench.run.until import time_name
 from workbench.views.field.animation import Recorder
 from workbench.views.field.controls import ChooseLimits, Colours, Cutting, Forget, Turn, Volume
 from workbench.views.field.curves import Chart, History, profiles

@@ -9,9 +9,9 @@ import numpy as np
 
 from workbench.graph import Graph
 from workbench.graph.limits import Limits as Bounds
-from workbench.run.end_time import UNTIL
 from workbench.run.labels import loads_of
 from workbench.run.snapshots import Snapshot
+from workbench.run.until import UNTIL
 from workbench.views.drawing.numbers import shares
 from workbench.views.field.curves import Chart
 from workbench.views.field.figure import chart_svg, chart_words

@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from tests.kit.capabilities import backends_here
 from workbench.errors import RunError
-from workbench.run.advancing import PATIENCE
+from workbench.run.until import PATIENCE
 
 CLOCK = """\
 u, t, dt = field("u"), scalar("t"), param("dt", 1.0)

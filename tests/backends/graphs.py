@@ -10,8 +10,8 @@ from workbench.graph.instructions import (
     Neumann,
     Outflow,
     Periodic,
+    Prescribed,
     Reflect,
-    Value,
     Wall,
 )
 from workbench.graph.spaces import GLOBAL, grid_space
@@ -26,7 +26,7 @@ RULES = {
     "mirror-": Mirror(-1),
     "wall": Wall(),
     "wall-": Wall(-1),
-    "value": Value(1),
+    "value": Prescribed(1),
     "fixed": Fixed(1),
     "neumann": Neumann(1),
 }

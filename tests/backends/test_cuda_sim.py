@@ -16,7 +16,7 @@ from workbench.backends.cuda_sim import CudaSimBackend
 from workbench.backends.device_instance import layout_of
 from workbench.backends.launch_sequence import launches_of
 from workbench.errors import PlanError
-from workbench.graph.instructions import Fixed, Neumann, Outflow, Reflect, Value, Wall
+from workbench.graph.instructions import Fixed, Neumann, Outflow, Prescribed, Reflect, Wall
 from workbench.graph.types import F32, F64, I32, U8
 from workbench.planning import Choices
 from workbench.planning.choices import LoopChoices
@@ -98,7 +98,7 @@ def test_pairs_of_rules_meet_in_2d_corners():
 
 
 def test_rules_in_3d_with_other_types():
-    sides = ((Fixed(1), Outflow()), (Reflect(-1), Neumann(1)), (Value(1), Wall(-1)))
+    sides = ((Fixed(1), Outflow()), (Reflect(-1), Neumann(1)), (Prescribed(1), Wall(-1)))
     plans = [plan_by_hand(field_graph(3, sides, type_, 2), 2) for type_ in (F32, I32, U8)]
     for program in BACKEND.compile_many(plans):
         for extents in ((1, 1, 1), (3, 4, 5), (2, 1, 33)):

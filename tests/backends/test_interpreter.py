@@ -23,9 +23,9 @@ from workbench.graph import (
     Neumann,
     Outflow,
     Periodic,
+    Prescribed,
     Reflect,
     Static,
-    Value,
     Wall,
     grid_space,
 )
@@ -33,7 +33,18 @@ from workbench.graph.elementary import SEQUENCES
 from workbench.graph.operators import accepts
 from workbench.graph.types import BOOL, F32, F64, I8, I32, I64, U8
 
-ONE_SIDED = (Outflow(), Reflect(), Reflect(-1), Mirror(), Mirror(-1), Wall(), Wall(-1), Value(1), Fixed(1), Neumann(1))
+ONE_SIDED = (
+    Outflow(),
+    Reflect(),
+    Reflect(-1),
+    Mirror(),
+    Mirror(-1),
+    Wall(),
+    Wall(-1),
+    Prescribed(1),
+    Fixed(1),
+    Neumann(1),
+)
 PAIRS = ((Periodic(), Periodic()), *itertools.product(ONE_SIDED, repeat=2))
 
 
@@ -64,7 +75,7 @@ def read_around(space, type_, sides, offsets):
         for axis in range(1, space.rank):
             ten = b.imm(10, type_, space) if not type_.is_float else b.imm(10.0, type_, space)
             position = b.arith("add", b.arith("multiply", position, ten), b.cast(b.index(axis), type_))
-        used = any(isinstance(rule, Value | Fixed | Neumann) for pair in sides for rule in pair)
+        used = any(isinstance(rule, Prescribed | Fixed | Neumann) for pair in sides for rule in pair)
         extended = b.extend(b.load("u"), sides, [position] if used else [])
         for i, offset in enumerate(offsets):
             b.store(f"o{i}", b.shift(extended, offset))
@@ -113,7 +124,7 @@ def test_rules_of_three_axes():
         ((Mirror(-1), Mirror()), [[-3, -2], [2, 1]]),
         ((Wall(-1), Wall(-1)), [[-3, -2], [0, -3]]),
         ((Wall(1), Wall(1)), [[3, 2], [3, 3]]),
-        ((Value(1), Value(1)), [[9, 9], [9, 9]]),
+        ((Prescribed(1), Prescribed(1)), [[9, 9], [9, 9]]),
         ((Fixed(1), Fixed(1)), [[16, 17], [15, 16]]),
         ((Neumann(1), Neumann(1)), [[-17, -8], [12, 21]]),
     ],

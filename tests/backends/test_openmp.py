@@ -20,8 +20,8 @@ from workbench.graph.instructions import (
     Neumann,
     Outflow,
     Periodic,
+    Prescribed,
     Reflect,
-    Value,
     Wall,
 )
 from workbench.graph.spaces import GLOBAL, grid_space
@@ -54,7 +54,7 @@ def test_every_pair_of_rules_meets_in_2d_corners():
 
 @pytest.mark.parametrize("type_", [F32, I32, U8])
 def test_rules_in_3d_with_other_types(type_):
-    sides = ((Fixed(1), Outflow()), (Reflect(-1), Neumann(1)), (Value(1), Wall(-1)))
+    sides = ((Fixed(1), Outflow()), (Reflect(-1), Neumann(1)), (Prescribed(1), Wall(-1)))
     plan = plan_by_hand(field_graph(3, sides, type_, 2), 2)
     program = BACKEND.compile(plan)
     for extents in ((1, 1, 1), (3, 4, 5), (2, 1, 33)):
@@ -77,7 +77,7 @@ def two_constants_graph():
     for name, constant in (("step", 1.0), ("other", 7.0)):
         b = KernelBuilder(space, statics)
         u, v = b.load("u"), b.load("v")
-        sides = ((Value(1), Value(1)),) * 2
+        sides = ((Prescribed(1), Prescribed(1)),) * 2
         e = b.extend(u, sides, (b.imm(constant, F64, space),))
         b.store("u", b.arith("add", b.shift(e, (1, 1)), b.shift(e, (-1, 0))))
         b.store("v", b.arith("add", v, b.shift(e, (0, -1))))

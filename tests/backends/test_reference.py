@@ -17,10 +17,10 @@ from workbench.graph import (
     KernelBuilder,
     Outflow,
     Periodic,
+    Prescribed,
     Span,
     Static,
     Undefined,
-    Value,
     grid_space,
 )
 from workbench.graph.types import F32, F64, I32, U8
@@ -210,7 +210,7 @@ def outside_read(sides):
     statics = (Static("u", "field", F64, line),)
     b = KernelBuilder(line, statics)
     zero = b.imm(0.0, F64, line)
-    extended = b.extend(b.load("u"), [sides], [zero] if any(isinstance(s, Value) for s in sides) else [])
+    extended = b.extend(b.load("u"), [sides], [zero] if any(isinstance(s, Prescribed) for s in sides) else [])
     b.annotate(extended, span=Span(4))
     b.store("u", b.shift(extended, (-1,)))
     return Graph("g", line, statics, (b.finish("step"),))
@@ -219,7 +219,7 @@ def outside_read(sides):
 def test_a_read_where_no_rule_is_given_names_field_side_and_line():
     with pytest.raises(FieldError, match=r"line 4: u is read outside the domain at side x\+"):
         ReferenceInstance(outside_read((Outflow(), Undefined())), (3,)).march(MarchRequest("step", 1))
-    instance = ReferenceInstance(outside_read((Undefined(), Value(1))), (3,))
+    instance = ReferenceInstance(outside_read((Undefined(), Prescribed(1))), (3,))
     instance.write_field("u", np.array([1.0, 2.0, 3.0]))
     instance.march(MarchRequest("step", 1))
     assert instance.read_field("u").tolist() == [2.0, 3.0, 0.0]

@@ -117,7 +117,7 @@ OF_TILES = (
     Fault("ghost cells that tiles begin with are missing", "tiles", GHOSTS,
           "before.append(slot)", "before[:] = []", SOLVERS, ("heat",)),
     Fault("all value rules last", "tiles", GHOSTS,
-          "for pair in sides for rule in pair) or self._changes(number):", "for pair in sides for rule in pair):",
+          "if not given or self._changes(number):", "if not given:",
           BITS, (TIMED, 1)),
     Fault("ghost cells last though others take their place", "tiles", GHOSTS,
           "not self._alike(number, o) for o in", "False for o in", BITS, (SHARED, 1)),

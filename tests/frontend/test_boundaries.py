@@ -14,10 +14,10 @@ from workbench.graph import (
     Neumann,
     Outflow,
     Periodic,
+    Prescribed,
     Reflect,
     Shift,
     Undefined,
-    Value,
     Wall,
 )
 from workbench.graph.types import F64
@@ -63,11 +63,11 @@ def test_relative_reads_are_shifts_by_the_opposite(read):
         ("reflect(sign=-1)", (Reflect(-1), Reflect(-1)), "reflect(sign=-1)"),
         ('"reflect"', (Reflect(1), Reflect(1)), "reflect"),
         ('{"x-": mirror(-1), "x+": "outflow"}', (Mirror(-1), Outflow()), "x-: mirror(sign=-1), x+: outflow"),
-        ('{"x-": constant(1.5)}', (Value(1), Undefined()), "x-: constant(1.5)"),
+        ('{"x-": constant(1.5)}', (Prescribed(1), Undefined()), "x-: constant(1.5)"),
         ('{"x-": fixed(1.5), "x+": fixed(2)}', (Fixed(1), Fixed(2)), "x-: fixed(1.5), x+: fixed(2)"),
         ("fixed(c)", (Fixed(1), Fixed(1)), "fixed(c)"),
         ("neumann(c, 0.1)", (Neumann(1), Neumann(1)), "neumann(c, 0.1)"),
-        ("analytic(lambda i: sin(c * i))", (Value(1), Value(1)), "analytic(<lambda>)"),
+        ("analytic(lambda i: sin(c * i))", (Prescribed(1), Prescribed(1)), "analytic(<lambda>)"),
     ],
 )
 def test_boundary_rules_become_an_extend(boundary, sides, text):

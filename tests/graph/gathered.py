@@ -15,10 +15,10 @@ from workbench.graph import (
     Neumann,
     Node,
     Parameter,
+    Prescribed,
     Region,
     Span,
     Static,
-    Value,
     Wall,
     grid_space,
 )
@@ -41,7 +41,7 @@ def gather():
     b = KernelBuilder(space, statics)
     u = b.extend(
         b.load("u"),
-        [(Neumann(1), Fixed(1)), (Wall(-1), Value(2))],
+        [(Neumann(1), Fixed(1)), (Wall(-1), Prescribed(2))],
         [b.imm(0.1, F64, space), b.broadcast(b.imm(5e-324, F64))],
     )
     total = Region(

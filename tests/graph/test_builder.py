@@ -15,10 +15,10 @@ from workbench.graph import (
     KernelBuilder,
     Outflow,
     Periodic,
+    Prescribed,
     Shift,
     Span,
     Static,
-    Value,
     grid_space,
     storage_type,
 )
@@ -131,7 +131,7 @@ def test_names_spans_and_hints_gather_on_a_shared_node(builder):
         (lambda b: b.index(2), "axis 2 of a space of rank 2"),
         (lambda b: b.extend(b.load("u"), [(Periodic(), Periodic())]), "Extend has 1 axes of 2"),
         (
-            lambda b: b.extend(b.load("u"), [(Value(1), Value(1))] * 2, [b.index(0)]),
+            lambda b: b.extend(b.load("u"), [(Prescribed(1), Prescribed(1))] * 2, [b.index(0)]),
             "a boundary value has another type",
         ),
     ],

@@ -26,6 +26,7 @@ from workbench.graph import (
     Outflow,
     Parameter,
     Periodic,
+    Prescribed,
     Rank,
     Reduce,
     Region,
@@ -33,7 +34,6 @@ from workbench.graph import (
     Space,
     Static,
     Store,
-    Value,
     grid_space,
 )
 from workbench.graph.parse import parse
@@ -59,7 +59,7 @@ GOOD = (  # u.next = u + shifted u, e.next = its sum
     Node(Load("u"), (), F64, SPACE),
     Node(Load("c"), (), F64, GLOBAL),
     Node(Broadcast(SPACE), (1,), F64, SPACE),
-    Node(Extend(((Value(1), Outflow()),)), (0, 2), F64, SPACE),
+    Node(Extend(((Prescribed(1), Outflow()),)), (0, 2), F64, SPACE),
     Node(Shift((1,)), (3,), F64, SPACE),
     Node(Arith("add"), (0, 4), F64, SPACE, ("sum",)),
     Node(Store("u"), (5,), None, None),
@@ -249,7 +249,7 @@ def test_good_graphs_pass():
     verify(with_nodes(GOOD))
     verify(gather_without_empty_kernel())
     verify(coordinate(Node(LoadIndex(0), (), I64, SPACE)))
-    verify(ruled(I8, Mirror(-1), Value(1)))
+    verify(ruled(I8, Mirror(-1), Prescribed(1)))
     verify(region())
     verify(ranked(U8))
 

@@ -31,6 +31,7 @@ from workbench.graph import (
     Neumann,
     Outflow,
     Periodic,
+    Prescribed,
     Rank,
     Reduce,
     Reflect,
@@ -41,7 +42,6 @@ from workbench.graph import (
     SegmentedReduce,
     Shift,
     Undefined,
-    Value,
     Wall,
 )
 from workbench.graph.elementary import SEQUENCES
@@ -337,7 +337,7 @@ class Oracle:
         if not outside:
             return self.at(node.operands[0], index)
         for axis, rule in outside:
-            if isinstance(rule, Value | Fixed | Neumann):
+            if isinstance(rule, Prescribed | Fixed | Neumann):
                 return self.by_value(node, sides, index, axis, rule)
         axis, rule = outside[0]
         return self.by_map(node, sides, index, axis, rule)
@@ -349,7 +349,7 @@ class Oracle:
         def moved(target):
             return self.extended(node, sides, (*index[:axis], target, *index[axis + 1 :]))
 
-        if isinstance(rule, Value):
+        if isinstance(rule, Prescribed):
             return given
         if isinstance(rule, Fixed):
             twice = operate("multiply", [convert(2, type_), given], [type_] * 2, type_)

@@ -22,12 +22,12 @@ from workbench.graph import (
     Outflow,
     Parameter,
     Periodic,
+    Prescribed,
     Reflect,
     Region,
     Span,
     Static,
     Undefined,
-    Value,
     Wall,
 )
 from workbench.graph.operators import PAIR_RULES, accepts
@@ -225,7 +225,9 @@ class Maker:
             return None
         offset = [abs(o) for o in self.offset()]
         operands = [self.boundary_value(self.type_of(index))]
-        rule = self.rng.choice((Outflow(), Value(1)))  # a reflection may cross a short domain and need the other side
+        rule = self.rng.choice(
+            (Outflow(), Prescribed(1))
+        )  # a reflection may cross a short domain and need the other side
         sides = [(rule, Undefined()) for _ in offset]
         if self.rng.random() < 0.5:
             sides, offset = [(b, a) for a, b in sides], [-o for o in offset]
@@ -262,7 +264,7 @@ class Maker:
                 case "wall":
                     return Wall(sign)
                 case "value":
-                    return Value(operand())
+                    return Prescribed(operand())
                 case "fixed":
                     return Fixed(operand())
                 case "neumann":

@@ -10,9 +10,9 @@ from workbench.graph import (
     Neumann,
     Outflow,
     Periodic,
+    Prescribed,
     Reflect,
     Static,
-    Value,
     Wall,
     grid_space,
 )
@@ -129,7 +129,7 @@ def corners():
         wave = b.arith("add", b.arith("multiply", x, b.imm(10.0, F64, space)), y)
         total = b.load("u")
         pairs = (
-            ((Fixed(1), Reflect(-1)), (Value(1), Mirror())),
+            ((Fixed(1), Reflect(-1)), (Prescribed(1), Mirror())),
             ((Neumann(1), Wall(-1)), both(Periodic())),
             ((Wall(1), Outflow()), (Mirror(-1), Neumann(1))),
         )

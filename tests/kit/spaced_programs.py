@@ -9,10 +9,10 @@ from workbench.graph import (
     Outflow,
     Parameter,
     Periodic,
+    Prescribed,
     Reflect,
     Region,
     Static,
-    Value,
     grid_space,
 )
 from workbench.graph.instructions import Arith, Load, Node
@@ -101,7 +101,7 @@ def folds_of_folds():
 def shifted_folds(sides):
     """A fold read beside its cell: by its formula on the extended operand, and with an outside of its own."""
     p = Program(2)
-    uses = Value(1) in sides
+    uses = Prescribed(1) in sides
     edge = (p.b.broadcast(p.b.load("p")),) if uses else ()
     whole = p.b.extend(p.u, (sides, (Outflow(), Reflect(-1))), edge)
     rows = p.b.fold("sum", whole, (1,))
@@ -123,7 +123,7 @@ def boundary_from_a_fold():
     rows = p.b.fold("sum", p.u, (1,))
     largest = p.b.reduce("max", rows)
     edge = p.b.broadcast(largest)
-    u = p.b.extend(p.u, ((Value(1), Fixed(1)), (Periodic(), Periodic())), (edge,))
+    u = p.b.extend(p.u, ((Prescribed(1), Fixed(1)), (Periodic(), Periodic())), (edge,))
     p.scalar("largest", p.b.arith("maximum", largest, p.b.load("p")))
     p.b.store("u", p.minus(p.b.shift(u, (1, 0)), p.b.shift(u, (-1, 2))))
     return p.graph("boundary from a fold")
@@ -203,7 +203,7 @@ def spaced_programs():
     made += [maxima(3, axes) for axes in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2))]
     made += [maxima(3, axes, operator="sum") for axes in ((1,), (0, 1), (0, 2), (1, 2))]
     made += [maxima(4, (0, 1, 3), operator="sum"), deviation(0), deviation(1), folds_of_folds()]
-    made += [shifted_folds(sides) for sides in ((Periodic(), Periodic()), (Value(1), Reflect()))]
+    made += [shifted_folds(sides) for sides in ((Periodic(), Periodic()), (Prescribed(1), Reflect()))]
     made += [boundary_from_a_fold(), several_folds_in_one_loop(2, (1,)), several_folds_in_one_loop(2, (0,))]
     made += [several_folds_in_one_loop(3, (0, 2)), from_outer_values(), fields_of_few_axes(), chained()]
     return made

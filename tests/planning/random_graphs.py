@@ -13,9 +13,9 @@ from workbench.graph import (
     Neumann,
     Outflow,
     Periodic,
+    Prescribed,
     Reflect,
     Static,
-    Value,
     grid_space,
 )
 from workbench.graph.types import F32, F64, I32
@@ -94,14 +94,14 @@ class _Kernel:
         return self.b.node(value).type
 
     def extend(self, value):
-        maps = (Periodic(), Outflow(), Reflect(), Reflect(-1), Mirror(), Value(1), Fixed(1), Neumann(1))
+        maps = (Periodic(), Outflow(), Reflect(), Reflect(-1), Mirror(), Prescribed(1), Fixed(1), Neumann(1))
         sides = []
         for _ in range(self.space.rank):
             if self.rng.random() < 0.4:
                 sides.append((Periodic(), Periodic()))
             else:
                 sides.append((self.rng.choice(maps[1:]), self.rng.choice(maps[1:])))
-        uses = any(isinstance(r, Value | Fixed | Neumann) for pair in sides for r in pair)
+        uses = any(isinstance(r, Prescribed | Fixed | Neumann) for pair in sides for r in pair)
         operand = self.b.cast(self.b.index(self.space.rank - 1), self.type(value))
         if self.rng.random() < 0.5:
             operand = self.b.arith("multiply", operand, operand)

@@ -24,6 +24,7 @@ from workbench.graph import (
     Neumann,
     Outflow,
     Periodic,
+    Prescribed,
     Rank,
     Reduce,
     Reflect,
@@ -32,7 +33,6 @@ from workbench.graph import (
     Scatter,
     SegmentedReduce,
     Shift,
-    Value,
     Wall,
 )
 
@@ -65,7 +65,7 @@ def ghost(terms, sides, cell, extents, inside, operand):
     for axis, side in outside:
         rule, i, n = sides[axis][side], cell[axis], extents[axis]
         face = 0 if side == 0 else n - 1
-        if isinstance(rule, Value):
+        if isinstance(rule, Prescribed):
             return operand(rule.operand, cell)
         if isinstance(rule, Fixed):
             return terms("fixed", operand(rule.operand, cell), again(axis, 2 * face - i + (-1, 1)[side]))

@@ -20,10 +20,10 @@ from workbench.graph import (
     Neumann,
     Outflow,
     Periodic,
+    Prescribed,
     Reflect,
     Shift,
     Static,
-    Value,
     grid_space,
 )
 from workbench.graph.types import F64
@@ -50,11 +50,11 @@ def random_displaced(seed):
     space = grid_space(rng.choice((1, 2)))
     statics = (*(Static(n, "field", F64, space) for n in "uvw"), Static("s", "scalar", F64, GLOBAL, 0.0))
     b = KernelBuilder(space, statics)
-    maps = (Periodic(), Outflow(), Reflect(-1), Mirror(), Value(1), Fixed(1), Neumann(1))
+    maps = (Periodic(), Outflow(), Reflect(-1), Mirror(), Prescribed(1), Fixed(1), Neumann(1))
 
     def extended(value):
         sides = [(Periodic(), Periodic()) if rng.random() < 0.3 else rng.choices(maps[1:], k=2) for _ in space.axes]
-        uses = any(isinstance(r, Value | Fixed | Neumann) for pair in sides for r in pair)
+        uses = any(isinstance(r, Prescribed | Fixed | Neumann) for pair in sides for r in pair)
         place = b.cast(b.index(0), F64)
         return b.extend(value, tuple(map(tuple, sides)), (b.arith("multiply", place, place),) if uses else ())
 

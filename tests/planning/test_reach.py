@@ -9,13 +9,13 @@ from workbench.graph import (
     Graph,
     KernelBuilder,
     Outflow,
+    Prescribed,
     Reduce,
     Shift,
     Span,
     Static,
     Store,
     Undefined,
-    Value,
     grid_space,
 )
 from workbench.graph.types import F64
@@ -128,7 +128,7 @@ def test_recomputed_ghost_cells_in_percent():
 def test_a_boundary_value_that_needs_an_array_is_refused():
     def build(b):
         ramp = b.extend(b.cast(b.index(0), F64), ((Outflow(), Outflow()),))
-        u = b.extend(b.load("u"), ((Value(1), Value(1)),), (ramp,))
+        u = b.extend(b.load("u"), ((Prescribed(1), Prescribed(1)),), (ramp,))
         b.annotate(u, span=Span(2))
         b.store("v", b.shift(u, (1,)))
 

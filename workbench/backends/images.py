@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from workbench.graph import Fixed, Mirror, Neumann, Outflow, Periodic, Reflect, SideRule, Undefined, Value, Wall
+from workbench.graph import Fixed, Mirror, Neumann, Outflow, Periodic, Prescribed, Reflect, SideRule, Undefined, Wall
 
 Interval = tuple[int, int]
 """Cells low <= i < high along one axis."""
@@ -24,7 +24,7 @@ def reflects(rule: SideRule, interval: Interval, n: int) -> bool:
             return n > 1
         case Wall():
             return interval[0] != n
-        case Undefined() | Periodic() | Outflow() | Value() | Neumann():
+        case Undefined() | Periodic() | Outflow() | Prescribed() | Neumann():
             return False
 
 
@@ -62,7 +62,7 @@ def source_cell(rule: SideRule, i: int, n: int) -> int:
             return 0 if n == 1 else -i if i < 0 else 2 * n - 2 - i
         case Wall():
             return n - 1 if i == n else -i if i < 0 else 2 * n - i
-        case Undefined() | Value():
+        case Undefined() | Prescribed():
             raise AssertionError(f"{rule} maps nothing")
 
 

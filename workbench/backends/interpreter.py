@@ -35,6 +35,7 @@ from workbench.graph import (
     Node,
     Outflow,
     Periodic,
+    Prescribed,
     Rank,
     Reduce,
     Reflect,
@@ -48,7 +49,6 @@ from workbench.graph import (
     StorageType,
     Store,
     Undefined,
-    Value,
     Wall,
 )
 from workbench.graph.arithmetic import apply, apply_loop, constant
@@ -319,7 +319,7 @@ class Evaluation:
             case Fixed(operand):
                 face = self.local(node.operands[operand], box)
                 return apply("subtract", (apply("add", (face, face), type_), images), type_)
-            case Undefined() | Periodic() | Outflow() | Value() | Neumann():
+            case Undefined() | Periodic() | Outflow() | Prescribed() | Neumann():
                 raise AssertionError(f"{rule} reflects nothing")
 
     def _outside(self, index: int, box: Box, axis: int, rule: SideRule) -> Array:
@@ -342,7 +342,7 @@ class Evaluation:
                 return _signed(self._taken(index, box, axis, rule), sign, type_)
             case Reflect() | Fixed():
                 raise AssertionError(f"{rule} reflects, see _uniform")
-            case Value(operand):
+            case Prescribed(operand):
                 return self.local(node.operands[operand], box)
             case Neumann(operand):
                 last = 0 if below else n - 1

@@ -16,8 +16,8 @@ from workbench.graph import (
     Imm,
     Load,
     Node,
+    Prescribed,
     SideRule,
-    Value,
 )
 from workbench.graph.instructions import Combining, rule_name
 from workbench.planning.extents import MOST_REFLECTIONS
@@ -61,7 +61,7 @@ def region_body(
 def is_steady(nodes: tuple[Node, ...], extend: Node) -> bool:
     """Whether the ghost cells never change: every side has values that depend on indices, sizes and constants alone."""
     assert isinstance(extend.instruction, Extend)
-    if not all(isinstance(rule, Value) for pair in extend.instruction.sides for rule in pair):
+    if not all(isinstance(rule, Prescribed) for pair in extend.instruction.sides for rule in pair):
         return False
     waiting, seen = list(extend.operands[1:]), set[int]()
     while waiting:

@@ -25,13 +25,13 @@ from workbench.graph import (
     Neumann,
     Outflow,
     Periodic,
+    Prescribed,
     Reflect,
     SideRule,
     StorageType,
     Undefined,
     Wall,
 )
-from workbench.graph import Value as ValueRule
 from workbench.graph.instructions import traits_of
 from workbench.graph.spaces import axis_name
 
@@ -249,7 +249,7 @@ def extend_term(trace: Trace, term: Term, sides: Sides, face_axes: tuple[int, ..
             case "mirror":
                 return Wall(rule.sign) if axis in face_axes else Mirror(rule.sign)
             case "constant" | "analytic":
-                return ValueRule(number(rule))
+                return Prescribed(number(rule))
             case "fixed":
                 return Fixed(number(rule))
             case "neumann":

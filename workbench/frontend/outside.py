@@ -26,11 +26,11 @@ from workbench.graph import (
     Neumann,
     Outflow,
     Periodic,
+    Prescribed,
     Reflect,
     Replicate,
     SideRule,
     Space,
-    Value,
     Wall,
 )
 from workbench.graph.rewrite import copy
@@ -54,11 +54,11 @@ class Outside:
         for axis, (low, high) in enumerate(self._sides):
             own, n = indices[axis], self._size(axis)
             for side, rule in ((-1, low), (1, high)):
-                if not isinstance(rule, Value | Fixed | Neumann):
+                if not isinstance(rule, Prescribed | Fixed | Neumann):
                     continue
                 is_out = apply("less", own, 0) if side < 0 else apply("greater_equal", own, n)
                 match rule:
-                    case Value(operand):
+                    case Prescribed(operand):
                         wraps.append((is_out, rule, self._boundary_value(operand, indices)))
                         decided = _either(decided, is_out)
                     case Fixed(operand):

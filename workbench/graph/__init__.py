@@ -21,6 +21,7 @@ from workbench.graph.instructions import (
     Outflow,
     Parameter,
     Periodic,
+    Prescribed,
     Rank,
     Reduce,
     Reflect,
@@ -33,7 +34,6 @@ from workbench.graph.instructions import (
     SideRule,
     Store,
     Undefined,
-    Value,
     Wall,
 )
 from workbench.graph.marks import Hint, Span
@@ -72,6 +72,7 @@ __all__ = [
     "Outflow",
     "Parameter",
     "Periodic",
+    "Prescribed",
     "Rank",
     "Reduce",
     "Reflect",
@@ -88,7 +89,6 @@ __all__ = [
     "StorageType",
     "Store",
     "Undefined",
-    "Value",
     "Wall",
     "While",
     "formula",

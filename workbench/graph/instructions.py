@@ -228,7 +228,7 @@ class Wall:
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class Prescribed:
     """Ghost cells hold operand number `operand` of the Extend, at the ghost's own (unmapped along axis) index.
 
     `constant(v)` and `analytic(f)` both become this: the operand is a Local that depends on indices and Globals only.
@@ -255,10 +255,16 @@ class Neumann:
 
 
 IndexMap = Periodic | Outflow | Reflect | Mirror | Wall
-ValueRule = Value | Fixed | Neumann
+ValueRule = Prescribed | Fixed | Neumann
 """Rules that name an operand of the Extend, their field `operand`."""
 SideRule = Undefined | IndexMap | ValueRule
-RULES: dict[str, Callable[..., SideRule]] = {rule.__name__.lower(): rule for rule in get_args(SideRule)}
+
+
+def _rule_word(kind: type[SideRule]) -> str:
+    return "value" if kind is Prescribed else kind.__name__.lower()
+
+
+RULES: dict[str, Callable[..., SideRule]] = {_rule_word(rule): rule for rule in get_args(SideRule)}
 """Every rule by the name that the text form and the generated code know it by. A rule has at most one number."""
 INDEX_MAPS: tuple[type[IndexMap], ...] = get_args(IndexMap)
 VALUE_RULES: tuple[type[ValueRule], ...] = get_args(ValueRule)
@@ -266,7 +272,7 @@ VALUE_RULES: tuple[type[ValueRule], ...] = get_args(ValueRule)
 
 def rule_name(rule: SideRule) -> str:
     """Return the rule's name in RULES."""
-    return type(rule).__name__.lower()
+    return _rule_word(type(rule))
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +281,7 @@ class Extend:
 
     `sides[axis]` is (rule of the minus side, rule of the plus side). Operand 0 is the extended value; the operands
     that value rules name follow. Outside, with index i (semantics §4): if some axis lies outside at a side with a
-    value rule, the lowest such axis decides (Value: its operand at i; Fixed and Neumann: by the value at i moved
+    value rule, the lowest such axis decides (Prescribed: its operand at i; Fixed and Neumann: by the value at i moved
     along this axis, found by the same procedure); else the lowest axis that lies outside is mapped one step and the
     procedure repeats. Total on Z^d for every extent >= 1.
     """

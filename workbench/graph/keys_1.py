@@ -33,7 +33,7 @@ _RECORDS: dict[type, tuple[str, tuple[str, ...]]] = {
     instructions.Reflect: ("Reflect", ("sign",)),
     instructions.Mirror: ("Mirror", ("sign",)),
     instructions.Wall: ("Wall", ("sign",)),
-    instructions.Value: ("Value", ("operand",)),
+    instructions.Prescribed: ("Value", ("operand",)),
     instructions.Fixed: ("Fixed", ("operand",)),
     instructions.Neumann: ("Neumann", ("operand",)),
     spaces.Space: ("Space", ("axes",)),

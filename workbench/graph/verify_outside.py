@@ -12,11 +12,11 @@ from workbench.graph.instructions import (
     Load,
     Node,
     Periodic,
+    Prescribed,
     Replicate,
     Scatter,
     Shift,
     SideRule,
-    Value,
     ValueRule,
     traits_of,
 )
@@ -76,7 +76,7 @@ def signs_fit_the_type(graph: Graph) -> None:
                 place.fail(f"{rule} at axis {axis_name(axis)}", "Use sign 1 or -1.")
             if sign == -1 and type_.kind in ("bool", "uint"):
                 place.fail(f"{rule} on {type_}, which has no negative numbers", "Use sign 1 or a signed type.")
-            if isinstance(rule, ValueRule) and not isinstance(rule, Value) and type_ == BOOL:
+            if isinstance(rule, ValueRule) and not isinstance(rule, Prescribed) and type_ == BOOL:
                 place.fail(f"{rule} on bool", "Use constant(v) for a bool field.")
 
 

@@ -11,10 +11,10 @@ from workbench.graph import (
     Node,
     Outflow,
     Periodic,
+    Prescribed,
     Reflect,
     SideRule,
     Undefined,
-    Value,
     Wall,
     value_name,
 )
@@ -68,7 +68,7 @@ def cells_needed(rule: SideRule, reach: int, side: int) -> int:
             return reach + 1  # unless cell 0 is the only one, which is its own image
         case Wall():
             return reach + 1 if side == 0 else reach - 1
-        case Undefined() | Periodic() | Outflow() | Value() | Neumann():
+        case Undefined() | Periodic() | Outflow() | Prescribed() | Neumann():
             return 0
 
 

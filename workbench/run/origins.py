@@ -19,6 +19,7 @@ from workbench.graph import (
     Kernel,
     Load,
     Node,
+    Prescribed,
     Reduce,
     Replicate,
     Scan,
@@ -26,7 +27,6 @@ from workbench.graph import (
     SegmentedReduce,
     Shift,
     SideRule,
-    Value,
 )
 from workbench.graph.instructions import ValueRule, traits_of
 from workbench.run.state import STEP
@@ -175,7 +175,7 @@ class _Place:
             axis, rule = next(((a, r) for a, r in outside if isinstance(r, ValueRule)), outside[0])
             if isinstance(rule, ValueRule):
                 found.append((node.operands[rule.operand], cell))
-            if isinstance(rule, Value):
+            if isinstance(rule, Prescribed):
                 return found
             cell = (*cell[:axis], source_cell(rule, cell[axis], extents[axis]), *cell[axis + 1 :])
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.errors import PlanError
-from workbench.graph import Extend, Kernel, Load, Periodic, SideRule, Value
+from workbench.graph import Extend, Kernel, Load, Periodic, Prescribed, SideRule
 from workbench.graph.naming import value_name
 from workbench.graph.spaces import axis_name
 from workbench.planning.choices import TilingChoices
@@ -221,7 +221,7 @@ def _sides_in_the_way(kernel: KernelPlan) -> Iterator[Refusal]:
     (fill,) = kernel.plain.fills
     name, line = value_name(kernel.kernel, fill.node), _line(kernel, fill.node)
     for low, high in _sides(kernel.kernel, fill):
-        constant = isinstance(low, Value) and isinstance(high, Value)
+        constant = isinstance(low, Prescribed) and isinstance(high, Prescribed)
         if not constant and low != Periodic():
             yield _no(f"{name} has sides that are neither constant nor periodic", line)
     if _changes(kernel, kernel.kernel.nodes[fill.node].operands[1:]):

@@ -30,10 +30,10 @@ from workbench.graph import (
     Load,
     LoadSize,
     Periodic,
+    Prescribed,
     Shift,
     SideRule,
     Undefined,
-    Value,
 )
 from workbench.planning.dependence import orbit
 from workbench.planning.plan import Home, Margins, Step
@@ -229,7 +229,8 @@ class _Search:
 
     def _lasts(self, number: int) -> bool:
         sides = sides_of(self.kernel, self.step.fills[number].node)
-        if not all(isinstance(rule, Value | Undefined) for pair in sides for rule in pair) or self._changes(number):
+        given = all(isinstance(rule, Prescribed | Undefined) for pair in sides for rule in pair)
+        if not given or self._changes(number):
             return False
         slots = set(self._orbit(number))
         if any(slots & set(self._orbit(o)) and not self._alike(number, o) for o in range(len(self.lives))):

@@ -15,7 +15,7 @@ from workbench.planning.towered import Towers
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class KernelParameter:
     """An array parameter: its name and cell type ("const double")."""
 
     name: str
@@ -34,7 +34,7 @@ class DeviceSweep:
     name: str = field(compare=False)
     label: str = field(compare=False)
     grown: Margins
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[KernelParameter, ...]
     partials: tuple[Partial, ...]
     uniform: tuple[Statement, ...]
     moves: tuple[str, ...]
@@ -58,7 +58,7 @@ class DeviceFill:
 
     name: str = field(compare=False)
     rules: Rules
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[KernelParameter, ...]
     whole: bool
     read: Statement
     write: Statement
@@ -95,7 +95,7 @@ class TorreCode:
     label: str = field(compare=False)
     towers: Towers
     type: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[KernelParameter, ...]
     even: str
     odd: str
     near: str

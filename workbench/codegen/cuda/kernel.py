@@ -14,8 +14,8 @@ from workbench.codegen.cuda.device import (
     DeviceKernel,
     DeviceSweep,
     KernelLaunches,
+    KernelParameter,
     LaunchCode,
-    Parameter,
     Scalars,
     StepLaunches,
     Tree,
@@ -57,7 +57,7 @@ class _Arrays:
     """
 
     operands: tuple[ArrayOperand, ...]
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[KernelParameter, ...]
     places: dict[int, str]
     targets: tuple[str, ...]
 
@@ -186,7 +186,7 @@ class _DeviceWriter(KernelWriter):
         for home, array in zip(subkernel.outputs, arrays.targets, strict=True):
             text, inside = values[home.node]
             statements.append(Statement(f"{array}[cell] = {text};", tuple(sorted({home.node, *inside}))))
-        parameters = (*arrays.parameters, *(Parameter(p.name, p.type) for p in partials))
+        parameters = (*arrays.parameters, *(KernelParameter(p.name, p.type) for p in partials))
         sweep = DeviceSweep(
             "",
             subkernel.name,
@@ -336,7 +336,7 @@ class _DeviceWriter(KernelWriter):
             by_slot.setdefault(slot, []).append(node)
         written = {home.slot for home in outputs}
         operands: list[ArrayOperand] = []
-        parameters: list[Parameter] = []
+        parameters: list[KernelParameter] = []
         found: dict[int, str] = {}
         read_slots = {read.slot for read in reads}
         for slot, nodes in by_slot.items():
@@ -346,7 +346,7 @@ class _DeviceWriter(KernelWriter):
             type_ = self.nodes[nodes[0]].value_type
             array = found[slot] = names.claim(f"{wish}_array")
             operands.append(ArrayOperand(array, "slot", slot, type_))
-            parameters.append(Parameter(array, f"{'' if slot in written else 'const '}{type_name(type_)}"))
+            parameters.append(KernelParameter(array, f"{'' if slot in written else 'const '}{type_name(type_)}"))
         places = {read.node: found[read.slot] for read in reads}
         return _Arrays(tuple(operands), tuple(parameters), places, tuple(found[h.slot] for h in outputs))
 
@@ -359,10 +359,10 @@ class _DeviceWriter(KernelWriter):
         names = NameBook(_TAKEN)
         target = names.claim(f"{rules.label}_array")
         source = names.claim(f"{rules.label}_source") if whole else target
-        parameters = [Parameter(target, type_name(type_))]
+        parameters = [KernelParameter(target, type_name(type_))]
         operands = [ArrayOperand(target, "slot", fill.target, type_)]
         if whole:
-            parameters.append(Parameter(source, f"const {type_name(type_)}"))
+            parameters.append(KernelParameter(source, f"const {type_name(type_)}"))
             operands.append(ArrayOperand(source, "slot", fill.source, type_))
         read = Statement(f"value = {source}[element_of(shape, walk.at)];", (fill.node,))
         write = Statement(f"{target}[ghost] = value;", (fill.node,))

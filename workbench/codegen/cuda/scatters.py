@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.codegen.cell_code import CellCode
-from workbench.codegen.cuda.device import ArrayOperand, DeviceSweep, LaunchCode, Parameter
+from workbench.codegen.cuda.device import ArrayOperand, DeviceSweep, KernelParameter, LaunchCode
 from workbench.codegen.gathers import note_bit
 from workbench.codegen.names import NameBook
 from workbench.codegen.rows import row_move
@@ -57,12 +57,12 @@ class ScatterKernel:
 
 
 def given_arrays(
-    kernels: Sequence[ScatterKernel], parameters: Mapping[str, Parameter], target: str
+    kernels: Sequence[ScatterKernel], parameters: Mapping[str, KernelParameter], target: str
 ) -> tuple[ScatterKernel, ...]:
     """Return the kernels with their parameters: what they read, the array of results, lists."""
     made = []
     for kernel in kernels:
-        lists = (Parameter(name, type_name(I64)) for name, _ in kernel.lists)
+        lists = (KernelParameter(name, type_name(I64)) for name, _ in kernel.lists)
         named = (*kernel.reads, *((target,) if kernel.stores else ()))
         given = (*(parameters[name] for name in named), *lists)
         made.append(replace(kernel, sweep=replace(kernel.sweep, parameters=given)))

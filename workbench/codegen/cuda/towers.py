@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from workbench.codegen.cuda.device import ArrayOperand, LaunchCode, Parameter, StepLaunches, TorreCode, TowerLaunches
+from workbench.codegen.cuda.device import (
+    ArrayOperand,
+    KernelParameter,
+    LaunchCode,
+    StepLaunches,
+    TorreCode,
+    TowerLaunches,
+)
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.names import NameBook
 from workbench.codegen.spelling import type_name
@@ -66,7 +73,7 @@ def _torre_code(writer: KernelWriter, towers: Towers, wish: str) -> tuple[TorreC
     type_ = writer.nodes[output].value_type
     own = {towers.even: "", towers.odd: ""}
     places: dict[int, str] = {}
-    others: dict[int, Parameter] = {}
+    others: dict[int, KernelParameter] = {}
     tiers: dict[int, str] = {}
     operands: list[ArrayOperand] = []
     near = names.claim(f"{writer.value_name(writer.kernel.plain.fills[towers.fill].node, numbered)}_near")
@@ -83,7 +90,7 @@ def _torre_code(writer: KernelWriter, towers: Towers, wish: str) -> tuple[TorreC
                 names.claim(f"{writer.value_name(read.node, numbered)}_array"),
                 writer.nodes[read.node].value_type,
             )
-            others[read.slot] = Parameter(array, f"const {type_name(kind)}")
+            others[read.slot] = KernelParameter(array, f"const {type_name(kind)}")
             operands.append(ArrayOperand(array, "slot", read.slot, kind))
         places[read.node] = others[read.slot].name
     scope = replace(writer.scope(frozenset(places)), places=places, tiers=tiers)
@@ -91,7 +98,7 @@ def _torre_code(writer: KernelWriter, towers: Towers, wish: str) -> tuple[TorreC
     (result,) = code.results
     value = names.claim("computed")
     last = Statement(f"const {type_name(type_)} {value} = {result.text};", tuple(sorted({output, *result.nodes})))
-    both = tuple(Parameter(own[slot], type_name(type_)) for slot in own)
+    both = tuple(KernelParameter(own[slot], type_name(type_)) for slot in own)
     made = TorreCode(
         wish,
         loop.name,

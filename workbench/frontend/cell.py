@@ -26,7 +26,7 @@ from workbench.frontend.source import (
     ITERATION_HOOK,
     NAME_HOOK,
     TICK_HOOK,
-    Source,
+    CellText,
     compile_source,
     parse_again,
     parse_source,
@@ -76,7 +76,7 @@ def trace_cell(
     Raises TraceError whose line is the user's.
     """
     check_machine_name(name)
-    source = Source(f"<stencil {name}>", tuple(text.splitlines()), first_line)
+    source = CellText(f"<stencil {name}>", tuple(text.splitlines()), first_line)
     tree = parse_source(source)
     code = compile_source(source)
 
@@ -91,7 +91,7 @@ def trace_cell(
     return _trace(run, source, name, dim, dtype, boundary)
 
 
-def trace_tree(source: Source, tree: ast.Module, given: Mapping[str, object], *, name: str, dtype: object) -> Traced:
+def trace_tree(source: CellText, tree: ast.Module, given: Mapping[str, object], *, name: str, dtype: object) -> Traced:
     """The same of a text in another language, given as a tree of Python; `given` are further names of its body."""
     check_machine_name(name)
     code = compile_source(source, tree)
@@ -142,7 +142,7 @@ def _runner(
     name: str,
     call: Callable[[Trace, Callable[..., object]], object],
     own_names: bool = False,
-) -> tuple[_Run, Source]:
+) -> tuple[_Run, CellText]:
     """What runs a function on traced values, called by `call`, and its text. own_names: they hide those of a cell."""
     check_machine_name(name)
     code = function.__code__
@@ -157,7 +157,7 @@ def _runner(
     if function.__name__ == "<lambda>":  # its text is part of a line
         return _runner_without_source(function, call, tuple(line.rstrip("\n") for line in getlines(code.co_filename)))
     origin = shown_path(code.co_filename) if is_machinery(code.co_filename) else ""  # else it stands for a cell
-    source = Source(f"<stencil {name}>", tuple(line.rstrip("\n") for line in lines), first, origin)
+    source = CellText(f"<stencil {name}>", tuple(line.rstrip("\n") for line in lines), first, origin)
     tree = _parse_function(source, function.__name__)
     hooked = compile_source(source, _parse_function(source, function.__name__))
 
@@ -191,11 +191,11 @@ def _full(cell: object) -> bool:
     return True
 
 
-def _parse_function(source: Source, name: str) -> ast.Module:
+def _parse_function(source: CellText, name: str) -> ast.Module:
     """The function's definition without decorators, alone in a module; an indented one keeps its columns."""
     first = source.lines[0] if source.lines else ""
     if first[:1].isspace():
-        wrapped = Source(source.filename, ("if True:", *source.lines), source.first_line - 1)
+        wrapped = CellText(source.filename, ("if True:", *source.lines), source.first_line - 1)
         tree = parse_source(wrapped)
     else:
         tree = parse_source(source)
@@ -208,10 +208,10 @@ def _parse_function(source: Source, name: str) -> ast.Module:
 
 def _runner_without_source(
     function: FunctionType, call: Callable[[Trace, Callable[..., object]], object], lines: tuple[str, ...] = ()
-) -> tuple[_Run, Source]:
+) -> tuple[_Run, CellText]:
     """The same for a function whose text is unknown, or whose place in the `lines` of its file is."""
     code = function.__code__
-    source = Source(code.co_filename, lines, 1 if lines else code.co_firstlineno)
+    source = CellText(code.co_filename, lines, 1 if lines else code.co_firstlineno)
     tree = parse_again(source) if lines else None
 
     def run(trace: Trace, captured: dict[str, Captured]) -> None:
@@ -237,7 +237,7 @@ def _runner_without_source(
 
 def _trace(
     run: _Run,
-    source: Source,
+    source: CellText,
     name: str,
     dim: int | None,
     dtype: object,

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from workbench.errors import StencilError, TraceError
-from workbench.frontend.source import Source
+from workbench.frontend.source import CellText
 from workbench.graph import Span
 
 PAIRS, FACES = ("LMEM", "BMEM", "RMEM"), ("FLUX", "GM1", "GM2", "GP1", "GP2")
@@ -56,7 +56,7 @@ class Assigned:
 class InteractionText:
     """A text as it was read: names in order, the type of each that has its own, and the type of all others."""
 
-    source: Source
+    source: CellText
     declared: dict[str, Declared] = field(default_factory=dict)
     assigned: list[Assigned] = field(default_factory=list)
     types: dict[str, str] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class InteractionText:
         return self.types.get(name, self.implicit or "f64")
 
 
-def read_interaction(source: Source, functions: frozenset[str]) -> InteractionText:
+def read_interaction(source: CellText, functions: frozenset[str]) -> InteractionText:
     """Read a text. `functions` may be called in it. Raises TraceError with the text's line."""
     text = InteractionText(source)
     for start, statement in _statements(source):
@@ -92,7 +92,7 @@ def read_interaction(source: Source, functions: frozenset[str]) -> InteractionTe
     return text
 
 
-def _statements(source: Source) -> Iterator[tuple[int, str]]:
+def _statements(source: CellText) -> Iterator[tuple[int, str]]:
     """Each statement with the place of its first character in the whole text; # begins a comment."""
     whole = re.sub(r"#[^\n]*", lambda found: " " * len(found.group()), "\n".join(source.lines))
     start = 0
@@ -102,20 +102,20 @@ def _statements(source: Source) -> Iterator[tuple[int, str]]:
         start += len(piece) + 1
 
 
-def _place(source: Source, offset: int) -> tuple[int, int]:
+def _place(source: CellText, offset: int) -> tuple[int, int]:
     """Line (from 1) and column of a place in the whole text."""
     before = "\n".join(source.lines)[:offset]
     return before.count("\n") + 1, offset - (before.rfind("\n") + 1)
 
 
-def _span(source: Source, start: int, statement: str) -> Span:
+def _span(source: CellText, start: int, statement: str) -> Span:
     """Of a statement, what stands in its first line."""
     blank = len(statement) - len(statement.lstrip())
     line, column = _place(source, start + blank)
     return Span(line, column, column + len(statement.strip().split("\n")[0]))
 
 
-def _fault(source: Source, start: int, statement: str, what: str, advice: str) -> StencilError:
+def _fault(source: CellText, start: int, statement: str, what: str, advice: str) -> StencilError:
     return source.mark(TraceError(what, advice=advice), _span(source, start, statement))
 
 

@@ -17,7 +17,7 @@ from workbench.frontend.language import __all__ as words
 from workbench.frontend.language import vocabulary
 from workbench.frontend.operations import parse_type
 from workbench.frontend.pairs import sources, targets, totals
-from workbench.frontend.source import Source
+from workbench.frontend.source import CellText
 from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, term_of
 from workbench.graph import GLOBAL, OPERATORS, Span, Static
@@ -32,7 +32,7 @@ def trace_interaction(
     text: str, *, name: str, precision: object = None, update: str | None = None, boundary: object = None
 ) -> Traced:
     """The graph of a text; see `workbench.machine.interaction`. Raises TraceError with the text's line."""
-    found = read_interaction(Source(f"<interaction {name}>", tuple(text.splitlines())), FUNCTIONS)
+    found = read_interaction(CellText(f"<interaction {name}>", tuple(text.splitlines())), FUNCTIONS)
     _let_live(found, precision)
     if found.is_flux:
         namespace = {"flux": flux_of(found), "const": lambda each: _const(each, found.type_of(each))}

@@ -30,7 +30,7 @@ class SourceRange:
 
 
 @dataclass(slots=True)
-class Source:
+class CellText:
     """The lines of a cell or function; `first_line` is the number of the first one as the user counts.
 
     `filename` marks the frames that belong to it. `lines` is empty for a function whose text cannot be found. `origin`
@@ -57,7 +57,7 @@ class Source:
             frame = frame.f_back
         return frame
 
-    def speaker(self) -> Source:
+    def speaker(self) -> CellText:
         """The text that messages about what is being executed quote: this one, or a user's function; see `_guest`."""
         frame: FrameType | None = sys._getframe(1)
         codes: list[CodeType] = []
@@ -66,7 +66,7 @@ class Source:
             frame = frame.f_back
         return self._guest(codes)
 
-    def _guest(self, codes: Iterable[CodeType]) -> Source:
+    def _guest(self, codes: Iterable[CodeType]) -> CellText:
         """The text of the innermost user's function that a solver of the workbench calls, this text if there is none.
 
         codes: what is being executed, innermost first. A user's own cell speaks for the functions that it calls.
@@ -135,7 +135,7 @@ class Source:
         inside = trace is not None and trace.tb_frame.f_code.co_filename == guest.filename
         return guest.segment(place) if inside else ""
 
-    def _failing(self, trace: TracebackType | None) -> tuple[Source, SourceRange | None]:
+    def _failing(self, trace: TracebackType | None) -> tuple[CellText, SourceRange | None]:
         """The innermost place of the cell, or of a user's function, that a traceback passes."""
         passed: list[TracebackType] = []
         while trace is not None:
@@ -151,11 +151,11 @@ class Source:
         return error.located(span.line, text, span.column if text else None, origin=self.origin)
 
 
-def _source_of(code: CodeType) -> Source:
+def _source_of(code: CodeType) -> CellText:
     """The whole text of the file, or of the notebook's cell, that holds a function."""
     lines = tuple(line.rstrip("\n") for line in linecache.getlines(code.co_filename))
     known = Path(code.co_filename).is_file()  # a cell of a notebook is none
-    return Source(code.co_filename, lines, origin=shown_path(code.co_filename) if known else f"{code.co_name}()")
+    return CellText(code.co_filename, lines, origin=shown_path(code.co_filename) if known else f"{code.co_name}()")
 
 
 def _characters(text: str, column: int) -> int:
@@ -163,7 +163,7 @@ def _characters(text: str, column: int) -> int:
     return len(text.encode()[:column].decode(errors="replace"))
 
 
-def parse_source(source: Source) -> ast.Module:
+def parse_source(source: CellText) -> ast.Module:
     """Parse the cell so that its nodes carry the user's line numbers. Raises TraceError with the line of the fault."""
     try:
         tree = ast.parse("\n".join(source.lines) + "\n", source.filename)
@@ -186,7 +186,7 @@ def parse_source(source: Source) -> ast.Module:
     return ast.increment_lineno(tree, source.first_line - 1)
 
 
-def parse_again(source: Source) -> ast.Module | None:
+def parse_again(source: CellText) -> ast.Module | None:
     """The tree of a text that Python has read before; None if it was no Python, as cells with magics."""
     try:
         return ast.parse("\n".join(source.lines), source.filename)
@@ -194,7 +194,7 @@ def parse_again(source: Source) -> ast.Module | None:
         return None
 
 
-def compile_source(source: Source, tree: ast.Module | None = None) -> CodeType:
+def compile_source(source: CellText, tree: ast.Module | None = None) -> CodeType:
     """Compile the cell, or the part of it given as a tree (which is changed), with its hooks put in."""
     module = tree or parse_source(source)
     try:
@@ -212,7 +212,7 @@ def compile_source(source: Source, tree: ast.Module | None = None) -> CodeType:
         ) from None
 
 
-def _too_deep(source: Source) -> TraceError:
+def _too_deep(source: CellText) -> TraceError:
     """The error for a formula that Python's parser or compiler cannot take in one piece: the one of most operators."""
     count, start, most, line = 0, 1, 0, 1
     text = iter([f"{line}\n" for line in source.lines])

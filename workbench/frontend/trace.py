@@ -10,7 +10,7 @@ from typing import Protocol
 
 from workbench.errors import TraceError
 from workbench.frontend.attempts import DimensionFoundError
-from workbench.frontend.source import Source, SourceRange
+from workbench.frontend.source import CellText, SourceRange
 from workbench.graph import (
     GLOBAL,
     Axis,
@@ -138,7 +138,7 @@ class Trace:
     kernel; `lowering` copies what each kernel needs.
     """
 
-    def __init__(self, name: str, dim: int, fixed: bool, float_type: StorageType, source: Source) -> None:
+    def __init__(self, name: str, dim: int, fixed: bool, float_type: StorageType, source: CellText) -> None:
         self.name = name
         self.dim = dim
         self.vector_dim = dim  # of vectors and tensors; that of the grid, where there is one

@@ -148,8 +148,8 @@ FRAME = """() => {
         params: [], palettes: {grey: table}}, []);
     const plane = {rows: 4, columns: 4, minimum: 0, maximum: 1, notNumbers: 0, infinite: 0, stride: 1, shown: [0, 1],
         across: axis, up: axis, cuts: []};
-    model.trigger('msg:custom', {type: 'frame', number: 1, kind: 'plane', name: 'u', subject: 'u', unit: '', step: 3, time: null,
-        low: 0, high: 1, palette: 'grey', wrong: null, planes: [plane]},
+    model.trigger('msg:custom', {type: 'frame', number: 1, kind: 'plane', name: 'u', subject: 'u', unit: '', step: 3,
+        time: null, low: 0, high: 1, palette: 'grey', wrong: null, planes: [plane]},
         [new DataView(Uint8Array.from({length: 16}, (_, cell) => 16 * cell).buffer)]);
 }"""
 

@@ -39,7 +39,11 @@ export async function openChannel<Message extends object>(
     close: () => {
       kernel.disposed.disconnect(ended);
       if (!comm.isDisposed && kernel.connectionStatus === 'connected') {
-        void comm.close();
+        // With a comm JupyterLab deletes its subshell, and what waits there: the kernel process might never hear of it.
+        comm.send({ type: 'leave' }).done.then(
+          () => void (comm.isDisposed || comm.close()),
+          () => undefined // the kernel process has ended
+        );
       }
     }
   };

@@ -102,8 +102,15 @@ def _opened(comm: Any, message: Mapping[str, Any]) -> None:  # noqa: ANN401  # c
     if canvas is None:
         return
     canvas.channels.add(comm.comm_id)
-    comm.on_msg(lambda told: canvas.hear(told["content"]["data"]))
+    comm.on_msg(lambda told: _heard(canvas, comm.comm_id, told["content"]["data"]))
     comm.on_close(lambda _: _left(canvas, comm.comm_id))
+
+
+def _heard(canvas: Canvas, channel: str, content: object) -> None:
+    if isinstance(content, dict) and content.get("type") == "leave":
+        _left(canvas, channel)
+    else:
+        canvas.hear(content)
 
 
 def _left(canvas: Canvas, channel: str) -> None:

@@ -6,6 +6,7 @@ from PIL import Image
 from tests.browser.graph_page import HELLO_MACHINE as MACHINE
 from tests.browser.graph_page import wait_graph
 from tests.browser.lab import open_notebook, wait_still
+from tests.kit.waiting import wait_for
 from workbench.planning.cost import ESTIMATE
 from workbench.solvers import hydro
 from workbench.views.plan.drawing import draw_plan
@@ -116,14 +117,16 @@ def test_stills_shrink_and_follow_the_theme_and_tables_fit(lab, page, tmp_path):
     still = page.locator(".jp-RenderedSVG img")
     still.wait_for()
     assert still.evaluate("node => node.clientWidth") == 760
-    corners = []
-    for theme in ("Light", "Dark"):
-        notebook.theme(theme)
+
+    def brightness():
         still.screenshot(path=str(tmp_path / "still.png"))
         with Image.open(tmp_path / "still.png") as shot:
-            corners.append(max(shot.convert("RGB").getpixel((400, 300))))
-    assert corners[0] == 255
-    assert corners[1] < 32
+            return max(shot.convert("RGB").getpixel((400, 300)))
+
+    notebook.theme("Light")
+    wait_for(lambda: brightness() == 255)  # JupyterLab fades from one theme to the other
+    notebook.theme("Dark")
+    wait_for(lambda: brightness() < 32)
     narrow(page)
     assert still.evaluate("node => [node.clientWidth, node.clientHeight]") == [480, 215]
     assert page.locator(".swb-counts").evaluate("node => node.scrollWidth <= node.clientWidth")

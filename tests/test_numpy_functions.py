@@ -5,7 +5,8 @@ import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
-from workbench.errors import TraceError
+from workbench.errors import ShapeError, TraceError
+from workbench.language import compress, generate
 
 DRAWN = np.random.default_rng(11)
 MATRIX = DRAWN.normal(size=(6, 5))
@@ -83,7 +84,73 @@ def moving_mean(x, widths):
     return (running[width:] - running[:-width]) / width
 
 
+def joined(x):
+    column = x[:, 1]
+    return (
+        np.hstack((x, x)),
+        np.hstack((column, column[:2])),
+        np.vstack((x, x[0])),
+        np.column_stack((column, x)),
+        np.append(column, 0),
+        np.append(0, x[:2]),
+        np.append(x, x[:1], axis=0),
+        np.squeeze(column[:, None], axis=1),
+        np.squeeze(x[2:3], axis=0),
+    )
+
+
+def halves(x):
+    return np.tril(x), np.triu(x, 1), np.tril(x, -2), x.dot(x[0]), np.inner(x, x), np.vdot(x, x), x.copy() + 1
+
+
+def weighed(x):
+    places = np.cumsum(x * x, axis=1)
+    return (
+        np.average(x),
+        np.average(x, axis=0, weights=x * x + 1),
+        np.trapezoid(x),
+        np.trapezoid(x, places),
+        np.trapezoid(x[0], dx=0.5),
+        np.select([x < -1, x < 1], [-x, 2 * x], 3 * x),
+        x * np.ndim(x) + np.shape(x)[1] - np.size(x) + np.size(x, 0),
+        np.add.reduce(x),
+        np.multiply.reduce(x, axis=1, keepdims=True),
+        np.maximum.accumulate(x, axis=1),
+        np.add.accumulate(x),
+        np.subtract.outer(x[0], x[:, 1]),
+        np.logical_and(x, x > 0),
+        np.logical_not(x),
+    )
+
+
+def without_nan(x):
+    return np.nansum(x), np.nansum(x, axis=1)
+
+
+def runs(x):
+    """Where runs of equal elements begin, and what they are: the first half of a run-length encoding."""
+    begins = np.append(x[:1] == x[:1], x[1:] != x[:-1])
+    return np.compress(begins, x), x[begins], np.where(begins, 1, 0)
+
+
+def by_groups(x, groups):
+    (count,) = groups
+    is_of = x[:, 0][:, None] == np.arange(count)[None, :] if isinstance(x, np.ndarray) else of_each(x[:, 0], count)
+    return np.where(is_of, x[:, 1][:, None], 0).sum(axis=0), np.sum(is_of, axis=0)
+
+
+def of_each(keys, count):
+    return keys[:, None] == generate(count, lambda k: k)[None, :]
+
+
 PROGRAMS = [
+    (joined, MATRIX),
+    (joined, WHOLE),
+    (halves, MATRIX),
+    (weighed, MATRIX),
+    (without_nan, WITH_NAN),
+    (runs, np.array([1, 1, 2, 2, 2, 3, 1])),
+    (by_groups, WHOLE, (3,)),
     (moved, MATRIX),
     (moved, WHOLE),
     (rearranged, MATRIX),
@@ -131,6 +198,15 @@ def test_numpy_functions_mean_what_they_mean_in_numpy(function, given):
         (lambda x: np.argmin(x, 1), "axis 1 of a value with 1 axis", "from -1 to 0"),
         (lambda x: np.linalg.norm(x, 1), "np.linalg.norm of order 1", "Leave ord out"),
         (lambda x: x.flip(), "no .flip", "np.flip(x)"),
+        (lambda x: np.squeeze(x[None]), "which axes have one element", "np.squeeze(x, axis=1)"),
+        (lambda x: np.add.at(x, 0, 1), "np.add.at", "scatter"),
+        (lambda x: np.subtract.reduce(x), "np.subtract.reduce has no meaning", "fold(op, x, axis=0)"),
+        (lambda x: np.add.reduce(x, dtype="f4"), "np.add.reduce: dtype= has no meaning", "Leave it out"),
+        (lambda x: np.select([x > 0], [x, x]), "np.select of 1 conditions and 2 choices", "as many"),
+        (lambda x: np.array([x.sum(), x.max()]), "asks for the elements", "np.stack((a, b))"),
+        (lambda x: sum(x), "builtin sum runs over items", "np.sum(x)"),
+        (lambda x: [2 * each for each in x], "cannot be looped over", "fold, scan and while_loop"),
+        (lambda x: np.trace(x), "np.trace has no meaning", "np.sum(np.where("),
         (lambda x: x[: x.shape[0]], "bounds of a slice are whole numbers", "in a tuple"),
         (lambda x: x + np.arange(3), "ndarray of shape (3,)", "as an argument"),
     ],
@@ -140,3 +216,29 @@ def test_what_has_no_meaning_names_what_to_write(function, words, advice):
         wb.collective(function)(VECTOR)
     assert words in str(caught.value)
     assert advice in str(caught.value)
+
+
+ADVICE = [
+    (lambda x: np.sum(np.where(generate(x.shape, lambda i, j: i == j), x, 0)), np.trace, MATRIX),
+    (lambda x: (lambda i: x[i, i])(generate(x.shape[1], lambda i: i)), np.diag, MATRIX),
+    (lambda x: compress(x, np.append(x[:1] == x[:1], x[1:] != x[:-1])), np.unique, np.array([1, 1, 2, 5, 5])),
+    (lambda x: compress(generate(x.shape, lambda i: i), x != 0), np.flatnonzero, WHOLE[:, 0]),
+    (lambda x: np.sum(x[None, :] <= x[:, None], axis=1), lambda x: np.searchsorted(np.sort(x), x, "right"), VECTOR),
+    (
+        lambda x: x[generate(x.shape, lambda i, j: i), np.where(x > 0, 1, 0)],
+        lambda x: np.take_along_axis(x, np.where(x > 0, 1, 0), 1),
+        MATRIX,
+    ),
+]
+
+
+@pytest.mark.parametrize(("written", "meant", "given"), ADVICE)
+def test_what_is_advised_computes_what_is_meant(written, meant, given):
+    np.testing.assert_allclose(wb.collective(written)(given, backend="reference"), meant(given), rtol=1e-12)
+
+
+def test_only_axes_of_one_element_are_squeezed():
+    program = wb.collective(lambda x: np.squeeze(x, axis=0) * 2)
+    assert program(np.ones((1, 4))).shape == (4,)
+    with pytest.raises(ShapeError, match="x along axis 0 has 3 elements, where one is needed"):
+        program(np.ones((3, 4)))

@@ -6,8 +6,10 @@ from collections.abc import Iterable
 
 from workbench.errors import TraceError
 
+_PLACES = "compress(generate(x.shape, lambda i: i), x != 0)"
 _INSTEAD = {
     "arange": "generate(x.shape[0], lambda i: i)",
+    "argwhere": _PLACES,
     "argsort": "ranks(keys, bits) of whole numbers, which says where each element goes",
     "bincount": "scatter(add, generate(bins, lambda i: 0), x, 1)",
     "convolve": "windows(lambda w: w[-1] + w[0] + w[+1], x, boundary=...)",
@@ -17,7 +19,17 @@ _INSTEAD = {
     "gradient": "(x[2:] - x[:-2]) / (2 * dx), or windows(f, x, boundary=...)",
     "histogram": "scatter(add, generate(bins, lambda i: 0), bin_of_each, 1)",
     "linspace": "generate(n, lambda i: first + i * step)",
-    "nonzero": "compress(generate(x.shape, lambda i: i), x != 0)",
+    "array": "np.stack((a, b)) for an array of traced numbers, or use an array as it is",
+    "cross": "the three components: x[:, 1] * y[:, 2] - x[:, 2] * y[:, 1], and so on",
+    "diag": "x[i, i] with i = generate(x.shape[0], lambda i: i)",
+    "flatnonzero": _PLACES,
+    "insert": "np.concatenate((x[:1], y, x[1:]))",
+    "median": "np.mean, or sort x in NumPy before the call",
+    "nonzero": _PLACES,
+    "searchsorted": "np.sum(edges[None, :] <= x[:, None], axis=1)",
+    "take_along_axis": "x[rows, places] with rows = generate(places.shape, lambda i, j: i)",
+    "trace": "np.sum(np.where(generate(x.shape, lambda i, j: i == j), x, 0))",
+    "unique": "compress(x, np.append(x[:1] == x[:1], x[1:] != x[:-1])) of sorted elements",
     "ones": "generate(x.shape, lambda i: 1.0)",
     "pad": "windows(f, x, boundary=...), or np.concatenate((before, x, after))",
     "repeat": "replicate(x, n, axis).reshape(-1)",

@@ -21,6 +21,7 @@ from workbench.frontend.promotion import cast_term
 from workbench.frontend.shapes import reshape
 from workbench.frontend.subscripts import subscript
 from workbench.frontend.trace import Operand, Positions, Term, Trace, current_trace
+from workbench.frontend.ufunc_methods import ufunc_method
 from workbench.frontend.value import Value, operand, term_of, wrap
 from workbench.graph.types import BOOL, F64, I64
 
@@ -154,6 +155,14 @@ class ArrayValue(Value):
         """The running sums along an axis."""
         return _FUNCTIONS["cumsum"](self, axis)
 
+    def dot(self, other: object) -> Value:
+        """The product with a vector or a matrix: a @ b."""
+        return _FUNCTIONS["dot"](self, other)
+
+    def copy(self) -> Value:
+        """The array itself, as values never change."""
+        return self
+
     def __getattr__(self, name: str) -> object:
         if name in _FUNCTIONS:
             raise TraceError(f"a traced array has no .{name}", advice=f"Write np.{name}(x).")
@@ -162,6 +171,8 @@ class ArrayValue(Value):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> Value:
         if ufunc is np.matmul and method == "__call__" and not options:
             return wrap(matrix_product(operand(inputs[0]), operand(inputs[1])))
+        if method != "__call__":
+            return ufunc_method(ufunc.__name__, method, inputs, options)
         return super().__array_ufunc__(ufunc, method, *inputs, **options)
 
     def __array_function__(

@@ -131,12 +131,11 @@ def trace_collective(function: FunctionType, kinds: Mapping[str, Kind], *, name:
     readings = tuple(reading for reading in positions.readings.values() if reading.static in kept)
     lengths = tuple(_length(table, table.length_of(axis)) for axis in traced.graph.space.axes)
     axes = {table.length_of(axis) for axis in traced.graph.space.axes}
+    one = table.length(Origin("", 1))  # which many an axis must have that is gone
     checked = [
         number
         for number, origin in enumerate(table.origins)
-        if table.root(number) == number
-        and number not in axes
-        and (isinstance(origin, ProductOrigin) or origin == Origin("", 1))
+        if table.root(number) == number and number not in axes and (isinstance(origin, ProductOrigin) or number == one)
     ]
     sizes = tuple(_length(table, number) for number in checked)
     return TracedFunction(traced, leaves, readings, results, rebuild, lengths, sizes)

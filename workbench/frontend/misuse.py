@@ -155,15 +155,17 @@ def no_iteration(term: Term) -> TraceError:
     if isinstance(inner, ast.Call):
         name = ast.unparse(inner.func)
         if name in ("sum", "max", "min", "any", "all"):
+            whole = f"reduce_{name}(u) for all cells" if term.trace.positions is None else f"np.{name}(x)"
             return TraceError(
                 f"{text}: builtin {name} runs over items, but this value {_nature(term)}",
-                advice=f"Use reduce_{name}(u) for all cells"
-                + (f", or {name}imum(a, b) of two values." if name in ("max", "min") else "."),
+                advice=f"Use {whole}" + (f", or {name}imum(a, b) of two values." if name in ("max", "min") else "."),
             )
     subject = "this value" if inner is None else text
     return TraceError(
         f"{subject} cannot be looped over or unpacked: it {_nature(term)}",
-        advice="Write one formula for all cells; loops over cells are implied.",
+        advice="Write one formula for all cells; loops over cells are implied."
+        if term.trace.positions is None
+        else "Write a formula of whole arrays; fold, scan and while_loop go from element to element.",
     )
 
 

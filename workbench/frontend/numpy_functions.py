@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import TraceError
+from workbench.frontend.arrays import generate
+from workbench.frontend.axis_table import Origin
 from workbench.frontend.operations import parse_type, where
-from workbench.frontend.positions import order_of, own_positions
+from workbench.frontend.positions import FunctionPositions, order_of, own_positions
 from workbench.frontend.promotion import cast_term, constant
 from workbench.frontend.trace import Term, current_trace
 from workbench.frontend.value import Value, operand, term_of, wrap
@@ -170,6 +172,91 @@ def _norm(a: Any, ord: object = None, axis: object = None, keepdims: bool = Fals
     return np.sqrt((a * a).sum(axis, keepdims=keepdims))
 
 
+def _lines(arrays: Sequence[Any]) -> list[Any]:
+    """Arrays with an axis more where they have one alone: as rows of np.vstack."""
+    return [each[None] if _rank(each) == 1 else each for each in arrays]
+
+
+def _side_by_side(arrays: Sequence[Any]) -> Any:  # noqa: ANN401  # an array value
+    return np.concatenate(arrays, 0 if _rank(arrays[0]) == 1 else 1)
+
+
+def _columns(arrays: Sequence[Any]) -> Any:  # noqa: ANN401  # an array value
+    return np.concatenate([each[:, None] if _rank(each) == 1 else each for each in arrays], 1)
+
+
+def _appended(arr: Any, values: Any, axis: int | None = None) -> Any:  # noqa: ANN401  # an array value
+    if axis is not None:
+        return np.concatenate((arr, values), axis)
+    parts: list[Any] = [
+        each if isinstance(each, Value) and _rank(each) else _one_element(each) for each in (arr, values)
+    ]
+    return np.concatenate([each.ravel() for each in parts])
+
+
+def _one_element(value: object) -> Value:
+    """An array of this number alone."""
+    return generate(1, lambda _: value)
+
+
+def _squeezed(a: Any, axis: int | None = None) -> Value:  # noqa: ANN401  # an array value
+    if axis is None:
+        raise TraceError(
+            f"{current_trace('np.squeeze').text_here('np.squeeze')}: which axes have one element is known at the call",
+            advice="Name one: np.squeeze(x, axis=1).",
+        )
+    place, term = _place(a, axis, "squeeze"), term_of(a)
+    order = order_of(term)
+    own, rank = order[place], len(order)
+    if own is None:
+        return wrap(term.in_order((*order[:place], *order[place + 1 :])))
+    positions = term.trace.positions
+    assert isinstance(positions, FunctionPositions)
+    one = positions.table.length(Origin("", 1))
+    if positions.table.length_of(own) != one:
+        positions.join(positions.table.length_of(own), one, "np.squeeze")
+    return a[_along(rank, place, 0)]  # type: ignore[no-any-return]  # an array value
+
+
+def _selected(condlist: Sequence[Any], choicelist: Sequence[Any], default: object = 0) -> Any:  # noqa: ANN401
+    if not condlist or len(condlist) != len(choicelist):
+        raise TraceError(
+            f"np.select of {len(condlist)} conditions and {len(choicelist)} choices", advice="Give as many of both."
+        )
+    found: Any = default
+    for condition, choice in zip(reversed(condlist), reversed(choicelist), strict=True):
+        found = np.where(condition, choice, found)
+    return found
+
+
+def _averaged(a: Any, axis: object = None, weights: Any = None, *, keepdims: bool = False) -> Any:  # noqa: ANN401
+    if weights is None:
+        return a.mean(axis, keepdims=keepdims)
+    return (a * weights).sum(axis, keepdims=keepdims) / weights.sum(axis, keepdims=keepdims)
+
+
+def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:  # noqa: ANN401
+    place, rank = _place(y, axis, "trapezoid"), _rank(y)
+    widths = dx if x is None else _diff(x)
+    if x is not None and _rank(x) != rank:
+        widths = widths[tuple(slice(None) if number == place else None for number in range(rank))]
+    return (widths * (y[_along(rank, place, slice(1, None))] + y[_along(rank, place, slice(None, -1))]) / 2).sum(place)
+
+
+def _triangle(is_upper: bool) -> Callable[..., Any]:
+    def function(m: Any, k: int = 0) -> Any:  # noqa: ANN401  # an array value
+        rows, columns = _index(term_of(m), _rank(m) - 2), _index(term_of(m), _rank(m) - 1)
+        is_kept: Any = columns - rows >= k if is_upper else columns - rows <= k
+        return np.where(is_kept, m, _filled(m, 0))
+
+    return function
+
+
+def _sum_without_nan(a: Any, axis: object = None, *, keepdims: bool = False) -> Any:  # noqa: ANN401  # an array value
+    given: Any = np.where(np.isnan(a), 0.0, a) if term_of(a).type.is_float else a
+    return given.sum(axis, keepdims=keepdims)
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "roll": _roll,
     "flip": _flip,
@@ -189,4 +276,20 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "ptp": _spread_of_values,
     "count_nonzero": _nonzero_count,
     "norm": _norm,
+    "ndim": lambda a: a.ndim,
+    "shape": lambda a: a.shape,
+    "size": lambda a, axis=None: a.size if axis is None else a.shape[axis],
+    "append": _appended,
+    "hstack": _side_by_side,
+    "vstack": lambda tup: np.concatenate(_lines(tup), 0),
+    "column_stack": _columns,
+    "squeeze": _squeezed,
+    "select": _selected,
+    "average": _averaged,
+    "inner": lambda a, b: a @ b if _rank(b) == 1 else a @ b.T,
+    "vdot": lambda a, b: (a * b).sum(),
+    "trapezoid": _trapezoid,
+    "tril": _triangle(False),
+    "triu": _triangle(True),
+    "nansum": _sum_without_nan,
 }

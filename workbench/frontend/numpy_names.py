@@ -6,11 +6,20 @@ from collections.abc import Callable, Sequence
 
 from workbench.errors import TraceError
 from workbench.frontend.operations import apply, bits, power, reduce_value, where
-from workbench.frontend.trace import Operand
+from workbench.frontend.trace import Operand, Term
 from workbench.graph import OPERATORS
+from workbench.graph.types import BOOL
 
 # The table's names are NumPy's, so a new row is known here by itself.
 _SAME = tuple(row.name for row in OPERATORS.values() if row.rule in ("same", "bool"))
+
+
+def _holds(given: Operand) -> Operand:
+    """A condition; of a number whether it is not 0, as np.logical_and takes it."""
+    if isinstance(given, Term):
+        return given if given.type == BOOL else apply("not_equal", given, 0)
+    return bool(given)
+
 
 UFUNCS: dict[str, Callable[..., Operand]] = {
     **{name: (lambda *operands, _name=name: apply(_name, *operands)) for name in _SAME},
@@ -19,6 +28,10 @@ UFUNCS: dict[str, Callable[..., Operand]] = {
     "fabs": lambda a: apply("absolute", a),
     "rint": lambda a: apply("round", a),
     "positive": lambda a: a,
+    "logical_and": lambda a, b: apply("logical_and", _holds(a), _holds(b)),
+    "logical_or": lambda a, b: apply("logical_or", _holds(a), _holds(b)),
+    "logical_xor": lambda a, b: apply("logical_xor", _holds(a), _holds(b)),
+    "logical_not": lambda a: apply("logical_not", _holds(a)),
     "power": power,
     "float_power": power,
     "square": lambda a: power(a, 2),

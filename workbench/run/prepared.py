@@ -216,6 +216,12 @@ def _unequal(
                 f"{cut.of} has {extent_of(cut.of, shapes)} elements, none at {cut.cut[0]}",
                 advice=f"It is read in {place}.",
             )
+    for (one, _), (other, extent) in ((first, second), (second, first)):
+        if one == Origin("", 1):
+            return ShapeError(
+                f"{other} has {extent} elements, where one is needed",
+                advice=f"Look at {place}. An axis that None makes, as in x[None], meets any length.",
+            )
     return ShapeError(
         f"{second[0]} has {second[1]} elements, {first[0]} has {first[1]}",
         advice=f"They are combined in {place}: give arrays of one length.",

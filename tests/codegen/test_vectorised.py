@@ -27,7 +27,15 @@ CHAIN = """
 x, a, y = fields("x a y", dtype="dd")
 y.next = (x * a + x) * a + x
 """
-CELLS = {"life": (LIFE, 2), "roots": (ROOTS, 1), "elementary": (ELEMENTARY, 1), "dd": (CHAIN, 1)}
+PAIRS = """
+x, y = targets("x y")
+p, q, m = sources("x y m")
+f, g = totals("f g")
+r1 = rsqrt((p - x)**2 + (q - y)**2 + 1e-3)
+f += m * r1**3 * (p - x)
+g += m * r1**3 * (q - y)
+"""
+CELLS = {"life": (LIFE, 2), "roots": (ROOTS, 1), "elementary": (ELEMENTARY, 1), "dd": (CHAIN, 1), "pairs": (PAIRS, 1)}
 
 
 def test_loops_over_dd_take_several_vectors_at_once():

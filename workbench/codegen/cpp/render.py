@@ -31,6 +31,7 @@ class UnitContext:
     keeps_tags: bool
     extended: bool
     elementary: bool
+    roots: bool
 
 
 def render_openmp(plan: Plan) -> Source:
@@ -43,8 +44,8 @@ def render_openmp(plan: Plan) -> Source:
     kernels = tuple(kernel_code(plan, kernel, CPP, functions) for kernel in plan.kernels)
     members = max((k.members for k in kernels), default=1)
     steady = has_steady_ghosts(plan)
-    own = elementary.is_elementary(plan.graph)
-    context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, steady, extends(plan), own)
+    own = extends(plan), elementary.is_elementary(plan.graph), elementary.calls(plan.graph, {"rsqrt"})
+    context = UnitContext(plan.graph.name, plan.graph.dim, _PLACE, kernels, members, steady, *own)
     plain, lines = marked_origins(plan, render_template("openmp.cpp.jinja", context))
     words = tuple(word for kernel in kernels for word in kernel.words)
     name = f"plan_{hashlib.sha256(plain.encode()).hexdigest()[:16]}"
@@ -55,6 +56,7 @@ _OPENMP_HEADERS = (
     "stencil_prelude.h",
     "stencil_mathematics.h",
     "stencil_pairs.h",
+    "stencil_roots.h",
     "stencil_sides.h",
     "stencil_team.h",
     "stencil_rows.h",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -45,15 +46,20 @@ def elementary_header() -> str:
 
 def is_elementary(graph: Graph) -> bool:
     """Whether a graph's text needs the header: an operator, one inside of a region too, is one of its functions."""
-    return any(_calls(kernel.nodes) for kernel in graph.kernels)
+    return calls(graph, SEQUENCES)
 
 
-def _calls(nodes: tuple[Node, ...]) -> bool:
+def calls(graph: Graph, operators: Container[str]) -> bool:
+    """Whether a graph has one of these operators, one inside of a region too."""
+    return any(_calls(kernel.nodes, operators) for kernel in graph.kernels)
+
+
+def _calls(nodes: tuple[Node, ...], operators: Container[str]) -> bool:
     for node in nodes:
-        if isinstance(node.instruction, Arith) and node.instruction.operator in SEQUENCES:
+        if isinstance(node.instruction, Arith) and node.instruction.operator in operators:
             return True
         region = region_in(node.instruction)
-        if region is not None and _calls(region.nodes):
+        if region is not None and _calls(region.nodes, operators):
             return True
     return False
 

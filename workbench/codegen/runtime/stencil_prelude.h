@@ -160,63 +160,10 @@ template <class T, class Bits> STENCIL_FUNCTION T from_bits(Bits bits) {
     return value;
 }
 
-// How 1 / sqrt begins: from_bits(seed - bits / 2) is within 6 % for normal positive numbers. `first` is a polynomial in
-// 1 - a * y * y that makes 6e-7 (f64) or 2e-5 (f32) of that, its coefficients found by weighted least squares, highest first.
-template <class T> struct rsqrt_start;
-template <> struct rsqrt_start<double> {
-    typedef uint64_t bits;
-    static constexpr bits seed = 0x5fe66b50c7b537a9u, nan = 0x7ff8000000000000u;
-    static constexpr double least = 2.2250738585072014e-308, up = 18014398509481984.0, back = 134217728.0;
-    STENCIL_FUNCTION static double first(double e) {
-        return STENCIL_MATH fma(
-            STENCIL_MATH fma(STENCIL_MATH fma(e, 0.35753618, 0.37363355), e, 0.49997356), e, 1.00000049);
-    }
-    STENCIL_FUNCTION static double last(double y, double e) {
-        return STENCIL_MATH fma(y * e, STENCIL_MATH fma(e, 0.375, 0.5), y);
-    }
-};
-template <> struct rsqrt_start<float> {
-    typedef uint32_t bits;
-    static constexpr bits seed = 0x5f335a86u, nan = 0x7fc00000u;
-    static constexpr float least = 1.17549435e-38f, up = 16777216.0f, back = 4096.0f;
-    STENCIL_FUNCTION static float first(float e) {
-        return STENCIL_MATH fma(STENCIL_MATH fma(e, 0.41287992f, 0.49957361f), e, 0.99998014f);
-    }
-    STENCIL_FUNCTION static float last(float y, float e) { return STENCIL_MATH fma(y * 0.5f, e, y); }
-};
-
-#if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-// 1 / sqrt(a) within 1.02 units in the last place, from multiplications and additions only, so that vectors of any width
-// take as long as one number. Subnormal numbers are scaled by an even power of two.
-template <class T> STENCIL_FUNCTION T rsqrt_of_products(T a) {
-    typedef rsqrt_start<T> start;
-    typedef typename start::bits Bits;
-    constexpr T infinity = T(__builtin_inf());
-    const bool scaled = a < start::least;
-    const T x = scaled ? a * start::up : a;
-    Bits bits;
-    memcpy(&bits, &x, sizeof bits);
-    T y = from_bits<T>(Bits(start::seed - (bits >> 1)));
-    y *= start::first(STENCIL_MATH fma(-(x * y), y, T(1)));
-    y = start::last(y, STENCIL_MATH fma(-(x * y), y, T(1)));
-    y = scaled ? y * start::back : y;
-    y = a == T(0) ? STENCIL_MATH copysign(infinity, a) : a == infinity ? T(0) : y;
-    return a >= T(0) ? y : from_bits<T>(Bits(start::nan));
-}
-#endif
-
-// The same bits in all loops of a processor. Two operations, each rounded (1.5 units), hold a loop up where vectors have
-// 512 bits; with 256 the products do: sums over pairs took 2.2 (f32) and 2.0 (f64) times as long with them. A device has
-// a function of its own (1 unit for f64, 2 for f32).
-template <class T> STENCIL_FUNCTION T reciprocal_sqrt(T a) {
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-    return rsqrt(a);
-#elif defined(__AVX512F__) || defined(__ARM_FEATURE_FMA)
-    return rsqrt_of_products(a);
-#else
-    return T(1) / STENCIL_MATH sqrt(a);
+// 1 / sqrt(a) as the device has it, within 1 unit for f64, 2 for f32; stencil_roots.h is the same for CPUs.
+template <class T> STENCIL_FUNCTION T reciprocal_sqrt(T a) { return rsqrt(a); }
 #endif
-}
 
 // ---- Globals block: 8-byte slots, each value in its own type at the low end -------------------------------------------
 

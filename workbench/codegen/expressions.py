@@ -247,7 +247,15 @@ class _Writer:
         if is_named or isinstance(node.instruction, Imm | LoadIndex):
             return
         is_cell = isinstance(node.instruction, Gather) and bool(self.scope.places)  # read into a written type
-        if is_cell or node.names or self.uses.get(key, 0) > 1 or len(text.text) > _LONGEST or "? " in text.text:
+        is_apart = isinstance(node.instruction, Arith) and node.instruction.operator in self.scope.apart
+        if (
+            is_cell
+            or is_apart
+            or node.names
+            or self.uses.get(key, 0) > 1
+            or len(text.text) > _LONGEST
+            or "? " in text.text
+        ):
             self._assign(key)
         else:
             self.unnamed.add(key)

@@ -6,10 +6,13 @@ vectors. The folded axes are gone through in index order inside (stencil_folds.h
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from workbench.codegen.cell_code import Pointer
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.loops import Array, FoldedValue, Folding, Sweep
 from workbench.codegen.names import NameBook
+from workbench.codegen.roots import ROOT, stages_at_roots
 from workbench.codegen.spelling import type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
@@ -22,7 +25,7 @@ MANY_LANES = 128
 """Lanes side by side where kept cells follow each other in memory: the more, the longer each run of memory."""
 
 _UNROLLED = {"number", "source_at", "target", "own_cells", *(f"source_{number}" for number in range(MOST_UNROLLED))}
-FOLD_NAMES = frozenset({"kept", "lanes", "low", "high", "axis", "folded"} | _UNROLLED)
+FOLD_NAMES = frozenset({"kept", "lanes", "low", "high", "axis", "folded", "outer_at", "width", "between"} | _UNROLLED)
 """Names that no value may have in a text that folds."""
 
 
@@ -37,7 +40,7 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
     trees = [names.claim(f"{writer.value_name(node, numbered)}_trees") for node in outputs]
     roots = tuple(dict.fromkeys(operands.values()))
     read = tuple(root for root in roots if root in slots)
-    scope = writer.scope(frozenset(slots), subkernel.axes, subkernel.reduced)
+    scope = replace(writer.scope(frozenset(slots), subkernel.axes, subkernel.reduced), apart=frozenset({ROOT}))
     code = emit_cell(scope, tuple(root for root in roots if root not in read), read, names, numbered)
     results = {result.node: result for result in code.results}
     statements = list(code.cell)
@@ -71,6 +74,7 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
         folding_of(writer, subkernel, tuple(values), lanes),
         outside=writer.outside(code),
         extended=writer.extends(statements),
+        stages=stages_at_roots(tuple(statements)),
     )
     own = {name: f"out {k}" for k, target in enumerate(targets) for name in (target, f"{target}_array")}
     return sweep, own

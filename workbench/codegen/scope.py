@@ -36,6 +36,7 @@ class Scope:
     shapes of arrays with other axes. `folds`: which of the loop's axes are folded, for whose cells no row is known.
     `tiers`: those of `places` that lie nearer than in memory, with the function of an offset that reads them.
     turns_together: cells that make loops for themselves make them side by side. within: all cells are of the domain.
+    apart: operators whose results have names, because a text takes them for several cells at once.
     """
 
     dim: int
@@ -53,6 +54,7 @@ class Scope:
     tiers: Mapping[int, str] = field(default_factory=dict)
     turns_together: bool = False
     within: bool = False
+    apart: frozenset[str] = frozenset()
 
     def axes_of(self, index: int) -> Axes:
         """Which of the program's axes a Local has, one by one."""

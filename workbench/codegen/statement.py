@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 
@@ -20,3 +22,17 @@ class Statement:
     text: str
     nodes: tuple[int, ...] = field(compare=False)
     others: tuple[Origin, ...] = field(default=(), compare=False)
+
+
+_DECLARED = re.compile(r"(?:const )?([\w:]+(?:<[\w:<>, ]+>)?) (\w+) = ")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+
+
+def declared_in(statements: Iterable[Statement]) -> dict[str, str]:
+    """The variables that lines declare, each with its type."""
+    return {m[2]: m[1] for s in statements if (m := _DECLARED.match(s.text))}
+
+
+def words_in(texts: Iterable[str]) -> frozenset[str]:
+    """All names in lines of text."""
+    return frozenset(word for text in texts for word in _WORD.findall(text))

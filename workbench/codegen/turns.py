@@ -7,19 +7,16 @@ none goes on, and what is behind takes the lanes up. The turns of one lane are t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from workbench.codegen.names import NameBook
 from workbench.codegen.spelling import Target, Text, literal, spell, type_name
-from workbench.codegen.statement import Statement
+from workbench.codegen.statement import Statement, declared_in, words_in
 from workbench.errors import GraphError
 from workbench.graph import Arith, Imm, Load, Loop, Node, Region, StorageType
 
-_DECLARED = re.compile(r"(?:const )?([\w:]+(?:<[\w:<>, ]+>)?) (\w+) = ")
-_WORD = re.compile(r"\w+")
 _LANE_BYTES = 128
 """Of a value in all lanes: two to four vectors, which stay in registers and hide what an operation waits for."""
 
@@ -192,6 +189,7 @@ class Stage:
     """What is computed of a block of cells between two loops: names taken up from lanes, lines, names put down, a loop.
 
     taken, put: (type, name). turns: None behind the last loop. mask: the type of a lane's mark that it goes on.
+    root: the name put down whose reciprocal square root is taken next, in a loop that is cut there.
     """
 
     taken: tuple[tuple[str, str], ...]
@@ -199,6 +197,7 @@ class Stage:
     put: tuple[tuple[str, str], ...]
     turns: Turns | None
     mask: str = ""
+    root: str = ""
 
 
 def stages_of(cuts: tuple[CutTurns, ...], statements: tuple[Statement, ...]) -> tuple[Stage, ...]:
@@ -211,7 +210,7 @@ def stages_of(cuts: tuple[CutTurns, ...], statements: tuple[Statement, ...]) -> 
     stages: list[Stage] = []
     for number, (part, turns) in enumerate(zip(parts, loops, strict=True)):
         taken = tuple((type_, name) for name, type_ in known.items() if name in used[number])
-        declared = {m[2]: m[1] for s in part if (m := _DECLARED.match(s.text))}
+        declared = declared_in(part)
         later = frozenset().union(*used[number + 1 :])
         put = tuple((type_, name) for name, type_ in declared.items() if name in later)
         known.update({name: type_ for type_, name in put})
@@ -231,7 +230,7 @@ def _words(part: tuple[Statement, ...], turns: Turns | None) -> frozenset[str]:
     if turns is not None:
         texts += [v.start for v in (*turns.carried, *turns.read)]
         texts += [*turns.asking, turns.goes, *turns.making, *turns.following, turns.most]
-    return frozenset(word for text in texts for word in _WORD.findall(text))
+    return words_in(texts)
 
 
 def _mask(turns: Turns | None) -> str:

@@ -71,31 +71,55 @@ STENCIL_FUNCTION double refined(double a, double y) {
     return e == e ? math::fma(y * e, math::fma(math::fma(e, 0.3125, 0.37500000408), e, 0.5), y) : y;
 }
 
-#define STENCIL_ROOT(name, T, W, estimate)                                                                   \
-    typedef T name##_vector __attribute__((vector_size(W * sizeof(T))));                                     \
-    extern "C" __attribute__((weak, visibility("hidden"))) name##_vector name(name##_vector a) __asm__(#name); \
-    name##_vector name(name##_vector a) {                                                                    \
-        const name##_vector y = estimate(a, a, -1);                                                          \
-        name##_vector root;                                                                                  \
-        for (int w = 0; w < W; ++w) root[w] = refined(a[w], y[w]);                                           \
-        return root;                                                                                         \
+template <class T, int W> struct vector_of { typedef T type __attribute__((vector_size(W * sizeof(T)))); };
+
+STENCIL_FUNCTION auto estimate(vector_of<float, 16>::type a) { return __builtin_ia32_rsqrt14ps512_mask(a, a, -1); }
+STENCIL_FUNCTION auto estimate(vector_of<float, 8>::type a) { return __builtin_ia32_rsqrt14ps256_mask(a, a, -1); }
+STENCIL_FUNCTION auto estimate(vector_of<float, 4>::type a) { return __builtin_ia32_rsqrt14ps128_mask(a, a, -1); }
+STENCIL_FUNCTION auto estimate(vector_of<double, 8>::type a) { return __builtin_ia32_rsqrt14pd512_mask(a, a, -1); }
+STENCIL_FUNCTION auto estimate(vector_of<double, 4>::type a) { return __builtin_ia32_rsqrt14pd256_mask(a, a, -1); }
+STENCIL_FUNCTION auto estimate(vector_of<double, 2>::type a) { return __builtin_ia32_rsqrt14pd128_mask(a, a, -1); }
+
+template <class T, int W> STENCIL_FUNCTION typename vector_of<T, W>::type roots(typename vector_of<T, W>::type a) {
+    const typename vector_of<T, W>::type y = estimate(a);
+    typename vector_of<T, W>::type root;
+    for (int w = 0; w < W; ++w) root[w] = refined(a[w], y[w]);
+    return root;
+}
+
+#define STENCIL_ROOTS(name, T, W)                                                                                       \
+    extern "C" __attribute__((weak, visibility("hidden"))) vector_of<T, W>::type name(vector_of<T, W>::type a) { \
+        return roots<T, W>(a);                                                                                          \
     }
-STENCIL_ROOT(_ZGVeN16v_stencil_root_f32, float, 16, __builtin_ia32_rsqrt14ps512_mask)
-STENCIL_ROOT(_ZGVdN8v_stencil_root_f32, float, 8, __builtin_ia32_rsqrt14ps256_mask)
-STENCIL_ROOT(_ZGVbN4v_stencil_root_f32, float, 4, __builtin_ia32_rsqrt14ps128_mask)
-STENCIL_ROOT(_ZGVeN8v_stencil_root_f64, double, 8, __builtin_ia32_rsqrt14pd512_mask)
-STENCIL_ROOT(_ZGVdN4v_stencil_root_f64, double, 4, __builtin_ia32_rsqrt14pd256_mask)
-STENCIL_ROOT(_ZGVbN2v_stencil_root_f64, double, 2, __builtin_ia32_rsqrt14pd128_mask)
-#undef STENCIL_ROOT
+STENCIL_ROOTS(_ZGVeN16v_stencil_root_f32, float, 16)
+STENCIL_ROOTS(_ZGVdN8v_stencil_root_f32, float, 8)
+STENCIL_ROOTS(_ZGVbN4v_stencil_root_f32, float, 4)
+STENCIL_ROOTS(_ZGVeN8v_stencil_root_f64, double, 8)
+STENCIL_ROOTS(_ZGVdN4v_stencil_root_f64, double, 4)
+STENCIL_ROOTS(_ZGVbN2v_stencil_root_f64, double, 2)
+#undef STENCIL_ROOTS
 
 // The function of one number, under another name in C++: gcc would make the vectors of the one above itself.
 __attribute__((weak, visibility("hidden"))) float root_alone(float a) __asm__("stencil_root_f32");
 __attribute__((weak, visibility("hidden"))) double root_alone(double a) __asm__("stencil_root_f64");
-float root_alone(float a) { return _ZGVbN4v_stencil_root_f32(_ZGVbN4v_stencil_root_f32_vector{a, a, a, a})[0]; }
-double root_alone(double a) { return _ZGVbN2v_stencil_root_f64(_ZGVbN2v_stencil_root_f64_vector{a, a})[0]; }
+float root_alone(float a) { return roots<float, 4>(vector_of<float, 4>::type{a, a, a, a})[0]; }
+double root_alone(double a) { return roots<double, 2>(vector_of<double, 2>::type{a, a})[0]; }
 
 STENCIL_FUNCTION float reciprocal_sqrt(float a) { return stencil_root_f32(a); }
 STENCIL_FUNCTION double reciprocal_sqrt(double a) { return stencil_root_f64(a); }
+
+// Whole vectors of cells without a call.
+template <class T, int L> STENCIL_FUNCTION int take_vectors(T (&cells)[L], int64_t count) {
+    constexpr int W = 64 / sizeof(T);
+    if (L % W || count < L) return 0;
+    for (int first = 0; first < L; first += W) {
+        typename vector_of<T, W>::type a;
+        memcpy(&a, cells + first, sizeof a);
+        a = roots<T, W>(a);
+        memcpy(cells + first, &a, sizeof a);
+    }
+    return L;
+}
 #else
 // Two operations, each rounded (1.5 units), hold a loop up where vectors have 512 bits; with 256 the products do: sums
 // over pairs took 2.2 (f32) and 2.0 (f64) times as long with them.
@@ -106,7 +130,14 @@ template <class T> STENCIL_FUNCTION T reciprocal_sqrt(T a) {
     return T(1) / math::sqrt(a);
 #endif
 }
+template <class T, int L> STENCIL_FUNCTION int take_vectors(T (&)[L], int64_t) { return 0; }
 #endif
+
+// The roots of `count` cells, of all L where that is known to the compiler.
+template <class T, int L> STENCIL_FUNCTION void take_roots(T (&cells)[L], int64_t count) {
+#pragma omp simd
+    for (int64_t lane = take_vectors(cells, count); lane < count; ++lane) cells[lane] = reciprocal_sqrt(cells[lane]);
+}
 
 }  // namespace stencil
 

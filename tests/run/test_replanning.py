@@ -114,7 +114,7 @@ def test_new_code_waits_for_a_step_and_not_for_a_slice(monkeypatch):
 
 
 @pytest.mark.filterwarnings("ignore:the listener of a request failed")
-def test_listener_that_fails_stops_no_wish():
+def test_listener_that_fails_stops_no_request():
     def fail(event):
         raise KeyError(event)
 
@@ -165,7 +165,7 @@ def slow(monkeypatch):
         backend.gate.set()
 
 
-def test_newer_wish_stops_the_compiler_of_the_older(slow):
+def test_newer_request_stops_the_compiler_of_the_older(slow):
     simulation, backend = slow
     first = simulation.replan(manifest(FREE[0]))
     assert backend.begun.wait(PATIENCE)
@@ -214,7 +214,7 @@ def test_run_may_stop_while_the_compiler_works(slow):
     assert simulation.run(1).steps == done + 1
 
 
-def test_cancelled_wish_changes_nothing(slow):
+def test_cancelled_request_changes_nothing(slow):
     simulation, backend = slow
     before = simulation.compiled
     request = simulation.replan(manifest(FREE[0]))
@@ -235,7 +235,7 @@ def test_closing_ends_the_compiler_and_its_thread(slow):
         simulation.replan(manifest(FREE[0]))
 
 
-def test_many_threads_may_wish_at_once():
+def test_many_threads_may_ask_at_once():
     with COUNT.simulate(u=0.0, shape=200, backend="reference") as simulation:
         simulation.start()
         requests = []

@@ -176,7 +176,7 @@ OF_PASSES = (
     Fault("values beside a ring may know the index along it", "rolling", "planning.rolling_ghosts",
           "if not rings.isdisjoint(", "if not set().isdisjoint(",
           f"{GHOSTS}:test_what_no_buffer_holds_is_filled_in_arrays", ANGLE),
-    Fault("what rolls is moved", "rolling", "planning.passes",
+    Fault("what rolls is moved", "rolling", "planning.assembly",
           "[read for read in reads if read.node not in rolling]", "reads", f"{ROLLING}:test_what_rolls_is_not_moved"),
     Fault("what is dearer than memory is computed anew", "rolling", "planning.rerolling",
           "if work < _FLOPS_A_BYTE * moved else now", "if True else now",

@@ -6,7 +6,7 @@ Known faults of Paraiso's generator (systems' notes §4) are marked with [P].
 from dataclasses import dataclass, replace
 
 from workbench.graph import Extend, Load
-from workbench.planning import allocation, emission, fields, grouping, memory, passes, reach, simplify
+from workbench.planning import allocation, assembly, emission, fields, grouping, memory, passes, reach, simplify
 from workbench.planning.plan import Storage
 from workbench.planning.schedules import stepwise
 
@@ -143,7 +143,7 @@ FAULTS = (
     PassFault("a loop does not wait for the reduction that it reads", lambda p: p(
         grouping, "direct_needs", _no_wait_for_reductions)),
     PassFault("fields do not rotate", lambda p: p(
-        passes, "rotation_of", lambda ends, pool: tuple(range(len(pool.types))))),
+        assembly, "rotation_of", lambda ends, pool: tuple(range(len(pool.types))))),
     PassFault("two fields are given one array", lambda p: p(
         passes, "end_fields", _after(fields.end_fields, _all_copies_rotate))),
     PassFault("a field takes the array of a field that keeps it", lambda p: p(

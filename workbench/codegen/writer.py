@@ -8,12 +8,7 @@ from dataclasses import replace
 from workbench.codegen.cell_code import CellCode
 from workbench.codegen.expressions import display_name, emit_cell, emit_globals, numbered_name
 from workbench.codegen.gathers import OUTSIDE
-from workbench.codegen.loops import (
-    Combine,
-    Operand,
-    Partial,
-    Rules,
-)
+from workbench.codegen.loops import Combine, Operand, Partial, Rules
 from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.rules import most_steps, region_body, rule_row
 from workbench.codegen.scope import Scope

@@ -11,8 +11,11 @@ from workbench.codegen.cpp.tiles import of_level, tile_code
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folds import MANY_LANES, fold_sweep
 from workbench.codegen.laps import Lap, number_laps
-from workbench.codegen.loops import (
-    Array,
+from workbench.codegen.loops import Array, Rules, Sweep
+from workbench.codegen.names import RESERVED, NameBook, identifier
+from workbench.codegen.rows import beyond_domain, lost_tags, passed_array, row_element
+from workbench.codegen.rules import RollingFill, is_steady
+from workbench.codegen.running_order import (
     Buffer,
     ChainCode,
     FillCall,
@@ -20,16 +23,11 @@ from workbench.codegen.loops import (
     KernelCode,
     MemberCall,
     Phase,
-    Rules,
     StageCode,
     StepCode,
-    Sweep,
     SweepCall,
     TileCode,
 )
-from workbench.codegen.names import RESERVED, NameBook, identifier
-from workbench.codegen.rows import beyond_domain, lost_tags, passed_array, row_element
-from workbench.codegen.rules import RollingFill, is_steady
 from workbench.codegen.scatters import scatter_sweep
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.sharing import Shared

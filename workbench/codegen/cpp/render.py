@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from workbench.codegen.cpp.kernel import has_steady_ghosts, kernel_code
-from workbench.codegen.loops import KernelCode
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.rendering import marked_origins, render_template, template_text
+from workbench.codegen.running_order import KernelCode
 from workbench.codegen.runtime import elementary
 from workbench.codegen.runtime.extended import HEADER, SUMS_HEADER, extended_header, extends
 from workbench.codegen.source import Source

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from workbench.codegen.loops import FillCall, ImageCall, StageCode, StepCode, SweepCall, TileCode
 from workbench.codegen.rows import beyond_domain
+from workbench.codegen.running_order import FillCall, ImageCall, StageCode, StepCode, SweepCall, TileCode
 from workbench.planning.dependence import orbit
 from workbench.planning.plan import Step
 from workbench.planning.reach import no_margins

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image as Pillow
 
-Pillow = pytest.importorskip("PIL.Image")
 NOTEBOOK = Path(__file__).parents[1] / "notebooks/09-collectives.ipynb"
 GREY = np.linspace(0, 65535, 48 * 64).astype(np.uint16).reshape(48, 64)
 

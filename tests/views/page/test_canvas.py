@@ -1,9 +1,5 @@
 """Pages that come and leave, over the channels that they open."""
 
-import pytest
-
-pytest.importorskip("ipywidgets")
-
 from workbench.views.page.canvas import Canvas, _opened
 
 

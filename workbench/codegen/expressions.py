@@ -119,7 +119,7 @@ class _Writer:
             self._finish(key)
         for key in keys if local else ():
             is_outer = key in self.unnamed and self.levels[key] < CELL
-            is_element = key not in self.fixed and key[0] not in self.scope.places
+            is_element = key not in self.fixed and key[0] not in self.scope.access
             if is_outer or (len(keys) > 1 and (key in self.unnamed or is_element)):
                 self._assign(key)
         results = tuple(Result(k[0], self.texts[k].text, self.inside[k]) for k in keys)
@@ -226,7 +226,7 @@ class _Writer:
             inside = tuple(sorted({index, *extended, *self.passed.get(key, ())}))
             self.texts[key], self.levels[key] = self.reads.read(*key)
             self.inside[key] = inside
-            if index in self.scope.places or self.levels[key] == ROW:
+            if index in self.scope.access or self.levels[key] == ROW:
                 self._assign(key)
             return
         operands = self._operands(key)
@@ -246,7 +246,7 @@ class _Writer:
         self.texts[key], self.levels[key], self.inside[key] = text, level, () if is_named else inside
         if is_named or isinstance(node.instruction, Imm | LoadIndex):
             return
-        is_cell = isinstance(node.instruction, Gather) and bool(self.scope.places)  # read into a written type
+        is_cell = isinstance(node.instruction, Gather) and bool(self.scope.access)  # read into a written type
         is_apart = isinstance(node.instruction, Arith) and node.instruction.operator in self.scope.apart
         if (
             is_cell
@@ -329,7 +329,7 @@ class _Writer:
         node = self.scope.nodes[index]
         self.unnamed.discard(key)
         # Its row already has the plain name.
-        is_pointer = self._is_read(key) and index not in self.scope.places and self.levels[key] == CELL
+        is_pointer = self._is_read(key) and index not in self.scope.access and self.levels[key] == CELL
         suffix = "_here" if is_pointer else offset_suffix(offset, self._axes_of_local(index))
         name = self.names.claim(self._wish(index) + suffix)
         text = f"const {type_name(node.value_type)} {name} = {self.texts[key].text};"

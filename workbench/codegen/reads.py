@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from workbench.codegen.access import Linear, Near, Row
 from workbench.codegen.cell_code import ArrayName, RowPointer
 from workbench.codegen.names import NameBook, offset_suffix
 from workbench.codegen.scope import Scope
 from workbench.codegen.spelling import SUM, Text
+from workbench.planning.plan import Axes
 
 Offset = tuple[int, ...]
 Key = tuple[int, Offset]
@@ -30,39 +32,44 @@ class Reads:
     wishes: dict[int, str] = field(default_factory=dict)
 
     def read(self, index: int, offset: Offset) -> tuple[Text, int]:
-        """A stored value: row pointers for each offset along outer axes, a constant added to i along its own."""
-        if index in self.scope.tiers:
-            return Text(f"{self.scope.tiers[index]}({', '.join(map(str, offset))})"), CELL
+        """A stored value at a cell, and how often it changes."""
         axes = self.scope.axes_of(index)
         level = CELL if self.scope.inner in axes else ROW
+        match self.scope.access_of(index):
+            case Near(_, function):
+                return Text(f"{function}({', '.join(map(str, offset))})"), CELL
+            case Linear() if axes == self.scope.loop_axes:
+                return self._by_index(self.array(index), offset), CELL
+            case Row() if level == CELL:
+                return self._by_row(index, offset, axes), CELL
+            case Linear() | Row():  # of other axes than the loop, or the same along a row
+                return Text(f"{self.array(index)}[{self.scope.element(axes, offset)}]"), level
+
+    def _by_row(self, index: int, offset: Offset, axes: Axes) -> Text:
+        """A stored value by the pointer to its row, which has a name, and a constant added to i."""
         array = self.array(index)
-        if index in self.scope.places:
-            if axes == self.scope.loop_axes:
-                return self._place(array, offset), CELL
-            return Text(f"{array}[{self.scope.element(axes, offset)}]"), level
-        if level == ROW:
-            return Text(f"{array}[{self.scope.element(axes, offset)}]"), ROW
         along = axes.index(self.scope.inner)
         row = (index, (*offset[:along], 0, *offset[along + 1 :]))
         if row not in self.pointers:
             name = self.names.claim(self.wishes[index] + offset_suffix(row[1], axes))
             in_row = axes == self.scope.loop_axes and not self.scope.folds
             move = "" if in_row else self.scope.element(axes, row[1], without=self.scope.inner)
-            self.pointers[row] = RowPointer(name, self.arrays[index].name, index, row[1], move)
+            self.pointers[row] = RowPointer(name, array, index, row[1], move)
         place = plus("i", offset[along]).text
         if along < len(axes) - 1:
             place = f"{f'({place})' if offset[along] else place} * {self.scope.shape_of(axes)}.strides[{along}]"
-        return Text(f"{self.pointers[row].name}[{place}]"), CELL
+        return Text(f"{self.pointers[row].name}[{place}]")
 
     def array(self, index: int) -> str:
         """The name of the array that holds a node, known from now on."""
         if index not in self.arrays:
-            self.wishes[index] = "" if index in self.scope.places else self.wish(index)
-            name = self.scope.places.get(index) or self.names.claim(f"{self.wishes[index]}_array")
+            access = self.scope.access_of(index)
+            self.wishes[index] = self.wish(index) if isinstance(access, Row) else ""
+            name = self.names.claim(f"{self.wishes[index]}_array") if isinstance(access, Row) else access.array
             self.arrays[index] = ArrayName(name, index, self.scope.nodes[index].value_type)
         return self.arrays[index].name
 
-    def _place(self, array: str, offset: Offset) -> Text:
+    def _by_index(self, array: str, offset: Offset) -> Text:
         """A stored value by linear index; the index of a row away has a name, the same for all arrays."""
         row = (-1, (*offset[:-1], 0))
         if row not in self.pointers:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from workbench.codegen.access import Access, Linear, Near, Row
 from workbench.codegen.shapes import element_text
 from workbench.codegen.spelling import Target
 from workbench.graph import Node
@@ -29,12 +30,11 @@ class Scope:
     """Where expressions stand.
 
     `stored`: nodes read from arrays. `statics`: Globals block slots of params and scalars; `reductions`: those of
-    Reduce nodes. With `places`, the arrays of stored nodes by name, cells are read by linear index, which is `cell` at
-    the cell itself, each into a variable. `words`: what is not computed here but read from the Globals block.
+    Reduce nodes. `access`: how stored nodes are read that are not read by rows. `words`: what is not computed here but
+    read from the Globals block.
 
     `frame` has all axes of the program and `axes` are those of the loop among them, () for all; `shapes` names the
     shapes of arrays with other axes. `folds`: which of the loop's axes are folded, for whose cells no row is known.
-    `tiers`: those of `places` that lie nearer than in memory, with the function of an offset that reads them.
     turns_together: cells that make loops for themselves make them side by side. within: all cells are of the domain.
     apart: operators whose results have names, because a text takes them for several cells at once.
     """
@@ -45,16 +45,19 @@ class Scope:
     statics: Mapping[str, int]
     reductions: Mapping[int, int]
     target: Target
-    places: Mapping[int, str] = field(default_factory=dict)
+    access: Mapping[int, Linear | Near] = field(default_factory=dict)
     words: Words | None = None
     frame: Space | None = None
     axes: Axes = ()
     shapes: Mapping[Axes, str] = field(default_factory=dict)
     folds: Axes = ()
-    tiers: Mapping[int, str] = field(default_factory=dict)
     turns_together: bool = False
     within: bool = False
     apart: frozenset[str] = frozenset()
+
+    def access_of(self, index: int) -> Access:
+        """How a stored node is read."""
+        return self.access.get(index, Row())
 
     def axes_of(self, index: int) -> Axes:
         """Which of the program's axes a Local has, one by one."""

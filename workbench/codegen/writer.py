@@ -76,7 +76,7 @@ class KernelWriter:
         The loop's own shape is another one, so they take sizes from words.
         """
         words = LoopWords(self.table, sizes=True)
-        return replace(self.scope(scope.stored, axes), places=scope.places, words=words)
+        return replace(self.scope(scope.stored, axes), access=scope.access, words=words)
 
     def axes_of(self, node: int) -> Axes:
         """Which of the program's axes a value has, () for all."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from workbench.codegen.access import Linear
 from workbench.codegen.cell_code import ArrayName
 from workbench.codegen.collectives import COLLECTIVE_NAMES, collective_code
 from workbench.codegen.cuda.device import (
@@ -52,13 +53,13 @@ def device_kernel(plan: Plan, kernel: KernelPlan, functions: NameBook) -> tuple[
 class _Arrays:
     """The array parameters of a launch: one for each slot, because no two parameters may overlap.
 
-    `places` names the arrays where nodes are read, `targets` those of the outputs, in their order. A slot holds values
-    of one type only.
+    `access` has the arrays where nodes are read, `targets` names those of the outputs, in their order. A slot holds
+    values of one type only.
     """
 
     operands: tuple[ArrayOperand, ...]
     parameters: tuple[KernelParameter, ...]
-    places: dict[int, str]
+    access: dict[int, Linear]
     targets: tuple[str, ...]
 
     def in_order(self, appeared: Iterable[ArrayName]) -> _Arrays:
@@ -150,7 +151,7 @@ class _DeviceWriter(KernelWriter):
     def _scatter_launches(self, subkernel: Subkernel) -> tuple[LaunchCode, ...]:
         names, numbered = NameBook(_TAKEN | self.reserved() | SCATTER_NAMES), dict[int, str]()
         arrays = self._arrays(subkernel, names, numbered)
-        scope = replace(self.scope(frozenset(arrays.places), subkernel.axes), places=arrays.places)
+        scope = replace(self.scope(frozenset(arrays.access), subkernel.axes), access=arrays.access)
         (target,) = arrays.targets
         kernels = scatter_kernels(self, subkernel, scope, target, names, numbered)
         launches = []
@@ -174,8 +175,8 @@ class _DeviceWriter(KernelWriter):
         outputs = tuple(h.node for h in subkernel.outputs)
         reduced = tuple(self.nodes[r].operands[0] for r in subkernel.reductions)
         roots = dict.fromkeys((*outputs, *reduced))
-        read = tuple(r for r in roots if r in arrays.places and (r not in outputs or self._exists(r)))
-        scope = replace(self.scope(frozenset(arrays.places), subkernel.axes), places=arrays.places)
+        read = tuple(r for r in roots if r in arrays.access and (r not in outputs or self._exists(r)))
+        scope = replace(self.scope(frozenset(arrays.access), subkernel.axes), access=arrays.access)
         code = emit_cell(scope, tuple(r for r in roots if r not in read), read, names, numbered)
         arrays = arrays.in_order(code.arrays)
         values = {r.node: (r.text, r.nodes) for r in code.results}
@@ -220,7 +221,9 @@ class _DeviceWriter(KernelWriter):
 
     def _shared_sweep(self, sweep: DeviceSweep, kind: str, arrays: _Arrays) -> DeviceSweep:
         """An equal kernel or this one, now noted and named."""
-        own = {array: f"out {k}" for k, array in enumerate(arrays.targets) if array not in arrays.places.values()}
+        own = {
+            array: f"out {k}" for k, array in enumerate(arrays.targets) if Linear(array) not in arrays.access.values()
+        }
         return self._named_sweep(sweep, f"{kind}_{sweep.label or len(self.device_sweeps.records)}", own)
 
     def _named_sweep(self, sweep: DeviceSweep, wish: str, own: dict[str, str]) -> DeviceSweep:
@@ -237,9 +240,9 @@ class _DeviceWriter(KernelWriter):
         trees = [names.claim(f"{self.value_name(node, numbered)}_trees") for node in outputs]
         operands = {node: self.nodes[node].operands[0] for node in outputs}
         roots = tuple(dict.fromkeys(operands.values()))
-        read = tuple(root for root in roots if root in arrays.places)
-        scope = self.scope(frozenset(arrays.places), subkernel.axes, subkernel.reduced)
-        scope = replace(scope, places=arrays.places)
+        read = tuple(root for root in roots if root in arrays.access)
+        scope = self.scope(frozenset(arrays.access), subkernel.axes, subkernel.reduced)
+        scope = replace(scope, access=arrays.access)
         code = emit_cell(scope, tuple(root for root in roots if root not in read), read, names, numbered)
         arrays = arrays.in_order(code.arrays)
         results = {result.node: result for result in code.results}
@@ -285,7 +288,7 @@ class _DeviceWriter(KernelWriter):
         """One thread does a line of a scan, or a segment; a scan of one line and a rank are done by one thread."""
         names, numbered = NameBook(_TAKEN | self.reserved() | COLLECTIVE_NAMES), dict[int, str]()
         arrays = self._arrays(subkernel, names, numbered)
-        scope = replace(self.scope(frozenset(arrays.places), subkernel.axes), places=arrays.places)
+        scope = replace(self.scope(frozenset(arrays.access), subkernel.axes), access=arrays.access)
         made = collective_code(self, subkernel, scope, arrays.targets[0], names, numbered)
         arrays = arrays.in_order(made.arrays)
         sweep = DeviceSweep(
@@ -347,8 +350,8 @@ class _DeviceWriter(KernelWriter):
             array = found[slot] = names.claim(f"{wish}_array")
             operands.append(ArrayOperand(array, "slot", slot, type_))
             parameters.append(KernelParameter(array, f"{'' if slot in written else 'const '}{type_name(type_)}"))
-        places = {read.node: found[read.slot] for read in reads}
-        return _Arrays(tuple(operands), tuple(parameters), places, tuple(found[h.slot] for h in outputs))
+        access = {read.node: Linear(found[read.slot]) for read in reads}
+        return _Arrays(tuple(operands), tuple(parameters), access, tuple(found[h.slot] for h in outputs))
 
     # ---- ghost cells
 

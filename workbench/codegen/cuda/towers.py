@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from workbench.codegen.access import Linear, Near
 from workbench.codegen.cuda.device import (
     ArrayOperand,
     KernelParameter,
@@ -72,9 +73,8 @@ def _torre_code(writer: KernelWriter, towers: Towers, wish: str) -> tuple[TorreC
     output = loop.outputs[0].node
     type_ = writer.nodes[output].value_type
     own = {towers.even: "", towers.odd: ""}
-    places: dict[int, str] = {}
+    access: dict[int, Linear | Near] = {}
     others: dict[int, KernelParameter] = {}
-    tiers: dict[int, str] = {}
     operands: list[ArrayOperand] = []
     near = names.claim(f"{writer.value_name(writer.kernel.plain.fills[towers.fill].node, numbered)}_near")
     older = names.claim("older") if towers.older else ""
@@ -83,7 +83,7 @@ def _torre_code(writer: KernelWriter, towers: Towers, wish: str) -> tuple[TorreC
         operands.append(ArrayOperand(own[slot], "slot", slot, type_))
     for read in loop.reads:
         if read.slot in own:
-            places[read.node], tiers[read.node] = own[read.slot], near if read.slot == towers.even else older
+            access[read.node] = Near(own[read.slot], near if read.slot == towers.even else older)
             continue
         if read.slot not in others:
             array, kind = (
@@ -92,8 +92,8 @@ def _torre_code(writer: KernelWriter, towers: Towers, wish: str) -> tuple[TorreC
             )
             others[read.slot] = KernelParameter(array, f"const {type_name(kind)}")
             operands.append(ArrayOperand(array, "slot", read.slot, kind))
-        places[read.node] = others[read.slot].name
-    scope = replace(writer.scope(frozenset(places)), places=places, tiers=tiers)
+        access[read.node] = Linear(others[read.slot].name)
+    scope = replace(writer.scope(frozenset(access)), access=access)
     code = emit_cell(scope, (output,), (), names, numbered)
     (result,) = code.results
     value = names.claim("computed")

@@ -15,6 +15,7 @@ from workbench.planning.choices import BarrierChoices, CpuChoices, DeviceChoices
 from workbench.planning.exchange import from_json, to_json
 from workbench.planning.genome import choices_of, decided, genome_of
 from workbench.planning.genome_version_1 import version_1_key
+from workbench.planning.simplify import simplify
 from workbench.planning.transfer import transfer
 from workbench.planning.tunables import TUNABLES, tunables_of
 
@@ -78,6 +79,19 @@ def test_sizes_of_tiles_round_trip():
     assert from_json(to_json(plan.choices)) == plan.choices
     with pytest.raises(GenomeError, match=r"widths is '0\+x'"):
         choices_of(genome.replace("0+32", "0+x"), plan.graph)
+
+
+def test_true_and_false_are_read_from_a_section_that_names_what_it_sets(monkeypatch):
+    """No choice of these sections is one today; the next may be."""
+    rows = tuple(replace(row, section="B") if row.name == "stages" else row for row in TUNABLES)
+    monkeypatch.setattr("workbench.planning.genome.TUNABLES", rows)
+    graph = simplify(wave())
+    choices = Choices(plan=PlanChoices(cpu=CpuChoices(stages=True)))
+    text = genome_of(plan_graph(graph, choices))
+    assert "/B=stages:True" in text
+    assert choices_of(text, graph).plan.cpu.stages is True
+    with pytest.raises(GenomeError, match="the genome says: stages is 'Yes'"):
+        choices_of(text.replace("stages:True", "stages:Yes"), graph)
 
 
 def test_plans_that_differ_in_any_choice_have_different_genomes():

@@ -26,7 +26,7 @@ from workbench.planning.genome_version_1 import from_version_1, version_1_key
 from workbench.planning.letters import bits_of, letters_of
 from workbench.planning.plan import Plan, Storage
 from workbench.planning.sites import Site, barrier_sites, storage_sites
-from workbench.planning.tunables import TUNABLES, Numbers, Section, Setting, Tunable, Tuples, Words, loop_tunables
+from workbench.planning.tunables import TUNABLES, Section, Setting, Tunable, Tuples, Words, loop_tunables
 
 VERSION = 2
 _NUMBER_BITS = 16
@@ -199,7 +199,9 @@ def _parsed(row: Tunable, text: str) -> Setting:
         return tuple(number for number in numbers if number is not None) if None not in numbers else text
     if isinstance(row.default, tuple):
         return tuple(text.split("+")) if text else ()
-    number = _number(text) if isinstance(row.legal, Numbers) or type(row.default) is int else None
+    if isinstance(row.legal, Words):
+        return next((option for option in row.legal.options if _text(option) == text), text)
+    number = _number(text)
     return text if number is None else number
 
 

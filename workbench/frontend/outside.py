@@ -31,6 +31,7 @@ from workbench.graph import (
     Replicate,
     SideRule,
     Space,
+    Undefined,
     Wall,
 )
 from workbench.graph.rewrite import copy
@@ -178,10 +179,15 @@ def _image(i: Operand, n: Operand, low: SideRule, high: SideRule) -> _Image:
         if isinstance(rule, Reflecting):
             image = _once(image.cell, n, side, rule)
     for side, rule in ((-1, low), (1, high)):
-        if isinstance(rule, Outflow):
-            last: Operand = 0 if side < 0 else apply("subtract", n, 1)
-            cell = apply("maximum" if side < 0 else "minimum", image.cell, last)
-            image = _Image(cell, image.is_negative, image.is_zero)
+        match rule:
+            case Outflow():
+                last: Operand = 0 if side < 0 else apply("subtract", n, 1)
+                cell = apply("maximum" if side < 0 else "minimum", image.cell, last)
+                image = _Image(cell, image.is_negative, image.is_zero)
+            case Reflect() | Mirror() | Wall():  # done above
+                pass
+            case Undefined() | Periodic() | Prescribed() | Fixed() | Neumann():  # not moved along this axis
+                pass
     return image
 
 

@@ -320,7 +320,7 @@ class Plan:
         return bundle_of(self)
 
     def explain(self, a: str, b: str) -> str:
-        """Say in which sub-kernels two named values are made, and why they are not in one; PlanError if unknown."""
+        """Explain why two named values are computed in one sub-kernel or not; PlanError for unknown names."""
         from workbench.planning.explain import explain
 
         return explain(self, a, b)

@@ -20,11 +20,11 @@ _LISTED = 8  # names in a sentence
 
 @dataclass(frozen=True, slots=True)
 class TransferReport:
-    """What a transfer could carry over, by the names of values.
+    """The result of a transfer of choices, by the names of values.
 
-    carried: set as the value of the same name. relatives: set as most values are of which the name differs in a number
-    only, such as the other components. lost: what was set and found no place. new: left to preset and hints. left_out:
-    sentences on what concerns no single value.
+    carried: values with the choice of the value of the same name. relatives: values with the choice of most values
+    whose names differ in a number only, such as the other components. lost: choices without a value here. new: values
+    left to preset and hints. left_out: sentences about choices that concern no single value.
     """
 
     carried: tuple[str, ...]

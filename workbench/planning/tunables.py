@@ -122,7 +122,7 @@ Legal = Numbers | Words | Flags | Tuples
 
 @dataclass(frozen=True, slots=True)
 class Tunable:
-    """One thing to choose, and all that anybody needs to know of it.
+    """One choice of a plan: its legal and sensible values, and where it is kept.
 
     name: unique among those of a plan. sensible: what a search tries, in order of size where there is one; the default
     is among them, but for storage, whose default is that preset and hints decide. needs: what the backend must run on

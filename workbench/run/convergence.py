@@ -37,7 +37,7 @@ class FieldConvergence:
 
 @dataclass(frozen=True, slots=True)
 class Convergence:
-    """What `converge` measured. `norm` is that of the errors, `declared` the order that was expected, if any."""
+    """The result of `converge`. `norm`: of the errors; `declared`: the expected order, if one was given."""
 
     machine: str
     norm: str

@@ -36,21 +36,21 @@ class Record:
 
     @property
     def values(self) -> Array:
-        """What was recorded, first axis as `steps`."""
+        """Recorded values; the first axis is that of `steps`."""
         parts = tuple(self._parts)
         return np.concatenate([v for _, v in parts]) if parts else np.empty(0, self._static.type.numpy)
 
     def stop(self) -> None:
-        """Record no more; what was recorded stays."""
+        """Stop recording; recorded values stay."""
         self.active = False
 
     def append(self, steps: Array, values: Array) -> None:
-        """Take further values; called by the simulation."""
+        """Append values; called by the simulation."""
         if len(steps):
             self._parts.append((steps, values))
 
     def forget_after(self, step: int) -> None:
-        """Drop what was recorded after a step, to which the simulation went back."""
+        """Remove values after a step to which the simulation has returned."""
         kept = [(steps <= step, steps, values) for steps, values in self._parts]
         self._parts = [(steps[mine], values[mine]) for mine, steps, values in kept if mine.any()]
 

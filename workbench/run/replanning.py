@@ -32,7 +32,7 @@ CLOSING_SECONDS = 2.0  # that closing waits; a compiler inside of this process m
 
 @dataclass(frozen=True, slots=True)
 class ReplanReport:
-    """What has become of a request so far.
+    """The state of a request for other code.
 
     `seconds` from the request until its code ran, of which the compiler took `compile_seconds`; planning_seconds and
     waiting_seconds as in events.Swapped. `step` is the first step not done by the old code. bound_seconds and
@@ -57,7 +57,7 @@ class ReplanReport:
 
     @property
     def ended(self) -> bool:
-        """Whether it runs, or never will."""
+        """Whether the new code runs, or the request has ended without it."""
         return self.stage not in ("planning", "compiling", "swapping")
 
     def __str__(self) -> str:
@@ -94,33 +94,33 @@ class Replan:
 
     @property
     def report(self) -> ReplanReport:
-        """What has become of it so far."""
+        """The state of the request."""
         return self._report
 
     def cancel(self) -> None:
-        """Want it no more; does nothing once it runs."""
+        """Cancel the request; without effect once the new code runs."""
         self.cancelled.set()
 
     def wait(self, timeout: float | None = None) -> ReplanReport:
-        """Wait until it runs or never will, at most `timeout` seconds. Raises what it failed with."""
+        """Wait until the new code runs or the request has failed, at most `timeout` seconds; raises its error."""
         self._ended.wait(timeout)
         if self._report.error is not None:
             raise self._report.error
         return self._report
 
     def wait_unless_compiling(self, timeout: float) -> None:
-        """Wait until it runs or never will, at most `timeout` seconds, and no longer once it needs a compiler."""
+        """As `wait`, but return at once if a compiler is needed."""
         self._decided.wait(timeout)
 
     def note(self, report: ReplanReport) -> Self:
-        """Keep what is known now; called by the replanner only."""
+        """Set the report; called by the replanner only."""
         self._report = report
         if report.ended:
             self._ended.set()
         return self
 
     def decide(self) -> None:
-        """Let go who waits unless a compiler is needed; called by the replanner only."""
+        """Release `wait_unless_compiling`; called by the replanner only."""
         self._decided.set()
 
     def __repr__(self) -> str:

@@ -55,7 +55,7 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What `verify` found. `exact`: only operators whose bits every backend shares, so that zeros are due everywhere.
+    """The result of `verify`. `exact`: the program has only operators with equal bits on every backend.
 
     `absent` lists the backends that could not run here, and why.
     """
@@ -76,13 +76,13 @@ class Verification:
     def passed(self) -> bool:
         """Whether no value breaks its bound, which is 0 wherever only exact operators made it.
 
-        Values without a bound are not judged: whether they are near enough the table shows, and people decide.
+        Values without a bound are not judged; the table shows their deviations.
         """
         return all(d.is_allowed for d in self.deviations)
 
     @property
     def backends(self) -> tuple[str, ...]:
-        """Those that were compared."""
+        """The backends that were compared."""
         return tuple(dict.fromkeys(d.backend for d in self.deviations))
 
     def __str__(self) -> str:

@@ -53,7 +53,7 @@ class History:
 
     @property
     def top(self) -> Member:
-        """The individual with the largest mean, of whom the distances are counted."""
+        """The individual with the largest mean; distances are counted from it."""
         return max(self.members, key=lambda one: one.mean)
 
     @property

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Best:
-    """The best individual so far, cells a second, and that over the start's."""
+    """The best individual so far: its speed in cells per second, and the ratio to the start's speed."""
 
     individual: Individual
     score: float
@@ -50,7 +50,7 @@ class Best:
         )
 
     def exam(self, **options: Any) -> Any:  # noqa: ANN401  # a PlansExam
-        """Take the accuracy exam of hydrodynamics by this plan: its error curves beside the default's (fig. 10).
+        """Run the accuracy exam of hydrodynamics with this plan: its error curves and the default's (Paraiso, fig. 10).
 
         options: resolutions=, problems=, placements=, threads=. Raises StencilError for another program.
         """

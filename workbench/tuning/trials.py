@@ -45,14 +45,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Individual:
-    """A row of the ledger: what was tried, where it came from, what it gave.
+    """One candidate of a study: what was tried, where it came from, and its result.
 
-    `number` counts from 1. `choices`: their JSON text. `changes`: what they set beside the start, for people. `score`:
-    cell updates a second as the search was told, None if it failed. `same_as`: the number of the individual with this
-    phenotype that was measured, 0 if this one was. `told`: when, in seconds since 1970. `asked`, `after`: it was the
-    how-manieth point that the search began to measure, when how many scores were known to it; `base`: how many
-    individuals there were when that search began. `finals`: seconds of a step, of the latest race in which it was a
-    finalist.
+    `number` counts from 1. `choices`: as JSON text. `changes`: the differences from the start, in words. `score`: cell
+    updates per second as the search got it, None if the candidate failed. `same_as`: the number of the individual with
+    the same phenotype that was measured, 0 if this one was. `told`: the time of the result, in seconds since 1970.
+    `asked`: the number of points that the search had begun to measure, with this one; `after`: the number of scores
+    that it knew then; `base`: the number of individuals when that search began. `finals`: seconds per step in the
+    latest race in which it was a finalist.
     """
 
     number: int
@@ -73,7 +73,7 @@ class Individual:
 
     @property
     def seconds(self) -> float | None:
-        """The least sample of its final, else of its first measurement; None if it failed."""
+        """Its least time of a step, in its latest race or else when first measured; None if it failed."""
         return min(self.finals, default=self.outcome.seconds)
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """Seconds a step of the study's start and of its best choices, measured in turn, elsewhere than in the study.
+    """Times of a step of the study's start and of its best choices in s, measured in turn at another size.
 
     extents and steps: of each measurement. gain: the score of the best over the start's in the study.
     """
@@ -21,12 +21,12 @@ class Validation:
 
     @property
     def gain_here(self) -> float:
-        """The same where it was measured now, as a quotient of medians."""
+        """The gain in this measurement, a quotient of medians."""
         return statistics.median(self.start) / statistics.median(self.best)
 
     @property
     def kept(self) -> float:
-        """The share of time that is saved here over that in the study; below 0 where the best is slower here."""
+        """Share of time saved here, divided by that in the study; negative if the best is slower here."""
         in_study = 1.0 - 1.0 / self.gain
         return (1.0 - 1.0 / self.gain_here) / in_study if in_study > 0 else 1.0
 

@@ -78,14 +78,14 @@ class Narrowing:
 
 @dataclass(frozen=True, slots=True)
 class PrecisionReport:
-    """What `precision_report` found.
+    """The result of `precision_report`.
 
-    values: results first, then named values in the order of the cell. first: the first operation whose result is
-    beyond the bound although its operands are within it, None if no value is. losses: the largest amplifications.
-    ran: over what, and how many steps, in words. bits: of the numbers with which all are compared; agreement: how far
-    these are from those of half as many digits more, relative, largest of all results. branches: conditions that went
-    another way than exactly.
-    in_f64: what the all-dd program computes in f64. narrowing: None if not even the all-dd program holds the bound.
+    values: results first, then named values in the order of the cell. first: the first operation whose result exceeds
+    the bound although its operands do not, None if there is none. losses: the largest amplifications of errors. ran:
+    the inputs and the number of steps, in words. bits: of the numbers with which all values are compared; agreement:
+    their largest relative difference from numbers with half as many digits more, over all results. branches: conditions
+    that are decided otherwise than in exact arithmetic. in_f64: what the all-dd program computes in f64. narrowing:
+    None if not even the all-dd program meets the bound.
     """
 
     machine: str
@@ -104,17 +104,17 @@ class PrecisionReport:
 
     @property
     def uncertain(self) -> tuple[ValueRow, ...]:
-        """The values of which no digit is certain."""
+        """Values without any certain digit."""
         return tuple(value for value in self.values if not value.error < 1)
 
     @property
     def unresolved(self) -> tuple[ValueRow, ...]:
-        """The values that the all-dd program does not give within the bound."""
+        """Values for which even the all-dd program exceeds the bound."""
         return tuple(value for value in self.values if not value.error_in_dd <= self.bound)
 
     @property
     def largest_error(self) -> float:
-        """Of all results."""
+        """The largest relative error of all results."""
         return max((value.error for value in self.values if value.name in self.results), default=0.0)
 
     def value(self, name: str) -> ValueRow:

@@ -88,8 +88,8 @@ class Page(Protocol):
 class FieldView:
     """One value of a simulation, live where a page can draw it, else as a picture and in words.
 
-    Nothing runs and nothing is sent until a page says that it is ready, so a notebook executed without one never
-    waits. `close()` frees the page and the thread; the simulation goes on.
+    Nothing runs and nothing is sent until a page is ready, so that a notebook executed without a page never waits.
+    `close()` frees the page and the thread; the simulation goes on.
     """
 
     def __init__(self, simulation: Simulation, name: str, axes: tuple[AxisLabel, ...], look: Look) -> None:
@@ -119,7 +119,7 @@ class FieldView:
 
     @property
     def widget(self) -> Page | None:
-        """What a page shows, for containers of ipywidgets; None without one."""
+        """The widget, for containers of ipywidgets; None without a page."""
         return self._page
 
     @property
@@ -168,7 +168,7 @@ class FieldView:
         return self
 
     def save(self, path: str | os.PathLike[str]) -> Self:
-        """Write what is seen now: .png and .svg pictures, .npy all values exactly, .csv the curves of all charts."""
+        """Write the present view: .png and .svg pictures, .npy all values exactly, .csv the curves of all charts."""
         summary = self._looking.again()
         kind = Path(path).suffix.removeprefix(".").lower()
         Path(path).write_bytes(write_file(kind, self._looking.snapshot, summary, self.charts))

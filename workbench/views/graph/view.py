@@ -123,7 +123,7 @@ class GraphView:
         return None
 
     def words(self) -> str:
-        """What is said below the drawing: figures of the plan, what is going on, and the selected value."""
+        """The text below the drawing: figures of the plan, work in progress, and the selected value."""
         lines = [self._figures()]
         status = self.inspection.status
         if status.text:
@@ -221,7 +221,7 @@ class GraphView:
         return hint_text(inspection.plan, traced.lines if isinstance(traced, Traced) else (), inspection.target)
 
     def close(self) -> None:
-        """Listen no more, off the page."""
+        """Close the view and remove it from the page."""
         self._closed = True
         for leave in self._leave:
             leave()

@@ -26,7 +26,7 @@ _TITLES = {"graph": "Graph", "plan": "Plan", "launch": "Launch", "source": "Code
 class Inspector:
     """All registered views of one machine. `views` has them by name; `problems` says why one is missing.
 
-    What is flipped in a view runs in the simulation, if there is one. `close()` closes the views and ends that; the
+    A choice that is changed in a view runs in the simulation, if there is one. `close()` closes the views; the
     simulation goes on.
     """
 

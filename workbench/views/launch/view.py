@@ -51,7 +51,7 @@ class LaunchPage(Protocol):
 
 
 class LaunchView:
-    """Threads, tiles, blocks, occupancy and who touches which cell, for an inspection's plan.
+    """Threads, tiles, blocks, occupancy, and which thread accesses which cell, for an inspection's plan.
 
     `choose` changes what the simulation of the inspection runs, without a change of results. Registers and recorded
     cells are found in the background. `close()` frees page, threads and listeners; the inspection goes on.
@@ -97,7 +97,7 @@ class LaunchView:
         )
 
     def words(self) -> str:
-        """What is said below the figures: trouble, what is going on, and what was measured."""
+        """The text below the figures: errors, work in progress, and measured values."""
         measured, status = self.inspection.measured(self.inspection.plan), self.inspection.status.text
         facts = self._facts(self.inspection.plan)
         searching = "the compiler and the simulator are at work" if facts is None else facts.problem
@@ -139,7 +139,7 @@ class LaunchView:
         targets: int | None = None,
         sources: int | None = None,
     ) -> None:
-        """Spread the work otherwise; 0 is automatic. Raises PlanError for what cannot be launched.
+        """Change how the work is distributed; 0 is automatic. Raises PlanError for what cannot be launched.
 
         lanes, targets and sources unroll loops that fold along axes, as sums over pairs.
         """

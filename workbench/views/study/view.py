@@ -43,7 +43,7 @@ class Watched(Protocol):
 
 
 class StudyView:
-    """What a study has found. Live where Bokeh is installed and a page shows it; a picture and words elsewhere.
+    """The results of a study. Live where Bokeh is installed and a page shows it; a picture and text elsewhere.
 
     `close()` frees page and thread; the study goes on.
     """

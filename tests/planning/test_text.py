@@ -1,5 +1,10 @@
 """A plan in words."""
 
+import re
+
+import numpy as np
+
+import workbench as wb
 from tests.planning.programs import hello, wave
 from workbench.planning import Choices, PlanChoices, plan_graph
 from workbench.planning.text import plan_text
@@ -37,3 +42,15 @@ def test_text_lists_reach_and_what_ghost_cells_cost():
     assert "    halo at 1048576 cells: 32 bytes filled, 9.5e-05 % of the cells recomputed outside\n" in plain
     assert "    halo at 1048576 cells: 32 bytes filled, " in observed
     assert "needed 1+1 outside" in plain
+
+
+def test_a_plan_of_arrays_speaks_of_elements_and_of_no_halo():
+    @wb.collective
+    def norms(a):
+        return np.sqrt(np.sum(a * a, axis=1))
+
+    text = plan_text(norms.machine(np.ones((2, 3))).plan("openmp"))
+    assert "8 bytes an element" in text
+    assert "an element: " in text
+    assert not re.search(r"\bcells?\b", text)
+    assert "halo" not in text

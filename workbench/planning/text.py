@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from workbench.graph import Kernel, value_name, value_names
-from workbench.graph.spaces import axis_name
+from workbench.graph.spaces import Space, axis_name
 from workbench.planning.allocation import wishes_of
 from workbench.planning.axes import axes_text
 from workbench.planning.choices import PlanChoices, TilingChoices
@@ -23,10 +23,11 @@ SEARCH_ENDED = "The search for what to store ended at its budget, so a faster pl
 
 def plan_text(plan: Plan) -> str:
     """Return the plan as text; equal plans give equal text."""
-    lines = [f"plan of {plan.graph.name} ({plan.graph.fingerprint()}), {plan.schedule}, halo {_box(plan.halo)}"]
+    halo = f", halo {_box(plan.halo)}" if plan.graph.space.has_grid else ""
+    lines = [f"plan of {plan.graph.name} ({plan.graph.fingerprint()}), {plan.schedule}{halo}"]
     for slot in plan.slots:
         over = f" of {axes_text(plan.graph.space, slot.axes)}" if slot.axes else ""
-        lines.append(f"slot {slot.index}: {slot.itemsize} bytes a cell{over}, {slot.label}")
+        lines.append(f"slot {slot.index}: {slot.itemsize} bytes {_place(plan.graph.space)}{over}, {slot.label}")
     for number in plan.global_slots:
         lines.append(f"global {number.index}: {number.type} {number.role} {number.name}")
     for kernel in plan.kernels:
@@ -35,6 +36,11 @@ def plan_text(plan: Plan) -> str:
         most = f"at most {loop.at_most} times{', which is no error' if loop.at_most_ok else ''}"
         lines.append(f"before {loop.before}: {loop.begin}, then while {loop.going}: {loop.turn}, {most}")
     return "\n".join(lines) + "\n"
+
+
+def _place(space: Space) -> str:
+    """One place of an array; a program of arrays or particles alone has no cells."""
+    return "a cell" if space.has_grid else "an element"
 
 
 def _kernel_lines(kernel: KernelPlan, choices: PlanChoices, extents: tuple[int, ...]) -> list[str]:
@@ -74,7 +80,9 @@ def _tiling_lines(
 
 
 def _step_lines(kernel: KernelPlan, step: Step, variant: str, extents: tuple[int, ...]) -> list[str]:
-    lines = [f"  {variant} step", f"    {_ghost_line(kernel.kernel, step, extents)}"]
+    lines = [f"  {variant} step"]
+    if kernel.kernel.space.has_grid:
+        lines.append(f"    {_ghost_line(kernel.kernel, step, extents)}")
     for launch in step.launches:
         lines += [f"    {line}" for line in _launch_lines(kernel.kernel, step, launch)]
     for chain in step.chains:
@@ -113,14 +121,15 @@ def _launch_lines(kernel: Kernel, step: Step, launch: Launch) -> list[str]:
 
 def _loop_lines(kernel: Kernel, subkernel: Subkernel) -> list[str]:
     reads = ", ".join(f"%{h.node} in {h.slot}" for h in subkernel.reads) or "nothing"
+    margins = f" {_box(subkernel.margins)}" if kernel.space.has_grid else ""
     barriers = " barrier before" * subkernel.sync_before + " barrier after" * subkernel.sync_after
     cost = subkernel.cost
     over = f" over {axes_text(kernel.space, subkernel.axes)}" if subkernel.axes else ""
     folds = f" folding {axes_text(kernel.space, subkernel.reduced)}" if subkernel.reduced else ""
     folds += " alone" if subkernel.alone >= 0 else ""
     lines = [
-        f"loop {subkernel.name} {_box(subkernel.margins)}{over}{folds}:{barriers} reads {reads}",
-        f"  {subkernel.emitted} operations; a cell: "
+        f"loop {subkernel.name}{margins}{over}{folds}:{barriers} reads {reads}",
+        f"  {subkernel.emitted} operations; {_place(kernel.space)}: "
         f"{cost.bytes_moved:g} bytes, {cost.flops:g} flops, {cost.loads:g} loads",
     ]
     for home in subkernel.outputs:

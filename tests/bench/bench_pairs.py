@@ -50,7 +50,7 @@ for _ in range({links}):
 y.next = z
 """
 BODIES = 16384
-ELEMENTS, LINKS, TURNS = 1 << 13, (2, 4, 8, 16), 100
+ELEMENTS, LINKS, TURNS = 1 << 13, (2, 4, 8, 16), 500
 LADDER = 4096
 DEVICE_RUNGS = [(1, 1), (4, 1), (4, 4), (8, 1)]
 RUNGS = [(lanes, sources) for lanes in (1, 4, 8, 16, 64) for sources in (1, 2, 4)]

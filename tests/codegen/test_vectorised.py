@@ -41,10 +41,12 @@ CELLS = {"life": (LIFE, 2), "roots": (ROOTS, 1), "elementary": (ELEMENTARY, 1), 
 def test_loops_over_dd_take_several_vectors_at_once():
     """Chains of operations wait for each other; a number of 16 bits beside them makes compilers take four vectors."""
     program = OpenmpBackend().compile(plan_graph(trace_cell(CHAIN, name="dd", dim=1).graph))
-    (loop,) = inner_loops(program.source, program.built.report, Unit(program.built.name, "").file_name)
-    lines = program.source.text.splitlines()[loop.line - 2 : loop.line + 2]
-    assert lines[0].strip() == "#pragma omp simd reduction(|:made)"
-    assert lines[-1].strip() == "made |= int16_t(i);"
+    loops = inner_loops(program.source, program.built.report, Unit(program.built.name, "").file_name)
+    lines = program.source.text.splitlines()
+    found = [[line.strip() for line in lines[loop.line - 2 : loop.line + 2]] for loop in loops]
+    assert [each[0] for each in found] == [f"#pragma omp simd reduction(|:{name})" for name in ("large", "made")]
+    assert found[0][2] == "large |= compute_quickly(done + lane, lane);"
+    assert found[1][-1] == "made |= int16_t(i);"
 
 
 @pytest.mark.parametrize("name", ["wave", "hello_delayed", "hello_manifest", "heat", *CELLS])

@@ -9,7 +9,7 @@ from pathlib import Path
 from workbench.codegen.source import Source
 
 # What the templates put before every loop over cells.
-_MARK = re.compile(r"\s*#pragma omp simd( reduction\(\|:made.*\))?")
+_MARK = re.compile(r"\s*#pragma omp simd( reduction\(\|:(made|large).*\))?")
 _GCC = re.compile(
     r"^(?P<file>[^:\n]+):(?P<line>\d+):(?:\d+:)? (?:optimized|note): +loop vectorized(?: using (?P<bytes>\d+) byte)?",
     re.MULTILINE,

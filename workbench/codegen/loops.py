@@ -129,7 +129,7 @@ class Sweep:
     `label` is the first one's name. Equal sweeps have equal text. rank: number of the loop's axes. shapes: of arrays
     with other axes. folding: only of a loop that folds, whose box is of the cells that are kept. outside: the slot that
     notes indices outside; -1 where nothing is read at computed places. extended: whether a cell's values are structs,
-    of type dd. stages: `cell`, cut at the loops that cells make for themselves, of a fold at its roots; () if not cut.
+    of type dd. stages: `cell`, cut at loops that cells make or at a fold's roots, or made quickly where that is of dd.
     """
 
     name: str = field(compare=False)

@@ -132,6 +132,8 @@ _WRAPPED: dict[str, str] = {
     "negative": "wrapped_negative",
 }
 
+QUICK = ("add", "subtract", "multiply")
+"""Operators of dd that texts for CPUs have in a form without what overflow asks for (workbench.codegen.quick)."""
 PRELUDE_NAMES: frozenset[str] = frozenset(
     {
         *_PRELUDE.values(),
@@ -146,6 +148,7 @@ PRELUDE_NAMES: frozenset[str] = frozenset(
         "write_global",
     }
     | {f"dd_{name}" for name in OPERATORS}
+    | {f"quick_{name}" for name in QUICK}
     | {spelled for name in TYPE_NAMES for spelled in (f"dd_from_{name}", f"{name}_from_dd")}
 )
 """Names that expressions call and that no variable may hide."""

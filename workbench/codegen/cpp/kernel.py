@@ -13,6 +13,7 @@ from workbench.codegen.folds import MANY_LANES, fold_sweep
 from workbench.codegen.laps import Lap, number_laps
 from workbench.codegen.loops import Array, Rules, Sweep
 from workbench.codegen.names import RESERVED, NameBook, identifier
+from workbench.codegen.quick import quick_stages
 from workbench.codegen.rows import beyond_domain, lost_tags, passed_array, row_element
 from workbench.codegen.rules import RollingFill, is_steady
 from workbench.codegen.running_order import (
@@ -33,9 +34,10 @@ from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.sharing import Shared
 from workbench.codegen.spelling import Target, type_name
 from workbench.codegen.statement import Statement
-from workbench.codegen.turns import stages_of
+from workbench.codegen.turns import Stage, stages_of
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
+from workbench.graph.types import DD
 from workbench.planning.plan import Chain, Fill, KernelPlan, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins, union
 from workbench.planning.rolling_ghosts import rings_of
@@ -332,10 +334,20 @@ class _HostWriter(KernelWriter):
             self.shapes_in((a.node for a in code.arrays), subkernel.axes),
             outside=self.outside(code),
             extended=self.extends(statements),
-            stages=stages_of(code.cuts, tuple(statements)) if code.cuts else (),
+            stages=self._stages(subkernel, code, tuple(statements), targets),
         )
         own = {name: f"out {k}" for k, out in enumerate(targets) for name in (out, f"{out}_array")}
         return sweep, (*(a.node for a in code.arrays), *outputs), own
+
+    def _stages(
+        self, subkernel: Subkernel, code: CellCode, statements: tuple[Statement, ...], targets: Sequence[str]
+    ) -> tuple[Stage, ...]:
+        """Cut at loops that cells make; of a loop that stores dd alone once more, without what overflow asks for."""
+        if code.cuts:
+            return stages_of(code.cuts, statements)
+        types = {self.nodes[home.node].value_type for home in subkernel.outputs}
+        plain = not subkernel.reductions and not code.gathers
+        return quick_stages(statements, targets) if plain and types == {DD} else ()
 
     def _shared_sweep(self, sweep: Sweep, own: dict[str, str]) -> str:
         """The name of an equal sweep or of this one, now noted."""

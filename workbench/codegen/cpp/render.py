@@ -11,7 +11,7 @@ from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.rendering import marked_origins, render_template, template_text
 from workbench.codegen.running_order import KernelCode
 from workbench.codegen.runtime import elementary
-from workbench.codegen.runtime.extended import HEADER, SUMS_HEADER, extended_header, extends
+from workbench.codegen.runtime.extended import HEADER, QUICK_HEADER, SUMS_HEADER, extended_header, extends, quick_header
 from workbench.codegen.source import Source
 from workbench.codegen.spelling import CPP
 from workbench.planning.plan import Plan
@@ -78,5 +78,9 @@ _OPENMP_HEADERS = (
 @cache
 def openmp_headers() -> tuple[tuple[str, str], ...]:
     """The headers that C++ texts include, as (name, text)."""
-    made = ((HEADER, extended_header()), (elementary.HEADER, elementary.elementary_header()))
+    made = (
+        (HEADER, extended_header()),
+        (QUICK_HEADER, quick_header()),
+        (elementary.HEADER, elementary.elementary_header()),
+    )
     return (*((name, template_text(name)) for name in _OPENMP_HEADERS), *made)

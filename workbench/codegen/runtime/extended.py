@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 from workbench.codegen.spelling import (
+    QUICK,
     Target,
     Text,
     call,
@@ -24,6 +26,8 @@ HEADER = "stencil_extended.h"
 """Name of the file that texts with values of type dd include."""
 SUMS_HEADER = "stencil_extended_sums.h"
 """Name of the file that texts for the host include if they reduce such values."""
+QUICK_HEADER = "stencil_extended_quick.h"
+"""Name of the file with operators that do nothing on overflow, for the host."""
 
 _BOTH = Target("cuda", "STENCIL_MATH ", wraps=False)  # one text that either compiler takes
 _TOP = """\
@@ -93,6 +97,45 @@ def extended_header() -> str:
     operators = [_function(f"dd_{name}", sequence) for name, sequence in sequences().items()]
     casts = [text for type_ in TYPES for text in (_from(type_), _to(type_))]
     return "\n".join([_TOP, *operators, *casts, _NOTATION, _DEVICE]) + _BOTTOM
+
+
+@cache
+def quick_header() -> str:
+    """Operators whose result, where it is finite, is that of the sequence; where it would not be, hi is not finite."""
+    top = [
+        "// Double-double operators without what overflow asks for: the same where a result is finite. What is not",
+        "// finite stays so through all of them. Made from graph/extended.py.",
+        "#ifndef STENCIL_EXTENDED_QUICK_H",
+        "#define STENCIL_EXTENDED_QUICK_H",
+        "",
+        f'#include "{HEADER}"',
+        "",
+        "namespace stencil {",
+        "",
+    ]
+    return "\n".join([*top, *(_function(f"quick_{name}", _unchecked(sequences()[name])) for name in QUICK)]) + _BOTTOM
+
+
+def _unchecked(sequence: Sequence) -> Sequence:
+    """The pair that the sequence finds before it looks whether that is finite, and nothing else."""
+    chosen = [sequence.nodes[index] for index in sequence.results]
+    looks = {sequence.nodes[each.operands[0]].instruction for each in chosen}
+    if any(each.instruction != Arith("select") for each in chosen) or looks != {Arith("isfinite")}:
+        raise GraphError("a sequence does not end with a look whether it is finite", advice="Leave it out of QUICK.")
+    results = tuple(each.operands[1] for each in chosen)
+    needed: list[int] = []
+    waiting = list(results)
+    while waiting:
+        index = waiting.pop()
+        if index not in needed:
+            needed.append(index)
+            waiting += sequence.nodes[index].operands
+    order = {index: number for number, index in enumerate(sorted(needed))}
+    nodes = tuple(
+        replace(sequence.nodes[index], operands=tuple(order[o] for o in sequence.nodes[index].operands))
+        for index in order
+    )
+    return replace(sequence, nodes=nodes, results=tuple(order[index] for index in results))
 
 
 def extends(plan: Plan) -> bool:

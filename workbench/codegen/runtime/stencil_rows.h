@@ -49,6 +49,7 @@ inline void note_outside(const unsigned char* globals, int slot, uint64_t bits) 
 // Of loops over cells whose values are long chains of operations, as those of dd are: they also make a number of 16 bits,
 // so compilers take as many cells at once as a vector has of these. That is four vectors of f64, which work while others
 // wait.
+constexpr int64_t AT_ONCE = 32;  // such cells whose results one look is for: numbers of 16 bits in a vector
 inline void keep(int16_t made) { asm volatile("" : : "r"(made)); }
 
 inline int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }

@@ -1,0 +1,39 @@
+"""Quick: the statements of a cell of type dd once more, without what an operation does on overflow.
+
+What is not finite stays so through sums and products of dd: the result is then the same f64 operation, whose hi is not
+finite either, and the sequences make NaN of it. So one look at the results of a cell tells whether any operation of it
+overflowed, or had an operand that is not finite, and only then the cell is computed as the sequences say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import replace
+
+from workbench.codegen.spelling import QUICK
+from workbench.codegen.statement import Statement, words_in
+from workbench.codegen.turns import Stage
+
+_OPERATION = re.compile(rf"\bdd_({'|'.join(QUICK)})\(")
+_KEEPS = {"dd_negative", "dd_from_f64", "dd_from_f32", *(f"dd_{name}" for name in QUICK)}
+"""Functions whose result is not finite if an operand is not."""
+_STORED = re.compile(r"(\w+)\[i\] = (.*);")
+
+
+def quick_stages(statements: tuple[Statement, ...], outputs: Collection[str]) -> tuple[Stage, ...]:
+    """One stage: what is stored in `outputs`, all of type dd, is put down in lanes; () where a look is not enough."""
+    texts = [each.text for each in statements]
+    functions = {word for word in words_in(texts) if word.startswith("dd_") or word.endswith("_from_dd")}
+    stored = [_STORED.fullmatch(text) for text in texts]
+    found = [match[1] for match in stored if match is not None and match[1] in outputs]
+    whole = sorted(found) == sorted(outputs) and not any(
+        "?" in text or ".hi" in text or ".lo" in text for text in texts
+    )
+    if not whole or not functions <= _KEEPS or not any(map(_OPERATION.search, texts)):
+        return ()
+    made: list[Statement] = []
+    for statement, match in zip(statements, stored, strict=True):
+        text = statement.text if match is None else f"quick.{match[1]}[lane] = {match[2]};"
+        made.append(replace(statement, text=_OPERATION.sub(r"quick_\1(", text)))
+    return (Stage((), tuple(made), tuple(("dd", name) for name in found), None),)

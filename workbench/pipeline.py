@@ -32,7 +32,7 @@ from workbench.forking import forkable_lock
 from workbench.frontend.cell import Traced, trace_function
 from workbench.frontend.cell import trace_cell as trace
 from workbench.graph import Graph
-from workbench.planning import plan_graph as plan_anew
+from workbench.planning import plan_graph
 from workbench.planning.choices import Choices
 from workbench.planning.cost import slot_bytes
 from workbench.planning.plan import Plan
@@ -78,21 +78,20 @@ class Compiled:
     selection: Selection
 
 
-def plan_graph(graph: Graph, choices: Choices | None = None, *, follows_chains: bool = True) -> Plan:
+def _plan_once(graph: Graph, choices: Choices, *, follows_chains: bool) -> Plan:
     """Graph and choices -> plan, for a backend that follows chains or one that does not.
 
     The last few are kept, so that views and simulations that ask for one plan share it.
 
     Raises PlanError if the choices cannot be met.
     """
-    wanted = choices or Choices()
-    key = (graph, wanted, follows_chains)
+    key = (graph, choices, follows_chains)
     with _lock:
         if key in _plans:
             _plans.move_to_end(key)
             return _plans[key]
     try:
-        plan = plan_anew(graph, wanted, follows_chains=follows_chains)
+        plan = plan_graph(graph, choices, follows_chains=follows_chains)
     except StencilError as error:
         raise error.belonging(graph.origin)  # noqa: B904  # the same error
     with _lock:
@@ -150,7 +149,7 @@ def plan_for(graph: Graph, choices: Choices, backend: str) -> Plan:
         raise PlanError(
             f"backend {backend!r} has no schedule {schedule!r}", advice='Choose schedule="stepwise" or another backend.'
         )
-    return plan_graph(graph, choices, follows_chains=row.follows_chains)
+    return _plan_once(graph, choices, follows_chains=row.follows_chains)
 
 
 def plan_again(plan: Plan, choices: Choices, backend: str) -> Plan:

@@ -35,11 +35,6 @@ _LETTERED, _NAMED = ("C", "G"), ("T", "F", "B")
 _EXAMPLE = "v2-0123456789abcdef:G=ACGT/M=C"
 
 
-def program_key(graph: Graph) -> str:
-    """What stands before the colon, behind the version: equal for equal programs of any size."""
-    return graph.fingerprint()
-
-
 def genome_of(plan: Plan) -> str:
     """Return the genome of a plan: what was decided, whoever decided it.
 
@@ -84,7 +79,7 @@ def write_genome(graph: Graph, choices: PlanChoices) -> str:
     for letter, rows in (("L", _loop_rows(choices)), *((name, _rows(name)) for name in _NAMED)):
         told = [f"{_label(row)}:{_text(row.read(choices))}" for row in rows if row.read(choices) != row.default]
         sections.append((letter, ",".join(told)))
-    return f"v{VERSION}-{program_key(graph)}:{'/'.join(f'{name}={text}' for name, text in sections if text)}"
+    return f"v{VERSION}-{graph.fingerprint()}:{'/'.join(f'{name}={text}' for name, text in sections if text)}"
 
 
 def choices_of(genome: str, graph: Graph, base: Choices | None = None) -> Choices:
@@ -95,7 +90,7 @@ def choices_of(genome: str, graph: Graph, base: Choices | None = None) -> Choice
     """
     base = base or Choices()
     version, key, text = _split(genome)
-    known = program_key(graph) if version == f"v{VERSION}" else version_1_key(graph)
+    known = graph.fingerprint() if version == f"v{VERSION}" else version_1_key(graph)
     if key != known:
         raise GenomeError(
             f"the genome belongs to program {key}, this one is {known}",

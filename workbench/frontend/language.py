@@ -10,7 +10,6 @@ from workbench.frontend.arrays import array, arrays, fold, generate, output
 from workbench.frontend.boundaries import analytic, constant, fixed, mirror, neumann, periodic, reflect
 from workbench.frontend.branches import branch
 from workbench.frontend.calculus import curl, derivative, div, grad, laplacian
-from workbench.frontend.collectives import scan
 from workbench.frontend.componentwise import componentwise
 from workbench.frontend.compression import compress
 from workbench.frontend.coordinates import cell_centre, coordinate
@@ -26,6 +25,7 @@ from workbench.frontend.precision import compute_in
 from workbench.frontend.random_numbers import random
 from workbench.frontend.ranks import ranks
 from workbench.frontend.reductions import reduce_all, reduce_any, reduce_max, reduce_min, reduce_product, reduce_sum
+from workbench.frontend.scans import scan
 from workbench.frontend.scatters import scatter
 from workbench.frontend.segments import fold_segments, scan_segments
 from workbench.frontend.shapes import replicate, zip_with

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from workbench.errors import TraceError
-from workbench.frontend.collectives import scan
 from workbench.frontend.positions import order_of
+from workbench.frontend.scans import scan
 from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, term_of
 

@@ -7,11 +7,11 @@ from functools import reduce
 
 from workbench.errors import TraceError
 from workbench.frontend.axis_table import SumOrigin
-from workbench.frontend.neighbours import size_of
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import cast_term, constant, join, spread
 from workbench.frontend.regions import last_sent
 from workbench.frontend.renaming import Target
+from workbench.frontend.scan_reads import size_of
 from workbench.frontend.trace import Term, Trace, current_trace
 from workbench.frontend.value import Value, operand, wrap
 from workbench.graph import Axis, KernelBuilder

@@ -7,12 +7,12 @@ from typing import Any, cast
 
 from workbench.errors import TraceError
 from workbench.frontend.combination import Combination, combining, identity_parts
-from workbench.frontend.neighbours import before, size_of
 from workbench.frontend.operations import apply, where
 from workbench.frontend.positions import FunctionPositions, order_of
 from workbench.frontend.promotion import cast_term, number_of, spread
 from workbench.frontend.records import Record, leaves_of, packed, unpacked
 from workbench.frontend.regions import last_sent, region_of
+from workbench.frontend.scan_reads import before, size_of
 from workbench.frontend.shapes import reshape
 from workbench.frontend.trace import Term, Trace, current_trace
 from workbench.frontend.value import operand, wrap

@@ -1,4 +1,4 @@
-"""What a scan is read for beside its elements: what stands before each of them, and what all combine to."""
+"""Reads of scans: what stands before each element of a scanned array, and what all elements combine to."""
 
 from __future__ import annotations
 

@@ -249,13 +249,13 @@ OF_THE_REST = (
           "return Fixed(number(rule))", "return ValueRule(number(rule))",
           "frontend.test_meaning:test_value_rules_hold_at_their_sides"),
     # -- front end: naming and offsets
-    Fault("lines are counted from the first of the body", "naming", "frontend.source",
+    Fault("lines are counted from the first of the body", "naming", "frontend.cell_text",
           "ast.increment_lineno(tree, source.first_line - 1)", "ast.increment_lineno(tree, 0)",
           f"{CELL}:test_wave_has_its_statics_names_and_lines"),
     Fault("[P] the sign of a Shift is flipped", "naming", "frontend.operations",
           "tuple(-o for o in offsets)", "tuple(o for o in offsets)",
           f"{BOUNDARIES}:test_relative_reads_are_shifts_by_the_opposite", ("u[+1, -2]",)),
-    Fault("assigned values get no name", "naming", "frontend.source",
+    Fault("assigned values get no name", "naming", "frontend.cell_text",
           "return [node, *_name_calls(node.targets, node)]", "return [node]",
           f"{CELL}:test_wave_has_its_statics_names_and_lines"),
     # -- interpreter

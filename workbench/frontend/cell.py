@@ -14,15 +14,7 @@ from types import FrameType, FunctionType
 
 from workbench.errors import StencilError, TraceError, is_machinery, shown_path
 from workbench.frontend.attempts import DimensionFoundError, TraceAgainError
-from workbench.frontend.componentwise import component_name
-from workbench.frontend.language import vocabulary
-from workbench.frontend.lowering import make_graph
-from workbench.frontend.machine_name import check_machine_name
-from workbench.frontend.misuse import explain_error
-from workbench.frontend.operations import parse_type
-from workbench.frontend.precision import precisions
-from workbench.frontend.scope import Captured, NotebookScope, explain_name, hidden_names
-from workbench.frontend.source import (
+from workbench.frontend.cell_text import (
     ITERATION_HOOK,
     NAME_HOOK,
     TICK_HOOK,
@@ -31,6 +23,14 @@ from workbench.frontend.source import (
     parse_again,
     parse_source,
 )
+from workbench.frontend.componentwise import component_name
+from workbench.frontend.language import vocabulary
+from workbench.frontend.lowering import make_graph
+from workbench.frontend.machine_name import check_machine_name
+from workbench.frontend.misuse import explain_error
+from workbench.frontend.operations import parse_type
+from workbench.frontend.precision import precisions
+from workbench.frontend.scope import Captured, NotebookScope, explain_name, hidden_names
 from workbench.frontend.tensors import Tensor
 from workbench.frontend.total import finish_totals, name_total
 from workbench.frontend.trace import Trace, enter_trace

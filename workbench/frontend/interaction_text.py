@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from workbench.errors import StencilError, TraceError
-from workbench.frontend.source import CellText
+from workbench.frontend.cell_text import CellText
 from workbench.graph import Span
 
 PAIRS, FACES = ("LMEM", "BMEM", "RMEM"), ("FLUX", "GM1", "GM2", "GP1", "GP2")

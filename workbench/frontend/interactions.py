@@ -11,13 +11,13 @@ from collections.abc import Callable
 
 from workbench.errors import TraceError
 from workbench.frontend.cell import Traced, trace_cell, trace_tree
+from workbench.frontend.cell_text import CellText
 from workbench.frontend.declarations import check_name
 from workbench.frontend.interaction_text import FACES, PRECISIONS, Assigned, Declared, InteractionText, read_interaction
 from workbench.frontend.language import __all__ as words
 from workbench.frontend.language import vocabulary
 from workbench.frontend.operations import parse_type
 from workbench.frontend.pairs import sources, targets, totals
-from workbench.frontend.source import CellText
 from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, term_of
 from workbench.graph import GLOBAL, OPERATORS, Span, Static

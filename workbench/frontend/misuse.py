@@ -12,7 +12,7 @@ from types import FrameType
 
 from workbench.errors import TraceError
 from workbench.frontend.array_misuse import RANGE, instead_of
-from workbench.frontend.source import find_construct, parse_again
+from workbench.frontend.cell_text import find_construct, parse_again
 from workbench.frontend.trace import Term, Trace, text_here
 from workbench.graph import OPERATORS
 from workbench.graph.spaces import NamedExtent

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from workbench.errors import TraceError
 from workbench.frontend.attempts import DimensionFoundError
-from workbench.frontend.source import CellText, SourceRange
+from workbench.frontend.cell_text import CellText, SourceRange
 from workbench.graph import (
     GLOBAL,
     Axis,

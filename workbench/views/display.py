@@ -1,4 +1,4 @@
-"""Drawn: machines, graphs and plans that a cell ends with are live views, texts are coloured; their own text beside."""
+"""Display: machines, graphs and plans at the end of a cell become live views, texts are coloured; with their text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Registry: the kinds of views there are; a new one is a file and a row."""
+"""Kinds: the kinds of views there are; a new one is a room and a row."""
 
 from __future__ import annotations
 

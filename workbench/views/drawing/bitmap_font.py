@@ -1,4 +1,4 @@
-"""Lettering: a table of letters as pixels, so that a PNG can hold words without any font library."""
+"""Bitmap font: a table of letters as pixels, so that a PNG can hold words without any font library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Graph lettering: which names of a drawn graph are shown at which scale, so that none covers another or a mark."""
+"""Label places: which names of a drawn graph are shown at which scale, so that none covers another or a mark."""
 
 from __future__ import annotations
 

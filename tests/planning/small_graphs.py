@@ -7,7 +7,7 @@ from workbench.graph import GLOBAL, Extend, Graph, Hint, KernelBuilder, Outflow,
 from workbench.graph.types import F64
 from workbench.planning import Choices, PlanChoices, plan_graph
 
-CHEAP, DEAR = ("add", "multiply", "minimum"), ("arctan2", "power", "power")
+CHEAP, EXPENSIVE = ("add", "multiply", "minimum"), ("arctan2", "power", "power")
 
 
 def small_graph(seed, hints=False):
@@ -38,7 +38,7 @@ def small_graph(seed, hints=False):
             value = b.arith("add", moved(value), rng.choice(values))
         else:
             a, c = (moved(rng.choice(values[-3:])) for _ in range(2))
-            value = b.arith(rng.choice(CHEAP if rng.random() < 0.4 else DEAR), a, c)
+            value = b.arith(rng.choice(CHEAP if rng.random() < 0.4 else EXPENSIVE), a, c)
             for _ in range(rng.choice((0, 0, 1, 2))):
                 value = b.arith("power", value, a)
         b.annotate(value, name=f"a{number}")

@@ -1,4 +1,4 @@
-"""Places: a value read at computed places. What is cheap is computed there, what is dear is read from its array."""
+"""Places: a value read at computed places. A cheap value is computed there, an expensive one is read from its array."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from workbench.graph import (
 )
 from workbench.graph.rewrite import copy
 
-DEAR = 4.0
+EXPENSIVE = 4.0
 """Operations from which on reading a stored value costs less than to compute it at a second place."""
 _MOST_OPERATIONS = 4.0
 _MOST_ARRAYS = 2

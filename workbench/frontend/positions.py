@@ -88,7 +88,7 @@ class FunctionPositions:
         return self.space(order), tuple(order)
 
     def _agreed(self, terms: Sequence[Term], position: int, taken: Sequence[Axis | None]) -> Axis | None:
-        """The axis of a result at a position: that of an operand which is dear to read otherwise, if it is free."""
+        """The axis of a result at a position: that of an operand that is expensive to read otherwise, if free."""
         found = [(axis, term) for term in terms if (axis := order_of(term)[position]) is not None]
         if not found:
             return None
@@ -98,8 +98,8 @@ class FunctionPositions:
                 self.join(self.table.length_of(first), self.table.length_of(axis), self.trace.text_here())
         axes = [axis for axis, _ in found]
         is_settled = axes.count(first) == len(axes)  # as a rule; to look through all formulas is long then
-        dear = [] if is_settled else [axis for axis, term in found if contains(term, self._is_dear)]
-        for axis in [*dear, *axes]:
+        expensive = [] if is_settled else [axis for axis, term in found if contains(term, self._is_expensive)]
+        for axis in [*expensive, *axes]:
             if axis not in taken:
                 return axis
         return self.free(first, taken)
@@ -122,7 +122,7 @@ class FunctionPositions:
         if axis not in known:
             self.trace.widen(Space(tuple(sorted((*known, axis), key=self.table.place))))
 
-    def _is_dear(self, node: Node) -> bool:
+    def _is_expensive(self, node: Node) -> bool:
         """Whether a value is read from its array, along whatever axes; an argument is not, which NumPy may turn."""
         return is_stored(node) or (isinstance(node.instruction, Load) and not self._is_read(node.instruction.name))
 

@@ -1,7 +1,7 @@
 """Subscripts of arrays in functions: x[1:], x[::-1], x[3], x[columns], x[:, None], as NumPy has them.
 
-A slice of a formula is the formula of slices, down to the arguments, whose slices are views. What is dear to compute
-twice, and what an array of indices asks for, is read from an array (Gather).
+A slice of a formula is the formula of slices, down to the arguments, whose slices are views. An expensive
+value, and one that an array of indices asks for, is read from an array (Gather).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from types import EllipsisType
 
 from workbench.errors import TraceError
 from workbench.frontend.axis_table import CutOrigin, Meeting
-from workbench.frontend.places import DEAR, read_at
+from workbench.frontend.places import EXPENSIVE, read_at
 from workbench.frontend.positions import FunctionPositions, contains, made_of, order_of
 from workbench.frontend.promotion import cast_term, constant, meeting_space, spread
 from workbench.frontend.renaming import Target, index_of
@@ -102,7 +102,7 @@ def _cut(
 
 def sliced(positions: FunctionPositions, term: Term, cuts: Mapping[Axis, Target]) -> Term:
     """The value along slices of its axes."""
-    if not cuts or not (contains(term, _is_dear) or _is_long(term)):
+    if not cuts or not (contains(term, _is_expensive) or _is_long(term)):
         return positions.rename(term, cuts)
     trace, axes = positions.trace, term.space.axes
     space = positions.space([cuts[axis].axis if axis in cuts else axis for axis in axes])
@@ -119,10 +119,10 @@ def _is_long(term: Term) -> bool:
     return next(islice(operations, _MOST_OPERATIONS, None), None) is not None
 
 
-def _is_dear(node: Node) -> bool:
+def _is_expensive(node: Node) -> bool:
     instruction = node.instruction
-    is_dear = isinstance(instruction, Arith) and OPERATORS[instruction.operator].flops >= DEAR
-    return is_dear or isinstance(instruction, Loop)
+    is_expensive = isinstance(instruction, Arith) and OPERATORS[instruction.operator].flops >= EXPENSIVE
+    return is_expensive or isinstance(instruction, Loop)
 
 
 def _gathered(positions: FunctionPositions, text: str, term: Term, indexed: Mapping[int, Term]) -> Term:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from workbench.errors import TraceError
 from workbench.frontend.boundaries import extend_term, parse_sides
 from workbench.frontend.loops import carried_types, names_of, next_values
-from workbench.frontend.places import DEAR
+from workbench.frontend.places import EXPENSIVE
 from workbench.frontend.positions import made_of
 from workbench.frontend.promotion import Order, convert, meeting_space, number_of
 from workbench.frontend.renaming import is_stored
@@ -150,13 +150,13 @@ class _Carried:
         return term.trace.emit(lambda pool: pool.extend(term.index, sides, given)).in_order(term.order)
 
 
-def _is_dear(term: Term) -> bool:
+def _is_expensive(term: Term) -> bool:
     """Whether many operations make it, or what makes an array of its own."""
     flops = 0.0
     for node in made_of(term):
         if isinstance(node.instruction, Arith):
             flops += OPERATORS[node.instruction.operator].flops
-        if flops >= DEAR or is_stored(node) or isinstance(node.instruction, Loop):
+        if flops >= EXPENSIVE or is_stored(node) or isinstance(node.instruction, Loop):
             return True
     return False
 
@@ -251,7 +251,7 @@ class _Draft:
         seen = set(waiting)
         while waiting:
             term = Term(self.trace, waiting.pop())
-            if not term.is_local or not _is_dear(term):
+            if not term.is_local or not _is_expensive(term):
                 continue
             arrays = [node for node in made_of(term) if isinstance(node.instruction, Load) or is_stored(node)]
             if any(node.space == term.space for node in arrays) and not term.type.is_pair:

@@ -7,7 +7,7 @@ from workbench.graph.extended_arrays import weight_of
 from workbench.planning.emission import loop_weight
 
 # Fixed figures, so that every machine makes the same plan.
-DEAR = {"divide": 16.0, "sqrt": 16.0}
+EXPENSIVE = {"divide": 16.0, "sqrt": 16.0}
 """Vectors of f64 take 32 to 36 times an addition, of f32 16 to 20; other work goes on beside the divider."""
 PASSES = 2
 """How often loops that make a Scan or a Scatter compute each cell, where several threads share them."""
@@ -25,7 +25,7 @@ def weight_of_cell(kernel: Kernel, index: int) -> float:
     name = node.instruction.operator
     if any(kernel.nodes[n].value_type.is_record for n in (index, *node.operands)):
         return weight_of(name)
-    weight = DEAR.get(name, OPERATORS[name].flops)
+    weight = EXPENSIVE.get(name, OPERATORS[name].flops)
     return weight * max(kernel.nodes[o].value_type.itemsize for o in node.operands) / 8
 
 

@@ -21,7 +21,7 @@ MOST_REPEATS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """A point to be measured: the how-manieth it is, how many scores the strategy knew then, where it comes from."""
+    """A point to be measured: its number, how many scores the strategy knew then, where it comes from."""
 
     point: Point
     asked: int

@@ -50,8 +50,8 @@ def machine(
 
     boundary: a rule of the language for all variables ("reflect" turns the normal momentum), or a function
     (x, y, ..., time) -> (density, (velocity, ...), pressure) of the gas outside, cell centres at (index + 1/2) dx; or
-    a mapping of sides to these. manifest: what is stored: "primitives" (rho, v and p of U1; in the first stage what is
-    dear of U0's, where it rolls), "interpolation", "riemann", "stage" (U1); None leaves it to the plan. No bit changes.
+    a mapping of sides to these. manifest: what is stored: "primitives" (rho, v and p of U1; in the first stage the
+    expensive ones of U0, where they roll), "interpolation", "riemann", "stage" (U1); None: as planned. No bit changes.
     """
     stages = order if isinstance(order, tuple) else (order, order)
     if len(stages) != 2:

@@ -53,12 +53,12 @@ def forms_of_n_body(draw: Generator, small: bool, how: dict[str, Any]) -> tuple[
 
 @collective
 def dear_scan(x: Any) -> Any:  # noqa: ANN401  # arrays while it is traced are no NumPy arrays
-    """Running sums of values that are dear to compute: a scan in two passes asks for each of them twice."""
+    """Running sums of values that are expensive to compute: a scan in two passes asks for each of them twice."""
     return scan(add, np.sin(x) * np.exp(-x) / np.sqrt(1 + x * x))
 
 
 def scans(draw: Generator, small: bool, how: dict[str, Any]) -> tuple[str, dict[str, Call]]:
-    """A scan of a dear producer: as the cost model plans it, stored, and computed in both passes."""
+    """A scan of an expensive value: as the cost model plans it, stored, and computed in both passes."""
     x = draw.random(3000 if small else 2_000_000)
     return f"{x.size:,} f64", {
         "as the cost model has it": partial(dear_scan, x, **how),
@@ -70,7 +70,7 @@ def scans(draw: Generator, small: bool, how: dict[str, Any]) -> tuple[str, dict[
 ABLATIONS: tuple[tuple[str, str, Callable[[Generator, bool, dict[str, Any]], tuple[str, dict[str, Call]]]], ...] = (
     ("mandelbrot", "Mandelbrot's ladder", ladder),
     ("n_body", "forms of N-body", forms_of_n_body),
-    ("scan", "scan of a dear producer", scans),
+    ("scan", "scan of an expensive value", scans),
 )
 
 

@@ -6,11 +6,13 @@ vectors. The folded axes are gone through in index order inside (stencil_folds.h
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
-from workbench.codegen.cell_code import Pointer
+from workbench.codegen.cell_code import CellCode, Pointer
 from workbench.codegen.expressions import emit_cell
-from workbench.codegen.loops import Array, FoldedValue, Folding, Sweep
+from workbench.codegen.folding import FoldedValue, Folding, RowsTogether
+from workbench.codegen.loops import Array, Sweep
 from workbench.codegen.names import NameBook
 from workbench.codegen.roots import ROOT, stages_at_roots
 from workbench.codegen.spelling import type_name
@@ -24,8 +26,23 @@ FEW_LANES = 16
 MANY_LANES = 128
 """Lanes side by side where kept cells follow each other in memory: the more, the longer each run of memory."""
 
+TOGETHER = 4
+"""Rows of kept cells that a loop takes at a time where they read the same cells: vectors of as many sums stay in
+registers beside what they add."""
+_RUN_OF_A_ROW = 256  # bytes: four vectors of 512 bits, eight of 256
+_MOST_STATEMENTS = 8
+_WORD, _DEFINED, _AT = re.compile(r"\w+"), re.compile(r"(\w+) = "), re.compile(r"\bat\[")
+
 _UNROLLED = {"number", "source_at", "target", "own_cells", *(f"source_{number}" for number in range(MOST_UNROLLED))}
-FOLD_NAMES = frozenset({"kept", "lanes", "low", "high", "axis", "folded", "outer_at", "width", "between"} | _UNROLLED)
+_ROWS = {
+    "few",
+    "cell",
+    "rows",
+    "row_at",
+    *(f"{name}_{row}" for name in ("kept", "row", "at") for row in range(TOGETHER)),
+}
+_NAMES = {"kept", "lanes", "low", "high", "axis", "folded", "outer_at", "width", "between"}
+FOLD_NAMES = frozenset(_NAMES | _UNROLLED | _ROWS)
 """Names that no value may have in a text that folds."""
 
 
@@ -53,11 +70,12 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
         values.append(FoldedValue(tree, lane, partial.type, partial.combine, partial.identity, target, array))
     reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in code.arrays]
     writes = [Array(v.array, f"{v.type}*", home.slot) for v, home in zip(values, subkernel.outputs, strict=True)]
-    pointers = (
+    pointers = tuple(
         Pointer(p.name, f"const {type_name(writer.nodes[p.node].value_type)}*", p.array, p.move) for p in code.pointers
     )
     loop, kept = listed(subkernel.axes, writer.dim), kept_axes(subkernel, writer.dim)
     lanes = writer.plan.choices.plan.folds.lanes or (MANY_LANES if kept[-1] == loop[-1] else FEW_LANES)
+    fold, stages = folding_of(writer, subkernel, tuple(values), lanes), stages_at_roots(tuple(statements))
     sweep = Sweep(
         "",
         subkernel.name,
@@ -65,19 +83,54 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
         tuple(writes),
         (),
         code.uniform,
-        tuple(pointers),
+        pointers,
         code.row,
         tuple(statements),
         False,
         len(loop),
         writer.shapes_in((*(a.node for a in code.arrays), *outputs), subkernel.axes),
-        folding_of(writer, subkernel, tuple(values), lanes),
+        fold if stages else replace(fold, rows=_rows_together(writer, subkernel, code, pointers, fold)),
         outside=writer.outside(code),
         extended=writer.extends(statements),
-        stages=stages_at_roots(tuple(statements)),
+        stages=stages,
     )
     own = {name: f"out {k}" for k, target in enumerate(targets) for name in (target, f"{target}_array")}
     return sweep, own
+
+
+def _rows_together(
+    writer: KernelWriter, subkernel: Subkernel, code: CellCode, pointers: tuple[Pointer, ...], fold: Folding
+) -> RowsTogether | None:
+    """How several rows of kept cells are taken together, if they read cells that are the same for all of them.
+
+    Short formulas of numbers alone: what else there is would not stay in registers.
+    """
+    loop, kept = listed(subkernel.axes, writer.dim), kept_axes(subkernel, writer.dim)
+    types = {writer.nodes[home.node].value_type for home in subkernel.outputs}
+    if len(kept) < 2 or kept[-1] != loop[-1] or writer.plan.choices.plan.folds.lanes or fold.sources > 1:
+        return None
+    if code.gathers or code.cuts or len(code.row) + len(code.cell) > _MOST_STATEMENTS or len(types) > 1:
+        return None
+    (type_,) = types
+    read = [listed(writer.axes_of(pointer.node), writer.dim) for pointer in code.pointers]
+    is_shared = any(kept[-1] in axes and kept[-2] not in axes for axes in read)
+    if type_.is_record or type_.is_pair or not is_shared:
+        return None
+    moving = {f"at[{axis}]" for axis in fold.kept[:-1]}
+    own_pointers = [pointer for pointer in pointers if any(each in pointer.move for each in moving)]
+    own_names, own_statements = {pointer.name for pointer in own_pointers}, list[Statement]()
+    for statement in code.row:
+        if any(each in statement.text for each in moving) or own_names & set(_WORD.findall(statement.text)):
+            own_statements.append(statement)
+            own_names.update(_DEFINED.findall(statement.text))
+    return RowsTogether(
+        TOGETHER,
+        _RUN_OF_A_ROW // max(type_.itemsize, 4),
+        tuple(replace(p, move=_AT.sub("at_0[", p.move)) for p in pointers if p not in own_pointers),
+        tuple(replace(s, text=_AT.sub("at_0[", s.text)) for s in code.row if s not in own_statements),
+        tuple(own_pointers),
+        tuple(own_statements),
+    )
 
 
 def folding_of(writer: KernelWriter, subkernel: Subkernel, values: tuple[FoldedValue, ...], lanes: int) -> Folding:

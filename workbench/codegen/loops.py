@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from workbench.codegen.cell_code import Pointer
+from workbench.codegen.folding import Folding
 from workbench.codegen.scattering import Scattering
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
@@ -30,36 +31,6 @@ class Partial:
     type: str
     combine: str
     identity: str
-
-
-@dataclass(frozen=True, slots=True)
-class FoldedValue:
-    """A Fold inside a loop: its trees, the lane of each kept cell, how two values combine, and where results go."""
-
-    trees: str
-    cells: str
-    type: str
-    combine: str
-    identity: str
-    target: str
-    array: str
-
-
-@dataclass(frozen=True, slots=True)
-class Folding:
-    """How a loop folds: over the cells of `shape`, `lanes` of the last kept axis side by side.
-
-    kept and folded: numbers of the loop's axes. targets: kept cells a thread of a device. sources: cells of the last
-    folded axis a turn.
-    """
-
-    shape: str
-    kept: tuple[int, ...]
-    folded: tuple[int, ...]
-    lanes: int
-    values: tuple[FoldedValue, ...]
-    targets: int = 1
-    sources: int = 1
 
 
 @dataclass(frozen=True, slots=True)

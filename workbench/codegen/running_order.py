@@ -30,9 +30,10 @@ class SweepCall:
     """A sweep applied to arrays over the domain grown by `grown`: the arguments behind globals and box.
 
     shapes: its arguments before globals, the loop's own first. over: the shape of the cells that tasks share out, with
-    `rank` axes; lanes: as in Folding, 0 where nothing is folded. scans: the axis of `over` that is scanned, or -1; type
-    of what is scanned; totals: the buffer for what chunks combine to or senders have sent, -1 for none. senders: the
-    shape of those that send to the cells of a Scatter, "" in other loops. digits: values that a Rank counts, or 0.
+    `rank` axes; lanes: as in Folding, 0 where nothing is folded; together: rows at a time. scans: the axis of `over`
+    that is scanned, or -1; type of what is scanned; totals: the buffer for what chunks combine to or senders have sent,
+    -1 for none. senders: the shape of those that send to the cells of a Scatter, "" in other loops. digits: values that
+    a Rank counts, or 0.
     """
 
     sweep: str
@@ -42,6 +43,7 @@ class SweepCall:
     over: str = "shape"
     rank: int = 0
     lanes: int = 0
+    together: int = 1
     scans: int = -1
     type: str = ""
     totals: int = -1

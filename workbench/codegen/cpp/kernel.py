@@ -198,8 +198,10 @@ class _HostWriter(KernelWriter):
         assert sweep.folding is not None
         passed = tuple(passed_array(a) for a in (*sweep.reads, *sweep.writes))
         shapes = self.passed_shapes(subkernel.axes, sweep.shapes)
-        over, rank, lanes = sweep.folding.shape, len(sweep.folding.kept), sweep.folding.lanes
-        return SweepCall(self._shared_sweep(sweep, own), passed, subkernel.margins, shapes, over, rank, lanes)
+        fold, name = sweep.folding, self._shared_sweep(sweep, own)
+        together = 1 if fold.rows is None else fold.rows.count
+        rank = len(fold.kept)
+        return SweepCall(name, passed, subkernel.margins, shapes, fold.shape, rank, fold.lanes, together)
 
     def _collective(self, subkernel: Subkernel, totals: int) -> SweepCall:
         """totals: the number of a buffer that no Reduce has."""  # a name

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from workbench.codegen.loops import Combine, Folding, Partial, Ranking, Rules, Scanning, Segmenting
+from workbench.codegen.folding import Folding
+from workbench.codegen.loops import Combine, Partial, Ranking, Rules, Scanning, Segmenting
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.statement import Statement
 from workbench.codegen.uniforms import Uniforms, UniformWord

@@ -24,8 +24,8 @@ from workbench.codegen.cuda.device import (
 from workbench.codegen.cuda.scatters import given_arrays, moves_of, scatter_kernels
 from workbench.codegen.cuda.towers import write_towers
 from workbench.codegen.expressions import emit_cell
+from workbench.codegen.folding import FoldedValue
 from workbench.codegen.folds import FOLD_NAMES, folding_of
-from workbench.codegen.loops import FoldedValue
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.scatters import SCATTER_NAMES
 from workbench.codegen.shapes import ArrayShape

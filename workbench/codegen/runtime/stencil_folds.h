@@ -105,9 +105,11 @@ template <int D> struct Lanes {
     }
 };
 
-// At least four tasks a thread, if need be of fewer lanes, but of 16 where there are as many.
+// At least four tasks a thread, if need be of fewer lanes, but of 16 where there are as many. A task has a multiple of
+// the rows that a loop takes together.
 template <int D>
-STENCIL_PROCEDURE Lanes<D> cut_lanes(const Shape<D>& shape, const Margins<D>& grown, int threads, int64_t most) {
+STENCIL_PROCEDURE Lanes<D> cut_lanes(
+    const Shape<D>& shape, const Margins<D>& grown, int threads, int64_t most, int64_t together = 1) {
     Lanes<D> lanes;
     lanes.rows = 1;
     for (int k = 0; k + 1 < D; ++k) lanes.rows *= shape.extents[k] + grown.sides[k][0] + grown.sides[k][1];
@@ -118,7 +120,7 @@ STENCIL_PROCEDURE Lanes<D> cut_lanes(const Shape<D>& shape, const Margins<D>& gr
     lanes.wide = threads == 1 ? most : at_most(divide_up(each, 16) * 16, most);
     lanes.x_blocks = divide_up(width, lanes.wide);
     lanes.tall = threads == 1 ? lanes.rows : at_least(lanes.rows * lanes.x_blocks / (16 * wanted), 1);
-    lanes.tall = at_most(lanes.tall, lanes.rows);
+    lanes.tall = at_most(divide_up(lanes.tall, together) * together, lanes.rows);
     lanes.row_blocks = divide_up(lanes.rows, lanes.tall);
     return lanes;
 }

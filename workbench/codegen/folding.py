@@ -1,0 +1,55 @@
+"""Folding: what the templates need to know of a loop that folds, as finished text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from workbench.codegen.cell_code import Pointer
+from workbench.codegen.statement import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedValue:
+    """A Fold inside a loop: its trees, the lane of each kept cell, how two values combine, and where results go."""
+
+    trees: str
+    cells: str
+    type: str
+    combine: str
+    identity: str
+    target: str
+    array: str
+
+
+@dataclass(frozen=True, slots=True)
+class RowsTogether:
+    """How a fold takes `count` rows of kept cells at a time, `lanes` of each, to read once what is the same for them.
+
+    pointers and statements: those of a row of cells that are the same for all of these; own_pointers and
+    own_statements: those of each.
+    """
+
+    count: int
+    lanes: int
+    pointers: tuple[Pointer, ...]
+    statements: tuple[Statement, ...]
+    own_pointers: tuple[Pointer, ...]
+    own_statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Folding:
+    """How a loop folds: over the cells of `shape`, `lanes` of the last kept axis side by side.
+
+    kept and folded: numbers of the loop's axes. targets: kept cells a thread of a device. sources: cells of the last
+    folded axis a turn. rows: how a host takes several rows of kept cells at a time, if it does.
+    """
+
+    shape: str
+    kept: tuple[int, ...]
+    folded: tuple[int, ...]
+    lanes: int
+    values: tuple[FoldedValue, ...]
+    targets: int = 1
+    sources: int = 1
+    rows: RowsTogether | None = None

@@ -8,14 +8,22 @@ from tests.kit.bits import assert_same_bits
 from workbench import language
 from workbench.errors import FieldError, RunError, ShapeError, StencilError, TraceError
 from workbench.frontend.array_misuse import instead_of
-from workbench.language import add, fold, fold_segments, generate, scan
+from workbench.language import add, fold, fold_segments, generate, scan, where, windows
 
 
 def dot_product(x, y):
     return np.sum(x * y)
 
 
+TABLE = np.ones(4)
+
 ERRORS = [
+    (lambda x: x + TABLE, (np.ones(4),), TraceError, r"TABLE is an array from outside(.*\n)*.*as an argument, TABLE"),
+    (lambda x: x.diagonal(), (np.ones((4, 4)),), TraceError, r"has no \.diagonal(.*\n)*.*x\[i, i\]"),
+    (lambda x: x.partition(2), (np.ones(4),), TraceError, r"has no \.partition(.*\n)*.*fold, scan"),
+    (lambda x: windows(lambda w: np.median(w), x), (np.ones(4),), TraceError, r"a window is no array(.*\n)*.*w\[-1\]"),
+    (lambda x: windows(lambda w: 2 * w, x), (np.ones(4),), TraceError, "a window is no array"),
+    (lambda x: where(x > 0, (x, x), (x,)), (np.ones(4),), TraceError, "a record of 2 and one of 1"),
     (
         lambda x, y: x + y,
         (np.ones(3), np.ones(4)),

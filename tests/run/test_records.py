@@ -198,3 +198,23 @@ def test_a_data_class_that_takes_names_only_goes_in_and_out():
     assert isinstance(found, Interval)
     assert np.array_equal(found.low, -np.ones(3))
     assert np.array_equal(found.high, 2 * np.ones(3))
+
+
+def test_a_condition_chooses_between_records():
+    """The element with the largest real part, as one writes it; nested records and numbers too."""
+
+    def body(re, im):
+        first = Complex(-np.inf, 0.0)
+        largest = fold(lambda a, b: where(b.re > a.re, b, a), Complex(re, im), identity=first)
+        inner = where(re > 0, (re, Complex(im, 1.0)), (0.0, Complex(re, im)))
+        return largest, inner
+
+    draw = np.random.default_rng(6)
+    re, im = draw.permutation(40).astype(float), draw.random(40)
+    for backend in ("reference", "openmp"):
+        largest, (one, two) = wb.collective(body)(re, im, backend=backend)
+        assert type(largest) is Complex
+        assert (largest.re, largest.im) == (39.0, im[np.argmax(re)])
+        assert_same_bits(one, np.where(re > 0, re, 0.0))
+        assert_same_bits(two.re, np.where(re > 0, im, re))
+        assert_same_bits(two.im, np.where(re > 0, 1.0, im))

@@ -15,12 +15,14 @@ _INSTEAD = {
     "convolve": "windows(lambda w: w[-1] + w[0] + w[+1], x, boundary=...)",
     "empty": "generate(x.shape, lambda i: 0.0)",
     "eye": "generate((n, n), lambda i, j: i == j)",
+    "flatten": "x.ravel()",
     "full": "generate(x.shape, lambda i: 1.0)",
     "gradient": "(x[2:] - x[:-2]) / (2 * dx), or windows(f, x, boundary=...)",
     "histogram": "scatter(add, generate(bins, lambda i: 0), bin_of_each, 1)",
     "linspace": "generate(n, lambda i: first + i * step)",
     "array": "np.stack((a, b)) for an array of traced numbers, or use an array as it is",
     "cross": "the three components: x[:, 1] * y[:, 2] - x[:, 2] * y[:, 1], and so on",
+    "diagonal": "x[i, i] with i = generate(x.shape[0], lambda i: i)",
     "diag": "x[i, i] with i = generate(x.shape[0], lambda i: i)",
     "flatnonzero": _PLACES,
     "insert": "np.concatenate((x[:1], y, x[1:]))",
@@ -34,6 +36,7 @@ _INSTEAD = {
     "pad": "windows(f, x, boundary=...), or np.concatenate((before, x, after))",
     "repeat": "replicate(x, n, axis).reshape(-1)",
     "sort": "scatter(None, x, ranks(keys, bits), x) for each few bits of whole keys, as workbench.programs.radix_sort",
+    "tolist": "the array; after the call it has a method tolist",
     "tile": "replicate(x, n, 0).reshape(-1)",
     "tensordot": "np.einsum",
     "zeros": "generate(x.shape, lambda i: 0.0)",
@@ -44,6 +47,12 @@ _OTHERWISE = "it with operators, slices, fold, scan, scatter, generate and x[pla
 def instead_of(name: str) -> str:
     """The advice for a function of NumPy by its last name; "" if no traced value ever has to do with it."""
     return f"Write {_INSTEAD[name]}." if name in _INSTEAD else ""
+
+
+def no_method(name: str) -> TraceError:
+    """The error for a method of NumPy's arrays that traced ones do not have."""
+    advice = instead_of(name) or f"Write {_OTHERWISE}."
+    return TraceError(f"a traced array has no .{name}", advice=advice)
 
 
 def no_function(name: str, known: Iterable[str]) -> TraceError:

@@ -9,7 +9,7 @@ from typing import NoReturn
 import numpy as np
 
 from workbench.errors import TraceError
-from workbench.frontend.array_misuse import no_function
+from workbench.frontend.array_misuse import no_function, no_method
 from workbench.frontend.compression import compress, compressed
 from workbench.frontend.concatenation import concatenate
 from workbench.frontend.elements import parts_of
@@ -166,7 +166,9 @@ class ArrayValue(Value):
     def __getattr__(self, name: str) -> object:
         if name in _FUNCTIONS:
             raise TraceError(f"a traced array has no .{name}", advice=f"Write np.{name}(x).")
-        return super().__getattr__(name)
+        if name.startswith("_"):
+            return super().__getattr__(name)
+        raise no_method(name)
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> Value:
         if ufunc is np.matmul and method == "__call__" and not options:

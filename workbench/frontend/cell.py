@@ -163,7 +163,7 @@ def _runner(
 
     def run(trace: Trace, captured: dict[str, Captured]) -> None:
         trace.tree = tree
-        scope = NotebookScope(namespace, captured)
+        scope = NotebookScope(namespace, captured, of_arrays=own_names)
         words = vocabulary(trace.dim)
         body: dict[str, object] = {
             **{word: meant for word, meant in words.items() if not (own_names and word in namespace)},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from typing import Any
 
 from workbench.frontend import operations
 from workbench.frontend.arrays import array, arrays, fold, generate, output
@@ -24,6 +25,7 @@ from workbench.frontend.particles import particles
 from workbench.frontend.precision import compute_in
 from workbench.frontend.random_numbers import random
 from workbench.frontend.ranks import ranks
+from workbench.frontend.records import chosen_record, is_record
 from workbench.frontend.reductions import reduce_all, reduce_any, reduce_max, reduce_min, reduce_product, reduce_sum
 from workbench.frontend.scans import scan
 from workbench.frontend.scatters import scatter
@@ -138,9 +140,11 @@ def shift(value: object, vector: Sequence[int]) -> Value:
 
 
 @componentwise
-def where(condition: object, yes: object, no: object) -> Value:
-    """`yes` in the cells where the condition holds, `no` in the others; both are computed in all cells."""
+def where(condition: object, yes: object, no: object) -> Any:  # noqa: ANN401  # a value, or a record of them
+    """`yes` in the cells where the condition holds, `no` in the others; both are computed. Tuples by components."""
     current_trace("where")
+    if is_record(yes) and is_record(no):
+        return chosen_record(operand(condition), yes, no)
     return wrap(operations.where(operand(condition), operand(yes), operand(no)))
 
 

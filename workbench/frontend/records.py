@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, is_dataclass
 
 from workbench.errors import TraceError
-from workbench.frontend.operations import check_storable
+from workbench.frontend.operations import check_storable, where
 from workbench.frontend.promotion import cast_term, constant, meet, meeting_space, number_type, spread
 from workbench.frontend.structures import components_of, rebuilt
 from workbench.frontend.tensors import Tensor
@@ -99,6 +99,16 @@ def leaves_of(value: object) -> tuple[list[object], Rebuild]:
         return rebuilt(type(value), inside)
 
     return [leaf for leaves, _ in found for leaf in leaves], rebuild
+
+
+def chosen_record(condition: Operand, yes: object, no: object) -> object:
+    """The record of where(condition, a, b) of each component. Raises TraceError where there are not as many."""
+    (mine, rebuild), (others, _) = leaves_of(yes), leaves_of(no)
+    if len(mine) != len(others):
+        raise TraceError(
+            f"where chooses between a record of {len(mine)} and one of {len(others)}", advice="Give as many of both."
+        )
+    return rebuild([wrap(where(condition, operand(a), operand(b))) for a, b in zip(mine, others, strict=True)])
 
 
 def record_of(trace: Trace, value: object, what: str) -> tuple[Term, Record]:

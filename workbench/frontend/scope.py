@@ -42,8 +42,12 @@ class NotebookScope(dict[str, object]):
     A dict that really holds the builtins, because import and class statements look there without asking __getitem__.
     """
 
-    def __init__(self, namespace: Mapping[str, object], captured: dict[str, Captured]) -> None:
+    def __init__(
+        self, namespace: Mapping[str, object], captured: dict[str, Captured], *, of_arrays: bool = False
+    ) -> None:
+        """of_arrays: it is that of a function of arrays, and no cell's."""
         super().__init__(vars(builtins))
+        self._of_arrays = of_arrays
         self._namespace = namespace
         self._captured = captured
 
@@ -66,6 +70,11 @@ class NotebookScope(dict[str, object]):
         is_array = hasattr(value, "__array__") or hasattr(value, "__cuda_array_interface__")
         if is_array and not numbers and not isinstance(value, type):
             shape = np.shape(np.asarray(value)) if parts else getattr(value, "shape", "")
+            if self._of_arrays:
+                raise TraceError(
+                    f"{name} is an array from outside of the function (shape {shape})",
+                    advice=f"Let the function have it as an argument, {name}, and give it in the call.",
+                )
             raise TraceError(
                 f"{name} is an array of the notebook (shape {shape}), and a cell takes no arrays",
                 advice=f'Declare a field, {name} = field("{name}"), and give the array to simulate({name}=array).',

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import index as whole
+from typing import NoReturn
 
 from workbench.errors import TraceError
 from workbench.frontend.boundaries import NO_RULE, Rule, extend_term, one_rule
@@ -59,6 +60,17 @@ class _Window:
     trace: Trace
     term: Term
     boundary: object
+
+    def _refuse(self, *arguments: object, **options: object) -> NoReturn:
+        del arguments, options
+        raise TraceError(
+            f"{self.trace.text_here('a window')}: a window is no array",
+            advice="Read the neighbours that you need: w[-1] + w[0] + w[+1].",
+        )
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __neg__ = _refuse
+    __lt__ = __le__ = __gt__ = __ge__ = __pow__ = __abs__ = __iter__ = __len__ = __bool__ = _refuse
+    __array__ = __array_ufunc__ = __array_function__ = _refuse
 
     def __getitem__(self, key: object) -> Value:
         """The neighbour at these offsets, one for each axis."""

@@ -38,7 +38,7 @@ _ROWS = {
     "few",
     "cell",
     "rows",
-    "row_at",
+    "own_row",
     *(f"{name}_{row}" for name in ("kept", "row", "at") for row in range(TOGETHER)),
 }
 _NAMES = {"kept", "lanes", "low", "high", "axis", "folded", "outer_at", "width", "between"}

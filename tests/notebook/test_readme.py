@@ -11,9 +11,14 @@ from typing import NamedTuple
 
 import pytest
 
+from workbench import solvers
+from workbench.backends.registry import backend_names
+from workbench.commands.bench.accelerate.rows import ROWS
 from workbench.commands.parser import build_parser
+from workbench.graph.operators import OPERATORS
 from workbench.notebook.server import StencilWorkbench
 from workbench.tuning.configuration import parse_configuration
+from workbench.tuning.strategies.registry import STRATEGIES
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -137,3 +142,26 @@ def test_the_setting_of_the_server_exists():
     (line,) = re.findall(r"^```python\n(.*?)\n```$", README, re.MULTILINE | re.DOTALL)
     name = line.removeprefix("c.StencilWorkbench.").removesuffix(" = True")
     assert StencilWorkbench.class_traits()[name].default_value is False
+
+
+def first_columns(section):
+    """What stands in the first column of the tables of a section, in backquotes."""
+    text = README.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    return [
+        name for row in re.findall(r"^\| (`.*?) \|", text, re.MULTILINE) for name in re.findall(r'`"?([\w-]+)"?`', row)
+    ]
+
+
+def test_tables_and_lists_are_complete():
+    assert sorted(first_columns("Backends")) == sorted(backend_names())
+    assert sorted(first_columns("Tune")) == sorted(STRATEGIES)
+    assert first_columns("Notebooks and the command line") == sorted(
+        p.stem for p in (ROOT / "notebooks").glob("*.ipynb")
+    )
+    prose = " ".join(README.split())
+    assert f"For {sum(row.ulp > 0 for row in OPERATORS.values())} functions (" in prose
+    *others, last = (row.title for row in ROWS)
+    assert f"{', '.join(others)} and {last}." in prose
+    machines = {name for name in solvers.NAMES if hasattr(getattr(solvers, name), "machine")}
+    listed = re.search(r"in the same language: (.*?)\. `sim", prose)[1]
+    assert set(re.findall(r"`(\w+)`", listed)) == machines

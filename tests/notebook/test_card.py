@@ -118,10 +118,11 @@ def test_figures_of_a_while_loop_are_those_of_a_turn():
     card = summary(machine(LOOP))
     assert [kernel.part for kernel in card.kernels] == ["", "begin", "turn"]
     text = card_text(card)
-    assert "kernel step_turn_1, a turn of while_loop" in text
-    assert "flops a cell and turn" in text
-    assert "bound of a turn" in text
-    assert "bound of a turn" in card_html(card)
+    assert "kernel step_turn_1, an iteration of while_loop" in text
+    assert "flops a cell and iteration" in text
+    assert "launches an iteration: " in text
+    assert "bound of an iteration" in text
+    assert "bound of an iteration" in card_html(card)
 
 
 def test_columns_keep_the_height_of_their_rows():

@@ -9,7 +9,7 @@ from workbench.amounts import bytes_text
 from workbench.run.calling import Terms
 from workbench.run.progress import in_digits
 
-_PARTS = {"": "", "begin": ", before the first turn of while_loop", "turn": ", a turn of while_loop"}
+_PARTS = {"": "", "begin": ", before the first iteration of while_loop", "turn": ", an iteration of while_loop"}
 
 _LISTED = 24  # names of values or loops on a card; solvers have fewer
 
@@ -60,7 +60,7 @@ class KernelRow:
 
     @property
     def title(self) -> str:
-        """What tables of it are called: "kernel step", "kernel step_turn_1, a turn of while_loop"."""
+        """What tables of it are called: "kernel step", "kernel step_turn_1, an iteration of while_loop"."""
         return f"kernel {self.name}{_PARTS[self.part]}"
 
 
@@ -130,8 +130,8 @@ class CardSummary:
 
 
 def kernel_terms(card: CardSummary, kernel: KernelRow) -> Terms:
-    """The words for what a kernel does, which for a turn of a while_loop is no step."""
-    return replace(card.terms, march="turn") if kernel.part == "turn" else card.terms
+    """The words for what a kernel does, which for an iteration of a while_loop is no step."""
+    return replace(card.terms, march="iteration") if kernel.part == "turn" else card.terms
 
 
 VISITED = "a visited pair"
@@ -144,9 +144,9 @@ def no_bound(kernel: KernelRow) -> str:
 
 
 def bound_kind(card: CardSummary) -> str:
-    """What the bound is: predicted from measured figures or estimated, of a step or a turn."""
+    """What the bound is: predicted from measured figures or estimated, of a step or an iteration."""
     kind = "predicted bound" if card.measured else "estimated bound"
-    return f"{kind} of a turn" if card.main_kernel.part == "turn" else kind
+    return f"{kind} of an iteration" if card.main_kernel.part == "turn" else kind
 
 
 def bound_scope(card: CardSummary) -> str:
@@ -205,4 +205,4 @@ def filled_text(kernel: KernelRow) -> str:
     """What the fills of a kernel write: "16.4 kB a step", or "none"."""
     if not kernel.halo_bytes:
         return "none"
-    return f"{bytes_text(kernel.halo_bytes)} {'a turn' if kernel.part == 'turn' else 'a step'}"
+    return f"{bytes_text(kernel.halo_bytes)} {'an iteration' if kernel.part == 'turn' else 'a step'}"

@@ -60,7 +60,7 @@ def _tiles(card: CardSummary) -> str:
         else (kind, "none", no_bound(kernel)),
         ("memory traffic", f"{in_digits(moved, 3)} bytes", each),
         ("arithmetic", f"{in_digits(flops, 3)} flops", each),
-        ("sub-kernels", str(kernel.usual), f"launches a {terms.march}: {kernel.launches}"),
+        ("sub-kernels", str(kernel.usual), f"launches {terms.one_march}: {kernel.launches}"),
         ("memory", bytes_text(card.memory_bytes), f"for {counted_text(card)}"),
         *((("halo", filled_text(kernel), halo_line(card, kernel)),) if not card.called else ()),
     )

@@ -59,7 +59,7 @@ def kernel_texts(card: CardSummary, kernel: KernelRow) -> tuple[str, ...]:
     stored = f" ({listed(kernel.manifest)})" if kernel.manifest else ""
     outside = f"; ghost cells recomputed: {share_text(kernel.recomputed)}, filled: {filled_text(kernel)}"
     terms = kernel_terms(card, kernel)
-    launches = f"launches a {terms.march}: {kernel.launches}"
+    launches = f"launches {terms.one_march}: {kernel.launches}"
     cost = _cost(kernel.bytes_moved, kernel.flops, terms.each)
     near = "" if kernel.near is None else f"{_cost(*kernel.near, VISITED)}: of its own cell and of those beside it"
     if kernel.is_near:

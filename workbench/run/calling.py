@@ -67,6 +67,11 @@ class Terms:
     whole: bool = False
 
     @property
+    def one_march(self) -> str:
+        """One march, with its article: "a step", "an iteration"."""
+        return f"{'an' if self.march[0] in 'aeio' else 'a'} {self.march}"
+
+    @property
     def place(self) -> str:
         """One place of an array, which is stored to by one thread: a "cell" of a grid, else an "element"."""
         return "cell" if self.cells == "cells" else "element"

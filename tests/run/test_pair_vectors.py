@@ -95,6 +95,7 @@ def test_components_may_have_types_of_their_own():
     ("change", "error", "what"),
     [
         ({"x": np.zeros((2, 3))}, ShapeError, "x has components of shape (3,), but was given an array of shape (2, 3)"),
+        ({"x": np.zeros((5, 3))}, ShapeError, "shape (5, 3)\nPass x.T: the first axis is that of components."),
         ({"x": np.zeros((3, 4))}, ShapeError, "v has 3 elements, x has 4"),
         ({"v": None}, FieldError, "lorentz needs v\nPass v="),
         ({"w": 1.0}, FieldError, "lorentz has no 'w'\nUse one of: q, v, x."),

@@ -194,10 +194,16 @@ def _part(name: str, members: tuple[Static, ...], stacked: object, index: tuple[
     for depth, a in enumerate(index):
         parts = part if isinstance(part, tuple | list) or (isinstance(part, np.ndarray) and part.ndim) else ()
         if len(parts) != shape[depth]:
-            given = f"an array of shape {stacked.shape}" if isinstance(stacked, np.ndarray) else f"{len(parts)}"
+            given, turned = f"{len(parts)}", ""
+            if isinstance(stacked, np.ndarray):
+                given = f"an array of shape {stacked.shape}"
+                if len(shape) == 1 and stacked.shape[1:] and stacked.shape[-1] == shape[0]:
+                    turned = f"{name}.T" if stacked.ndim == 2 else f"np.moveaxis({name}, -1, 0)"
             raise ShapeError(
                 f"{name} has components of shape {shape}, but was given {given}",
-                advice=f"Pass an array whose first axes are {shape}, or {', '.join(m.name for m in members)} apart.",
+                advice=f"Pass {turned}: the first axis is that of components."
+                if turned
+                else f"Pass an array whose first axes are {shape}, or {', '.join(m.name for m in members)} apart.",
             )
         part = parts[a]
     return part

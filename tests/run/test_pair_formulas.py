@@ -135,12 +135,28 @@ def kuramoto():
     return {"rate": 0.7 / COUNT * np.abs(d).sum(axis=1), "floors": -np.floor(d).sum(axis=1) / COUNT}
 
 
+PRODUCT = """
+q, = targets("q", dim=3)
+k, v = sources("k v", dim=3)
+c, = totals("c", dim=3)
+c += dot(q, k) * v
+"""
+
+
+def product():
+    """Two products of matrices, of which the first is never stored."""
+    q, k, v = VECTORS
+    return {"c": ((q.T @ k) @ v.T).T}
+
+
+VECTORS = np.random.default_rng(8).normal(size=(3, 3, COUNT))
 CHARGES = np.where(np.arange(COUNT) % 2, 1.0, -1.0)
 FORMULAS = {
     "lennard_jones": (LENNARD_JONES, dict(zip("xyz", PLACES, strict=True)), lennard_jones),
     "coulomb": (COULOMB, {"x": PLACES, "q": CHARGES}, coulomb),
     "tidal": (TIDAL, {"x": PLACES, "m": PLACES[0]}, tidal),
     "boids": (BOIDS, {"x": PLACES[:2], "v": PLACES[1:]}, boids),
+    "product": (PRODUCT, dict(zip("qkv", VECTORS, strict=True)), product),
     "kuramoto": (KURAMOTO, {"theta": PLACES[0]}, kuramoto),
 }
 
@@ -158,3 +174,27 @@ def test_formulas_have_the_bits_of_the_reference_and_numbers_of_numpy(name, back
         found = machine(backend=backend, threads=threads, **given)
         for each, values in expected.items():
             assert_same_bits(found[each], values, f"{backend}, {threads} threads: {each}")
+
+
+def test_plummers_sphere_pulls_as_its_potential_says():
+    """Means over spheres, which know the mass inside alone, of stars at equal parts of the mass (Plummer 1911)."""
+    count, at = 2000, np.array([0.3, 0.7, 1.5, 4.0])
+    draw = np.random.default_rng(9)
+    ways = draw.normal(size=(2, 3, count))
+    ways /= np.sqrt((ways * ways).sum(axis=1, keepdims=True))
+    places = np.repeat(at, count // 4) * ways[0]
+    stars = ways[1] / np.sqrt(((np.arange(count) + 0.5) / count) ** (-2 / 3) - 1)
+    machine = wb.trace("""
+x, = targets("x", dim=3)
+xs, = sources("x", dim=3)
+phi, = totals("phi")
+a, = totals("a", dim=3)
+d = xs - x
+r = rsqrt(dot(d, d) + 1e-6)
+phi -= r / size("sources")
+a += r**3 / size("sources") * d
+""")
+    found = machine(targets={"x": places}, sources={"x": stars}, backend="openmp", threads=2)
+    inwards = (found["a"] * ways[0]).sum(axis=0)
+    np.testing.assert_allclose(found["phi"].reshape(4, -1).mean(axis=1), -1 / np.sqrt(1 + at**2), rtol=0.01)
+    np.testing.assert_allclose(inwards.reshape(4, -1).mean(axis=1), -at / (1 + at**2) ** 1.5, atol=0.02)

@@ -48,6 +48,6 @@ def test_an_index_of_another_axis_or_place_is_checked():
 def test_a_row_outside_is_an_error_on_every_backend(k):
     program = wb.collective(lambda x, k: x[k] + x[1])
     for backend in ("reference", "openmp", "cuda-sim"):
-        with pytest.raises(RunError, match=rf"x is read at index {k}.*has 5 cells along"):
+        with pytest.raises(RunError, match=rf"x is read at index {k}.*has 5 elements along"):
             program(X, k, backend=backend)
         assert_same_bits(program(X, 4, backend=backend), X[4] + X[1], backend)

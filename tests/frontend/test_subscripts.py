@@ -209,7 +209,7 @@ def test_graphs_of_many_cuts_grow_as_the_steps(function):
 @pytest.mark.parametrize(
     ("function", "error", "what"),
     [
-        (lambda x, c: x[c], RunError, r"line \d+: x is read at index 3, for j = 0, but has 3 cells along i"),
+        (lambda x, c: x[c], RunError, r"line \d+: x is read at index 3, for j = 0, but has 3 elements along i"),
         (lambda x, c: x[7] + x, ShapeError, "x along axis 0 has 3 elements, none at 7"),
         (lambda x, c: x[-4] + x, ShapeError, "x along axis 0 has 3 elements, none at -4"),
         (lambda x, c: x[1:] + x, ShapeError, r"sliced by \[1:\], has 2 elements, x along axis 0 has 3"),

@@ -65,7 +65,7 @@ def test_an_index_outside_is_an_error_with_value_line_and_cell(backend, threads,
     with pytest.raises(RunError) as caught:
         machine(c=columns, x=np.arange(5.0), backend=backend, threads=threads)
     assert str(caught.value) == (
-        f"line 3: x is read at index {wrong}, for n = 1700, but has 5 cells along m\nGive indices from 0 to 4."
+        f"line 3: x is read at index {wrong}, for n = 1700, but has 5 elements along m\nGive indices from 0 to 4."
     )
     found = machine(c=np.arange(3000) % 5, x=np.arange(5.0), backend=backend, threads=threads)  # nothing is left of it
     assert_same_bits(found["y"], np.arange(3000) % 5.0, "y")
@@ -74,7 +74,7 @@ def test_an_index_outside_is_an_error_with_value_line_and_cell(backend, threads,
 def test_nothing_is_gathered_by_no_indices_and_not_from_nothing():
     machine = wb.trace('c = array("c", "n", dtype="i64")\nx = array("x", "m")\noutput("y", x[c])', name="nothing")
     assert machine(c=np.zeros(0, np.int64), x=np.ones(3))["y"].shape == (0,)
-    with pytest.raises(RunError, match="x is read at index 0, for n = 0, but has 0 cells along m"):
+    with pytest.raises(RunError, match="x is read at index 0, for n = 0, but has 0 elements along m"):
         machine(c=np.zeros(1, np.int64), x=np.zeros(0))
 
 

@@ -117,7 +117,7 @@ def test_lengths_that_do_not_fit_are_an_error_with_line_and_value(backend, lengt
 def test_a_column_outside_is_an_error_with_line_and_value(backend):
     given = matrix([5, 0, 30])
     given["columns"][20] = 50
-    with pytest.raises(RunError, match="line 4: x is read at index 50, for entries = 20, but has 50 cells along cols"):
+    with pytest.raises(RunError, match="line 4: x is read at index 50, for entries = 20, but has 50 elements"):
         smvm()(**given, backend=backend)
 
 

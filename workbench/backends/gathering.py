@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from workbench.amounts import counted
 from workbench.codegen.gathers import noted
 from workbench.errors import RunError
-from workbench.graph import Arith, Gather, Load, Node, Rank, Scan, Scatter, SegmentedReduce
+from workbench.graph import Arith, Axis, Gather, Load, Node, Rank, Scan, Scatter, SegmentedReduce
 from workbench.graph.operators import Array
 from workbench.graph.ranks import places_in_order
 from workbench.graph.scans import fold_segments_canonically, scan_canonically
@@ -130,7 +131,7 @@ def _sent_outside(
     axis, wrong, n = next((a, i, n) for a, i, n in zip(own.axes, there, extents, strict=True) if not 0 <= i < n)
     sender = ", ".join(f"{a.name} = {i}" for a, i in zip(senders.axes, cell, strict=True))
     return RunError(
-        f"scatter sends to index {wrong}, for {sender}, but the result has {n} cell{'s' * (n != 1)} along {axis.name}",
+        f"scatter sends to index {wrong}, for {sender}, but the result has {_places(n, axis)}",
         advice=f"Give indices from 0 to {n - 1}, or leave these out: where=." if n else "Send nothing: where=.",
         line=nodes[index].spans[0].line if nodes[index].spans else None,
     )
@@ -194,7 +195,11 @@ def _outside(
     place = ", ".join(f"{own.name} = {i}" for own, i in zip(at.axes, cell, strict=True))
     name = gathered_name(nodes, gather)
     return RunError(
-        f"{name} is read at index {wrong}, for {place}, but has {n} cell{'s' * (n != 1)} along {axis.name}",
+        f"{name} is read at index {wrong}, for {place}, but has {_places(n, axis)}",
         advice=f"Give indices from 0 to {n - 1}." if n else "Give no index where there is nothing to read.",
         line=nodes[gather].spans[0].line if nodes[gather].spans else None,
     )
+
+
+def _places(number: int, axis: Axis) -> str:
+    return f"{counted(number, 'cell' if axis.kind == 'grid' else 'element')} along {axis.name}"

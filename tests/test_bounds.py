@@ -120,6 +120,14 @@ def test_rsqrt_keeps_its_bound_for_every_f32():
     assert len(FROM_ONE_TO_FOUR) == 2**24
 
 
+@pytest.mark.parametrize("backend", [name for name in backends_here() if name != "reference"])
+def test_rsqrt_is_there_on_every_backend(backend):
+    x = np.array([0.25, 2.0, 3.0, 1e-310, np.inf, 0.0, -1.0])
+    machine = wb.trace('u, v = fields("u v")\nv.next = rsqrt(u)', name="root")
+    with np.errstate(all="ignore"), machine.simulate(u=x, v=0.0, backend=backend) as simulation:
+        assert distance(simulation.step()["v"], BOUNDED["rsqrt"].meaning(x), TYPES["f64"]) <= BOUNDED["rsqrt"].ulp
+
+
 @pytest.mark.parametrize("dtype", ["f32", "f64"])
 def test_rsqrt_has_the_same_bits_in_loops_of_any_length(dtype):
     """Also where one number is alone, and for numbers so small that they lack digits, and so large."""

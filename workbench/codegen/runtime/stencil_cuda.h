@@ -27,6 +27,11 @@ typedef unsigned long long uint64_t;
 
 namespace stencil {
 
+#if !defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+// The simulator's: each operation is rounded, 1.5 units. A device has one of its own (stencil_prelude.h).
+template <class T> STENCIL_FUNCTION T reciprocal_sqrt(T a) { return T(1) / STENCIL_MATH sqrt(a); }
+#endif
+
 typedef STENCIL_INDEX Index;
 
 constexpr int CHUNK = 1024;  // cells whose sum is formed in one go, counted by global index

@@ -234,7 +234,7 @@ class _Draft:
             if index in turning or not pool.node(index).is_global
         )
         read = {o for index in needed if index >= self.before for o in pool.node(index).operands if o < self.before}
-        for count, index in enumerate((*border, *self._dear(sorted(read))), 1):
+        for count, index in enumerate((*border, *self._expensive(sorted(read))), 1):
             node = pool.node(index)
             assert node.space is not None
             kept = self._static("while", node.value_type, node.space, count)
@@ -242,7 +242,7 @@ class _Draft:
             self.begin.stores[kept.name] = (Term(self.trace, index), self.span)
             self.turn.kept[index] = kept.name
 
-    def _dear(self, indices: Sequence[int]) -> list[int]:
+    def _expensive(self, indices: Sequence[int]) -> list[int]:
         """The arrays, among these and what they are made of, that are better read than computed in each turn.
 
         Each is no larger than an array that it is made of.

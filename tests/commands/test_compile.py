@@ -9,6 +9,7 @@ import workbench as wb
 from workbench import cli
 from workbench.backends.toolchain import Toolchain, find_toolchain
 from workbench.commands.compile import Request, compile_file
+from workbench.pipeline import simplify, trace
 
 HEAT = """\
 u = field("u", boundary={"x-": "reflect", "x+": fixed(1.0)})
@@ -76,11 +77,34 @@ def test_cuda_lies_beside_all_that_it_includes(cell, tmp_path):
     assert "float" in found["program.cu"]
 
 
+def test_a_cell_may_keep_its_first_line_as_copied_from_a_notebook(tmp_path, capsys):
+    body = 'u = field("u")\nu.next = u[+1] + u[-1]\n'
+    (tmp_path / "file.txt").write_text(f"%%stencil walk --boundary periodic --dim 1 --dtype f32  # of two\n{body}")
+    assert cli.main(["compile", str(tmp_path / "file.txt"), "-o", str(tmp_path / "out")]) == 0
+    assert "walk: 1 sub-kernel; in " in capsys.readouterr().out
+    assert texts(tmp_path / "out")["graph.txt"] == str(
+        simplify(trace(body, name="walk", dim=1, dtype="f32", boundary="periodic", first_line=2).graph)
+    )
+
+
+def test_what_the_command_says_wins_over_the_first_line(tmp_path):
+    body = 'u = field("u")\nu.next = u[+1] + u[-1]\n'
+    (tmp_path / "file.txt").write_text(f"%%stencil walk --boundary periodic --dtype f32\n{body}")
+    options = ["--name", "run", "--boundary", "mirror", "--dtype", "f64", "-o", str(tmp_path / "out")]
+    assert cli.main(["compile", str(tmp_path / "file.txt"), *options]) == 0
+    traced = trace(body, name="run", boundary="mirror", first_line=2)
+    assert texts(tmp_path / "out")["graph.txt"] == str(simplify(traced.graph))
+
+
 @pytest.mark.parametrize(
     ("text", "options", "error"),
     [
         ("u = field('u')\nu.next = w\n", [], "line 2 of {file}: "),
-        ("%%stencil heat\nu = field('u')\nu.next = u\n", [], "line 1 of {file}: a cell's first line is no part"),
+        ("%%stencil heat --dmi 2\nu = field('u')\nu.next = u\n", [], "line 1 of {file}: %%stencil: unrecognized"),
+        ("%%stencil heat --dim two\nu = field('u')\nu.next = u\n", [], "line 1 of {file}: %%stencil: --dim two"),
+        ("%%stencil 'heat\nu = field('u')\nu.next = u\n", [], "line 1 of {file}: %%stencil 'heat: No closing"),
+        ("%%stencil heat\nu = field('u')\nu.next = w\n", [], "line 3 of {file}: "),
+        ("%%time\nu = field('u')\nu.next = u\n", [], "line 1 of {file}: %%time is no magic that makes a machine"),
         ("graph g\naxis x grid n\nkernel\n", [], "line 3 of {file}: "),
         (HEAT, ["--backend", "reference"], "no source is generated for backend 'reference'"),
         (HEAT, ["--backend", "tpu"], "tpu"),

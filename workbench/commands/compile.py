@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NoReturn
 
 from workbench.amounts import counted
 from workbench.backends.build_flags import build_flags
@@ -15,6 +17,7 @@ from workbench.codegen.source import Source
 from workbench.errors import StencilError, TraceError, shown_path
 from workbench.graph import Graph
 from workbench.graph.from_text import graph_from_text, is_graph_text
+from workbench.notebook.options import OPTIONS
 from workbench.pipeline import plan_for, planned_backend, render, simplify, trace
 from workbench.planning.choices import Choices
 from workbench.planning.exchange import from_json, to_json
@@ -22,20 +25,29 @@ from workbench.planning.genome import choices_of, genome_of
 from workbench.planning.plan import Plan
 
 _SUFFIXES = {"c++": ".cpp", "cuda": ".cu"}
+_MAGIC = "%%stencil"
+_BACKEND = "openmp"  # of a request that names none
 _ARCHITECTURE = "sm_90"  # in the command that is shown; any other will do
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to compile, and by which choices. dim and dtype are for cells; a graph text has its own."""
+    """What to compile, and by which choices.
+
+    name, dim, dtype and boundary are those of a cell, as on its line `%%stencil`; a graph text has its own. "" and None
+    leave them to that line, where the file begins with one, else to the defaults: the file's name, the axes that the
+    reads have, f64, and no rule.
+    """
 
     file: Path
     output: Path
-    backend: str = "openmp"
+    backend: str = ""
     choices: Path | None = None
     genome: str = ""
+    name: str = ""
     dim: int | None = None
-    dtype: str = "f64"
+    dtype: str = ""
+    boundary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +73,14 @@ def compile_file(request: Request) -> Compiled:
     Raises StencilError of the stage that refuses: TraceError and GraphError have the file's line, PlanError and
     GenomeError say which choice is wrong, BackendError that there is no text for the backend. OSError for files.
     """
-    graph = _read(request)
-    backend = planned_backend(request.backend)
+    text = _text_of(request.file)
+    try:
+        first, body = _first_line(text)
+        request = _completed(request, first)
+        graph = _graph(request, body, 1 if first is None else 2)
+    except StencilError as error:
+        raise error.belonging(shown_path(str(request.file)))  # noqa: B904  # the same error
+    backend = planned_backend(request.backend or _BACKEND)
     plan = plan_for(graph, _choices(request, graph), backend)
     source = render(plan, backend)
     name = f"program{_SUFFIXES[source.language]}"
@@ -82,21 +100,63 @@ def compile_file(request: Request) -> Compiled:
     return Compiled(plan, request.output, tuple(texts), _command(plan, source, name, backend))
 
 
-def _read(request: Request) -> Graph:
-    text = _text_of(request.file)
+class _FirstLine(argparse.ArgumentParser):
+    """Reads `%%stencil NAME --dim 2 ...`, with the options that the magic has."""
+
+    def __init__(self) -> None:
+        super().__init__(prog=_MAGIC, add_help=False, allow_abbrev=False)
+        self.add_argument("name", nargs="?", default="")
+        for option in OPTIONS:
+            self.add_argument(f"--{option.name}", default="")
+
+    def error(self, message: str) -> NoReturn:
+        """A first line that the magic refuses too."""
+        known = ", ".join(f"--{option.name}" for option in OPTIONS)
+        raise TraceError(f"{_MAGIC}: {message}", advice=f"A name and these options may stand there: {known}.", line=1)
+
+
+def _first_line(text: str) -> tuple[argparse.Namespace | None, str]:
+    """What the line `%%stencil` says, None where the text does not begin with it, and the text below it."""
+    line, _, body = text.partition("\n")
+    if not line.startswith("%%"):
+        return None, text
     try:
-        if is_graph_text(text):
-            return simplify(graph_from_text(text))
-        if text.lstrip().startswith("%%"):
-            raise TraceError(
-                "a cell's first line is no part of its text",
-                advice="Leave out the line %%stencil; its options are --dim and --dtype here.",
-                line=1,
-            )
-        name = request.file.stem
-        return simplify(trace(text, name=name, dim=request.dim, dtype=request.dtype).graph)
-    except StencilError as error:
-        raise error.belonging(shown_path(str(request.file)))  # noqa: B904  # the same error
+        magic, *words = shlex.split(line, comments=True)
+    except ValueError as error:  # a quotation that does not end
+        raise TraceError(f"{line}: {error}", advice=f"Write {_MAGIC} NAME and its options.", line=1) from None
+    if magic != _MAGIC:
+        raise TraceError(f"{magic} is no magic that makes a machine", advice=f"Only {_MAGIC} is.", line=1)
+    return _FirstLine().parse_args(words), body
+
+
+def _completed(request: Request, first: argparse.Namespace | None) -> Request:
+    """The request with what the first line says, where the request itself says nothing."""
+    if first is None:
+        return request
+    if first.dim and not first.dim.isdigit():
+        raise TraceError(f"{_MAGIC}: --dim {first.dim} is no number of axes", advice="Write 1, 2 or 3.", line=1)
+    return replace(
+        request,
+        name=request.name or first.name,
+        dim=request.dim or (int(first.dim) if first.dim else None),
+        dtype=request.dtype or first.dtype,
+        boundary=request.boundary or first.boundary,
+        backend=request.backend or first.backend,
+    )
+
+
+def _graph(request: Request, text: str, first_line: int) -> Graph:
+    if is_graph_text(text):
+        return simplify(graph_from_text(text))
+    traced = trace(
+        text,
+        name=request.name or request.file.stem,
+        dim=request.dim,
+        first_line=first_line,
+        dtype=request.dtype or "f64",
+        boundary=request.boundary or None,
+    )
+    return simplify(traced.graph)
 
 
 def _text_of(file: Path) -> str:

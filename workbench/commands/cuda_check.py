@@ -29,8 +29,9 @@ class DeviceCheck:
 
     def __str__(self) -> str:
         head = f"{self.machine} {self.dim}-D {self.dtype} for {self.architecture}"
-        names = ("registers", "spill stores", "spill loads", "shared", "threads")
-        lines = [f"{head:<36}{'  '.join(names)}"]
+        names = ("registers", "spill stores (B)", "spill loads (B)", "shared memory (B)", "threads per multiprocessor")
+        width = 2 + max((len(head), *(2 + len(entry.subkernel) for entry in self.resources)))
+        lines = [f"{head:<{width}}{'  '.join(names)}"]
         for entry in self.resources:
             figures = (
                 entry.registers,
@@ -40,7 +41,7 @@ class DeviceCheck:
                 "?" if entry.threads is None else entry.threads,
             )
             cells = (f"{figure:>{len(name)}}" for name, figure in zip(names, figures, strict=True))
-            lines.append(f"  {entry.subkernel:<34}{'  '.join(cells)}")
+            lines.append(f"  {entry.subkernel:<{width - 2}}{'  '.join(cells)}")
         if self.flushing:
             lines.append(f"  FAILED: not IEEE arithmetic, these flush to zero: {', '.join(self.flushing)}")
         return "\n".join(lines)

@@ -142,16 +142,20 @@ def _add_bench(bench: argparse.ArgumentParser) -> None:
 
 
 def _add_compile(compiling: argparse.ArgumentParser) -> None:
-    compiling.add_argument("file", type=Path, help="the text of a cell (without its %%%%stencil line) or of a graph")
+    compiling.add_argument(
+        "file", type=Path, help="the text of a cell, with or without its line %%%%stencil, or of a graph"
+    )
     compiling.add_argument("-o", "--output", type=Path, required=True, metavar="DIR", help="folder for the files")
-    compiling.add_argument("--backend", default="openmp", help="openmp (the default), cuda, cuda-sim or auto")
+    compiling.add_argument("--backend", default="", help="openmp (the default), cuda, cuda-sim or auto")
     decided = compiling.add_mutually_exclusive_group()
     decided.add_argument(
         "--choices", type=Path, metavar="FILE", help="choices as JSON, such as an earlier choices.json"
     )
     decided.add_argument("--genome", default="", metavar="GENOME", help="the genome of a plan, as in machine.genome")
+    compiling.add_argument("--name", default="", help="of a cell's machine (default: the file's name)")
     compiling.add_argument("--dim", type=int, help="axes of a cell (default: as many as its offsets have)")
-    compiling.add_argument("--dtype", default="f64", help="float type of a cell: f64 (the default) or f32")
+    compiling.add_argument("--dtype", default="", help="float type of a cell: f64 (the default) or f32")
+    compiling.add_argument("--boundary", default="", metavar="RULE", help="rule of fields that declare none")
 
 
 def _add_tune(tune: argparse.ArgumentParser) -> None:

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from workbench.graph import Extend, Kernel
+from workbench.graph import Kernel
+from workbench.graph.identity import by_identity
 from workbench.planning.emission import Emission, gathered_by
 from workbench.planning.grouping import Group
 from workbench.planning.plan import Chain, ChainMember, Margins, RollingValue, Step
 from workbench.planning.reach import no_margins, union
-from workbench.planning.rolling_ghosts import RollingGhosts
+from workbench.planning.rolling_ghosts import RollingGhosts, extends_of, farthest
 from workbench.planning.schedules.stepwise import Order
 
 _LONGEST = 24  # launches that are tried together
@@ -63,6 +64,13 @@ def rolling_planes(step: Step) -> dict[int, int]:
     return {value.node: value.planes for chain in step.chains for value in chain.rolling}
 
 
+@by_identity(size=4)
+def _needed_whole(kernel: Kernel) -> frozenset[int]:
+    """Values that are stored in fields or read at computed places."""
+    stores = frozenset(node for _, node in kernel.stores())
+    return stores | gathered_by(kernel, range(len(kernel.nodes)))
+
+
 class _Search:
     """What a step's sub-kernels read and write, and the chain of some launches if there is one."""
 
@@ -82,14 +90,12 @@ class _Search:
             g for g, group in enumerate(groups) if g in apart or group.reductions or group.axes or group.takes
         }
         self.taken: set[int] = set()  # members of chains found so far
-        stores = {node for _, node in kernel.stores()}
-        extended = {n.operands[0] for n in kernel.nodes if isinstance(n.instruction, Extend)}
-        extended -= self.ghosts.extend_of.keys()
-        self.kept = stores | extended | gathered_by(kernel, range(len(kernel.nodes)))
+        extended = {operand for operand, _ in extends_of(kernel)}
+        self.kept = _needed_whole(kernel) | (extended - self.ghosts.extend_of.keys())
         self.readers: dict[int, set[int]] = {}
         for index, each in enumerate(self.reads):
-            for node, _ in each:
-                self.readers.setdefault(self.ghosts.operand_of.get(node, node), set()).add(index)
+            for read in farthest(each):
+                self.readers.setdefault(self.ghosts.operand_of.get(read, read), set()).add(index)
 
     def run_end(self, first: int) -> int:
         """The end of the longest row of launches from `first` on between which nothing stands."""

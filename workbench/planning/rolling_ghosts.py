@@ -7,15 +7,32 @@ image once more, which gives the same bits.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 
 from workbench.graph import Extend, Kernel, LoadIndex, Periodic
+from workbench.graph.identity import by_identity
 from workbench.graph.instructions import VALUE_RULES
 from workbench.planning.plan import Launch
 from workbench.planning.reach import Offset
 from workbench.planning.schedules.stepwise import Order
 
 _LONGEST_REACH = 16  # cells; what reaches farther would fill buffers and stacks with ghost cells
+
+
+@by_identity(size=4)
+def extends_of(kernel: Kernel) -> tuple[tuple[int, int], ...]:
+    """Return (operand, node) of each Extend; a search asks for them hundreds of times."""
+    return tuple((n.operands[0], i) for i, n in enumerate(kernel.nodes) if isinstance(n.instruction, Extend))
+
+
+@by_identity(size=512)
+def farthest(reads: Collection[tuple[int, Offset]]) -> Mapping[int, int]:
+    """Return for each value that a loop reads how far away at most, along any axis."""
+    found: dict[int, int] = {}
+    for node, offset in reads:
+        found[node] = max(found.get(node, 0), *map(abs, offset), 0)
+    return found
 
 
 class RollingGhosts:
@@ -28,15 +45,16 @@ class RollingGhosts:
         self, kernel: Kernel, order: Order, reads: Sequence[Collection[tuple[int, Offset]]], wanted: bool
     ) -> None:
         self.kernel, self.order = kernel, order
-        self._reach: dict[int, int] = {}  # by Extend
-        for node, offset in (read for each in reads for read in each):
-            self._reach[node] = max(self._reach.get(node, 0), *map(abs, offset), 0)
-        extends = [(n.operands[0], i) for i, n in enumerate(kernel.nodes) if isinstance(n.instruction, Extend)]
-        operands = [operand for operand, _ in extends]
+        extends = extends_of(kernel)
+        self._reach = dict.fromkeys((node for _, node in extends), 0)  # by Extend
+        for far in map(farthest, reads):
+            for node in far.keys() & self._reach.keys():
+                self._reach[node] = max(self._reach[node], far[node])
+        times = Counter(operand for operand, _ in extends)
         self.extend_of = {
             operand: node
             for operand, node in extends
-            if wanted and node in order.fills and operands.count(operand) == 1 and self._is_suitable(node)
+            if wanted and node in order.fills and times[operand] == 1 and self._is_suitable(node)
         }
         self.operand_of = {node: operand for operand, node in self.extend_of.items()}
 
@@ -62,7 +80,7 @@ class RollingGhosts:
 
     def reach_of(self, operand: int) -> int:
         """How far outside an extended value is read at most."""
-        return self._reach.get(self.extend_of[operand], 0)
+        return self._reach[self.extend_of[operand]]
 
     def _is_suitable(self, node: int) -> bool:
         """Whether a buffer has all that the rules need, wherever a block is cut.

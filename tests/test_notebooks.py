@@ -65,6 +65,8 @@ def shows_every_view(path, folder):
     for cell in notebook.cells:  # those that show an error must, the others must not
         wrong = [output for output in cell.get("outputs", ()) if output.output_type == "error"]
         assert bool(wrong) == ("raises-exception" in cell.metadata.get("tags", ())), cell.source
+    hidden = re.findall(r"the notebook's \w+ is not seen", str(outputs))
+    assert not hidden, "a course hides no word of a cell behind a name of its own"
     views = [output.data for output in outputs if MIME in output.get("data", {})]
     print(f"{path.stem}: {len(outputs)} outputs, {len(views)} of them live views")
     for data in views:  # nbconvert shows one form of each, text/html first

@@ -229,6 +229,16 @@ OF_TILES = (
     Fault("tiles turn the arrays once", "tiles", "templates",
           "for (int64_t level = 0; level < run.levels; ++level) {", "for (int64_t level = 0; level < 1; ++level) {",
           BITS, (HEAT, 1)),
+    # -- sizes and layout
+    Fault("rows are cut wherever the tallest tile of them leaves the cache", "tiles", "planning.schedules.locality",
+          "if whole >= part or steps >= _LEAST_OF_WHOLE else cut", "if whole >= part else cut",
+          "planning.test_locality:test_rows_stay_whole_where_lower_tiles_of_them_do_steps_enough", (2048, 1)),
+    Fault("rows are whole however low tiles of them are", "tiles", "planning.schedules.locality",
+          "if whole >= part or steps >= _LEAST_OF_WHOLE else cut", "",
+          "planning.test_locality:test_long_rows_are_cut_between_vectors"),
+    Fault("arrays of tiles are laid out as those of steps", "tiles", "backends.openmp",
+          "in_tiles=runs_in_tiles(self.plan)", "in_tiles=False",
+          "run.test_memory:test_rows_of_large_arrays_are_padded_where_steps_run_in_tiles", ("diamond", 2008)),
     # -- refusals
     Fault("a sum that a step needs is no obstacle", "tiles", TILING,
           "for finisher in step.finishers:", "for finisher in ():",

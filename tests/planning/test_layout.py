@@ -38,6 +38,14 @@ def test_rows_of_large_arrays_have_no_padding():
     assert layout.strides == (386 * 386, 386, 1)
 
 
+def test_rows_of_large_arrays_start_on_cache_lines_in_tiles():
+    layout = lay_out_on_host((384, 384, 384), ((1, 1),) * 3, 4, in_tiles=True)
+    assert layout.strides[1] * 4 % ALIGNMENT == layout.start * 4 % ALIGNMENT == 0
+    assert layout == lay_out((384, 384, 384), ((1, 1),) * 3, 4)
+    column = lay_out_on_host((6_000_000, 1), ((1, 1),) * 2, 8, in_tiles=True)
+    assert column.strides == (3, 1)  # a line for each would be 2.7 times as much
+
+
 def test_neighbouring_rows_never_compete_for_one_cache_set():
     for n in (1024 - 2, 4096 - 2, 1024):
         assert lay_out_on_host((n, n), ((1, 1), (1, 1)), 8).strides[0] * 8 % 4096 != 0

@@ -55,6 +55,15 @@ def test_a_run_allocates_what_the_plan_says(machine, shape, schedule):
     assert peak <= 1.05 * needed
 
 
+@pytest.mark.parametrize(("schedule", "pitch"), [("stepwise", 2003), ("diamond", 2008)])
+def test_rows_of_large_arrays_are_padded_where_steps_run_in_tiles(schedule, pitch):
+    """Vectors of rows that begin with a line cross none in the cache; from memory every byte between rows comes too."""
+    with heat.machine().simulate(u=1.0, shape=(2200, 2001), backend="openmp", schedule=schedule) as simulation:
+        needed = memory_of(simulation.compiled.plan, (2200, 2001), "openmp")
+        assert needed == pytest.approx(2 * 8 * 2202 * pitch, rel=1e-4)
+        assert needed <= simulation.memory_bytes + 4096 <= needed + 8192
+
+
 def test_rows_of_large_arrays_are_padded_on_devices_only():
     plan = MACHINE.plan("cuda")
     bare = 3 * 8 * 600_000  # three arrays; beside them is one row of ghost cells

@@ -42,7 +42,7 @@ from workbench.codegen.source import Source
 from workbench.codegen.uniforms import block_words
 from workbench.errors import BackendError
 from workbench.planning.axes import along
-from workbench.planning.cost import SMALL_STEP, operations_of
+from workbench.planning.cost import SMALL_STEP, operations_of, runs_in_tiles
 from workbench.planning.layout import PAGE, Layout, lay_out_on_host, lay_out_packed, place_in_page
 from workbench.planning.lending import leaves_inputs_alone, lent_slots
 from workbench.planning.partials import host_buffers, largest_partials, partial_words
@@ -365,8 +365,10 @@ class OpenmpInstance:
 
     def _lay_out(self, axes: Axes) -> Layout:
         smallest = min((slot.itemsize for slot in self.plan.slots), default=8)
-        lay = lay_out_on_host if self._lent is None else lay_out_packed
-        return lay(along(self.extents, axes), along(self.plan.halo, axes), smallest)
+        extents, halo = along(self.extents, axes), along(self.plan.halo, axes)
+        if self._lent is not None:
+            return lay_out_packed(extents, halo, smallest)
+        return lay_out_on_host(extents, halo, smallest, in_tiles=runs_in_tiles(self.plan))
 
     def _shape_words(self) -> Array:
         """Words of a `Shape` for each kind of array, in the order in which read_shape takes them."""

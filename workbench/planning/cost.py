@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 from workbench.graph import Axis, Kernel, SegmentedReduce
@@ -155,13 +156,18 @@ def memory_bytes(plan: Plan, extents: tuple[int, ...], *, on_device: bool = Fals
 
 def slot_bytes(plan: Plan, extents: tuple[int, ...], *, on_device: bool = False) -> dict[int, int]:
     """Return the bytes of each array, by the number of its slot; on_device as in `memory_bytes`."""
-    lay = lay_out if on_device else lay_out_on_host
+    lay = lay_out if on_device else partial(lay_out_on_host, in_tiles=runs_in_tiles(plan))
     smallest = min((slot.itemsize for slot in plan.slots), default=1)
     elements = {
         axes: lay(along(extents, axes), along(plan.halo, axes), smallest).elements
         for axes in {slot.axes for slot in plan.array_slots}
     }
     return {slot.index: slot.itemsize * elements[slot.axes] for slot in plan.array_slots}
+
+
+def runs_in_tiles(plan: Plan) -> bool:
+    """Return whether steps run together in tiles on a CPU, by which its arrays are laid out."""
+    return any(kernel.tiling is not None for kernel in plan.kernels)
 
 
 def ghost_percent(step: Step, extents: tuple[int, ...]) -> float:

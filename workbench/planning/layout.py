@@ -17,6 +17,9 @@ APART = 25 * ALIGNMENT
 LARGE_BYTES = 32 << 20
 """Arrays from this size on come from memory in every step, and padding with them."""
 
+_MOST_PADDED = 1.125
+"""Times the elements of large arrays that they may have with padding."""
+
 _MOST_WORD = 2**63 - 1
 
 
@@ -46,16 +49,20 @@ class Layout:
         return (*self.extents, *strides, *([0] * dim), *self.extents, *([1] * (2 * dim)), start)
 
 
-def lay_out_on_host(extents: tuple[int, ...], halo: tuple[tuple[int, int], ...], smallest_itemsize: int) -> Layout:
-    """Return the layout for CPU threads: rows on cache lines while arrays fit into caches, else without padding.
+def lay_out_on_host(
+    extents: tuple[int, ...], halo: tuple[tuple[int, int], ...], smallest_itemsize: int, *, in_tiles: bool = False
+) -> Layout:
+    """Return the layout for CPU threads: rows on cache lines where arrays are worked on in caches, else not padded.
 
-    A vector that crosses two lines costs time in a cache and none beside a memory access; there every byte between
-    rows is moved with them.
+    in_tiles: several steps run together, so that most of what large arrays do is done in caches too; rows of few cells
+    are not padded all the same. A vector that crosses two lines costs time in a cache and none beside a memory access;
+    there every byte between rows is moved with them.
     """
     aligned = lay_out(extents, halo, smallest_itemsize)
     if aligned.elements * smallest_itemsize < LARGE_BYTES:
         return aligned
-    return lay_out(extents, halo, smallest_itemsize, alignment=smallest_itemsize)
+    bare = lay_out(extents, halo, smallest_itemsize, alignment=smallest_itemsize)
+    return aligned if in_tiles and aligned.elements <= _MOST_PADDED * bare.elements else bare
 
 
 def place_in_page(number: int) -> int:

@@ -22,6 +22,10 @@ _TALLEST_OF_LINES = 1024  # where a row of a tile is all that a loop runs over
 _LEAST_GAIN = 2.0  # steps for each time that values are moved: below it, the boxes of tiles cost what they spare
 DEPTH = 64  # steps; a march looks at the clock between them
 _LEAST_CELLS = 512  # of a row that is cut: shorter rows cost more than they save
+_CELLS_ON_LINES = 16  # whole vectors of any type
+_LEAST_OF_WHOLE = (
+    3.5  # steps for each time that values are moved, with which tiles of whole rows are as fast as cut ones
+)
 _PLANES = 4  # of a wave of planes
 
 
@@ -57,7 +61,7 @@ def tile_sizes(
     swept = tiling.roles.index("wave") if "wave" in tiling.roles else None
     given = (*choices.widths, *[0 for _ in extents])
     slope = max(tiling.slopes[axis], 1)
-    chunk = (given[swept] if swept is not None else 0) or _chunk(kernel, tiling, extents, cache_bytes)
+    chunk = (given[swept] if swept is not None else 0) or _chunk(kernel, tiling, extents, threads, cache_bytes)
     room = max(_SHARE * cache_bytes, shared_bytes if len(extents) > 2 else 0)
     width = given[axis] or 2 * slope * _height(kernel, tiling, extents, threads, room, chunk)
     found = lattice(extents[axis], slope, width, depth * tiling.levels, tiling.rings[axis])
@@ -79,16 +83,25 @@ def _shared_out(most: int, height: int, spaces: int, threads: int) -> tuple[int,
     return (most // shared, shared) if most >= shared else (height, spaces)
 
 
-def _chunk(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], cache_bytes: int) -> int:
-    """Planes of a wave in three dimensions, cells of a row in two."""
+def _chunk(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], threads: int, cache_bytes: int) -> int:
+    """Planes of a wave in three dimensions, cells of a row in two.
+
+    Rows stay whole where tiles of whole rows are tall enough: those of a part begin between two lines at most levels,
+    and their vectors cross lines, so that lower tiles of whole rows take less time.
+    """
     if "wave" not in tiling.roles:
         return 1
     if len(extents) > 2:
         return _PLANES
     lag = 2 * _TALLEST * tiling.slopes[1]
+    room = _SHARE * cache_bytes
     rows = 2 * max(tiling.slopes[0], 1) * (_TALLEST + 1)
-    cells = int(_SHARE * cache_bytes / (rows * _cell_bytes(kernel))) - lag
-    return extents[1] + lag if cells >= extents[1] + lag else max(cells, _LEAST_CELLS)
+    cut = max(int(room / (rows * _cell_bytes(kernel))) - lag, _LEAST_CELLS) // _CELLS_ON_LINES * _CELLS_ON_LINES
+    if cut >= extents[1]:
+        return extents[1] + lag
+    whole, part = (_height(kernel, tiling, extents, threads, room, cells) for cells in (extents[1] + lag, cut))
+    steps = whole * whole / (whole + 1) / tiling.levels
+    return extents[1] + lag if whole >= part or steps >= _LEAST_OF_WHOLE else cut
 
 
 def _height(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], threads: int, room: float, chunk: int) -> int:

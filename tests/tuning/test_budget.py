@@ -20,15 +20,19 @@ LANDSCAPE = read_landscape(Path(__file__).parent / "landscapes" / "jac3d.npz")
 
 
 class Slow(Replayer):
-    """Each evaluation takes `seconds`, a race all that it may; both end at once when their time is over."""
+    """Evaluations take `seconds`, the last number for all later ones, a race all that it may.
 
-    def __init__(self, clock, seconds):
+    Both end at once when their time is over.
+    """
+
+    def __init__(self, clock, *seconds):
         super().__init__(LANDSCAPE)
-        self.clock, self.seconds, self.races, self.broken = clock, seconds, [], []
+        self.clock, self.seconds, self.races, self.broken = clock, list(seconds), [], []
 
     def evaluate(self, text, *, best, timeout, within, known):
-        self.clock.now += min(self.seconds, within)
-        if within < self.seconds:
+        seconds = self.seconds.pop(0) if len(self.seconds) > 1 else self.seconds[0]
+        self.clock.now += min(seconds, within)
+        if within < seconds:
             self.broken.append(text)
             return Outcome("timeout", tail="it ran longer than its limit"), ""
         return super().evaluate(text, best=best, timeout=timeout, within=within, known=known)
@@ -68,13 +72,23 @@ def test_race_is_within_the_budget(tmp_path, clock):
 
 
 def test_evaluation_that_meets_the_race_is_broken_off_and_begun_again_later(tmp_path, clock):
-    """It is no individual, as it did not fail; without a finalist there is no race."""
-    slow = Slow(clock, 50.0)
-    assert run(tmp_path / "s.sqlite", slow, 40.0, 100.0) == ([], [])
+    """It is no individual, as it did not fail; without a second finalist there is no race."""
+    slow = Slow(clock, 10.0, 50.0)
+    (start,), races = run(tmp_path / "s.sqlite", slow, 40.0, 100.0)
+    assert (start.birth, races) == ("start", [])
     assert clock.now == pytest.approx(140.0)
-    (first,) = slow.broken
+    (second,) = slow.broken
     individuals, _ = run(tmp_path / "s.sqlite", Slow(clock, 5.0), 40.0, clock.now)
-    assert individuals[0].choices == first
+    assert individuals[1].choices == second
+
+
+@pytest.mark.parametrize("before", [0.0, 60.0])
+def test_start_is_measured_however_short_the_budget_is(tmp_path, clock, before):
+    """Also where the reference alone took longer than the budget; then the study ends, and a later run goes on."""
+    (start,), races = run(tmp_path / "s.sqlite", Slow(clock, 50.0), 8.0, clock.now - before)
+    assert (start.birth, start.outcome.status, races) == ("start", "success", [])
+    assert clock.now == pytest.approx(150.0)
+    assert run(tmp_path / "s.sqlite", Slow(clock, 50.0), 8.0, clock.now - before)[0] == [start]
 
 
 def test_share_of_a_race():
@@ -104,7 +118,7 @@ def test_rounds_end_in_time(monkeypatch):
     assert race.interleaved([measure], 30, 0.0) == [[9.0]]
 
 
-def test_reference_that_takes_longer_than_the_budget_is_told(monkeypatch):
-    monkeypatch.setattr(Sandbox, "_ask", lambda self, request: Outcome("timeout", tail="limit"))
-    with pytest.raises(TuningError, match=r"the budget ended while the reference ran, 2 s .*\n.*Pass a longer budget"):
-        Sandbox(None).expect(2.0)
+def test_reference_that_does_not_end_is_told(monkeypatch):
+    monkeypatch.setattr(Sandbox, "_ask", lambda self, request: Outcome("timeout", tail="it ran longer than its limit"))
+    with pytest.raises(TuningError, match=r"the reference does not run: it ran longer than its limit"):
+        Sandbox(None).expect()

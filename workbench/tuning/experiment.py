@@ -98,7 +98,8 @@ class Experiment:
     """One run of a plan. `heard` is called with what is new, after it is in the ledger; `going` may block.
 
     going(idle): whether more may begin; idle: nothing is under way. A part of a budget in seconds is kept for the
-    race; what is under way then is broken off and counts nothing, and a later run begins it again.
+    race; what is under way then is broken off and counts nothing, and a later run begins it again. The first candidate
+    of a ledger is measured to its end, however short the budget is, so that a study always tells of its start.
     """
 
     plan: Plan
@@ -131,7 +132,8 @@ class Experiment:
 
         def may_begin(idle: bool) -> bool:
             new = len(self._individuals) - before + places.under_way
-            return self.going(idle) and new < plan.budget.evaluations and self._before_race() > self._usual()
+            in_time = self._before_race() > self._usual() or (idle and not self._individuals)
+            return self.going(idle) and new < plan.budget.evaluations and in_time
 
         try:
             drive(search, places, self._kept, may_begin)
@@ -203,9 +205,11 @@ class Experiment:
 
         BrokenOffError if the budget ended before.
         """
-        within, begin = self._before_race(), time.monotonic()
+        begin = time.monotonic()
         with self._changed:
+            first = begun.asked == 1 and not self._individuals
             best, timeout = self._fastest, max(self.plan.timeout_floor, _TIMEOUT_FACTOR * self._longest)
+        within = inf if first else self._before_race()
         text = self.plan.candidates.text(begun.point)
         outcome, phenotype = self.evaluator.evaluate(
             text, best=best, timeout=timeout, within=within, known=self._is_known

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import inf
 from queue import LifoQueue
 
 from workbench.tuning.sandbox import Sandbox
@@ -14,17 +13,14 @@ from workbench.tuning.trials import Outcome
 class Pool:
     """As many candidates at a time as there are workers; they build beside each other and are measured one by one."""
 
-    def __init__(self, setup: Setup, workers: int, *, samples: int, memory_bytes: int = 0, within: float = inf) -> None:
-        """samples: measurements of a candidate. memory_bytes: of address space for all candidates, 0 for no bound.
-
-        within: seconds in which the reference must have run; else TuningError.
-        """
+    def __init__(self, setup: Setup, workers: int, *, samples: int, memory_bytes: int = 0) -> None:
+        """samples: measurements of a candidate. memory_bytes: of address space for all candidates, 0 for no bound."""
         self._samples = samples
         self._sandboxes = [Sandbox(setup, memory_bytes=memory_bytes // workers) for _ in range(workers)]
         self._free: LifoQueue[Sandbox] = LifoQueue()
         for sandbox in self._sandboxes:
             self._free.put(sandbox)
-        self._sandboxes[0].expect(within)
+        self._sandboxes[0].expect()
 
     def evaluate(
         self, text: str, *, best: float, timeout: float, within: float, known: Callable[[str], bool]

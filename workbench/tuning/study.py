@@ -10,7 +10,6 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from workbench.amounts import error_text, span_text
 from workbench.errors import TuningError
 from workbench.graph.display_hook import Bundle, bundle_of
 from workbench.planning.choices import Choices
@@ -26,6 +25,7 @@ from workbench.tuning.trials import AT_START, Individual, Race
 if TYPE_CHECKING:
     from workbench.run.replanning import Replan
     from workbench.run.simulation import Simulation
+    from workbench.tuning.budget import Budget
     from workbench.tuning.ledger import Ledger
     from workbench.tuning.setup import Setup
     from workbench.tuning.validation import Validation
@@ -180,6 +180,11 @@ class Study(BackgroundRun):
         return self._plan.workers if self._plan is not None and self.running else 0
 
     @property
+    def budget(self) -> Budget | None:
+        """What this process gave it; None if it only watches."""
+        return None if self._plan is None else self._plan.budget
+
+    @property
     def waits_for(self) -> int | None:
         """The process number of another study that is measuring, for which this study waits; else None."""
         from workbench.tuning.slot import measured_by_others  # loads fcntl, which a view of a study does not need
@@ -261,15 +266,9 @@ class Study(BackgroundRun):
 
     def __repr__(self) -> str:
         """One line: state, how many individuals, the best score, the time that is left."""
-        best = self.best
-        found = "nothing passed" if best is None else f"best {best.score:.4g} cells/s, {best.gain:.2f} x the start"
-        if best is not None and best.error is not None:
-            found += f", error {error_text(best.error)} within {error_text(self.about['bound'])}"
-        left = "" if self.seconds_left is None else f", about {span_text(self.seconds_left)} left"
-        waits = "" if self.waits_for is None else f", waits while process {self.waits_for} measures for another study"
-        return (
-            f"<Study {self.about.get('program', '')} {self.state}: {len(self.individuals)} tried, {found}{left}{waits}>"
-        )
+        from workbench.tuning.study_text import study_text
+
+        return study_text(self)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> Bundle:
         """A live view in a notebook, a picture and words elsewhere."""

@@ -109,13 +109,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
         memory = bytes_available() or 0
         plan = Plan(
             space,
-            lambda: Pool(
-                setup,
-                request.workers,
-                samples=_SAMPLES,
-                memory_bytes=memory,
-                within=begun + budget.seconds - time.monotonic(),
-            ),
+            lambda: Pool(setup, request.workers, samples=_SAMPLES, memory_bytes=memory),
             prod(initial.extents),
             request.strategy,
             budget,

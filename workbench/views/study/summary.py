@@ -6,9 +6,10 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Protocol
 
-from workbench.amounts import counted, error_text, span_text
+from workbench.amounts import counted, error_text
 from workbench.tuning.loop_times import loops_text
 from workbench.tuning.study import Best, Study
+from workbench.tuning.study_text import left_text
 from workbench.tuning.trials import AT_START, Individual, Race
 from workbench.views.study.choice_map import ChoiceMap, map_of_study
 from workbench.views.study.launch_map import NO_LAUNCHES, LaunchMap, launches_of_study
@@ -127,7 +128,7 @@ class StudySummary:
         if self.workers and self.state == "running":
             first += f", {counted(self.workers, 'worker')}"
             if self.seconds_left is not None:
-                first += f", about {span_text(self.seconds_left)} left"
+                first += f", {left_text(self.seconds_left)}"
         lines = [first]
         if self.waits_for is not None:
             lines.append(f"waits while process {self.waits_for} measures for another study")

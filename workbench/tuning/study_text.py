@@ -1,0 +1,42 @@
+"""Study text: how a study stands, in one line."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from workbench.amounts import error_text, span_text
+
+if TYPE_CHECKING:
+    from workbench.tuning.study import Study
+
+
+def study_text(study: Study) -> str:
+    """State, how many individuals, the best score, and the time that is left or for whom the study waits."""
+    best, waits_for = study.best, study.waits_for
+    found = _nothing(study) if best is None else f"best {best.score:.4g} cells/s, {best.gain:.2f} x the start"
+    if best is not None and best.error is not None:
+        found += f", error {error_text(best.error)} within {error_text(study.about['bound'])}"
+    waits = "" if waits_for is None else f", waits while process {waits_for} measures for another study"
+    program, tried = study.about.get("program", ""), len(study.individuals)
+    return f"<Study {program} {study.state}: {tried} tried, {found}{_time(study)}{waits}>"
+
+
+def left_text(seconds: float) -> str:
+    """So many seconds of a budget in words."""
+    return f"about {span_text(seconds)} left" if seconds else "the budget has ended"
+
+
+def _nothing(study: Study) -> str:
+    """Why there is no best individual."""
+    if study.error is not None:
+        return str(study.error).splitlines()[0]
+    return "nothing passed" if study.individuals or not study.running else "the reference and the start come first"
+
+
+def _time(study: Study) -> str:
+    """How much time is left; or that none was for more than the start."""
+    if study.running:
+        return "" if study.seconds_left is None else f", {left_text(study.seconds_left)}"
+    short = study.budget is not None and study.state == "done" and isfinite(study.budget.seconds)
+    return ", the budget ended with that" if short and len(study.individuals) == 1 else ""

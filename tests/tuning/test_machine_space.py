@@ -143,6 +143,8 @@ def test_stages_are_tried_where_loops_have_boundary_rules_between_them(heat):
     assert found.space.legal(tuple(point))
     point[names.index("schedule")] = values_of(found.space, "schedule").index("diamond")
     assert not found.space.legal(tuple(point))  # tiles have loops of their own
+    assert found.refusal(tuple(point)) == "stages is of single steps, and several run together in tiles"
+    assert found.settled(tuple(point))[names.index("stages")] == 0
     point[names.index("stages")] = 0
     assert found.space.legal(tuple(point))
     for machine, backend in ((heat, "openmp"), (gray_scott.machine(), "cuda-sim")):
@@ -236,6 +238,7 @@ def test_towers_are_tried_on_devices(waves):
     towers = waves.with_choices(found.choices((1, 2, 3, 1))).plan("cuda-sim").main.towers
     assert (towers.size, towers.threads) == (3, 256)
     assert len([point for point in found.space if point[0] == 0]) == 1
+    assert found.refusal((0, 2, 0, 0)) == "depth is of tiles, and steps run one after the other"
     assert values_of(space_of(waves, "cuda-sim").space, "column_threads")[0] == "0"
     assert "diamond_size" not in [p.name for p in space_of(waves, "openmp").space.parameters]
 

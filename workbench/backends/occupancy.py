@@ -54,6 +54,11 @@ DEVICES: tuple[DeviceLimits, ...] = (
 )
 
 
+MOST_REGISTERS = 255
+"""Of a thread, that an instruction can name from capability 3.5 on."""
+_FILE, _UNIT, _PARTITIONS = 65536, 8, 4  # registers; a thread's part of what a warp is given at once; as from 7.0 on
+
+
 def device_limits(capability: str) -> DeviceLimits:
     """The row of a compute capability; KeyError if there is none."""
     for device in DEVICES:
@@ -106,6 +111,13 @@ def occupancy(device: DeviceLimits, block: int, registers: int, shared: int = 0)
 def resident_threads(device: DeviceLimits, registers: int) -> int:
     """The most threads at once for which there are registers, in blocks of any size."""
     return min(device.warps, _blocks_by_registers(device, 1, registers)) * WARP
+
+
+def registers_of_a_thread(block: int) -> int:
+    """The most registers that a thread of such a block may have on every device from capability 7.0 on."""
+    warps = _round_up(_divide_up(block, WARP), _PARTITIONS)
+    each = _FILE // warps // WARP // _UNIT * _UNIT
+    return min(each, MOST_REGISTERS)
 
 
 def largest_block(device: DeviceLimits, registers: int, shared_per_thread: int = 0) -> int:

@@ -37,6 +37,16 @@ class Towers:
         return 2 * (self.reach * self.size) ** 2
 
     @property
+    def values(self) -> int:
+        """That a thread holds at once: the cover of a level, and what the level computes or replaces."""
+        return values_of_a_thread(self.reach, self.size, self.older)
+
+    @property
     def pitch(self) -> int:
         """Values of a column in shared memory, with those beyond its ends."""
         return self.threads + 2 * self.along
+
+
+def values_of_a_thread(reach: int, size: int, older: bool) -> int:
+    """Values that a thread of a tower holds at once; arguments as in `Towers`."""
+    return 2 * reach**2 * ((size + 1) ** 2 + (size**2 if older else (size - 1) ** 2))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 
 from workbench.backends.registry import row_of
-from workbench.errors import PlanError, TuningError
+from workbench.errors import TuningError
 from workbench.graph import Graph
 from workbench.pipeline import plan_for
 from workbench.planning.choices import Choices
@@ -16,7 +15,8 @@ from workbench.planning.exchange import to_json
 from workbench.planning.genome import decided
 from workbench.planning.loop_keys import loop_key
 from workbench.planning.plan import Plan
-from workbench.planning.tunables import TUNABLES, Section, Setting, Tunable, tunables_of
+from workbench.planning.tunables import MOST, TUNABLES, Section, Setting, Tunable, tunables_of
+from workbench.tuning.constraints import Refusal, accepted, refusals, settled
 from workbench.tuning.loop_times import LoopTimes
 from workbench.tuning.machine_trees import machine_tree
 from workbench.tuning.outlook import machine_outlook
@@ -38,12 +38,6 @@ SECTIONS: Mapping[str, Section] = {
 }
 """Names of the genome's sections, for `only`."""
 
-_KEPT = 4096  # answers to whether something can be planned
-_SHAPING = (
-    "schedule",
-    "diamond_size",
-    "column_threads",
-)  # and storage and barriers: they decide whether there is a plan
 _LAUNCHING = ("L", "F", "B")  # sections whose settings leave the loops of a plan as they are
 _RANKS: Mapping[Section, int] = {"C": 0, "G": 0, "T": 0, "F": 1, "B": 1, "L": 1, "M": 2, "S": 3, "": 4}
 
@@ -54,7 +48,8 @@ class MachineSpace:
 
     `base` are the choices of the program's plan, each free value decided, which `start` stands for. `values[i]` are the
     settings of `tunables[i]`; after them in a point come the types of `precise`, if results may change. graph: what
-    is given to those who measure. key: of the program as it begins, by which wisdom knows it.
+    is given to those who measure. key: of the program as it begins, by which wisdom knows it. refusal: why a point is
+    none to try, "" if it is one.
     """
 
     graph: Graph
@@ -67,6 +62,7 @@ class MachineSpace:
     key: str = ""
     precise: tuple[TypeRow, ...] = ()
     retyped: Retyped | None = None
+    refusal: Refusal = field(default=accepted, compare=False)
     _loops: dict[Point, dict[str, str]] = field(default_factory=dict, compare=False)  # of plans, by what shapes them
 
     def choices(self, point: Point) -> Choices:
@@ -84,6 +80,12 @@ class MachineSpace:
     def text(self, point: Point) -> str:
         """The choices of a point as JSON."""
         return to_json(self.choices(point))
+
+    def settled(self, point: Point) -> Point:
+        """The point without sizes of tiles where there are none, and likewise: a candidate of the same program."""
+        names = {row.name: values[at] for row, values, at in zip(self.tunables, self.values, point, strict=False)}
+        schedule = names.get("schedule", self.base.plan.tiling.schedule)
+        return settled(point, self.start, self.tunables, tiles=schedule != STEPWISE)
 
     def changes(self, point: Point) -> dict[str, str]:
         """What a point sets that the start does not, by name."""
@@ -121,6 +123,7 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     longest: int = 0,
     compilers: Collection[str] = (),
     bound: float = 0.0,
+    widest: int = 512,
 ) -> MachineSpace:
     """All tunables that count on a backend and have more than one sensible value.
 
@@ -131,7 +134,8 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     "build", "precision"); fixed: the same, left as they are. most_threads: values of `threads` above it are not tried
     (0: all). tree: what depends on what, as `machine_tree` reads it. longest: as in `tile_tunables`. compilers: kinds
     that work here beside the first that does. bound: for the error of results; above 0 the types of named values are in
-    the space too. Raises TuningError for a name that means nothing, PlanError if the choices cannot be met.
+    the space too. widest: bits of vectors above which no width is tried. Raises TuningError for a name that means
+    nothing, PlanError if the choices cannot be met.
     """
     plan = plan_for(graph, choices, backend)
     base = replace(choices, plan=replace(decided(plan), values=replace(decided(plan).values, hints=False)))
@@ -150,7 +154,7 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     values: list[tuple[Setting, ...]] = []
     for row in rows:
         here = row.read(base.plan)
-        tried = tuple(value for value in row.sensible if not _excess(row, value, most_threads))
+        tried = tuple(value for value in row.sensible if not _excess(row, value, most_threads, widest))
         settings = tried if here in tried else (here, *tried)
         if row.name in wanted and len(settings) > 1:
             tunables.append(row)
@@ -166,6 +170,7 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     believed = None if tree is None else machine_tree(tree, (*tunables, *precise), {**SECTIONS, PRECISION: "P"})
     ties = (*tie_of(len(tunables), precise), *ties_of(plan.graph, tunables))
     parts = _parts(tunables, own_loops(plan))
+    outlook = machine_outlook(plan, tunables, values)
     found = MachineSpace(
         graph if bound else plan.graph,
         backend,
@@ -177,15 +182,24 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
             tree=believed,
             ties=ties,
             parts=parts,
-            outlook=machine_outlook(plan, tunables, values),
+            outlook=outlook,
         ),
         (*start, *(row.types.index(row.here) for row in precise)),
         plan.graph.fingerprint(),
         precise,
         Retyped(graph, base) if bound else None,
     )
-    legal = _legal(found)
-    return found if legal is None else replace(found, space=replace(found.space, legal=legal))
+    refusal = refusals(
+        tunables,
+        values,
+        found.start,
+        base.plan.tiling.schedule == STEPWISE,
+        outlook,
+        lambda point: plan_for(found.graph, found.choices(point), backend),
+    )
+    if refusal is None:
+        return found
+    return replace(found, refusal=refusal, space=replace(found.space, legal=lambda point: not refusal(point)))
 
 
 def own_loops(plan: Plan) -> dict[str, str]:
@@ -203,39 +217,6 @@ def _parts(tunables: Sequence[Tunable], loops: Mapping[str, str]) -> tuple[tuple
         if row.section == "L" and row.key in loops:
             found.setdefault(row.key, []).append(number)
     return tuple(map(tuple, found.values()))
-
-
-def _legal(found: MachineSpace) -> Callable[[Point], bool] | None:
-    """Whether a schedule of several steps can be planned, and sizes of tiles are set for one only; None: always."""
-    names = [row.name for row in found.tunables]
-    at = names.index("schedule") if "schedule" in names else None
-    if at is None and found.base.plan.tiling.schedule == STEPWISE:
-        return None
-    sizes = [number for number, row in enumerate(found.tunables) if row.section == "T" and number != at]
-    kept = [
-        number for number, row in enumerate(found.tunables) if row.name == "stages"
-    ]  # tiles have loops of their own
-    shaping = [number for number, row in enumerate(found.tunables) if row.section in ("M", "S") or row.name in _SHAPING]
-
-    @lru_cache(maxsize=_KEPT)
-    def plannable(values: Point) -> bool:
-        point = list(found.start)
-        for number, value in zip(shaping, values, strict=True):
-            point[number] = value
-        try:
-            plan_for(found.graph, found.choices(tuple(point)), found.backend)
-        except PlanError:
-            return False
-        return True
-
-    def legal(point: Point) -> bool:
-        if at is not None and found.values[at][point[at]] == STEPWISE:
-            return all(point[number] == found.start[number] for number in sizes)
-        if any(point[number] != found.start[number] for number in kept):
-            return False
-        return plannable(tuple(point[number] for number in shaping))
-
-    return legal
 
 
 def _named(rows: list[Tunable], types: Sequence[TypeRow], names: Collection[str]) -> set[str]:
@@ -259,8 +240,10 @@ def _named(rows: list[Tunable], types: Sequence[TypeRow], names: Collection[str]
     return found
 
 
-def _excess(row: Tunable, value: Setting, most_threads: int) -> bool:
-    return row.name == "threads" and bool(most_threads) and isinstance(value, int) and value > most_threads
+def _excess(row: Tunable, value: Setting, most_threads: int, widest: int) -> bool:
+    """Whether a number is of more than the machine has."""
+    most = {"threads": most_threads or MOST, "vector_width": widest}.get(row.name)
+    return most is not None and isinstance(value, int) and value > most
 
 
 def _is_ordered(settings: tuple[Setting, ...]) -> bool:

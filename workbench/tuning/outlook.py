@@ -49,6 +49,18 @@ class MachineOutlook:
         numbers = (found.bytes_moved, found.work, found.loops, found.longest, found.barriers)
         return tuple(log2(1.0 + number) for number in numbers)
 
+    def longest(self, point: Point) -> int:
+        """Operations of the longest loop; loops are put together here however long they are then."""
+        return self._at(point)[1].longest
+
+    def without_storage(self, point: Point) -> Point:
+        """The point with all values recomputed that may be."""
+        found = list(point)
+        for number, value in zip(self.storage.parameters, self.storage.values, strict=True):
+            if found[number] == value:
+                found[number] = 1 - value  # there are two: delayed, manifest
+        return tuple(found)
+
     def key(self, point: Point) -> Hashable:
         """What is stored, which loops have barriers, and the values of all other parameters.
 

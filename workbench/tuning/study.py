@@ -351,7 +351,14 @@ def begin_study(
             **about,
         }
         ledger.describe(described)
-        for name in ("key", "backend", "extents", "tunables", *(n for n in ("bound", "bound_steps") if n in described)):
+        for name in (
+            "key",
+            "backend",
+            "extents",
+            "tunables",
+            "values",
+            *(n for n in ("bound", "bound_steps") if n in described),
+        ):
             if ledger.about[name] != _plain(described[name]):
                 raise TuningError(
                     f"the study at {path} has other {name}: {_short(ledger.about[name])}",

@@ -18,7 +18,7 @@ from workbench._version import __version__
 from workbench.backends.processor import available_threads
 from workbench.backends.registry import select_backend
 from workbench.backends.teams import check_threads
-from workbench.backends.toolchain import Kind, Toolchain, find_toolchain
+from workbench.backends.toolchain import X86, Kind, Toolchain, find_toolchain
 from workbench.errors import TuningError
 from workbench.graph import Graph
 from workbench.graph.text import to_text
@@ -86,9 +86,9 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     longest = max(initial.extents[-1], checked[-1])
     space = machine_space(
         graph, choices, backend, only=request.only, fixed=request.fixed, most_threads=threads, tree=request.tree,
-        longest=longest, compilers=other_compilers(), bound=bound,
+        longest=longest, compilers=other_compilers(), bound=bound, widest=widest_vectors(),
     )  # fmt: skip
-    start = tuple(_point_of(space, one) for one in request.start)
+    start = tuple(_point_of(space, one, number) for number, one in enumerate(request.start))
     make_strategy(request.strategy, space.space, start, request.seed)  # an unknown name is refused before anything runs
     if request.tree is not None and request.strategy not in _WITH_TREE:
         raise TuningError(
@@ -148,6 +148,15 @@ def other_compilers(environ: Mapping[str, str] = os.environ) -> tuple[str, ...]:
     return tuple(kind for kind in kinds if isinstance(find_toolchain(environ, kind=kind), Toolchain))
 
 
+def widest_vectors(environ: Mapping[str, str] = os.environ) -> int:
+    """Bits of the widest vectors that the compiler may use here; 0 where it cannot be told how wide they shall be."""
+    found = find_toolchain(environ)
+    if not isinstance(found, Toolchain) or not X86 & set(found.system.split()):
+        return 0
+    features = set(found.cpu_features.split())
+    return 512 if "avx512f" in features else 256 if "avx" in features else 128
+
+
 def check_workers(workers: object) -> None:
     """TuningError unless it is a whole number from 1."""
     if not isinstance(workers, int) or isinstance(workers, bool) or workers < 1:
@@ -198,8 +207,8 @@ def _keeper(
     return listen
 
 
-def _point_of(space: MachineSpace, choices: Choices) -> Point:
-    """The nearest point: what the space does not have stays as at the start."""
+def _point_of(space: MachineSpace, choices: Choices, number: int) -> Point:
+    """The nearest point: what the space does not have stays as at the start. TuningError if it is none to try."""
     point = []
     for row, values, first in zip(space.tunables, space.values, space.start, strict=False):
         value = row.read(choices.plan)
@@ -208,7 +217,11 @@ def _point_of(space: MachineSpace, choices: Choices) -> Point:
     for type_row, first in zip(space.precise, space.start[len(point) :], strict=True):
         asked_type = asked.get(type_row.value, type_row.here)
         point.append(type_row.types.index(asked_type) if asked_type in type_row.types else first)
-    return tuple(point)
+    found = space.settled(tuple(point))
+    reason = space.refusal(found)
+    if reason:
+        raise TuningError(f"start[{number}] cannot be tried: {reason}", advice="Leave it out, or change it.")
+    return found
 
 
 def _about(space: MachineSpace, initial: InitialValues, setup: Setup, request: TuningRequest) -> dict[str, object]:

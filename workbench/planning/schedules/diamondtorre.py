@@ -18,7 +18,7 @@ from workbench.planning.reads import emission_in
 from workbench.planning.schedules.locality import DEPTH
 from workbench.planning.schedules.tiling import Refusal, refusal, refused
 from workbench.planning.schedules.torre import Torre, torre
-from workbench.planning.towered import Towers
+from workbench.planning.towered import Towers, values_of_a_thread
 
 SCHEDULE = "diamondtorre"
 THREADS, MOST_THREADS = 256, 1024
@@ -47,7 +47,7 @@ def towers(kernel: KernelPlan, dim: int, choices: TilingChoices) -> Towers:
     itemsize = kernel.kernel.nodes[loop.outputs[0].node].value_type.itemsize
     older = any(read.slot == odd for read in loop.reads)
     size = choices.diamond_size or next(
-        (size for size in _SIZES if _values(reach, size, older) * itemsize <= _REGISTER_BYTES), 1
+        (size for size in _SIZES if values_of_a_thread(reach, size, older) * itemsize <= _REGISTER_BYTES), 1
     )
     threads = choices.column_threads or THREADS
     group = _group(2 * (reach * size) ** 2, 2 * (threads + 2 * along) * itemsize) if along else 0
@@ -131,11 +131,6 @@ def values_moved(towers: Towers, levels: int) -> int:
 def threads_for(length: int) -> int:
     """Threads of whole warps for a last axis of this length."""
     return min(-(-length // 32) * 32, MOST_THREADS)
-
-
-def _values(reach: int, size: int, older: bool) -> int:
-    """Values of a thread: the cover of a level, and what the level computes or replaces."""
-    return 2 * reach**2 * ((size + 1) ** 2 + (size**2 if older else (size - 1) ** 2))
 
 
 def _group(cells: int, column_bytes: int) -> int:

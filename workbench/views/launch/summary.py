@@ -11,7 +11,15 @@ from workbench.backends.device_instance import layout_of
 from workbench.backends.launch_sequence import DeviceLaunch, launches_of
 from workbench.backends.launch_trace import LaunchTrace
 from workbench.backends.nvrtc import KernelResources
-from workbench.backends.occupancy import DeviceLimits, Occupancy, best_block, device_limits, largest_block, occupancy
+from workbench.backends.occupancy import (
+    MOST_REGISTERS,
+    DeviceLimits,
+    Occupancy,
+    best_block,
+    device_limits,
+    largest_block,
+    occupancy,
+)
 from workbench.backends.registry import SHOWN, row_of
 from workbench.backends.tower_sequence import move_of
 from workbench.codegen.cuda.render import render_cuda
@@ -22,7 +30,6 @@ from workbench.run.progress import in_digits
 from workbench.views.launch.tiles import locality_lines
 
 ASSUMED_REGISTERS = 32  # of a thread, until a compiler has said
-MOST_REGISTERS = 255
 CAPABILITY = "9.0"
 
 

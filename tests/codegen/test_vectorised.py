@@ -17,6 +17,12 @@ w, x = fields("w x", dtype="f32")
 v.next = rsqrt(u)
 x.next = rsqrt(w)
 """
+FUSED = """
+u, v = fields("u v")
+w, x = fields("w x", dtype="f32")
+v.next = fma(u, v, u)
+x.next = fma(w, w, x)
+"""
 ELEMENTARY = "\n".join(
     f'u_{name}_{dtype}, v_{name}_{dtype} = fields("u_{name}_{dtype} v_{name}_{dtype}", dtype="{dtype}")\n'
     f"v_{name}_{dtype}.next = {name}(u_{name}_{dtype})"
@@ -35,7 +41,10 @@ r1 = rsqrt((p - x)**2 + (q - y)**2 + 1e-3)
 f += m * r1**3 * (p - x)
 g += m * r1**3 * (q - y)
 """
-CELLS = {"life": (LIFE, 2), "roots": (ROOTS, 1), "elementary": (ELEMENTARY, 1), "dd": (CHAIN, 1), "pairs": (PAIRS, 1)}
+CELLS = {
+    **{"life": (LIFE, 2), "roots": (ROOTS, 1), "elementary": (ELEMENTARY, 1), "dd": (CHAIN, 1), "pairs": (PAIRS, 1)},
+    "fused": (FUSED, 1),  # where the processor has the instruction, as all with vectors of 256 bits do
+}
 
 
 def test_loops_over_dd_take_several_vectors_at_once():

@@ -29,6 +29,9 @@ OF_CODE = (
           "(b < T(0))) ? T(quotient - 1) : quotient", "(b < T(0))) ? quotient : quotient", SMALL, HOST),
     Fault("float to integer does not saturate", "spelling", "templates",
           "a >= above ? integer_range<To>::high : inside", "a >= above ? To(0) : inside", SMALL, HOST),
+    Fault("a fused product is rounded before the sum", "spelling", "templates",
+          "return __builtin_##name##f(a, b, c); ", "return a * b + c; ",
+          "run.test_fused_products:test_a_processor_without_the_instruction_gives_the_same_bits", ("f32",)),
     # -- expressions
     Fault("[P] the sign of a Shift is flipped", "expressions", "codegen.expressions",
           "return tuple(a - b for a, b in zip(offset, distance, strict=True))",

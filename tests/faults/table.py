@@ -49,6 +49,9 @@ OF_PASSES = (
     Fault("many digits are those of the thread", "retype", "graph.many_digits",
           "_expm1(c, x.copy_negate())", "_expm1(c, -x)",
           "graph.test_many_digits:test_signs_keep_all_digits"),
+    Fault("a sum is not rounded to odd before it is rounded to f32", "retype", "graph.fused",
+          "np.where(np.isfinite(rounded), _to_odd(rounded, error), rounded)", "rounded",
+          "graph.test_fused:test_f32_where_f64_would_round_twice"),
     # -- simplify
     Fault("x + 0.0 becomes x", "simplify", "planning.identities",
           "return is_negative_zero if is_float else is_zero", "return is_zero",

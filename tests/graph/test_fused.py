@@ -1,4 +1,4 @@
-"""a * b + c rounded once, against exact fractions."""
+"""a * b + c rounded once, of f64 and of f32, against exact fractions."""
 
 from fractions import Fraction
 from itertools import product
@@ -75,3 +75,63 @@ def test_shapes_are_kept():
     assert fused_multiply_add(2.0, 3.0, 1.0) == 7.0
     assert fused_multiply_add(1e-200, 1e-200, -0.0).shape == ()
     assert fused_multiply_add(np.ones((2, 1)), np.ones(3), 0.0).shape == (2, 3)
+
+
+def rounded_to_f32(a, b, c):
+    """The nearest f32 of finite numbers, ties to even: whole numbers of the last place that the result has."""
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact == 0:
+        return a * b + c  # exact in f64, with the sign of the zero
+    size = abs(exact)
+    exponent = size.numerator.bit_length() - size.denominator.bit_length()
+    exponent -= size < Fraction(2) ** exponent
+    unit = Fraction(2) ** max(exponent - 23, -149)
+    found = round(size / unit) * unit  # Python rounds a fraction to the nearest whole number, ties to even
+    found = float(found) if found < 2**128 else np.inf
+    return found if exact > 0 else -found
+
+
+def check_f32(a, b, c):
+    a, b, c = (np.asarray(x, np.float32) for x in (a, b, c))
+    expected = [rounded_to_f32(*terms) for terms in zip(a.tolist(), b.tolist(), c.tolist(), strict=True)]
+    found = fused_multiply_add(a, b, c)
+    assert found.dtype == np.float32
+    assert_same_bits(found, np.array(expected, np.float32))
+
+
+def test_f32_of_any_bits():
+    rng = np.random.default_rng(5)
+    found = rng.integers(0, 2**32, (3, 20_000), np.uint32).view(np.float32)
+    check_f32(*np.where(np.isfinite(found), found, np.float32(1.5)))
+
+
+def test_f32_where_f64_would_round_twice():
+    """Products of 25 bits that end in 1 lie in the middle of two f32; what is added is too small for f64 to see."""
+    rng = np.random.default_rng(6)
+    a, b = (np.float32(rng.integers(2**11, 2**12, 4000) * 2 + 1) for _ in range(2))
+    c = np.float32(rng.choice((-1.0, 1.0), 4000) * 2.0 ** rng.integers(-70, -30, 4000))
+    check_f32(a, b, c)
+    twice = np.float32(np.float64(a) * b + c)
+    assert (twice != fused_multiply_add(a, b, c)).sum() > 500
+
+
+def test_f32_of_like_size_ties_and_results_near_the_least_numbers():
+    rng = np.random.default_rng(7)
+    a, b, c = rng.standard_normal((3, 5000)).astype(np.float32)
+    check_f32(a, b, c * np.float32(2.0) ** rng.integers(-60, 60, 5000))
+    check_f32(a, b, -a * b)
+    check_f32(a, b * np.float32(2.0**-120), c * np.float32(2.0**-140))
+    check_f32(a * np.float32(2.0**-74), b * np.float32(2.0**-74), rng.integers(-9, 9, 5000) * np.float32(2.0**-149))
+    a, b, c = rng.uniform(-1, 1, (3, 5000)).astype(np.float32)
+    check_f32(a * np.float32(2.0**65), b * np.float32(2.0**65), c * np.float32(2.0**127))
+
+
+def test_f32_that_are_not_finite_and_signs_of_zeros():
+    ends = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2.0**-149, 2.0**-126, 3.4028234663852886e38, 1 - 2.0**-24]
+    a, b, c = np.array(list(product(ends, repeat=3)), np.float32).T
+    found = fused_multiply_add(a, b, c)
+    finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(c)
+    check_f32(a[finite], b[finite], c[finite])
+    with np.errstate(all="ignore"):
+        plain = a.astype(float) * b + c  # the product of two f32 does not overflow
+    assert_same_bits(found[~finite], plain[~finite].astype(np.float32))

@@ -14,6 +14,7 @@ import numpy as np
 
 from tests.kit.oracle_elementary import elementary
 from tests.kit.oracle_orders import fold_some, ranked, reduce_all, scanned
+from tests.kit.oracle_rounding import fused, integer_to_f32
 from tests.kit.random_loops import turned
 from workbench.graph import (
     Arith,
@@ -81,15 +82,6 @@ def float_remainder(a, b, type_):
     return a - fit(b * float_floor_divide(a, b, type_), type_)
 
 
-def integer_to_f32(value):
-    """Round once: keep 53 bits, the last one odd if anything was lost, then let C round to 24."""
-    size = abs(value)
-    lost = max(0, size.bit_length() - 53)
-    if lost and size & ((1 << lost) - 1):
-        size = (size >> lost | 1) << lost
-    return ctypes.c_float(math.copysign(float(size), value)).value
-
-
 def convert(a, type_):
     if type_ == BOOL:
         return a != 0
@@ -130,7 +122,8 @@ UNARY = {
     "isnan": lambda a: a != a,
     "isfinite": math.isfinite,
 }
-BINARY = {
+OF_SEVERAL = {
+    "fma": fused,
     "add": lambda a, b, t: a + b,
     "subtract": lambda a, b, t: a - b,
     "multiply": lambda a, b, t: a * b,
@@ -167,7 +160,7 @@ def operate(operator, values, types, result):
         return values[1] if values[0] else values[2]
     if operator in UNARY:
         return fit(UNARY[operator](values[0]), result)
-    return fit(BINARY[operator](*values, types[0]), result)
+    return fit(OF_SEVERAL[operator](*values, types[0]), result)
 
 
 # -- canonical reductions ----------------------------------------------------------------------------------------------

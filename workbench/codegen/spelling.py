@@ -260,6 +260,8 @@ def cast_from_dd(target: StorageType) -> str:
 
 
 def _spell_extended(operator: str, operands: tuple[Text, ...], operand: StorageType, result: StorageType) -> Text:
+    if operator == "fma":  # two functions, of which texts have quick forms (workbench.codegen.quick)
+        return call(function_name("add"), (call(function_name("multiply"), operands[:2]), operands[2]))
     if operator != "cast":
         return call(function_name(operator), operands)
     if operand == result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any
 
 from workbench.frontend import operations
@@ -20,6 +20,7 @@ from workbench.frontend.gathers import gather
 from workbench.frontend.hints import compute, delayed, manifest, named, need_local, rolling, sync
 from workbench.frontend.loops import iterate, repeat
 from workbench.frontend.operations import parse_type, whole_number
+from workbench.frontend.own_dimension import OwnAxes, OwnDimension
 from workbench.frontend.pairs import sources, targets, totals
 from workbench.frontend.particles import particles
 from workbench.frontend.precision import compute_in
@@ -45,67 +46,7 @@ from workbench.graph import OPERATORS, Operator, Space
 pi, e, inf, nan = math.pi, math.e, math.inf, math.nan
 
 
-class _Dimension:
-    """The number of dimensions of the cell being traced, for functions written outside cells."""
-
-    def __index__(self) -> int:
-        return current_trace("dim").vector_dim
-
-    def __int__(self) -> int:
-        return self.__index__()
-
-    def __eq__(self, other: object) -> bool:
-        return self.__index__() == other
-
-    def __hash__(self) -> int:
-        return hash(_Dimension)
-
-    def __add__(self, other: int) -> int:
-        return self.__index__() + other
-
-    __radd__ = __add__
-
-    def __sub__(self, other: int) -> int:
-        return self.__index__() - other
-
-    def __mul__(self, other: int) -> int:
-        return self.__index__() * other
-
-    __rmul__ = __mul__
-
-    def __lt__(self, other: int) -> bool:
-        return self.__index__() < other
-
-    def __le__(self, other: int) -> bool:
-        return self.__index__() <= other
-
-    def __gt__(self, other: int) -> bool:
-        return self.__index__() > other
-
-    def __ge__(self, other: int) -> bool:
-        return self.__index__() >= other
-
-    def __repr__(self) -> str:
-        return "dim"
-
-
-class _Axes:
-    """The axis numbers 0 ... dim-1 of the cell being traced."""
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(current_trace("axes").vector_dim))
-
-    def __len__(self) -> int:
-        return current_trace("axes").vector_dim
-
-    def __getitem__(self, index: int) -> int:
-        return range(current_trace("axes").vector_dim)[index]
-
-    def __repr__(self) -> str:
-        return "axes"
-
-
-dim, axes = _Dimension(), _Axes()
+dim, axes = OwnDimension(), OwnAxes()
 
 
 def index(axis: int | str) -> Value:
@@ -187,6 +128,13 @@ def power(a: object, b: object) -> Value:
     """a**b."""
     current_trace("power")
     return wrap(operations.power(operand(a), operand(b)))
+
+
+@componentwise
+def fma(a: object, b: object, c: object) -> Value:
+    """a * b + c rounded once (fusedMultiplyAdd of IEEE 754); of dd the product and the sum, one after the other."""
+    current_trace("fma")
+    return wrap(operations.apply("fma", operand(a), operand(b), operand(c)))
 
 
 def _unary(name: str, meaning: str) -> Callable[[object], Value]:
@@ -296,6 +244,7 @@ __all__ = [
     "fields",
     "fixed",
     "floor",
+    "fma",
     "fold",
     "fold_segments",
     "gather",

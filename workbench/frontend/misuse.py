@@ -328,7 +328,8 @@ def _call_needs_one(call: ast.Call, term: Term, text: str) -> TraceError:
         return TraceError(f"{text}: {name} needs one number, but the value {_nature(term)}", advice=advice)
     known = INSTEAD_OF_MATH.get(last, last)
     if name.startswith("math.") or not hasattr(builtins, last):
-        replacement = "base**exponent" if last == "pow" else f"{known}(u)"
+        operands = "a, b, c"[: 3 * OPERATORS[known].arity - 2] if known in OPERATORS else "u"
+        replacement = "base**exponent" if last == "pow" else f"{known}({operands if ',' in operands else 'u'})"
         advice = f"Use {replacement} of the cell's vocabulary."
         if hasattr(math, last) and last != "pow" and known not in OPERATORS:
             advice = f"No word of a cell computes {last}: write it as a formula of exp, sqrt and others."

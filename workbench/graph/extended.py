@@ -1,7 +1,7 @@
 """Double-double: each operator on pairs of f64 as one sequence of scalar operations, written once (semantics §2).
 
 A number of type dd is hi + lo, where hi is the f64 nearest to the sum: 106 bits or more. An operator on dd is a
-`Sequence`: f64 operations of the operator table, each rounded once, and fma where its result is the exact error of a
+`Sequence`: f64 operations of the operator table, each rounded once, with fma where its result is the exact error of a
 product. `apply` runs a sequence in NumPy; `codegen/runtime/extended.py` spells the same nodes as C++ and CUDA.
 
 Bounds are in units of u^2 = 2^-106, relative to the exact result, where that is between 2^-960 and 2^1020; below, the
@@ -31,15 +31,11 @@ from functools import cache
 import numpy as np
 
 from workbench.errors import GraphError
-from workbench.graph.fused import fused_multiply_add
 from workbench.graph.instructions import Arith, Imm, Load, Node, Parameter
 from workbench.graph.operators import OPERATORS, Array
 from workbench.graph.scalars import apply_row, number
 from workbench.graph.spaces import GLOBAL
 from workbench.graph.types import BOOL, F64, I64, U64, StorageType
-
-FMA = "fma"
-"""a * b + c rounded once: the one operation of a sequence that is no row of the operator table."""
 
 _SMALL, _UP = 2.0**-900, 2.0**110  # scaled, the least number is above 2^-968, where remainders are exact
 _ROOT_UP, _ROOT_DOWN = 2.0**128, 2.0**-64
@@ -77,8 +73,6 @@ def apply(sequence: Sequence, arguments: Values[Array]) -> tuple[Array, ...]:
                 values.append(np.broadcast_to(number(value, node.value_type), shape))
             case Load(name):
                 values.append(np.asarray(given[name]))
-            case Arith("fma"):
-                values.append(fused_multiply_add(*operands))
             case Arith(operator):
                 values.append(apply_row(operator, operands, node.value_type))
             case other:
@@ -121,8 +115,7 @@ class Scalar:
     def operation(self, operator: str, *others: Scalar | float, result: StorageType | None = None) -> Scalar:
         """The operator applied to this and others; `result` is its type where a cast needs it."""
         operands = (self, *(o if isinstance(o, Scalar) else self.number(o) for o in others))
-        rule = "same" if operator == FMA else OPERATORS[operator].rule
-        type_ = result or (BOOL if rule == "bool" else operands[-1].type)
+        type_ = result or (BOOL if OPERATORS[operator].rule == "bool" else operands[-1].type)
         return self.draft.add(Arith(operator), tuple(o.index for o in operands), type_)
 
     def cast(self, type_: StorageType) -> Scalar:
@@ -181,7 +174,7 @@ class Pair:
 
 
 def _fma(a: Scalar, b: Scalar, c: Scalar) -> Scalar:
-    return a.operation(FMA, b, c)
+    return a.operation("fma", b, c)
 
 
 def _two_sum(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
@@ -233,6 +226,11 @@ def _multiply(a: Pair, b: Pair) -> Pair:
     p, e = _two_product(a.hi, b.hi)
     cross = _fma(a.lo, b.hi, _fma(a.hi, b.lo, a.lo * b.lo))
     return _finite_or(_quick_two_sum(p, e + cross), p)
+
+
+def _multiply_add(a: Pair, b: Pair, c: Pair) -> Pair:
+    """The product and the sum of dd, one after the other: nothing of 106 bits rounds a * b + c once."""
+    return _add(_multiply(a, b), c)
 
 
 def _divide(a: Pair, b: Pair) -> Pair:
@@ -308,6 +306,7 @@ _OPERATORS: Mapping[str, Callable[..., Pair | Scalar]] = {
     "absolute": _absolute,
     "sign": _sign,
     "sqrt": _sqrt,
+    "fma": _multiply_add,
     "minimum": _minimum,
     "maximum": _maximum,
     "less": _less,
@@ -327,7 +326,7 @@ def sequences() -> Mapping[str, Sequence]:
     made = {}
     for name, function in _OPERATORS.items():
         draft = _Draft()
-        operands = [_operand(draft, letter) for letter in "ab"[: OPERATORS[name].arity]]
+        operands = [_operand(draft, letter) for letter in "abc"[: OPERATORS[name].arity]]
         made[name] = _finished(name, draft, function(*operands))
     draft = _Draft()
     condition = draft.add(Load("condition"), (), BOOL)

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from workbench.errors import GraphError
-from workbench.graph.extended import FMA, apply, from_scalar, sequences, to_scalar
+from workbench.graph.extended import apply, from_scalar, sequences, to_scalar
 from workbench.graph.instructions import Arith
 from workbench.graph.operators import OPERATORS, Array
 from workbench.graph.types import DD, StorageType, storage_type
@@ -48,7 +48,7 @@ def weight_of(operator: str) -> float:
     if operator == "cast":
         return OPERATORS["cast"].flops
     steps = (node.instruction for node in sequences()[operator].nodes if isinstance(node.instruction, Arith))
-    return sum(OPERATORS[step.operator].flops if step.operator != FMA else 1.0 for step in steps)
+    return sum(OPERATORS[step.operator].flops for step in steps)
 
 
 def identity_of(reduction: str) -> Array:

@@ -267,7 +267,7 @@ def _arctanh(c: Context, x: Decimal) -> Decimal:
 
 
 _OF_CONTEXT = {
-    **{name: name for name in ("add", "subtract", "multiply", "divide", "sqrt", "exp", "log10")},
+    **{name: name for name in ("add", "subtract", "multiply", "divide", "sqrt", "exp", "log10", "fma")},
     "log": "ln",
 }
 _EXACT = frozenset(

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 
 from workbench.graph import elementary_arrays
+from workbench.graph.fused import fused_multiply_add
 from workbench.graph.types import BOOL, StorageType, pair_of
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -205,6 +206,7 @@ _ROWS: tuple[Operator, ...] = (
     _row("ceil", 1, "same", "float", np.ceil),
     _row("trunc", 1, "same", "float", np.trunc),
     _row("round", 1, "same", "float", np.rint),  # half to even
+    _row("fma", 3, "same", "float", fused_multiply_add),  # one operation of a processor, as a product is
     _row("isnan", 1, "bool", "float", np.isnan),
     _row("isfinite", 1, "bool", "float", np.isfinite),
     _row("copysign", 2, "same", "float", _copysign),
@@ -290,6 +292,7 @@ _OF_RECORDS = frozenset(
             "minimum",
             "maximum",
             "less",
+            "fma",
         ),
         *("less_equal", "greater", "greater_equal", "equal", "not_equal", "isnan", "isfinite", "select", "cast"),
     }

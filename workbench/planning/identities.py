@@ -54,6 +54,8 @@ def identity(builder: KernelBuilder, node: Node, operands: tuple[int, ...]) -> i
         return _involution(builder, operator, operands[0])
     if operator == "select":
         return _select(constants[0], operands)
+    if len(operands) > 2:
+        return None
     is_float = builder.node(operands[0]).value_type.is_float
     left, right = operands
     if left == right and operator in ("minimum", "maximum", "logical_and", "logical_or", "bitwise_and", "bitwise_or"):

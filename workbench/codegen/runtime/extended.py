@@ -9,7 +9,6 @@ from workbench.codegen.spelling import (
     QUICK,
     Target,
     Text,
-    call,
     cast_from_dd,
     cast_to_dd,
     literal,
@@ -17,7 +16,7 @@ from workbench.codegen.spelling import (
     type_name,
 )
 from workbench.errors import GraphError
-from workbench.graph.extended import FMA, Sequence, from_scalar, sequences, to_scalar
+from workbench.graph.extended import Sequence, from_scalar, sequences, to_scalar
 from workbench.graph.instructions import Arith, Imm, Load
 from workbench.graph.types import DD, TYPES, StorageType
 from workbench.planning.plan import Plan
@@ -94,7 +93,7 @@ def extended_header() -> str:
 
     Text for a device includes it after "stencil_cuda.h" and gets lanes of a warp and words of the Globals block.
     """
-    operators = [_function(f"dd_{name}", sequence) for name, sequence in sequences().items()]
+    operators = [_function(f"dd_{name}", sequence) for name, sequence in sequences().items() if name != "fma"]
     casts = [text for type_ in TYPES for text in (_from(type_), _to(type_))]
     return "\n".join([_TOP, *operators, *casts, _NOTATION, _DEVICE]) + _BOTTOM
 
@@ -169,8 +168,6 @@ def _function(name: str, sequence: Sequence) -> str:
                 text = literal(value, node.value_type)
             case Load(parameter):
                 text = Text(_component(parameter))
-            case Arith("fma"):
-                text = call(_BOTH.math + FMA, operands)
             case Arith(operator):
                 last = sequence.nodes[node.operands[-1]].value_type
                 text = spell(operator, operands, last, node.value_type, _BOTH)

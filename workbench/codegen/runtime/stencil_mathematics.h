@@ -12,6 +12,13 @@ namespace math {
 #define STENCIL_OF_TWO(name)                                                                                \
     inline __attribute__((always_inline)) float name(float a, float b) { return __builtin_##name##f(a, b); } \
     inline __attribute__((always_inline)) double name(double a, double b) { return __builtin_##name(a, b); }
+#define STENCIL_OF_THREE(name)                                                       \
+    inline __attribute__((always_inline)) float name(float a, float b, float c) {    \
+        return __builtin_##name##f(a, b, c);                                         \
+    }                                                                                \
+    inline __attribute__((always_inline)) double name(double a, double b, double c) { \
+        return __builtin_##name(a, b, c);                                            \
+    }
 
 STENCIL_OF_ONE(acos)
 STENCIL_OF_ONE(acosh)
@@ -37,12 +44,11 @@ STENCIL_OF_TWO(atan2)
 STENCIL_OF_TWO(copysign)
 STENCIL_OF_TWO(hypot)
 STENCIL_OF_TWO(pow)
+STENCIL_OF_THREE(fma)
 
 #undef STENCIL_OF_ONE
 #undef STENCIL_OF_TWO
-
-inline __attribute__((always_inline)) float fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-inline __attribute__((always_inline)) double fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
+#undef STENCIL_OF_THREE
 
 }  // namespace math
 }  // namespace stencil

@@ -103,6 +103,16 @@ hypot
     error line 2: TypeError: hypot() missing 1 required positional argument: 'b'
     advice Correct this line; it is ordinary Python.
 
+fma
+    u = field("u", dtype="f32")
+    u.next = fma(u, u, -1.0)
+    given u = [1.000244140625, 3]
+    gives u = [0.000488341, 8]
+    wrong n = field("n", dtype="i32")
+    wrong n.next = astype(fma(n > 0, n, 1), "i32")
+    error line 2: a condition (bool) cannot be combined with a number (i32)
+    advice Write where(condition, a, b), or astype(condition, "f64") for 1 and 0.
+
 copysign
     u = field("u")
     u.next = copysign(2.0, u)

@@ -82,10 +82,6 @@ MISTAKES = [
     (lambda x: branch(np.sum(x) > 1, lambda: (), None, ()), "carries no value"),
     (lambda x: branch(np.sum(x) > 1, lambda u: (u, u), None, x), "the body of branch gives 2 values of 1"),
     (lambda x: branch(np.sum(x) > 1, lambda u: u > 1, None, x), "the body of branch"),
-    (
-        lambda x: branch(x[0] > 1, lambda u: branch(u[0] > 1, lambda v: v, None, u), None, x),
-        "inside of a while_loop or of another branch",
-    ),
 ]
 
 

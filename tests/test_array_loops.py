@@ -248,15 +248,6 @@ def test_an_index_outside_in_a_turn_names_the_array_and_the_element():
             function(np.arange(5.0), np.arange(5), backend=backend)
 
 
-def nested(x):
-    return while_loop(
-        lambda u: np.max(u) > 1,
-        lambda u: while_loop(lambda v: np.min(v) > 1, lambda v: v / 2, u, at_most=3) / 2,
-        x,
-        at_most=9,
-    )
-
-
 MISTAKES = [
     (lambda x: while_loop(lambda u: u > 1, lambda u: u, x, at_most=3), TraceError, r"np\.any\(condition\)"),
     (
@@ -270,7 +261,6 @@ MISTAKES = [
         TraceError,
         "the body of while_loop",
     ),
-    (nested, TraceError, "inside of another one"),
     (lambda x: iterate(lambda u: u[::-1], start=x, at_most=3), TraceError, "Use while_loop"),
     (lambda x: np.where(x > 0, x, 0) if x.sum() > 0 else x, TraceError, r"np\.where\(x\.sum\(\) > 0, a, b\)"),
 ]

@@ -172,6 +172,8 @@ FAULTS = [
     ("whiles_are_whole", whiled(begin="step"), "runs step, which has another part already"),
     ("whiles_are_whole", whiled(going="u"), "asks 'u', which is no inner bool scalar"),
     ("whiles_are_whole", whiled(at_most=0), "makes at most 0 turns"),
+    ("whiles_are_whole", whiled(before="turn"), "stands inside of itself"),
+    ("whiles_are_whole", whiled(before="begin"), "runs begin, which has another part already"),
     ("whiles_are_whole", replace(WHILED, loops=()), "stores going, which is inner"),
     ("extents_are_closed", axis(ConstantExtent(0)), "extent of axis x"),
     ("extents_are_closed", axis(AffineExtent(NamedExtent(""), 1, 0)), "extent of axis x"),

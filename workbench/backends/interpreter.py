@@ -102,15 +102,18 @@ def run_once(graph: Graph, kernel: str, extents: tuple[int, ...], state: State) 
     def step(name: str) -> dict[str, Array]:
         return KernelInterpreter(graph, graph.kernel(name), extents).step(known)
 
-    for loop in graph.loops_before(kernel):
-        known |= step(loop.begin)
-        turns = 0
-        while known[loop.going] and (turns < loop.at_most or not loop.at_most_ok):
-            if turns == loop.at_most:
-                raise too_long(graph, loop)
-            known |= step(loop.turn)
-            turns += 1
-    return step(kernel)
+    def after_loops(name: str) -> dict[str, Array]:
+        for loop in graph.loops_before(name):
+            known.update(step(loop.begin))
+            turns = 0
+            while known[loop.going] and (turns < loop.at_most or not loop.at_most_ok):
+                if turns == loop.at_most:
+                    raise too_long(graph, loop)
+                known.update(after_loops(loop.turn))
+                turns += 1
+        return step(name)
+
+    return after_loops(kernel)
 
 
 class Evaluation:

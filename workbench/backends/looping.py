@@ -2,9 +2,10 @@
 
 Each kernel of such a program is compiled like any kernel, the parts of loops too. A run of a kernel that has loops
 before it is a sequence of marches: for each loop one of `begin`, then one of `turn` until its condition is false, and
-at last the kernel itself. Compiled code looks at the condition and at `stop` after each turn as after each step; on a
-device the host reads the condition. Parts of loops store inner statics only, so that a step that is broken off has
-changed nothing that a user sees, and goes on where it was unless something was written meanwhile.
+at last the kernel itself. A `turn` that has loops before it is such a sequence again. Compiled code looks at the
+condition and at `stop` after each turn as after each step; on a device the host reads the condition. Parts of loops
+store inner statics only, so that a step that is broken off has changed nothing that a user sees, and goes on where it
+was unless something was written meanwhile.
 """
 
 from __future__ import annotations
@@ -43,11 +44,15 @@ _SLICE_SECONDS = 0.25
 
 @dataclass(slots=True)
 class _Progress:
-    """How far the loops before a kernel are: the loop that is under way, and its turns so far, -1 before it began."""
+    """How far the loops before a kernel are: the loop that is under way, and its turns so far, -1 before it began.
+
+    inside: how far the loops before its next turn are, if it has some.
+    """
 
     kernel: str
     loop: int = 0
     turns: int = -1
+    inside: _Progress | None = None
 
 
 class LoopingProgram:
@@ -237,10 +242,12 @@ class _Turns:
 
         end: when to break off, by time.monotonic().
         """
-        loops = self._graph.loops_before(kernel)
         if self.progress is None or self.progress.kernel != kernel:
             self.progress = _Progress(kernel)
-        progress = self.progress
+        return self._after_loops(self.progress, stop, end)
+
+    def _after_loops(self, progress: _Progress, stop: StopFlag, end: float) -> Ending | None:
+        loops = self._graph.loops_before(progress.kernel)
         while progress.loop < len(loops):
             loop = loops[progress.loop]
             if progress.turns < 0:
@@ -263,6 +270,14 @@ class _Turns:
                     return None
                 self.progress = None
                 raise too_long(self._graph, loop)
+            if self._graph.loops_before(loop.turn):
+                progress.inside = progress.inside or _Progress(loop.turn)
+                ended = self._after_loops(progress.inside, stop, end)
+                if ended is not None:
+                    return ended
+                self._instance.march(MarchRequest(loop.turn, 1))
+                progress.turns, progress.inside = progress.turns + 1, None
+                continue
             left, over = loop.at_most - progress.turns, (Condition(loop.going, "==", 0.0),)
             now = min(max(end - time.monotonic(), 0.0), _SLICE_SECONDS)
             result = self._instance.march(MarchRequest(loop.turn, left, until=over, stop=stop, seconds=now))

@@ -14,7 +14,7 @@ from workbench.frontend.loops import carried_types, names_of, next_values
 from workbench.frontend.operations import apply
 from workbench.frontend.trace import Operand, Term, current_trace
 from workbench.frontend.value import operand, wrap
-from workbench.frontend.while_loops import once_if, own_value
+from workbench.frontend.while_loops import no_condition, once_if, own_value
 from workbench.graph.types import BOOL
 
 
@@ -29,8 +29,7 @@ def branch(
     """
     trace = current_trace("branch")
     text = trace.text_here("branch")
-    if trace.turning:
-        raise TraceError(f"{text} stands inside of a while_loop or of another branch", advice="Use where inside.")
+    no_condition(trace, text)
     starts = [own_value(operand(each)) for each in (start if isinstance(start, tuple | list) else (start,))]
     for what, given in (("then", then), ("otherwise", otherwise)):
         if not callable(given) and not (given is None and what == "otherwise"):

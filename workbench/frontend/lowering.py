@@ -86,17 +86,26 @@ def _copy(
 
 def _check_loops(trace: Trace, kernels: Iterable[Kernel]) -> None:
     """What a while_loop ends with is known in the kernel where it stands, and in later loops of this kernel."""
-    home = {name: loop.before for loop, _, _ in trace.loops for name in (loop.before, loop.begin, loop.turn)}
+    outer = {part: loop for loop, _, _ in trace.loops for part in (loop.begin, loop.turn)}
     made = {name: loop for loop, begin, _ in trace.loops for name in begin.stores}
     for kernel in kernels:
+        homes = [kernel.name]
+        while homes[-1] in outer:
+            homes.append(outer[homes[-1]].before)
         for name, index in kernel.loads():
-            if name in made and home.get(kernel.name) != made[name].before:
+            if name in made and made[name].before not in homes:
                 loop, node = made[name], kernel.nodes[index]
-                error = TraceError(
-                    f"kernel {kernel.name} reads {', '.join(node.names) or 'a value'}, which the while_loop in line "
-                    f"{loop.span.line} makes for kernel {loop.before}",
-                    advice="Store the value in a field and read that, or call while_loop inside of this kernel too.",
-                )
+                around = outer.get(loop.before)
+                value, line = ", ".join(node.names) or "a value", loop.span.line
+                if around is None:
+                    what = f"kernel {kernel.name} reads {value}, which the while_loop in line {line} makes for kernel "
+                    what += loop.before
+                    advice = "Store the value in a field and read that, or call while_loop inside of this kernel too."
+                else:
+                    what = f"{value} is made by the while_loop in line {line} in each iteration of the one in line "
+                    what += f"{around.span.line}, and is read outside of that"
+                    advice = "Return the value from the body of the outer while_loop."
+                error = TraceError(what, advice=advice)
                 raise trace.source.mark(error, node.spans[0] if node.spans else loop.span)
 
 

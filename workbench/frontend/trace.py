@@ -85,6 +85,7 @@ class KernelState:
     span: Span
     stores: dict[str, tuple[Term, Span]] = field(default_factory=dict)
     kept: dict[int, str] = field(default_factory=dict)  # values that a part of a loop reads from inner statics
+    in_branch: bool = False  # a part that runs only if a function of a branch is chosen
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,9 @@ class Trace:
         self.kernels: list[KernelState] = [KernelState("step", Span(source.first_line))]
         self.kernel = self.kernels[0]
         self.loops: list[tuple[While, KernelState, KernelState]] = []  # with `begin` and `turn`
-        self.turning = False  # the body of a while_loop is being traced
+        self.loop_number = 0  # of the last while_loop or branch that was begun
+        self.turning: KernelState | None = None  # the iteration, while the body of a while_loop is being traced
+        self.asking = False  # the condition of a while_loop is being traced
         self.operator_of = ""  # the text of the fold, scan or scatter whose function is being traced
         self.coordinates: list[CoordinateState] = []
         self.totals: dict[str, object] = {}  # of pairs, each by the name of its first component

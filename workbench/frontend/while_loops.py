@@ -3,6 +3,7 @@
 The body is traced on placeholders: Loads of inner statics, which keep what a loop carries from one turn to the next.
 A loop becomes two kernels that run before the one where it stands (graph.While): `begin` stores the first values,
 `turn` the next ones, and both whether there is another turn. What the loop ends with is in the same inner statics.
+A loop in the body of another one runs before each turn of that one.
 """
 
 from __future__ import annotations
@@ -54,13 +55,11 @@ def while_loop(
     neighbours and reduce; in a function of arrays it may do all that such a function does, with unchanged lengths.
     start: one value or a tuple; in each iteration a field continues outside the domain by its own boundary rule.
     at_most: the largest number of iterations, a whole number. If the condition still holds then, the run ends with an
-    error; with at_most_ok=True it goes on with the last values. All iterations are part of one step.
+    error; with at_most_ok=True it goes on with the last values. All iterations are part of one step. The body may
+    have a while_loop of its own, which begins anew in each iteration.
     """
     trace = current_trace("while_loop")
-    if trace.turning:
-        raise TraceError(
-            "a while_loop stands inside of another one", advice="Use repeat or iterate inside, or one loop."
-        )
+    no_condition(trace, "a while_loop")
     starts = [own_value(operand(each)) for each in (start if isinstance(start, tuple | list) else (start,))]
     if not starts:
         raise TraceError(
@@ -77,7 +76,7 @@ def while_loop(
     draft = _Draft(trace, carried_types(trace, starts), names_of(body, len(starts)))
     values = list(map(wrap, draft.traced(starts, condition, body)))
     draft.keep_values()
-    trace.loops.append((draft.loop(most, at_most_ok), draft.begin, draft.turn))
+    draft.finish(most, at_most_ok)
     return tuple(values) if isinstance(start, tuple | list) else values[0]
 
 
@@ -90,10 +89,21 @@ def once_if(
         return False, *body(*values)
 
     given = [going, *starts]
-    draft = _Draft(trace, carried_types(trace, given), (f"goes{len(trace.loops) + 1}", *names))
+    draft = _Draft(trace, carried_types(trace, given), (f"goes{trace.loop_number + 1}", *names))
     _, *held = draft.traced(given, lambda going, *_: going, turned)
-    trace.loops.append((draft.loop(1, False), draft.begin, draft.turn))
+    for part in draft.parts:
+        part.in_branch = True
+    draft.finish(1, at_most_ok=False)
     return held
+
+
+def no_condition(trace: Trace, what: str) -> None:
+    """Raise TraceError if the condition of a while_loop is being traced, where no loop or branch can stand."""
+    if trace.asking:
+        raise TraceError(
+            f"{what} stands in the condition of a while_loop",
+            advice="Write it in the body, carry what the condition needs of it, and compare that.",
+        )
 
 
 def _most_turns(most: object) -> int:
@@ -166,9 +176,10 @@ class _Draft:
 
     def __init__(self, trace: Trace, types: tuple[StorageType, ...], names: tuple[str, ...]) -> None:
         self.trace, self.types, self.names = trace, types, names
-        self.number = len(trace.loops) + 1
+        trace.loop_number += 1
+        self.number, self.place = trace.loop_number, len(trace.loops)
         self.before = len(trace.pool)
-        self.home = trace.kernel
+        self.home = trace.turning or trace.kernel
         span = trace.here()
         self.span = span
         self.begin = KernelState(f"{self.home.name}_begin_{self.number}", span)
@@ -179,10 +190,13 @@ class _Draft:
     ) -> list[Term]:
         """Trace condition and body, note what both kernels store, and return the values that the loop ends with."""
         trace, along = self.trace, [_along(self.trace, each) for each in starts]
+        known = set(trace.statics)
         for number in range(_MOST_ROUNDS):
+            del trace.loops[self.place :]  # of a round before, whose values had other axes
+            trace.statics = {name: s for name, s in trace.statics.items() if name in known or not s.inner}
             carried = [self._carried(k, each, along[k], number) for k, each in enumerate(starts)]
             held = [self._held(name, each) for name, each in zip(self.names, carried, strict=True)]
-            given = next_values(trace, "while_loop", self.names, self.types, self._called(body, held))
+            given = next_values(trace, "while_loop", self.names, self.types, self._called(body, held, self.turn))
             made = list(map(own_value, given))
             wider = [_wider(trace, holder, each) for holder, each in zip(held, made, strict=True)]
             if wider == along:
@@ -206,23 +220,31 @@ class _Draft:
         self.turn.stores[going.name] = (again, self.span)
         return held
 
-    def loop(self, most: int, most_ok: bool) -> While:
-        """The loop of the graph."""
+    @property
+    def parts(self) -> list[KernelState]:
+        """A turn, and the parts of the loops in it."""
+        return [self.turn, *(part for _, *both in self.trace.loops[self.place :] for part in both)]
+
+    def finish(self, most: int, at_most_ok: bool) -> None:
+        """Add the loop to the trace, before those in its body."""
         names = self.home.name, self.begin.name, self.turn.name, self._name("while", 0)
-        return While(*names, most, most_ok, self.span)
+        loop = While(*names, most, at_most_ok, self.span)
+        self.trace.loops.insert(self.place, (loop, self.begin, self.turn))
 
     def keep_values(self) -> None:
-        """Let `begin` keep what was made before the loop, so that no turn makes it again.
+        """Let `begin` keep what was made before the loop, so that no turn makes it again, here or in a loop inside.
 
-        Numbers that reductions made; in a function of arrays also arrays that cost more to compute than to read.
+        Numbers that reductions made; in a function of arrays also arrays that cost more to compute than to read. None
+        of what only a branch inside needs.
         """
-        pool = self.trace.pool
-        needed = pool.needed(term.index for term, _ in self.turn.stores.values())
+        pool, inside, parts = self.trace.pool, self.trace.loops[self.place :], self.parts
+        carried = {name for begin in (self.begin, *(begin for _, begin, _ in inside)) for name in begin.stores}
+        needed = pool.needed(term.index for part in parts if not part.in_branch for term, _ in part.stores.values())
         turning, reduced = set[int](), set[int]()
         for index in needed:
             node = pool.node(index)
             loaded = node.instruction.name if isinstance(node.instruction, Load) else ""
-            if loaded in self.begin.stores or turning.intersection(node.operands):
+            if loaded in carried or turning.intersection(node.operands):
                 turning.add(index)
             elif isinstance(node.instruction, Reduce) or reduced.intersection(node.operands):
                 reduced.add(index)
@@ -240,7 +262,11 @@ class _Draft:
             kept = self._static("while", node.value_type, node.space, count)
             self.trace.declare(kept, "a value before a while_loop")
             self.begin.stores[kept.name] = (Term(self.trace, index), self.span)
-            self.turn.kept[index] = kept.name
+            for _, begin, turn in inside:
+                if index in turn.kept:
+                    del begin.stores[turn.kept[index]], self.trace.statics[turn.kept[index]]
+            for part in parts:
+                part.kept[index] = kept.name
 
     def _expensive(self, indices: Sequence[int]) -> list[int]:
         """The arrays, among these and what they are made of, that are better read than computed in each turn.
@@ -288,7 +314,7 @@ class _Draft:
 
     def _condition(self, condition: Callable[..., object], values: Sequence[Term]) -> Term:
         """Whether there is another turn, from these values. One number for all cells."""
-        goes = own_value(operand(self._called(condition, values)))
+        goes = own_value(operand(self._called(condition, values, None)))
         if not isinstance(goes, Term) or goes.type != BOOL:
             shown = goes.type if isinstance(goes, Term) else repr(goes)
             raise TraceError(
@@ -302,14 +328,15 @@ class _Draft:
             )
         return goes
 
-    def _called(self, function: Callable[..., object], values: Sequence[Term]) -> object:
-        """What a function of the loop gives; it stores nothing itself."""
+    def _called(self, function: Callable[..., object], values: Sequence[Term], turn: KernelState | None) -> object:
+        """What a function of the loop gives: its body in an iteration, its condition in none. It stores nothing."""
         trace, before = self.trace, dict(self.trace.kernel.stores)
-        trace.turning = True
+        outside = trace.turning, trace.asking
+        trace.turning, trace.asking = turn, turn is None
         try:
             made = function(*(wrap(value) for value in values))
         finally:
-            trace.turning = False
+            trace.turning, trace.asking = outside
         written = [name for name in trace.kernel.stores if name not in before]
         if written:
             raise TraceError(

@@ -103,7 +103,8 @@ class While:
     """A loop over whole arrays, before each run of the kernel `before`, which reads what the loop ends with.
 
     The kernel `begin` runs once, then `turn` again and again as long as the bool scalar `going` is true, `at_most` so
-    many times. Both store inner statics only. at_most_ok: there the loop just ends; else it is an error.
+    many times. Both store inner statics only. at_most_ok: there the loop just ends; else it is an error. `before` may
+    be the `turn` of another loop, in whose turns this one runs.
     """
 
     before: str

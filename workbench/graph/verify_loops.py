@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from workbench.errors import GraphError
 from workbench.graph.graph import Graph, While
 from workbench.graph.instructions import Loop
@@ -29,14 +31,17 @@ def whiles_are_whole(graph: Graph) -> None:
     statics = {static.name: static for static in graph.statics}
     stores = {kernel.name: {name for name, _ in kernel.stores()} for kernel in graph.kernels}
     parts = [name for loop in graph.loops for name in (loop.begin, loop.turn)]
+    outer = {loop.turn: loop.before for loop in graph.loops}
     for loop in graph.loops:
         for name in (loop.before, loop.begin, loop.turn):
             if name not in stores:
                 raise _while_error(
                     loop, f"runs {name!r}, which is not a kernel of the graph", "Name a kernel of the graph."
                 )
-            if parts.count(name) > (name != loop.before):
+            if parts.count(name) > (name != loop.before or name in outer):
                 raise _while_error(loop, f"runs {name}, which has another part already", "Use each kernel once.")
+        if _is_inside_itself(loop, outer):
+            raise _while_error(loop, "stands inside of itself", "Let it stand before a kernel that is no part of it.")
         going = statics.get(loop.going)
         if going is None or not going.inner or going.role != "scalar" or going.type != BOOL:
             raise _while_error(loop, f"asks {loop.going!r}, which is no inner bool scalar", "Declare it.")
@@ -50,6 +55,15 @@ def whiles_are_whole(graph: Graph) -> None:
         inner = sorted(name for name in stores[kernel.name] if name in statics and statics[name].inner)
         if inner and kernel.name not in parts:
             raise GraphError(f"kernel {kernel.name} stores {inner[0]}, which is inner", advice="Leave it to a While.")
+
+
+def _is_inside_itself(loop: While, outer: Mapping[str, str]) -> bool:
+    """Whether the loops around it have no end. outer: the kernel before which each loop stands, by its `turn`."""
+    seen, before = {loop.turn}, loop.before
+    while before in outer and before not in seen:
+        seen.add(before)
+        before = outer[before]
+    return before in seen
 
 
 def _while_error(loop: While, what: str, advice: str) -> GraphError:

@@ -374,8 +374,9 @@ class Plan:
     def main(self) -> KernelPlan:
         """The kernel that the card shows: "step", else the first; where loops run before it, a turn of the last one."""
         found = next((k for k in self.kernels if k.kernel.name == "step"), self.kernels[0])
-        loops = self.graph.loops_before(found.kernel.name)
-        return self.kernel(loops[-1].turn) if loops else found
+        while loops := self.graph.loops_before(found.kernel.name):
+            found = self.kernel(loops[-1].turn)
+        return found
 
     @property
     def subkernels(self) -> tuple[Subkernel, ...]:

@@ -278,6 +278,25 @@ def test_a_sum_of_negative_zeros_keeps_its_sign_and_index_sums_are_exact():
     assert found["n"] == 190
 
 
+def test_a_long_formula_is_computed_without_deep_recursion():
+    def build(builder):
+        value = builder.load("u")
+        half = builder.imm(0.5, F64, builder.space)
+        for k in range(2000):
+            number = builder.imm(float(k), F64, builder.space)
+            value = builder.arith("add", builder.arith("multiply", value, half), number)
+        builder.store("u", value)
+
+    line = grid_space(1)
+    graph = one_kernel(line, [Static("u", "field", F64, line)], build)
+    u = np.array([1.0, -3.0])
+    found = interpret(graph, "step", (2,), {"u": u}, 2)  # the second step frees what the first one has counted
+    for _ in range(2):
+        for k in range(2000):
+            u = u * 0.5 + k
+    assert_same_bits(found["u"], u)
+
+
 # -- random programs --------------------------------------------------------------------------------------------------
 
 

@@ -12,7 +12,6 @@ from math import prod
 
 import numpy as np
 
-from workbench.backends.checks import too_long
 from workbench.backends.gathering import combined, folded_parts, gathered, rows_of
 from workbench.backends.images import Interval, beyond, cut_at_borders, image, nearer, reflects, source_cell
 from workbench.errors import FieldError, GraphError
@@ -60,6 +59,8 @@ Box = tuple[Interval, ...]
 """An interval for each axis."""
 State = Mapping[str, Array]
 """Every static by name: fields as arrays of their space's extents, scalars and params 0-d; exact dtypes."""
+_DEEP = 64
+"""Operations on operations on ... after which what is below is computed one by one: Python calls only so deep."""
 _SLAB = 1 << 22
 """Cells of a fold's operand that are evaluated at a time: it may have many more than any array of the program."""
 
@@ -95,27 +96,6 @@ class KernelInterpreter:
         return stored
 
 
-def run_once(graph: Graph, kernel: str, extents: tuple[int, ...], state: State) -> dict[str, Array]:
-    """What a kernel stores, after the loops before it have run. RunError if one goes on too long."""
-    known = dict(state)
-
-    def step(name: str) -> dict[str, Array]:
-        return KernelInterpreter(graph, graph.kernel(name), extents).step(known)
-
-    def after_loops(name: str) -> dict[str, Array]:
-        for loop in graph.loops_before(name):
-            known.update(step(loop.begin))
-            turns = 0
-            while known[loop.going] and (turns < loop.at_most or not loop.at_most_ok):
-                if turns == loop.at_most:
-                    raise too_long(graph, loop)
-                known.update(after_loops(loop.turn))
-                turns += 1
-        return step(name)
-
-    return after_loops(kernel)
-
-
 class Evaluation:
     """Values of one kernel's nodes in one step: `local` on any box of the node's space, `number` for Globals.
 
@@ -139,6 +119,7 @@ class Evaluation:
         self._locals: dict[tuple[int, Box], Array] = {}
         self._numbers: dict[int, Array] = {}
         self._loops: dict[tuple[Region, tuple[int, ...], Box | None], tuple[Array, ...]] = {}
+        self._depth = 0  # of operations that wait for their operands
 
     def on_domain(self, index: int) -> Array:
         """The Local's values on the whole domain, an array that must not be written to."""
@@ -209,13 +190,34 @@ class Evaluation:
                 moved = tuple((low - o, high - o) for (low, high), o in zip(box, offset, strict=True))
                 return self.local(node.operands[0], moved)
             case Arith(operator):
-                return apply(operator, [self.local(i, box) for i in node.operands], node.value_type)
+                return self._operation(index, operator, box)
             case Loop(body, result):
                 return self._looped(body, node.operands, box)[result]
             case Extend():
                 return self._extend(index, box)
             case Store() | Reduce() | LoadSize():
                 raise GraphError(f"{node.instruction} as a Local", advice="Verify the graph before running it.")
+
+    def _operation(self, index: int, operator: str, box: Box) -> Array:
+        self._depth += 1
+        if self._depth % _DEEP == 0:
+            self._compute_below(index, box)
+        node = self.nodes[index]
+        found = apply(operator, [self.local(i, box) for i in node.operands], node.value_type)
+        self._depth -= 1
+        return found
+
+    def _compute_below(self, index: int, box: Box) -> None:
+        """Compute the operations that an operation is made of in this box, those that others need first."""
+        needed, waiting = set[int](), [index]
+        while waiting:
+            for operand in self.nodes[waiting.pop()].operands:
+                is_operation = isinstance(self.nodes[operand].instruction, Arith) and self.nodes[operand].is_local
+                if is_operation and operand not in needed and (operand, box) not in self._locals:
+                    needed.add(operand)
+                    waiting.append(operand)
+        for operand in sorted(needed):
+            self.local(operand, box)
 
     def _looped(self, body: Region, operands: tuple[int, ...], box: Box | None) -> tuple[Array, ...]:
         """All values that a loop ends with, as Globals or in a box; they are asked for one after the other."""

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array, Number
-from workbench.backends.interpreter import State, run_once
+from workbench.backends.interpreter import State
+from workbench.backends.run_once import run_once
 from workbench.backends.teams import check_threads
 from workbench.errors import RunError, TurnsError
 from workbench.forking import forkable_lock

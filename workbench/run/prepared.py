@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.backends.base import Array
-from workbench.backends.interpreter import run_once
+from workbench.backends.run_once import run_once
 from workbench.errors import RunError, ShapeError, TurnsError
 from workbench.frontend.axis_table import (
     AnyOrigin,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from workbench.errors import TraceError
-from workbench.frontend.axis_table import AnyOrigin, AxisTable, Meeting, Origin, View, followed
+from workbench.frontend.axis_table import AnyOrigin, AxesMetError, AxisTable, Meeting, Origin, View, followed
 from workbench.frontend.promotion import cast_term, constant, number_type, spread
 from workbench.frontend.renaming import Rename, Target, is_stored, renamed
 from workbench.frontend.trace import Operand, Term, Trace
@@ -19,6 +19,9 @@ from workbench.frontend.value import operand
 from workbench.graph import OPERATORS, REDUCTIONS, Axis, Load, LoadSize, Node, Region, Space, Static, StorageType
 from workbench.graph.operators import accepts
 from workbench.graph.types import BOOL, I64
+
+_MOST_RENAMED = 500
+"""Values that are made along other axes in an attempt that counts for nothing, before the next one begins."""
 
 Order = tuple[Axis | None, ...]
 _Cuts = tuple[tuple[View, ...], ...]
@@ -48,6 +51,7 @@ class FunctionPositions:
     make: Callable[[Term], object]
     readings: dict[str, Reading] = field(default_factory=dict)
     _by_axes: dict[tuple[str, Order, _Cuts, tuple[AnyOrigin, ...]], str] = field(default_factory=dict)
+    _renamed: int = 0  # values made along other axes since lengths were joined
 
     def wrap(self, term: Term) -> object:
         """The value that the user holds."""
@@ -136,11 +140,19 @@ class FunctionPositions:
         return self.rename(term, {a: Target(b) for a, b in pairs if a is not None and b is not None and a != b})
 
     def rename(self, term: Term, axes: Mapping[Axis, Target]) -> Term:
-        """The value along other axes of equal lengths, or along slices of its own."""
+        """The value along other axes of equal lengths, or along slices of its own.
+
+        Where lengths were joined, an attempt only looks for others, and each formula is made again along axes that will
+        be one: AxesMetError after some hundred values, as the next attempt is cheaper.
+        """
         if not axes:
             return term
         rename = Rename(self.trace, self.only, self.table.place, self._load)
         index = renamed(rename, term.index, dict(axes))
+        if self.table.is_stale:
+            self._renamed += len(rename.made)
+            if self._renamed > _MOST_RENAMED:
+                raise AxesMetError
         return Term(self.trace, index, tuple(axes[a].axis if a in axes else a for a in order_of(term)))  # type: ignore[index]  # None is not in it
 
     def _load(self, static: str, axes: Mapping[Axis, Target]) -> int | None:

@@ -315,9 +315,11 @@ class _Writer:
         return code.value
 
     def _is_own(self, source: int, number: int, place: Key) -> bool:
-        """Whether an index is that of the cell itself along an axis whose extent is that of what is read."""
+        """Whether an index is that of the cell, or inside beside it, along an axis with the extent of what is read."""
         (index, offset), nodes = place, self.scope.nodes
         node, read = nodes[index], nodes[source].space
+        if index in self.scope.inside and self.scope.frame is not None and read is not None and not any(offset):
+            return self.scope.frame.axes[self.scope.inner].extent == read.axes[number].extent
         if not self.scope.within or not isinstance(node.instruction, LoadIndex) or node.space is None or read is None:
             return False
         along = node.instruction.axis

@@ -94,6 +94,22 @@ class Segmenting:
 
 
 @dataclass(frozen=True, slots=True)
+class InteriorCells:
+    """What a loop computes in cells that are at least `below` and `above` cells away from the ends of a row.
+
+    notes: whether a cell notes what it reads outside.
+    """
+
+    below: int
+    above: int
+    uniform: tuple[Statement, ...]
+    pointers: tuple[Pointer, ...]
+    row: tuple[Statement, ...]
+    cell: tuple[Statement, ...]
+    notes: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Sweep:
     """The loop nest of sub-kernels over a box of cells; `rolls`: as a member of a chain, which says where tiles are.
 
@@ -101,6 +117,7 @@ class Sweep:
     with other axes. folding: only of a loop that folds, whose box is of the cells that are kept. outside: the slot that
     notes indices outside; -1 where nothing is read at computed places. extended: whether a cell's values are structs,
     of type dd. stages: `cell`, cut at loops that cells make or at a fold's roots, or made quickly where that is of dd.
+    interior: of cells that read their neighbours at indices that are cut at the ends of a row.
     """
 
     name: str = field(compare=False)
@@ -123,6 +140,7 @@ class Sweep:
     ranking: Ranking | None = None
     extended: bool = False
     stages: tuple[Stage, ...] = ()
+    interior: InteriorCells | None = None
 
     @property
     def lanes(self) -> int:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from workbench.codegen.cell_code import CellCode, Pointer
 from workbench.codegen.loops import Array
+from workbench.codegen.spelling import type_name
+from workbench.codegen.statement import Statement
+from workbench.graph import Node
 from workbench.planning.plan import Home, Subkernel
 
 
@@ -13,6 +17,28 @@ def row_element(node: int, offset: tuple[int, ...], planes: Mapping[int, int] | 
     if planes and node in planes:
         return f"rolling_row<{planes[node]}>(tile, at, {{{', '.join(map(str, offset))}}})"
     return f"row.start{row_move(offset)}"
+
+
+def row_pointers(code: CellCode, nodes: tuple[Node, ...], planes: Mapping[int, int] | None) -> tuple[Pointer, ...]:
+    """The rows that a cell reads."""
+    return tuple(
+        Pointer(
+            p.name,
+            f"const {type_name(nodes[p.node].value_type)}*",
+            p.array,
+            p.move or row_element(p.node, p.offset, planes),
+        )
+        for p in code.pointers
+    )
+
+
+def written(code: CellCode, outputs: Sequence[int], targets: Sequence[str]) -> tuple[Statement, ...]:
+    """The lines that write results of a cell, each to its row."""
+    values = {r.node: (r.text, r.nodes) for r in code.results}
+    return tuple(
+        Statement(f"{out}[i] = {values[node][0]};", tuple(sorted({node, *values[node][1]})))
+        for node, out in zip(outputs, targets, strict=True)
+    )
 
 
 def row_move(offset: tuple[int, ...]) -> str:

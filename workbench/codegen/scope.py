@@ -36,7 +36,8 @@ class Scope:
     `frame` has all axes of the program and `axes` are those of the loop among them, () for all; `shapes` names the
     shapes of arrays with other axes. `folds`: which of the loop's axes are folded, for whose cells no row is known.
     turns_together: cells that make loops for themselves make them side by side. within: all cells are of the domain.
-    apart: operators whose results have names, because a text takes them for several cells at once.
+    apart: operators whose results have names, because a text takes them for several cells at once. inside: indices that
+    are known to lie inside of arrays along the axis that `i` counts.
     """
 
     dim: int
@@ -54,6 +55,7 @@ class Scope:
     turns_together: bool = False
     within: bool = False
     apart: frozenset[str] = frozenset()
+    inside: frozenset[int] = frozenset()
 
     def access_of(self, index: int) -> Access:
         """How a stored node is read."""

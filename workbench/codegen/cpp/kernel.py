@@ -10,11 +10,12 @@ from workbench.codegen.collectives import collective_sweep
 from workbench.codegen.cpp.tiles import of_level, tile_code
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folds import MANY_LANES, fold_sweep
+from workbench.codegen.interior_cells import interior_cells
 from workbench.codegen.laps import Lap, number_laps
 from workbench.codegen.loops import Array, Rules, Sweep
 from workbench.codegen.names import RESERVED, NameBook, identifier
 from workbench.codegen.quick import quick_stages
-from workbench.codegen.rows import beyond_domain, lost_tags, passed_array, row_element
+from workbench.codegen.rows import beyond_domain, lost_tags, passed_array, row_element, row_pointers, written
 from workbench.codegen.rules import RollingFill, is_steady
 from workbench.codegen.running_order import (
     Buffer,
@@ -299,12 +300,11 @@ class _HostWriter(KernelWriter):
         read = tuple(r for r in roots if r in slots and (r not in outputs or self._exists(r)))
         computed = tuple(r for r in roots if r not in read)
         scope = replace(self.scope(frozenset(slots), subkernel.axes), turns_together=True)
+        before = dict(numbered)
         code = emit_cell(scope, computed, read, names, numbered)
         values = {r.node: (r.text, r.nodes) for r in code.results}
-        statements = list(code.cell)
         reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in code.arrays]
-        for node, out in zip(outputs, targets, strict=True):
-            statements.append(Statement(f"{out}[i] = {values[node][0]};", tuple(sorted({node, *values[node][1]}))))
+        statements = [*code.cell, *written(code, outputs, targets)]
         for reduction, operand, buffer in zip(subkernel.reductions, reduced, cells, strict=True):
             text, inside = values[operand]
             statements.append(Statement(f"{buffer}[i - first] = {text};", tuple(sorted({reduction, *inside}))))
@@ -328,7 +328,7 @@ class _HostWriter(KernelWriter):
             tuple(writes),
             partials,
             code.uniform,
-            (*self._row_pointers(code, planes), *out_rows),
+            (*row_pointers(code, self.nodes, planes), *out_rows),
             code.row,
             () if code.cuts else tuple(statements),
             planes is not None,
@@ -338,6 +338,11 @@ class _HostWriter(KernelWriter):
             extended=self.extends(statements),
             stages=self._stages(subkernel, code, tuple(statements), targets),
         )
+        if code.gathers and not (sweep.partials or sweep.stages or sweep.extended or planes):
+            fresh = NameBook(self.reserved().union(targets))
+            before.update({a.node: numbered[a.node] for a in code.arrays if a.node in numbered})
+            made = interior_cells(scope, code, (computed, read), (outputs, targets), fresh, before)
+            sweep = replace(sweep, interior=made)
         own = {name: f"out {k}" for k, out in enumerate(targets) for name in (out, f"{out}_array")}
         return sweep, (*(a.node for a in code.arrays), *outputs), own
 
@@ -364,17 +369,6 @@ class _HostWriter(KernelWriter):
         wish = f"{kind}_{sweep.label or len(self.sweeps.records)}"
         found = self.sweeps.wanted(sweep, sweep.label, lambda s: replace(s, name=self.functions.claim(wish)), own)
         return found.name
-
-    def _row_pointers(self, code: CellCode, planes: Mapping[int, int] | None) -> tuple[Pointer, ...]:
-        return tuple(
-            Pointer(
-                p.name,
-                f"const {type_name(self.nodes[p.node].value_type)}*",
-                p.array,
-                p.move or row_element(p.node, p.offset, planes),
-            )
-            for p in code.pointers
-        )
 
     def _finisher(self, node: int, slot: int, buffers: dict[int, int]) -> FinisherCall:
         type_ = type_name(self.nodes[node].value_type)

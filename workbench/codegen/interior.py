@@ -1,0 +1,111 @@
+"""Interior: the cells of a row for which no index of a neighbour is cut at an end of the array, so none is checked.
+
+A window reads its neighbours at max(i - 1, 0) and min(i + 1, n - 1), and asks whether they lie outside. Away from the
+ends of a row these are i - 1 and i + 1: neighbouring cells read neighbouring elements, which is one load of a vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from workbench.codegen.scope import Scope
+from workbench.graph import Arith, Broadcast, Gather, Imm, LoadIndex, LoadSize, Node, Replicate
+
+
+@dataclass(frozen=True, slots=True)
+class Interior:
+    """Where expressions of the interior stand, and how far that is from the ends of a row."""
+
+    scope: Scope
+    below: int
+    above: int
+
+
+def interior_of(scope: Scope, roots: Sequence[int]) -> Interior | None:
+    """Find the indices that are a constant away from the cell's own along a row; None where no Gather needs one.
+
+    In the scope that is returned they are not cut at the ends, and a condition that an end is passed is false.
+    """
+    if not scope.within or scope.frame is None or scope.frame.axes[scope.inner].kind != "array":
+        return None
+    needed = _needed(scope, roots)
+    moves: dict[int, int] = {}
+    nodes = list(scope.nodes)
+    for index in needed:
+        node = scope.nodes[index]
+        move = _move(scope, node, moves)
+        if move is not None:
+            moves[index] = move
+            if _is_cut(node):
+                (uncut,) = (o for o in node.operands if o in moves)
+                nodes[index] = replace(node, instruction=nodes[uncut].instruction, operands=nodes[uncut].operands)
+        elif _passes_end(scope, node, moves):
+            nodes[index] = replace(node, instruction=Imm(value=False), operands=())
+    gathers = (scope.nodes[index] for index in needed if isinstance(scope.nodes[index].instruction, Gather))
+    if not any(moves.get(operand) for gather in gathers for operand in gather.operands[1:]):
+        return None
+    below, above = max(0, *(-move for move in moves.values())), max(0, *moves.values())
+    return Interior(replace(scope, nodes=tuple(nodes), inside=frozenset(moves)), below, above)
+
+
+def _needed(scope: Scope, roots: Sequence[int]) -> list[int]:
+    """The nodes that are computed in a cell, operands first."""
+    seen, waiting = set(roots), list(roots)
+    while waiting:
+        node = scope.nodes[waiting.pop()]
+        for operand in node.operands[isinstance(node.instruction, Gather) :]:
+            if operand not in seen and operand not in scope.stored:
+                seen.add(operand)
+                waiting.append(operand)
+    return sorted(seen)
+
+
+def _move(scope: Scope, node: Node, moves: dict[int, int]) -> int | None:
+    """How far an index is from that of the cell along the row, where it is not cut; None for what is no such index."""
+    match node.instruction:
+        case LoadIndex(axis) if node.space is not None:
+            return 0 if scope.frame is not None and node.space.axes[axis] == scope.frame.axes[scope.inner] else None
+        case Replicate():
+            return moves.get(node.operands[0])
+        case Arith("add"):
+            for own, other in (node.operands, node.operands[::-1]):
+                number = scope.nodes[other].instruction
+                if own in moves and isinstance(number, Imm) and isinstance(number.value, int):
+                    return moves[own] + number.value
+        case Arith("maximum" | "minimum" as operator):
+            for own, other in (node.operands, node.operands[::-1]):
+                if own in moves and (_is_first if operator == "maximum" else _is_last)(scope, other):
+                    return moves[own]
+        case _:
+            pass
+    return None
+
+
+def _is_cut(node: Node) -> bool:
+    return isinstance(node.instruction, Arith) and node.instruction.operator in ("maximum", "minimum")
+
+
+def _passes_end(scope: Scope, node: Node, moves: dict[int, int]) -> bool:
+    """Whether a node asks if such an index is below the first or above the last of the row."""
+    if len(node.operands) != 2 or node.operands[0] not in moves:
+        return False
+    if node.instruction == Arith("less"):
+        return _is_first(scope, node.operands[1])
+    return node.instruction == Arith("greater") and _is_last(scope, node.operands[1])
+
+
+def _is_first(scope: Scope, index: int) -> bool:
+    return scope.nodes[index].instruction == Imm(0)
+
+
+def _is_last(scope: Scope, index: int) -> bool:
+    """Whether a value is the last index along the row: its length less one."""
+    node = scope.nodes[index]
+    while isinstance(node.instruction, Broadcast | Replicate):
+        node = scope.nodes[node.operands[0]]
+    if node.instruction != Arith("subtract") or scope.nodes[node.operands[1]].instruction != Imm(1):
+        return False
+    size = scope.nodes[node.operands[0]].instruction
+    axes = () if scope.frame is None else scope.frame.axes
+    return isinstance(size, LoadSize) and axes[size.axis].extent == axes[scope.inner].extent

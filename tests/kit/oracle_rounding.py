@@ -28,7 +28,7 @@ def fused(a, b, c, type_):
     try:
         near = math.copysign(exact.numerator / exact.denominator, exact)
     except OverflowError:
-        return math.copysign(math.inf, exact)
+        return math.inf if exact > 0 else -math.inf
     lost = exact - Fraction(near) if math.isfinite(near) else 0
     if type_ == F32 and lost and int(math.ldexp(math.frexp(near)[0], 53)) % 2 == 0:
         near = math.nextafter(near, math.copysign(math.inf, lost))

@@ -1,6 +1,7 @@
 """The slot: one measurement at a time on a device, and groups of processes that build stand still meanwhile."""
 
 import contextlib
+import fcntl
 import os
 import signal
 import subprocess
@@ -73,6 +74,48 @@ def test_builder_stands_still_while_something_is_measured():
         builder.stdin.write("\n")
         builder.stdin.flush()
         assert builder.wait(60) == 0
+
+
+def test_builders_have_stopped_before_the_registry_is_free_again():
+    """One that waits for it would else take it along: two studies at a time stood still for ever."""
+    registering = """
+import sys
+from workbench.tuning import slot
+with slot.Builder():
+    print("builds", flush=True)
+    while True:
+        with slot._registering():
+            pass
+"""
+    with running(registering) as first, running(registering) as second:
+        builders = (first, second)
+        assert [builder.stdout.readline() for builder in builders] == ["builds\n"] * 2
+        for _ in range(50):
+            with slot.measuring("cpu"):
+                assert [slot._state(builder.pid) for builder in builders] == ["T", "T"]
+                os.close(slot._locked("registry", fcntl.LOCK_EX | fcntl.LOCK_NB))
+
+
+def test_measurement_ends_though_a_builder_that_stands_still_has_the_registry(monkeypatch):
+    """It can where the system does not tell whether a process has stopped."""
+    code = """
+import sys
+from workbench.tuning import slot
+with slot.Builder(), slot._registering():
+    print("has it", flush=True)
+    sys.stdin.readline()
+"""
+    with running(code) as builder:
+        assert builder.stdout.readline() == "has it\n"
+        with monkeypatch.context() as patch:
+            patch.setattr(slot, "_registering", contextlib.nullcontext)
+            measuring = slot.measuring("cpu")
+            measuring.__enter__()
+        wait_for(lambda: state_of(builder, os.WUNTRACED))
+        slot.let_go_on(builder.pid)
+        assert not state_of(builder, os.WCONTINUED)
+        measuring.__exit__(None, None, None)
+        wait_for(lambda: state_of(builder, os.WCONTINUED))
 
 
 def test_builder_that_has_ended_is_not_stopped():

@@ -14,6 +14,7 @@ import signal
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +23,8 @@ from typing import Self
 from workbench.errors import TuningError
 
 _MEASURING, _BUILDER = "measuring-", "builder-"
+_STILL = ("T", "t", "Z", "X", "")  # stopped, traced, or gone
+_STOPPING, _LOOK = 1.0, 0.0005  # seconds: until a process has stopped, at most, and between two looks
 
 
 class Builder:
@@ -68,13 +71,13 @@ def measuring(device: str) -> Iterator[None]:
         os.pwrite(slot, f"{os.getpid():<20}".encode(), 0)
         with _registering():
             stopped = [group for group in _builders() if _send(group, signal.SIGSTOP)]
+            _wait_for_stop(stopped)
         try:
             yield
         finally:
-            with _registering():
-                if not _measured(besides=f"{_MEASURING}{device}"):  # else they go on when that ends
-                    for group in stopped:
-                        _send(group, signal.SIGCONT)
+            if not _measured(besides=f"{_MEASURING}{device}"):  # else they go on when that ends
+                for group in stopped:
+                    _send(group, signal.SIGCONT)
     finally:
         os.close(slot)
 
@@ -106,6 +109,8 @@ def _descends(process: int) -> bool:
 
 def let_go_on(group: int) -> None:
     """Continue a builder's group if nothing is measured: whoever stopped it may have been killed meanwhile."""
+    if _measured():  # what is measured may wait for a registry that a stopped group has, where that can be
+        return
     with _registering():
         if group in _builders() and not _measured():
             _send(group, signal.SIGCONT)
@@ -130,6 +135,27 @@ def _measured(besides: str = "") -> list[int]:
             text = path.read_text(encoding="ascii", errors="replace").strip()
             found.append(int(text) if text.isdecimal() else 0)
     return found
+
+
+def _wait_for_stop(groups: list[int]) -> None:
+    """Wait until the leaders stand still; to be called while registering, for which they may be waiting themselves.
+
+    A process that is woken by the end of a registration before its own stop would take the registry along, and whoever
+    wants it would wait for the end of the measurement, if not for ever. Where the system does not tell, nobody waits.
+    """
+    end = time.monotonic() + _STOPPING
+    while sys.platform == "linux" and groups and time.monotonic() < end:
+        groups = [group for group in groups if _state(group) not in _STILL]
+        time.sleep(_LOOK if groups else 0.0)
+
+
+def _state(process: int) -> str:
+    """The letter of a process' state, "" if there is none."""
+    try:
+        text = Path(f"/proc/{process}/stat").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return ""
+    return text.rpartition(")")[2].split()[0]  # its name may have brackets
 
 
 def _send(group: int, number: signal.Signals) -> bool:

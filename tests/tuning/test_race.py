@@ -1,5 +1,6 @@
 """Races: how often candidates are measured, who comes into the final, and how well the winner is chosen under noise."""
 
+import json
 import os
 import random
 from contextlib import nullcontext
@@ -70,6 +71,34 @@ def test_start_races_along_unless_it_is_much_slower():
     assert finalists({**fast, 1: 0.95}, start=1) == tuple(range(1, 9))
     assert finalists(fast, start=1) == tuple(range(2, 10))  # it failed
     assert finalists(fast, start=None) == tuple(range(2, 10))
+
+
+def test_one_lucky_sample_does_not_race_alone():
+    """As on two busy cores: 9.4 ms once, and 20 to 30 ms else, as all others take."""
+    seconds = {1: 18.0, 2: 15.8, 3: 15.0, 4: 9.4, 5: 21.0, 6: 25.0}
+    assert finalists(seconds) == (4, 3, 2)
+    assert finalists(seconds, confirmed={**seconds, 4: 20.0}) == (4, 3, 2, 1, 5)
+    assert Outcome("success", (20.6, 9.4, 29.6, 20.0)).confirmed == 20.0
+    assert Outcome("success", (3.0,)).confirmed == 3.0
+    assert Outcome("compile").confirmed is None
+
+
+def test_candidates_have_hope_until_the_fastest_is_confirmed(tmp_path):
+    """One that was measured in half of its time once lets others be measured on."""
+
+    class Lucky(Replayer):
+        def _measure(self, text):
+            taken = iter([0.5] if text == json.dumps(points[1]) else [])
+            return lambda: next(taken, 1.0)
+
+    landscape = read_landscape(FOLDER / "jac3d.npz")
+    points = list(landscape.space)[:4]
+    plan = Plan(Recorded(landscape, points[0]), lambda: None, 1, "random", Budget(4), start=tuple(points[1:]))
+    with open_ledger(tmp_path / "s.sqlite") as ledger:
+        Experiment(plan, ledger, Lucky(landscape), lambda new: None, lambda idle: True).run()
+        assert [len(one.outcome.samples) for one in ledger.individuals()] == [7, 7, 7, 7]
+        (final,) = ledger.races()
+    assert [number for number, _ in final.samples] == [1, 2, 3, 4]
 
 
 def test_finalists_take_turns():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING, Protocol
@@ -122,7 +122,7 @@ class Experiment:
         self._individuals = self.ledger.individuals()
         self._numbers = {one.point: one.number for one in self._individuals}
         self._measured = {one.outcome.phenotype: one.number for one in self._individuals if _is_measured(one)}
-        self._fastest = min((one.outcome.seconds or inf for one in self._individuals), default=inf)
+        self._fastest = min((one.outcome.confirmed or inf for one in self._individuals), default=inf)
 
     def run(self) -> None:
         """Until the budget or the strategy ends; then a race, unless `going` has an end of everything."""
@@ -177,7 +177,7 @@ class Experiment:
     def _before_race(self) -> float:
         """Seconds of the budget without those that are kept for a race."""
         seconds = self._seconds()
-        steps = [seconds[number] for number in finalists(seconds, self._numbers.get(self.plan.candidates.start))]
+        steps = [seconds[number] for number in self._finalists(seconds)]
         return self._left() - self.plan.budget.race_seconds(steps, ROUNDS, self._opening())
 
     def _usual(self) -> float:
@@ -193,6 +193,11 @@ class Experiment:
         with self._changed:
             measured = [one for one in self._individuals if not one.same_as]
         return {one.number: found for one in measured if (found := one.outcome.seconds) is not None}
+
+    def _finalists(self, seconds: Mapping[int, float]) -> tuple[int, ...]:
+        """Those of these that race; `seconds` as `_seconds` has them."""
+        confirmed = {number: self._individuals[number - 1].outcome.confirmed or inf for number in seconds}
+        return finalists(seconds, self._numbers.get(self.plan.candidates.start), confirmed)
 
     def _break(self) -> None:
         """Nobody waits any longer for what another place measures."""
@@ -264,7 +269,7 @@ class Experiment:
         with self._changed:
             self._individuals.append(one)
             self._numbers[one.point] = one.number
-            self._fastest = min(self._fastest, outcome.seconds or inf)
+            self._fastest = min(self._fastest, outcome.confirmed or inf)
             if outcome.status == "success":
                 self._longest = max(self._longest, outcome.build_seconds + outcome.run_seconds)
             if _is_measured(one):
@@ -278,7 +283,7 @@ class Experiment:
         """Let the fastest individuals take turns, unless nothing has been added since they did."""
         races = self.ledger.races()
         seconds, left = self._seconds(), self._left()
-        numbers = finalists(seconds, self._numbers.get(self.plan.candidates.start))
+        numbers = self._finalists(seconds)
         numbers = numbers[: that_fit([seconds[number] for number in numbers], left, self._opening())]
         if not numbers or (races and races[-1].after == len(self._individuals)):
             return

@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil, inf
 
 HOPELESS = 1.3
-"""Times the least seconds so far: a candidate whose least is above that after two samples is measured no further."""
+"""Times the fastest so far, by its least sample but one: a candidate whose least is above that after two samples is
+measured no further."""
 
 NEAR = 1.1
-"""Times the least seconds so far: candidates above that are no finalists, but for the first three."""
+"""Times the fastest so far, by its least sample but one: others are no finalists, but for the first three."""
 
 FINALISTS = 8
 _FEWEST_FINALISTS = 3  # however much slower: the first one may have been lucky
@@ -23,7 +24,7 @@ Measure = Callable[[], float]
 
 
 def sampled(measure: Measure, most: int, best: float) -> tuple[float, ...]:
-    """Measure `most` times, or until the candidate has no hope; `best`: the least seconds so far, infinite for none."""
+    """Measure `most` times, or until the candidate has no hope; `best`: seconds of the fastest, infinite for none."""
     found: list[float] = []
     while len(found) < most:
         found.append(measure())
@@ -32,15 +33,19 @@ def sampled(measure: Measure, most: int, best: float) -> tuple[float, ...]:
     return tuple(found)
 
 
-def finalists(seconds: Mapping[int, float], start: int | None = None) -> tuple[int, ...]:
+def finalists(
+    seconds: Mapping[int, float], start: int | None = None, confirmed: Mapping[int, float] | None = None
+) -> tuple[int, ...]:
     """The individuals that may be the fastest, the least seconds first; none where one is alone.
 
-    The start races along, unless it is much slower: what is gained over it is then of the same minutes.
+    The start races along, unless it is much slower: what is gained over it is then of the same minutes. confirmed: each
+    one's least sample but one, by which others are near the fastest: on a busy machine a single sample may be half of
+    all others, and would race alone.
     """
     if len(seconds) < 2:
         return ()
     order = sorted(seconds, key=lambda one: (seconds[one], one))
-    least = seconds[order[0]]
+    least = (confirmed or seconds)[order[0]]
     near = sum(seconds[one] <= NEAR * least for one in order)
     chosen = order[: min(FINALISTS, max(near, _FEWEST_FINALISTS))]
     if start is not None and start not in chosen and seconds.get(start, inf) <= _ALONG * least:

@@ -6,7 +6,8 @@ import pytest
 import workbench as wb
 from workbench.errors import TuningError
 from workbench.tuning.sandbox import Sandbox
-from workbench.tuning.trials import Outcome
+from workbench.tuning.study import Best
+from workbench.tuning.trials import Individual, Outcome
 
 START = np.sin(np.arange(4096.0))
 
@@ -34,3 +35,12 @@ def test_study_that_fails_says_why(mean, tmp_path, monkeypatch):
     with pytest.raises(TuningError):
         study.wait(300)
     assert repr(study) == "<Study mean failed: 0 tried, the reference does not run: no room>"
+
+
+def test_best_names_its_first_changes_only():
+    """One of an evolution from everything Delayed had a thousand, 60,000 characters."""
+    changes = ", ".join(f"storage of step.v{number} = manifest" for number in range(1000))
+    one = Individual(7, (0,), "", changes, "paraiso", "random", (), Outcome("success", (0.5,)), 2.0, 0, 0.0)
+    text = repr(Best(one, 2.0, 1.5))
+    assert text.startswith("<best of the study: 2 cells/s, 1.50 x the start, by storage of step.v0 = manifest, ")
+    assert text.endswith("storage of step.v5 = manifest and 994 more (individual 7, paraiso)>")

@@ -23,13 +23,14 @@ class BackgroundRun:
         self._stop = threading.Event()
         self._go = threading.Event()
         self._go.set()
+        self._over = threading.Event()
         self._thread: threading.Thread | None = None
         self._listeners: list[Callable[[Self], None]] = []
 
     @property
     def running(self) -> bool:
         """Whether it still works."""
-        return self._thread is not None and self._thread.is_alive()
+        return self._thread is not None and not self._over.is_set()
 
     def listen(self, listener: Callable[[Self], None]) -> None:
         """Call `listener` after each result and each change of state, in the thread of the run."""
@@ -58,8 +59,8 @@ class BackgroundRun:
     def wait(self, timeout: float | None = None) -> Self:
         """Wait for the end, or `timeout` seconds. An interrupt stops the run. Raises what ended it, if it failed."""
         if self._thread is not None:
-            try:
-                self._thread.join(timeout)
+            try:  # Thread.join, once it was interrupted, takes the thread for ended (Python issue 45274)
+                self._over.wait(timeout)
             except KeyboardInterrupt:
                 self.stop()
                 raise
@@ -76,6 +77,8 @@ class BackgroundRun:
             except BaseException as error:  # `wait` raises it in the thread that asks
                 self.error = error
                 self._set("failed")
+            finally:
+                self._over.set()
 
         self._thread = threading.Thread(target=run, name=name, daemon=True)
         self._thread.start()

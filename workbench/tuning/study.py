@@ -41,13 +41,10 @@ class Best:
     about: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     def __repr__(self) -> str:
-        """One line: its score, gain and what it changes of the start's choices."""
-        one = self.individual
-        changes = one.changes or "the choices of the start"
-        return (
-            f"<best of the study: {self.score:.4g} cells/s, {self.gain:.2f} x the start, by {changes} "
-            f"(individual {one.number}, {one.strategy})>"
-        )
+        """One line: its score, gain and the first of what it changes of the start's choices; `individual` has all."""
+        from workbench.tuning.study_text import best_text
+
+        return best_text(self)
 
     def exam(self, **options: Any) -> Any:  # noqa: ANN401  # a PlansExam
         """Run the accuracy exam of hydrodynamics with this plan: its error curves and the default's (Paraiso, fig. 10).

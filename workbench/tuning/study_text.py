@@ -1,4 +1,4 @@
-"""Study text: how a study stands, in one line."""
+"""Study text: how a study and its best individual stand, in one line each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from workbench.amounts import error_text, span_text
 
 if TYPE_CHECKING:
-    from workbench.tuning.study import Study
+    from workbench.tuning.study import Best, Study
+
+_MOST_CHANGES = 6  # in words; an evolution may have changed hundreds
 
 
 def study_text(study: Study) -> str:
@@ -20,6 +22,23 @@ def study_text(study: Study) -> str:
     waits = "" if waits_for is None else f", waits while process {waits_for} measures for another study"
     program, tried = study.about.get("program", ""), len(study.individuals)
     return f"<Study {program} {study.state}: {tried} tried, {found}{_time(study)}{waits}>"
+
+
+def best_text(best: Best) -> str:
+    """Its score, gain and the first of what it changes of the start's choices."""
+    one = best.individual
+    changes = changes_text(one.changes) or "the choices of the start"
+    return (
+        f"<best of the study: {best.score:.4g} cells/s, {best.gain:.2f} x the start, by {changes} "
+        f"(individual {one.number}, {one.strategy})>"
+    )
+
+
+def changes_text(changes: str) -> str:
+    """The first changes, and how many more there are."""
+    listed = changes.split(", ")
+    more = len(listed) - _MOST_CHANGES
+    return changes if more <= 1 else f"{', '.join(listed[:_MOST_CHANGES])} and {more} more"
 
 
 def left_text(seconds: float) -> str:

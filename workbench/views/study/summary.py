@@ -9,13 +9,12 @@ from typing import Protocol
 from workbench.amounts import counted, error_text
 from workbench.tuning.loop_times import loops_text
 from workbench.tuning.study import Best, Study
-from workbench.tuning.study_text import left_text
+from workbench.tuning.study_text import changes_text, left_text
 from workbench.tuning.trials import AT_START, Individual, Race
 from workbench.views.study.choice_map import ChoiceMap, map_of_study
 from workbench.views.study.launch_map import NO_LAUNCHES, LaunchMap, launches_of_study
 
 _GIGA = 1e9
-_MOST_CHANGES = 6  # in words; an evolution may have changed hundreds
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,13 +207,6 @@ def _mark(one: Individual, cells: int) -> Mark:
     score = None if one.final_score is None else one.final_score / _GIGA
     low, high = (cells / max(samples) / _GIGA, cells / min(samples) / _GIGA) if samples else (0.0, 0.0)
     copied = bool(one.same_as)
-    changes = _brief(one.changes)
+    changes = changes_text(one.changes)
     found = one.outcome
     return Mark(one.number, score, low, high, found.status, copied, changes, found.tail[:200], one.share, found.error)
-
-
-def _brief(changes: str) -> str:
-    """The first changes, and how many more there are."""
-    listed = changes.split(", ")
-    more = len(listed) - _MOST_CHANGES
-    return changes if more <= 1 else f"{', '.join(listed[:_MOST_CHANGES])} and {more} more"

@@ -7,7 +7,7 @@ import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
-from workbench.language import fold, maximum
+from workbench.language import fold, generate, maximum
 from workbench.planning.choices import Choices, FoldChoices, PlanChoices
 
 
@@ -25,6 +25,12 @@ def of_blocks(a, b):
     """Two axes before the rows that are side by side, and two axes that are folded."""
     blocks = a[:2, None, :, None] * a[None, :, :, None] + b[None, None, :, :]
     return fold(maximum, blocks, axis=2), (blocks + 1).sum(axis=(0, 2))
+
+
+def weighted(a, b):
+    """A value of the row of kept cells, one of the row that is folded, and one of both."""
+    own, inner = generate(a.shape, lambda i, j: np.sqrt(1.0 * i) / (1 + j)), generate(b.shape[:1], lambda j: 2.0 + j)
+    return (own[:, :, None] * a[:, :, None] + b[None] * inner[None, :, None]).sum(axis=1)
 
 
 def given(rows, inner, columns, dtype):
@@ -52,7 +58,7 @@ def test_a_product_has_the_bits_of_the_reference(shape, dtype):
     same_bits(product, *given(*shape, dtype))
 
 
-@pytest.mark.parametrize("function", [shortest, of_blocks])
+@pytest.mark.parametrize("function", [shortest, of_blocks, weighted])
 @pytest.mark.parametrize("shape", SHAPES[2:5])
 def test_other_folds_have_the_bits_of_the_reference(function, shape):
     same_bits(function, *given(*shape, "f8"))
@@ -68,6 +74,7 @@ def test_rows_are_taken_together_where_they_read_the_same():
     assert "constexpr int few = 32;" in text_of(product, a, b)
     assert "constexpr int few = 64;" in text_of(product, a.astype("f4"), b.astype("f4"))
     assert text_of(product, a, b).count("const double* const b = ") == 2  # once for four rows, once for one
+    assert "few" in text_of(weighted, a, b)
 
 
 def test_rows_are_taken_one_by_one_where_that_is_as_good():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from workbench.codegen.cell_code import CellCode, Result
 from workbench.codegen.gathers import Index, gather_code
@@ -98,6 +98,7 @@ class _Writer:
     inside: dict[Key, tuple[int, ...]] = field(default_factory=dict)  # nodes in a text that has no name yet
     uses: dict[Key, int] = field(default_factory=dict)
     levels: dict[Key, int] = field(default_factory=dict)
+    along: dict[Key, frozenset[int]] = field(default_factory=dict)  # axes of the program along which a value differs
     statements: tuple[list[Statement], list[Statement], list[Statement]] = field(default_factory=lambda: ([], [], []))
     indices: set[int] = field(default_factory=set)
     unnamed: set[Key] = field(default_factory=set)
@@ -225,7 +226,7 @@ class _Writer:
             extended = node.operands[:1] if isinstance(node.instruction, Extend) else ()
             inside = tuple(sorted({index, *extended, *self.passed.get(key, ())}))
             self.texts[key], self.levels[key] = self.reads.read(*key)
-            self.inside[key] = inside
+            self.inside[key], self.along[key] = inside, frozenset(self.scope.axes_of(index))
             if index in self.scope.access or self.levels[key] == ROW:
                 self._assign(key)
             return
@@ -237,11 +238,13 @@ class _Writer:
             if operand in self.unnamed and self.levels[operand] < level:
                 self._assign(operand)
         inside = tuple(sorted({index, *self.passed.get(key, ()), *(n for o in operands for n in self.inside[o])}))
+        self.along[key] = frozenset().union(*(self.along[o] for o in operands))
         text = self._text(key, operands)
         if isinstance(node.instruction, Gather):
             level = max(level, ROW)
         if isinstance(node.instruction, LoadIndex):
-            level = self._index_level(self.scope.axes_of(index)[node.instruction.axis])
+            axis = self.scope.axes_of(index)[node.instruction.axis]
+            level, self.along[key] = self._index_level(axis), frozenset({axis})
         is_named = isinstance(node.instruction, Loop) and not self._is_word(index)  # by the lines of its loop
         self.texts[key], self.levels[key], self.inside[key] = text, level, () if is_named else inside
         if is_named or isinstance(node.instruction, Imm | LoadIndex):
@@ -300,7 +303,8 @@ class _Writer:
             if level == CELL and self.scope.turns_together:
                 self.cuts.append(CutTurns(len(self.statements[level]), turns))
             else:
-                self.statements[level].extend(map(turns.statement, turns.lines()))
+                along = frozenset().union(*(self.along[o] for o in operands))
+                self.statements[level].extend(replace(turns.statement(line), along=along) for line in turns.lines())
         return self.loops[key]
 
     def _gathered(self, index: int, places: tuple[Key, ...]) -> Text:
@@ -310,7 +314,8 @@ class _Writer:
         level = max([ROW, *(self.levels[p] for p, i in zip(places, indices, strict=True) if not i.is_own)])
         code = gather_code(self.scope, index, self.reads.array(source), indices, self.names, self._wish(index))
         inside = tuple(sorted({index, *(n for p in places for n in self.inside[p])}))
-        self.statements[level].extend(Statement(line, inside) for line in code.lines)
+        along = frozenset().union(*(self.along[p] for p in places))
+        self.statements[level].extend(Statement(line, inside, along=along) for line in code.lines)
         self.gathers |= bool(code.lines)
         return code.value
 
@@ -335,7 +340,7 @@ class _Writer:
         suffix = "_here" if is_pointer else offset_suffix(offset, self._axes_of_local(index))
         name = self.names.claim(self._wish(index) + suffix)
         text = f"const {type_name(node.value_type)} {name} = {self.texts[key].text};"
-        self.statements[self.levels[key]].append(Statement(text, self.inside[key]))
+        self.statements[self.levels[key]].append(Statement(text, self.inside[key], along=self.along[key]))
         self.texts[key], self.inside[key] = Text(name), ()
 
     def _wish(self, index: int) -> str:
@@ -359,7 +364,7 @@ class _Writer:
             self.indices.add(axis)
             origin = f"shape.origin[{self.scope.loop_axes.index(axis)}]"
             text = f"const int64_t {name} = {origin} + {self.scope.index(axis)};"
-            self.statements[level].append(Statement(text, ()))
+            self.statements[level].append(Statement(text, (), along=frozenset({axis})))
         return plus(name, offset)
 
 

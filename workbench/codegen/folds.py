@@ -31,7 +31,7 @@ TOGETHER = 4
 registers beside what they add."""
 _RUN_OF_A_ROW = 256  # bytes: four vectors of 512 bits, eight of 256
 _MOST_STATEMENTS = 8
-_WORD, _DEFINED, _AT = re.compile(r"\w+"), re.compile(r"(\w+) = "), re.compile(r"\bat\[")
+_AT = re.compile(r"\bat\[")
 
 _UNROLLED = {"number", "source_at", "target", "own_cells", *(f"source_{number}" for number in range(MOST_UNROLLED))}
 _ROWS = {
@@ -116,13 +116,9 @@ def _rows_together(
     is_shared = any(kept[-1] in axes and kept[-2] not in axes for axes in read)
     if type_.is_record or type_.is_pair or not is_shared:
         return None
-    moving = {f"at[{axis}]" for axis in fold.kept[:-1]}
-    own_pointers = [pointer for pointer in pointers if any(each in pointer.move for each in moving)]
-    own_names, own_statements = {pointer.name for pointer in own_pointers}, list[Statement]()
-    for statement in code.row:
-        if any(each in statement.text for each in moving) or own_names & set(_WORD.findall(statement.text)):
-            own_statements.append(statement)
-            own_names.update(_DEFINED.findall(statement.text))
+    moving = frozenset(kept[:-1])
+    own_pointers = [pointer for pointer, axes in zip(pointers, read, strict=True) if not moving.isdisjoint(axes)]
+    own_statements = [statement for statement in code.row if statement.along & moving]
     return RowsTogether(
         TOGETHER,
         _RUN_OF_A_ROW // max(type_.itemsize, 4),

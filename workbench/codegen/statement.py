@@ -17,11 +17,15 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One line of text and the nodes that it computes, ascending; `others`: where it stands for an equal one."""
+    """One line of text and the nodes that it computes, ascending; `others`: where it stands for an equal one.
+
+    along: the program's axes along which cells may have other values of it; known while a loop is written.
+    """
 
     text: str
     nodes: tuple[int, ...] = field(compare=False)
     others: tuple[Origin, ...] = field(default=(), compare=False)
+    along: frozenset[int] = field(default=frozenset(), compare=False)
 
 
 _DECLARED = re.compile(r"(?:const )?([\w:]+(?:<[\w:<>, ]+>)?) (\w+) = ")

@@ -24,13 +24,13 @@ from workbench.planning.schedules.locality import DEPTH
 from workbench.tuning.comparison import deviation, error_of, opened
 from workbench.tuning.loop_times import LoopTimes, loop_times
 from workbench.tuning.race import Measure, in_heats, interleaved, sampled
+from workbench.tuning.sample import PIECE_SECONDS, SAMPLE_SECONDS, Run, sample, steps_of_a_piece
 from workbench.tuning.setup import Setup
 from workbench.tuning.slot import Builder
 from workbench.tuning.trials import Outcome
 
-_SAMPLE_SECONDS = 0.03  # of one measurement, at least
 _NICENESS = -10  # of a process that measures
-_WARMING = 0.2  # of a measurement's steps, before it, where programs take turns
+_WARMING = 0.2  # of a piece's steps, before a measurement, where programs take turns
 Announce = Callable[[str], bool]
 """Is told the phenotype; whether to go on, because nothing with this phenotype has been measured."""
 
@@ -127,7 +127,7 @@ def _heat(built: Sequence[Compiled], setup: Setup, rounds: int, end: float, buil
         for instance in instances:
             stack.callback(instance.close)
         stack.enter_context(builder.measuring(setup.device))
-        measures = list(map(_measure_warm, instances, map(_least_steps, built)))
+        measures = [_measure_warm(*_pieces(one, each, setup)) for one, each in zip(instances, built, strict=True)]
         return interleaved(measures, rounds, end - time.monotonic())
 
 
@@ -140,14 +140,13 @@ def raise_priority() -> None:
         os.setpriority(os.PRIO_PROCESS, 0, min(_NICENESS, os.getpriority(os.PRIO_PROCESS, 0)))
 
 
-def _measure_warm(instance: Instance, least: int) -> Measure:
+def _measure_warm(run: Run, steps: int) -> Measure:
     """Measurements each of which begins by warming up what the others have left cold."""
-    steps = _steps_of_a_sample(instance, least)
     warming = max(1, round(steps * _WARMING))
 
     def measure() -> float:
-        _seconds(instance, warming)
-        return _seconds(instance, steps) / steps
+        run(warming)
+        return sample(run, steps)
 
     return measure
 
@@ -170,15 +169,15 @@ def _bound(compiled: Compiled, setup: Setup, seconds: float) -> float:
 def _timed(
     compiled: Compiled, setup: Setup, samples: int, best: float, builder: Builder
 ) -> tuple[tuple[float, ...], LoopTimes, str]:
-    """Seconds a step of so many measurements of at least 30 ms each, of its loops, and what is wrong then."""
+    """Seconds a step of so many measurements, of its loops, and what is wrong then."""
     instance = opened(compiled, setup)
     try:
         stored = [static.name for static in compiled.graph.fields]
         before = {name: instance.read_field(name) for name in stored}
         with builder.measuring(setup.device):
-            steps = _steps_of_a_sample(instance, _least_steps(compiled))
-            found = sampled(lambda: _seconds(instance, steps) / steps, samples, best)
-            loops = _loops_of(instance, compiled, steps)
+            run, steps = _pieces(instance, compiled, setup)
+            found = sampled(lambda: sample(run, steps), samples, best)
+            loops = _loops_of(instance, compiled, run, steps)
         after = {name: instance.read_field(name) for name in stored}
     finally:
         instance.close()
@@ -190,35 +189,32 @@ def _timed(
     return found, loops, ""
 
 
-def _loops_of(instance: Instance, compiled: Compiled, steps: int) -> LoopTimes:
+def _loops_of(instance: Instance, compiled: Compiled, run: Run, steps: int) -> LoopTimes:
     """Seconds a step of each loop; a host notes them anyway, a device in steps of their own."""
     main = compiled.plan.main
     if main.tiling is not None or main.towers is not None or compiled.graph.loops:
         return ()
     if not instance.launch_times():
         instance.time_launches(True)
-        _seconds(instance, steps)
+        run(steps)
         instance.time_launches(False)
     return loop_times(instance, main)
 
 
 def _least_steps(compiled: Compiled) -> int:
-    """Steps of a sample, so that tiles of several steps have their height."""
+    """Steps of a piece, so that tiles of several steps have their height."""
     main = compiled.plan.main
     together = main.tiling is not None or main.towers is not None
     return compiled.plan.choices.plan.tiling.depth or DEPTH if together else 1
 
 
-def _steps_of_a_sample(instance: Instance, least: int) -> int:
-    """Steps that take about 30 ms, at least so many, found by doubling; they warm up caches and threads."""
-    steps = least
-    while (seconds := _seconds(instance, steps)) < _SAMPLE_SECONDS:
-        factor = _SAMPLE_SECONDS / max(seconds, _SAMPLE_SECONDS / 100)
-        steps = max(2 * steps, int(steps * factor)) if factor > 1 else 2 * steps
-    return steps
+def _pieces(instance: Instance, compiled: Compiled, setup: Setup) -> tuple[Run, int]:
+    """What runs steps of an instance, and how many a piece of a sample has; on a device a sample is one piece."""
 
+    def run(steps: int) -> float:
+        begin = time.perf_counter()
+        instance.march(MarchRequest(REPEATED, steps, observe_last=False))
+        return time.perf_counter() - begin
 
-def _seconds(instance: Instance, steps: int) -> float:
-    begin = time.perf_counter()
-    instance.march(MarchRequest(REPEATED, steps, observe_last=False))
-    return time.perf_counter() - begin
+    piece = PIECE_SECONDS if row_of(setup.backend).runs_on == "threads" else SAMPLE_SECONDS
+    return run, steps_of_a_piece(run, _least_steps(compiled), piece)

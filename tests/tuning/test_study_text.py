@@ -5,9 +5,12 @@ import pytest
 
 import workbench as wb
 from workbench.errors import TuningError
+from workbench.tuning.formats import Row, Table
 from workbench.tuning.sandbox import Sandbox
-from workbench.tuning.study import Best
+from workbench.tuning.study import Best, Study
+from workbench.tuning.tables import keep_table
 from workbench.tuning.trials import Individual, Outcome
+from workbench.views.study.summary import summarise_study
 
 START = np.sin(np.arange(4096.0))
 
@@ -17,8 +20,9 @@ def mean():
     return wb.trace('u = field("u", boundary="periodic")\nu.next = 0.5 * (u[-1] + u[+1])', dim=1, name="mean")
 
 
-def test_budget_that_ends_at_once_gives_the_start(mean, tmp_path):
+def test_budget_that_ends_at_once_gives_the_start(mean, tmp_path, monkeypatch):
     """What a study says before the first result, and when no time was left for another one."""
+    monkeypatch.setattr(Study, "waits_for", None)  # other studies may be under way on this machine
     study = mean.tune(u=START, budget="0.01 s", path=tmp_path / "s.sqlite", backend="openmp")
     before = repr(study)
     assert before.startswith("<Study mean running: 0 tried, the reference and the start come first, ")
@@ -30,6 +34,7 @@ def test_budget_that_ends_at_once_gives_the_start(mean, tmp_path):
 
 
 def test_study_that_fails_says_why(mean, tmp_path, monkeypatch):
+    monkeypatch.setattr(Study, "waits_for", None)
     monkeypatch.setattr(Sandbox, "_ask", lambda self, request: Outcome("runtime", tail="no room"))
     study = mean.tune(u=START, budget=2, path=tmp_path / "s.sqlite", backend="openmp")
     with pytest.raises(TuningError):
@@ -41,6 +46,18 @@ def test_best_names_its_first_changes_only():
     """One of an evolution from everything Delayed had a thousand, 60,000 characters."""
     changes = ", ".join(f"storage of step.v{number} = manifest" for number in range(1000))
     one = Individual(7, (0,), "", changes, "paraiso", "random", (), Outcome("success", (0.5,)), 2.0, 0, 0.0)
-    text = repr(Best(one, 2.0, 1.5))
+    text = repr(Best(one, 2.0, 1.5, {"extents": (2, 3)}))
     assert text.startswith("<best of the study: 2 cells/s, 1.50 x the start, by storage of step.v0 = manifest, ")
     assert text.endswith("storage of step.v5 = manifest and 994 more (individual 7, paraiso)>")
+
+
+def test_results_of_another_tuner_without_a_size_are_told_in_seconds(tmp_path):
+    """There are no cells to count."""
+    table = Table(
+        "foreign", "gpu", (), {"block": (32, 64)}, tuple(Row((at,), "success", (at / 1e5,)) for at in (32, 64))
+    )
+    keep_table(table, tmp_path / "s.sqlite")
+    study = Study.attach(tmp_path / "s.sqlite")
+    assert repr(study) == "<Study foreign done: 2 tried, best 320 µs, 1.00 x the start>"
+    assert repr(study.best).startswith("<best of the study: 320 µs, 1.00 x the start, by block = 32 ")
+    assert "best: number 1, 320 µs, 1.00 x the start: block = 32" in summarise_study(study).text()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import isfinite
+from math import isfinite, prod
 from typing import TYPE_CHECKING
 
-from workbench.amounts import error_text, span_text
+from workbench.amounts import error_text, seconds_text, span_text
 
 if TYPE_CHECKING:
     from workbench.tuning.study import Best, Study
@@ -16,7 +16,7 @@ _MOST_CHANGES = 6  # in words; an evolution may have changed hundreds
 def study_text(study: Study) -> str:
     """State, how many individuals, the best score, and the time that is left or for whom the study waits."""
     best, waits_for = study.best, study.waits_for
-    found = _nothing(study) if best is None else f"best {best.score:.4g} cells/s, {best.gain:.2f} x the start"
+    found = _nothing(study) if best is None else f"best {_score(best)}, {best.gain:.2f} x the start"
     if best is not None and best.error is not None:
         found += f", error {error_text(best.error)} within {error_text(study.about['bound'])}"
     waits = "" if waits_for is None else f", waits while process {waits_for} measures for another study"
@@ -29,7 +29,7 @@ def best_text(best: Best) -> str:
     one = best.individual
     changes = changes_text(one.changes) or "the choices of the start"
     return (
-        f"<best of the study: {best.score:.4g} cells/s, {best.gain:.2f} x the start, by {changes} "
+        f"<best of the study: {_score(best)}, {best.gain:.2f} x the start, by {changes} "
         f"(individual {one.number}, {one.strategy})>"
     )
 
@@ -44,6 +44,12 @@ def changes_text(changes: str) -> str:
 def left_text(seconds: float) -> str:
     """So many seconds of a budget in words."""
     return f"about {span_text(seconds)} left" if seconds else "the budget has ended"
+
+
+def _score(best: Best) -> str:
+    """Cells a second; seconds of what another tuner measured of a problem whose size it did not say."""
+    known = prod(best.about.get("extents", (1,))) > 1
+    return f"{best.score:.4g} cells/s" if known else seconds_text(1.0 / best.score)
 
 
 def _nothing(study: Study) -> str:

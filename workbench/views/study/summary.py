@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from math import prod
 from typing import Protocol
 
-from workbench.amounts import counted, error_text
+from workbench.amounts import counted, error_text, seconds_text
 from workbench.tuning.loop_times import loops_text
 from workbench.tuning.study import Best, Study
 from workbench.tuning.study_text import changes_text, left_text
@@ -135,7 +136,12 @@ class StudySummary:
         if failed:
             lines.append(f"left out: {failed}")
         if self.best is not None and self.best.score is not None:
-            found = f"{self.best.score:.3g} Gcells/s, {self.gain:.2f} x the start"
+            speed = (
+                f"{self.best.score:.3g} Gcells/s"
+                if prod(self.extents) > 1
+                else seconds_text(1 / _GIGA / self.best.score)
+            )
+            found = f"{speed}, {self.gain:.2f} x the start"
             if self.best.share is not None:
                 found += f", {100 * self.best.share:.0f} % of what the ceilings allow"
             if self.best.error is not None:

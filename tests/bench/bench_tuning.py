@@ -132,7 +132,7 @@ def compare(asked, name, machine, shape, study):
     }
     for run in runs.values():
         run.run(WARMING, progress=silent)
-    steps = {key: max(WARMING, round(SAMPLE_SECONDS / measured(run, WARMING))) for key, run in runs.items()}
+    steps = {key: max(asked.steps, round(SAMPLE_SECONDS / measured(run, WARMING))) for key, run in runs.items()}
     rows, end = {key: [] for key in runs}, time.monotonic() + asked.compare
     while time.monotonic() < end:
         for key, run in runs.items():
@@ -160,6 +160,9 @@ def main():
     parser.add_argument("--edge", type=int, help="of the grid along each axis")
     parser.add_argument("--picture", help="an SVG file")
     parser.add_argument("--compare", type=float, default=0.0, metavar="SECONDS")
+    parser.add_argument(
+        "--steps", type=int, default=WARMING, help="of a sample at least; tiles need as many as their depth"
+    )
     parser.add_argument("--numbers", type=int, nargs="*", default=[], help="individuals to compare as well")
     parser.add_argument("--exam", action="store_true")
     asked = parser.parse_args()

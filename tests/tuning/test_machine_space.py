@@ -273,12 +273,28 @@ def test_a_schedule_that_is_given_stays_where_it_is_fixed(heat):
 
 def test_a_study_tries_tiles_of_several_steps(heat, tmp_path):
     """A sample has at least the steps of a tile: one long step says nothing of tiles."""
-    study = heat.tune((600, 200), u=1.0, budget=2, path=tmp_path / "s.sqlite", backend="openmp", only=["schedule"])
+    given = {"u": 1.0, "path": tmp_path / "s.sqlite", "backend": "openmp", "only": ["schedule"]}
+    study = heat.with_choices(schedule="stepwise").tune((600, 200), budget=2, **given)
     assert study.wait(300).state == "done"
     one, other = study.individuals
     assert (one.changes, other.changes) == ("", "schedule = diamond")
     assert {one.outcome.status, other.outcome.status} == {"success"}
     assert one.outcome.phenotype != other.outcome.phenotype
+
+
+def test_the_start_has_the_schedule_that_simulate_takes(heat, tmp_path, monkeypatch):
+    """Gains are over that, where the size decides for tiles."""
+
+    def tiles(graph, choices, backend, extents, threads):
+        assert (backend, extents, threads) == ("openmp", (600, 200), 2)
+        return replace(choices, plan=choices.plan.changed(schedule="diamond")), "several steps together"
+
+    monkeypatch.setattr(tune, "resolved", tiles)
+    given = {"u": 1.0, "path": tmp_path / "s.sqlite", "backend": "openmp", "threads": 2}
+    study = heat.tune((600, 200), budget=1, only=["schedule", "depth"], **given).wait(300)
+    assert study.best.individual.changes == ""
+    assert study.best.choices.plan.tiling.schedule == "diamond"
+    assert study.best.gain == 1.0
 
 
 def test_ties_follow_the_program():

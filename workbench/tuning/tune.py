@@ -30,6 +30,7 @@ from workbench.planning.retype import Precision, retype_as
 from workbench.run.calling import is_called
 from workbench.run.initial_values import InitialValues, extents_of, read_initial_values, whole
 from workbench.run.memory import bytes_available
+from workbench.run.schedules import resolved
 from workbench.tuning.budget import read_budget
 from workbench.tuning.experiment import Plan
 from workbench.tuning.machine_space import MachineSpace, machine_space
@@ -84,8 +85,9 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     sizes = _CHECKED_SIMULATED if backend == "cuda-sim" else _CHECKED
     checked = graph.space.agreeing(sizes.get(graph.dim, (5,) * graph.dim))
     longest = max(initial.extents[-1], checked[-1])
+    settled, _ = resolved(graph, choices, backend, initial.extents, request.threads)  # what `simulate` would run
     space = machine_space(
-        graph, choices, backend, only=request.only, fixed=request.fixed, most_threads=threads, tree=request.tree,
+        graph, settled, backend, only=request.only, fixed=request.fixed, most_threads=threads, tree=request.tree,
         longest=longest, compilers=other_compilers(), bound=bound, widest=widest_vectors(),
     )  # fmt: skip
     start = tuple(_point_of(space, one, number) for number, one in enumerate(request.start))

@@ -5,6 +5,7 @@ import pytest
 
 import workbench as wb
 from tests.kit.bits import assert_same_bits
+from workbench.errors import TraceError
 
 COUNT, BOX = 37, 4.0
 PLACES = np.random.default_rng(7).uniform(0, BOX, (3, COUNT))
@@ -149,7 +150,90 @@ def product():
     return {"c": ((q.T @ k) @ v.T).T}
 
 
+YUKAWA = """
+x, y, z, q = targets("x y z q")
+xs, ys, zs, qs = sources("x y z q")
+fx, fy, fz, phi = totals("fx fy fz phi")
+kappa = param("kappa", 1.5)
+dx, dy, dz = x - xs, y - ys, z - zs
+r = sqrt(dx**2 + dy**2 + dz**2)
+pair = r > 0
+e = exp(-kappa*r)/r
+phi += where(pair, qs*e, 0)
+g = q*qs*e*(1/r + kappa)/r
+for f, d in zip((fx, fy, fz), (dx, dy, dz)):
+    f += where(pair, g*d, 0)
+"""
+
+
+def yukawa():
+    d = -between(PLACES)
+    r = np.where(OTHER, np.sqrt((d * d).sum(axis=0)), 1)
+    e = np.where(OTHER, np.exp(-1.5 * r) / r, 0)
+    force = (CHARGES[:, None] * CHARGES * e * (1 / r + 1.5) / r * d).sum(axis=2)
+    return dict(zip(("fx", "fy", "fz", "phi"), (*force, e @ CHARGES), strict=True))
+
+
+GAY_BERNE = """
+x, u = targets("x u", dim=3)
+xs, us = sources("x u", dim=3)
+E, = totals("E")
+kappa, kappap, mu, nu = 3.0, 5.0, 2, 1
+chi = (kappa**2 - 1)/(kappa**2 + 1)
+chip = (kappap**(1/mu) - 1)/(kappap**(1/mu) + 1)
+d = x - xs
+r = sqrt(dot(d, d))
+rhat = d/r
+a, b, c = dot(u, rhat), dot(us, rhat), dot(u, us)
+def H(chi):
+    return 1 - chi/2*((a + b)**2/(1 + chi*c) + (a - b)**2/(1 - chi*c))
+sigma = 1/sqrt(H(chi))
+eps = (1/sqrt(1 - chi**2*c**2))**nu * H(chip)**mu
+rho = r - sigma + 3
+s6 = 1/rho**6
+E += where(index("targets") != index("sources"), 4*eps*(s6**2 - s6), 0)/2
+"""
+
+
+def gay_berne():
+    """Ellipsoids by Gay and Berne (1981), a little farther apart."""
+    chi, chip = 0.8, (5**0.5 - 1) / (5**0.5 + 1)
+    d = -between(PLACES)
+    r = np.where(OTHER, np.sqrt((d * d).sum(axis=0)), 1)
+    a, b = (np.einsum(f"k{side},kij->ij", WAYS, d / r) for side in "ij")
+    c = WAYS.T @ WAYS
+    well, waist = (1 - k / 2 * ((a + b) ** 2 / (1 + k * c) + (a - b) ** 2 / (1 - k * c)) for k in (chip, chi))
+    s6 = (r - 1 / np.sqrt(waist) + 3) ** -6.0
+    energy = np.where(OTHER, 4 / np.sqrt(1 - (chi * c) ** 2) * well**2 * (s6**2 - s6), 0)
+    return {"E": energy.sum(axis=1) / 2}
+
+
+NEIGHBOURS = """
+x, y = targets("x y")
+xs, ys, vxs = sources("x y vx")
+run, close, sx, off = totals("run close sx off")
+L = param("L", 4.0)
+dx = xs - x
+dy = ys - y
+dx -= L*np.rint(dx/L)
+dy -= L*floor(dy/L + 0.5)
+near = dx*dx + dy*dy < 1.0
+close += near
+run -= near & (vxs > 0)
+sx += where(near, vxs, 0)
+off += ~near
+"""
+
+
+def neighbours():
+    """Conditions count, and totals may be called as methods of a simulation are."""
+    d, v = between(PLACES[:2], BOX), PLACES[2] - 2
+    near = (d * d).sum(axis=0) < 1
+    return {"close": near.sum(axis=1), "run": -(near & (v > 0)).sum(axis=1), "sx": near @ v, "off": (~near).sum(axis=1)}
+
+
 VECTORS = np.random.default_rng(8).normal(size=(3, 3, COUNT))
+WAYS = VECTORS[0] / np.sqrt((VECTORS[0] * VECTORS[0]).sum(axis=0))
 CHARGES = np.where(np.arange(COUNT) % 2, 1.0, -1.0)
 FORMULAS = {
     "lennard_jones": (LENNARD_JONES, dict(zip("xyz", PLACES, strict=True)), lennard_jones),
@@ -157,6 +241,9 @@ FORMULAS = {
     "tidal": (TIDAL, {"x": PLACES, "m": PLACES[0]}, tidal),
     "boids": (BOIDS, {"x": PLACES[:2], "v": PLACES[1:]}, boids),
     "product": (PRODUCT, dict(zip("qkv", VECTORS, strict=True)), product),
+    "yukawa": (YUKAWA, {**dict(zip("xyz", PLACES, strict=True)), "q": CHARGES}, yukawa),
+    "gay_berne": (GAY_BERNE, {"x": PLACES, "u": WAYS}, gay_berne),
+    "neighbours": (NEIGHBOURS, {"x": PLACES[0], "y": PLACES[1], "vx": PLACES[2] - 2}, neighbours),
     "kuramoto": (KURAMOTO, {"theta": PLACES[0]}, kuramoto),
 }
 
@@ -165,7 +252,7 @@ FORMULAS = {
 @pytest.mark.parametrize("backend", ["openmp", "cuda-sim"])
 def test_formulas_have_the_bits_of_the_reference_and_numbers_of_numpy(name, backend):
     cell, given, oracle = FORMULAS[name]
-    machine, exact = wb.trace(cell, name=name), oracle()
+    machine, exact = wb.trace(cell, name=name, namespace={"np": np}), oracle()
     expected = machine(backend="reference", **given)
     assert set(exact) == set(expected)
     for each, values in exact.items():
@@ -174,6 +261,31 @@ def test_formulas_have_the_bits_of_the_reference_and_numbers_of_numpy(name, back
         found = machine(backend=backend, threads=threads, **given)
         for each, values in expected.items():
             assert_same_bits(found[each], values, f"{backend}, {threads} threads: {each}")
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "advice"),
+    [
+        (
+            'xk, = sources("x")',
+            "sources: x is declared already, in line 2",
+            "A function of arrays sums over triples",
+        ),
+        ('for k in range(size("sources")):\n    u += xs', "known only at the call", "loops over both are implied"),
+        ("u += xs[x < xs]", "one value per pair", "Leave elements out by where(condition, value, 0)."),
+        ("u += norm(x - xs)", "norm is not defined", "Write sqrt(dot(v, v))."),
+        (
+            "u.include(x < xs)\nlargest, = totals('largest', reduce='max')\nlargest.include(x < xs)",
+            "given bool",
+            "Cast",
+        ),
+    ],
+)
+def test_what_is_no_formula_of_pairs_says_what_to_write(text, message, advice):
+    with pytest.raises(TraceError) as error:
+        wb.trace(f'x, = targets("x")\nxs, = sources("x")\nu, = totals("u")\n{text}', name="wrong")
+    assert message in str(error.value)
+    assert advice in str(error.value)
 
 
 def test_plummers_sphere_pulls_as_its_potential_says():

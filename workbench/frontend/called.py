@@ -33,7 +33,7 @@ def names_of(what: str, names: object, example: str) -> list[str]:
         raise TraceError(f"{what} needs names, not {names!r}", advice=f"Write {example}.")
     found = names.replace(",", " ").split()
     for name in found:
-        check_name(name, what)
+        check_name(name, what, steps=False)
         if name in CALL_KEYWORDS:
             raise TraceError(f"{name!r} is a keyword of the call", advice="Choose another name.")
     return found

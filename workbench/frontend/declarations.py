@@ -315,8 +315,8 @@ def _exact_default(trace: Trace, given: Number, type_: StorageType) -> Number:
     return value
 
 
-def check_name(name: object, role: str) -> None:
-    """Raise TraceError unless a variable of the cell may have the name."""
+def check_name(name: object, role: str, *, steps: bool = True) -> None:
+    """Raise TraceError unless a variable of the cell may have the name. steps: the machine is one that simulates."""
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
         several = isinstance(name, str) and len(name.replace(",", " ").split()) > 1 and role == "field"
         raise TraceError(
@@ -327,7 +327,7 @@ def check_name(name: object, role: str) -> None:
         raise TraceError(
             f"{name!r} cannot be a name in generated C++", advice="Use ASCII letters, for instance the letter's name."
         )
-    if name in RESERVED:
+    if steps and name in RESERVED:
         raise TraceError(
             f"the {role} {name!r} would hide sim.{name} or a keyword of simulate", advice="Choose another name."
         )

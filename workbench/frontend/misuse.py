@@ -213,6 +213,11 @@ def no_offset(value: object, what: str) -> TraceError:
             f"{what} must be a whole number known when the cell is traced, but {name} {_nature(term)}",
             advice="Write the number, as in u[+1], or choose among reads: where(k == 1, u[+1], u[+2]).",
         )
+    if isinstance(term, Term) and term.trace.is_called:
+        return TraceError(
+            f"{what} must be a whole number known when the cell is traced, but {name} {_nature(term)}",
+            advice="Leave elements out by where(condition, value, 0).",
+        )
     return TraceError(
         f"{what} must be a whole number known when the cell is traced, but {name} has one value per cell",
         advice="Write a constant such as u[+1]; a distance that varies from cell to cell is no stencil.",
@@ -316,6 +321,8 @@ def _call_needs_one(call: ast.Call, term: Term, text: str) -> TraceError:
             f"{text}: range needs a number known when the cell is traced, but the value {_nature(term)}",
             advice=RANGE
             if term.trace.positions is not None
+            else "Write one formula for all pairs of a target and a source: loops over both are implied."
+            if term.trace.is_called
             else "Write one formula for all cells (loops over cells are implied), or use index(axis).",
         )
     if last in _INSTEAD_OF_BUILTIN and name == last:

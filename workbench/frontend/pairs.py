@@ -64,10 +64,11 @@ def totals(
 ) -> tuple[Total | TotalVector, ...]:
     """Declare results, one number for each target: ax, ay = totals("ax ay"). Always a tuple.
 
-    `ax += value` adds what each pair contributes, i = j included. reduce: "sum", or "max", "min", "product", "any" or
-    "all", whose totals take t.include(value), or a Python function of two elements, which must be associative, with its
-    identity: the element that leaves the other one unchanged. If that is a tuple, the names are the components of one
-    total of records: near, = totals("distance number", reduce=nearer, identity=(inf, -1)) takes near.include((d, j)).
+    `ax += value` adds what each pair contributes, i = j included; of a condition it counts the pairs. reduce: "sum", or
+    "max", "min", "product", "any" or "all", whose totals take t.include(value), or a Python function of two elements,
+    which must be associative, with its identity: the element that leaves the other one unchanged. If that is a tuple,
+    the names are the components of one total of records: near, = totals("distance number", reduce=nearer,
+    identity=(inf, -1)) takes near.include((d, j)).
     dtype: default the machine's float type, bool for "any" and "all", with a function what its identity has; a tuple
     for a record. cutoff: a length; pairs that are farther apart contribute nothing, and the time grows as the number of
     near pairs. positions: the names, declared on both sides, of what the distance is of: totals("rho", cutoff=2 * h,
@@ -203,6 +204,7 @@ def _declare(what: str, names: object, dtype: object, dim: int | None, suffix: s
 
     def part(name: str, index: tuple[int, ...]) -> Value:
         full, group = f"{component_name(name, index)}{suffix}", f"{name}{suffix}" if index else ""
+        _need_new(trace, what, name, full)
         static = Static(
             full, "field", type_, SOURCES if suffix else TARGETS, group=group, component=index, span=trace.here()
         )
@@ -216,6 +218,16 @@ def _declare(what: str, names: object, dtype: object, dim: int | None, suffix: s
 
     found = names_of(what, names, f'x, y = {what}("x y")')
     return FieldTuple((cast(Value, made(name)) for name in found), what)
+
+
+def _need_new(trace: Trace, what: str, name: str, full: str) -> None:
+    """Refuse a second set of elements: a cell knows pairs, no triples."""
+    other = trace.statics.get(full)
+    if other is not None and trace.kinds[full] == f"one of the {what}":
+        raise TraceError(
+            f"{what}: {name} is declared already, in line {other.span.line}: a pair has one target and one source",
+            advice="Give it another name. A function of arrays sums over triples: x[:, None, None] - x[:, None].",
+        )
 
 
 def _pairs(what: str) -> Trace:

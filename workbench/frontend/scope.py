@@ -110,6 +110,8 @@ def explain_name(name: str, known: Iterable[str], foreign: bool) -> TraceError:
         advice = f"Add to where the function is defined: from workbench.language import {name}."
     elif name in INSTEAD_OF_MATH:
         advice = f"Write {INSTEAD_OF_MATH[name]}."
+    elif name == "norm":
+        advice = "Write sqrt(dot(v, v))."
     elif callable(getattr(math, name, None)):
         advice = (
             f"For numbers write: from math import {name}. No word of a cell computes it of values: write a formula."

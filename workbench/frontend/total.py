@@ -9,15 +9,16 @@ from typing import NoReturn
 
 from workbench.errors import TraceError
 from workbench.frontend.combination import Combination
-from workbench.frontend.operations import check_storable, whole_or_none
+from workbench.frontend.operations import check_storable, where, whole_or_none
 from workbench.frontend.promotion import cast_term, constant, spread
 from workbench.frontend.records import Record, is_record, leaves_of, packed, unpacked
 from workbench.frontend.short_range import fold_near
 from workbench.frontend.tensors import Tensor
 from workbench.frontend.trace import Operand, Term, Trace, current_trace, text_here
-from workbench.frontend.value import operand
+from workbench.frontend.value import operand, wrap
 from workbench.graph import Axis, Region, Space, Span, StorageType
 from workbench.graph.spaces import NamedExtent
+from workbench.graph.types import BOOL
 
 PAIRS = Space((Axis("i", NamedExtent("targets"), "array"), Axis("j", NamedExtent("sources"), "array")))
 TARGETS, SOURCES = PAIRS.without((1,)), PAIRS.without((0,))
@@ -82,7 +83,9 @@ class Total:
     def __isub__(self, value: object) -> Total:
         self._need_sum("-= subtracts")
         (given,) = self._parts(value, text_here(self.name))
-        self.include(-given)  # type: ignore[operator]  # a number or a value
+        term = operand(given)
+        counts = isinstance(term, Term) and term.type == BOOL
+        self.include(wrap(where(term, -1, 0)) if counts else -given)  # type: ignore[operator]  # a number or a value
         return self
 
     def _need_sum(self, what: str) -> None:
@@ -107,6 +110,8 @@ class Total:
         names = (reduced.written,) if reduced.written else reduced.names
         for each, name, type_ in zip(given, names, reduced.types, strict=True):
             if isinstance(each, Term):
+                if reduced.operator == "sum" and each.type == BOOL:  # counts 1 where it holds, as in NumPy
+                    each = cast_term(each, type_)
                 check_storable(trace, name, type_, each.type, written=name)
                 parts.append(spread(cast_term(each, type_), PAIRS))
             else:

@@ -349,7 +349,8 @@ def operand(value: object) -> Operand:
         return term_of(value)
     if answers(value, "*"):
         raise TraceError(
-            f"{getattr(value, 'kind', value)} stands where one value is needed", advice="Pick a component."
+            f"{getattr(value, 'kind', value)} stands where one value is needed",
+            advice="Pick a component, or write dot(a, b) for a product of vectors.",
         )
     if isinstance(value, np.generic | np.ndarray) and np.ndim(value) == 0:
         value = value.item()

@@ -21,7 +21,7 @@ grad
     wrong u, g = field("u", boundary="periodic"), vector("g")
     wrong u.next = grad(u, 1.0)
     error line 2: a vector stands where one value is needed
-    advice Pick a component.
+    advice Pick a component, or write dot(a, b) for a product of vectors.
 
 div
     dim 2
@@ -132,7 +132,7 @@ outer
     wrong u, v = field("u"), vector("v")
     wrong u.next = outer(v, v)
     error line 2: a tensor of rank 2 stands where one value is needed
-    advice Pick a component.
+    advice Pick a component, or write dot(a, b) for a product of vectors.
 
 delta
     dim 2

@@ -13,7 +13,8 @@ SHORT, LONG = (0, 1, 2, 5, 33), (1023, 1024, 1025)
 FLOAT_STEPS = (
     "{a} + {b}", "{a} - {b}", "{a} - {b}", "{a} * {b}", "{a} * {b}", "minimum({a}, {b})", "maximum({a}, {b})",
     "{a} / (1.5 + {b} * {b})", "sqrt(abs({a}))", "where({a} < {b}, {a}, {c})", "where(index(0) == index(1), {a}, {b})",
-    "0.75 * {a}", "k * {a}", "-{a}", "{a}**3", "{a} / sqrt({b}**2 + 0.5)", "astype({a} > {b}, 'f64') * {c}",
+    "0.75 * {a}", "k * {a}", "-{a}", "fma({a}, {b}, {c})", "{a}**3", "{a} / sqrt({b}**2 + 0.5)",
+    "astype({a} > {b}, 'f64') * {c}",
 )  # fmt: skip
 
 NEARER = """

@@ -64,6 +64,18 @@ def test_whoever_breaks_the_bound_is_no_candidate(machine, tmp_path, monkeypatch
     assert "bound: relative error of results at most 1e-12 after 5 steps, broken by 3 of 4" in said
 
 
+def test_what_is_narrow_inside_may_differ_as_narrow_numbers_do(tmp_path, monkeypatch):
+    """A root of f32 within 2 units of its last place, in a field of f64."""
+    monkeypatch.setenv("WORKBENCH_WISDOM", str(tmp_path / "wisdom.jsonl"))
+    machine = wb.trace('u, v = fields("u v")\nv.next = 0.5 * v + rsqrt(u * u + 1)\nu.next = 0.9 * u', name="root")
+    narrow = machine.with_precision(u="f32")
+    asked = {"only": ["precision"], "bound": 1e-5, "steps": 5, "budget": 2, "start": [narrow]}
+    study = machine.tune(u=START, v=0.0, backend="openmp", path=tmp_path / "s.sqlite", **asked)
+    assert study.wait(300).state == "done"
+    assert ["of u = f32" in one.changes for one in study.individuals] == [False, True]
+    assert [one.outcome.status for one in study.individuals] == ["success"] * 2, study.individuals[1].outcome.tail
+
+
 def test_other_types_are_never_taken_unasked(machine, tmp_path, monkeypatch):
     """What a study keeps for `choices="best"` has the machine's types; who asks passes the choices."""
     study = ran(machine, tmp_path, monkeypatch, "reference", 1e-5)

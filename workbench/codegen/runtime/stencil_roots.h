@@ -61,10 +61,11 @@ __attribute__((const, nothrow, simd("notinbranch"), visibility("hidden"))) doubl
 // The estimate y is within 2^-14 of the root, so e = 1 - a * y * y is below 2^-13, and the root is y / sqrt(1 - e). The
 // series goes up to e (f32) or e^3 (f64), whose last but one coefficient has a bit of the next term; what is left out is
 // 0.1 and 0.13 units. e is rounded as the result is: within 1.5 units together. For 0, infinity, NaN and negative numbers
-// e is no number, and the estimate is the result.
+// e is no number, and the estimate is the result: of f32 half of it, which is the same then and else less than the root,
+// as one maximum gives whichever it is.
 STENCIL_FUNCTION float refined(float a, float y) {
-    const float e = math::fma(-(a * y), y, 1.0f);
-    return e == e ? math::fma(y * 0.5f, e, y) : y;
+    const float half = y * 0.5f, root = math::fma(half, math::fma(-(a * y), y, 1.0f), y);
+    return root > half ? root : half;
 }
 STENCIL_FUNCTION double refined(double a, double y) {
     const double e = math::fma(-(a * y), y, 1.0);

@@ -1,6 +1,7 @@
 """Speed of sums over pairs: python -m tests.bench.bench_pairs [gravity | ladder | integral ...] [--rounds N].
 
-gravity: 16,384 bodies, one thread, processor time, in turn with Numba where that is installed: with fastmath, and with
+gravity: 16,384 bodies, one thread, processor time, with and without fma written out, in turn with Numba where that is
+installed: with fastmath, and with
 IEEE square root and division as the cell has them; and with a loop by hand (hand_pairs.cpp) where the processor has
 AVX-512. chain: products and sums of dd one after the other, in turn with one by hand and with NumPy's longdouble, which
 has 64 bits. ladder: the same sums as one step of
@@ -42,6 +43,8 @@ ax += af * dx
 ay += af * dy
 az += af * dz
 """
+FUSED = CELL.replace("dx**2 + dy**2 + dz**2 + e2", "fma(dx, dx, fma(dy, dy, fma(dz, dz, e2)))")
+FUSED_SUMS = re.sub(r"(a.) \+= af \* (d.)", r"\1 = fma(af, \2, \1)", FUSED)
 CHAIN = """
 x, a, y = fields("x a y", dtype="dd")
 z = x
@@ -131,8 +134,9 @@ def gravity(rounds):
     for dtype in ("f32", "f64"):
         given = bodies({"f32": np.float32, "f64": np.float64}[dtype])
         contenders = {}
-        for name, root in (("rsqrt", "rsqrt"), ("1 / sqrt", "1 / sqrt")):
-            machine = wb.trace(CELL.format(dtype=dtype, root=root))
+        forms = {"rsqrt": CELL, "rsqrt, fma": FUSED, "rsqrt, fma sums": FUSED_SUMS, "1 / sqrt": CELL}
+        for name, cell in forms.items():
+            machine = wb.trace(cell.format(dtype=dtype, root=name.split(",")[0]))
             contenders[name] = lambda m=machine, given=given: m(**given, e2=1e-3, backend="openmp", threads=1)
         if find_spec("numba"):
             contenders["Numba fastmath"] = numba_gravity(given, True)
@@ -142,8 +146,10 @@ def gravity(rounds):
             contenders["by hand"]()
             ours = contenders["rsqrt"]()
             np.testing.assert_allclose(found[0], ours["ax"], rtol=1e-3, atol=1e-4 if dtype == "f32" else 1e-12)
-        for name, seconds in best(contenders, rounds).items():
-            print(f"gravity {dtype} {name:15} {BODIES**2 / seconds / 1e9:6.2f} Ginteractions/s")
+        taken = best(contenders, rounds)
+        for name, seconds in taken.items():
+            of_hand = f"  {taken['by hand'] / seconds:5.2f} of by hand" if "by hand" in taken else ""
+            print(f"gravity {dtype} {name:15} {BODIES**2 / seconds / 1e9:6.2f} Ginteractions/s{of_hand}")
 
 
 def chain(rounds):

@@ -32,6 +32,9 @@ OF_CODE = (
     Fault("a fused product is rounded before the sum", "spelling", "templates",
           "return __builtin_##name##f(a, b, c); ", "return a * b + c; ",
           "run.test_fused_products:test_a_processor_without_the_instruction_gives_the_same_bits", ("f32",)),
+    Fault("a fused sum rounds its products first", "spelling", "codegen.folds",
+          'f"{writer.target.math}fma({texts}, {lane})"', """f"{texts.replace(', ', ' * ')} + {lane}\"""",
+          "run.test_fused_sums:test_lanes_hold_numbers_and_no_records"),
     # -- expressions
     Fault("[P] the sign of a Shift is flipped", "expressions", "codegen.expressions",
           "return tuple(a - b for a, b in zip(offset, distance, strict=True))",

@@ -10,7 +10,10 @@ from workbench.codegen.statement import Statement
 
 @dataclass(frozen=True, slots=True)
 class FoldedValue:
-    """A Fold inside a loop: its trees, the lane of each kept cell, how two values combine, and where results go."""
+    """A Fold inside a loop: its trees, the lane of each kept cell, how two values combine, and where results go.
+
+    stored: the type of the array of results; made_of: what stands before and after a result to make one of it.
+    """
 
     trees: str
     cells: str
@@ -19,6 +22,8 @@ class FoldedValue:
     identity: str
     target: str
     array: str
+    stored: str
+    made_of: tuple[str, str] = ("", "")
 
 
 @dataclass(frozen=True, slots=True)

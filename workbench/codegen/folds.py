@@ -7,17 +7,20 @@ vectors. The folded axes are gone through in index order inside (stencil_folds.h
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
-from workbench.codegen.cell_code import CellCode, Pointer
+from workbench.codegen.cell_code import CellCode, Pointer, Result
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folding import FoldedValue, Folding, RowsTogether
 from workbench.codegen.loops import Array, Sweep
 from workbench.codegen.names import NameBook
 from workbench.codegen.roots import ROOT, stages_at_roots
-from workbench.codegen.spelling import type_name
+from workbench.codegen.spelling import literal, type_name
 from workbench.codegen.statement import Statement
 from workbench.codegen.writer import KernelWriter
+from workbench.graph import Arith
+from workbench.graph.fused_sums import is_fused_sum
 from workbench.planning.axes import kept_axes, listed
 from workbench.planning.plan import Subkernel
 from workbench.planning.tunables import MOST_UNROLLED
@@ -51,11 +54,11 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
     slots = {h.node: h.slot for h in subkernel.reads}
     names, numbered = NameBook(writer.reserved() | FOLD_NAMES), dict[int, str]()
     outputs = tuple(home.node for home in subkernel.outputs)
-    operands = {node: writer.nodes[node].operands[0] for node in outputs}
+    operands = {node: entering(writer, node) for node in outputs}
     targets = [names.claim(f"out_{writer.output_name(home, numbered)}") for home in subkernel.outputs]
     cells = [names.claim(f"{writer.value_name(node, numbered)}_cells") for node in outputs]
     trees = [names.claim(f"{writer.value_name(node, numbered)}_trees") for node in outputs]
-    roots = tuple(dict.fromkeys(operands.values()))
+    roots = tuple(dict.fromkeys(each for taken in operands.values() for each in taken))
     read = tuple(root for root in roots if root in slots)
     scope = replace(writer.scope(frozenset(slots), subkernel.axes, subkernel.reduced), apart=frozenset({ROOT}))
     code = emit_cell(scope, tuple(root for root in roots if root not in read), read, names, numbered)
@@ -63,13 +66,10 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
     statements = list(code.cell)
     values: list[FoldedValue] = []
     for home, tree, lane, target in zip(subkernel.outputs, trees, cells, targets, strict=True):
-        partial, result = writer.partial(home.node, lane, tree), results[operands[home.node]]
-        text = f"{lane}[i - first] = {partial.combine}()({lane}[i - first], {result.text});"
-        statements.append(Statement(text, tuple(sorted({home.node, *result.nodes}))))
-        array = f"{target}_array"
-        values.append(FoldedValue(tree, lane, partial.type, partial.combine, partial.identity, target, array))
+        values.append(folded_value(writer, home.node, tree, lane, target, f"{target}_array"))
+        statements.append(taking(writer, home.node, f"{lane}[i - first]", [results[n] for n in operands[home.node]]))
     reads = [Array(a.name, f"const {type_name(a.type)}*", slots[a.node]) for a in code.arrays]
-    writes = [Array(v.array, f"{v.type}*", home.slot) for v, home in zip(values, subkernel.outputs, strict=True)]
+    writes = [Array(v.array, f"{v.stored}*", home.slot) for v, home in zip(values, subkernel.outputs, strict=True)]
     pointers = tuple(
         Pointer(p.name, f"const {type_name(writer.nodes[p.node].value_type)}*", p.array, p.move) for p in code.pointers
     )
@@ -96,6 +96,35 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
     )
     own = {name: f"out {k}" for k, target in enumerate(targets) for name in (target, f"{target}_array")}
     return sweep, own
+
+
+def entering(writer: KernelWriter, node: int) -> tuple[int, ...]:
+    """What a Fold takes of a cell: its operand, or of a fused sum the two factors of the product, if they are there."""
+    (operand,) = writer.nodes[node].operands
+    record = writer.nodes[operand]
+    is_made_here = isinstance(record.instruction, Arith) and record.instruction.operator == "pair"
+    return record.operands if is_fused_sum(writer.nodes[node]) and is_made_here else (operand,)
+
+
+def taking(writer: KernelWriter, node: int, lane: str, entering: Sequence[Result]) -> Statement:
+    """The statement by which a Fold takes what enters it into a lane."""
+    texts, nodes = ", ".join(each.text for each in entering), {node, *(n for each in entering for n in each.nodes)}
+    if len(entering) > 1:
+        text = f"{writer.target.math}fma({texts}, {lane})"
+    else:
+        text = f"{writer.combine(node)}()({lane}, {texts})"
+    return Statement(f"{lane} = {text};", tuple(sorted(nodes)))
+
+
+def folded_value(writer: KernelWriter, node: int, tree: str, lane: str, target: str, array: str) -> FoldedValue:
+    """How a Fold combines. The sum of a fused one is a number in lanes and trees; what is stored is a record."""
+    partial = writer.partial(node, lane, tree)
+    if len(entering(writer, node)) == 1:
+        return FoldedValue(tree, lane, partial.type, partial.combine, partial.identity, target, array, partial.type)
+    type_ = writer.nodes[node].value_type.members[0]
+    zero, one = (literal(number, type_).text for number in (-0.0, 1.0))
+    made_of = f"{partial.type}{{", f", {one}}}"
+    return FoldedValue(tree, lane, type_name(type_), "combine_add", zero, target, array, partial.type, made_of)
 
 
 def _rows_together(

@@ -35,6 +35,7 @@ from workbench.frontend.shapes import replicate, zip_with
 from workbench.frontend.tensor_algebra import compose, contract, cross, delta, dot, einsum, outer
 from workbench.frontend.tensors import components
 from workbench.frontend.time_integration import courant_step, leapfrog, midpoint, ssp_rk2, ssp_rk3
+from workbench.frontend.total import Total, TotalVector
 from workbench.frontend.trace import current_trace
 from workbench.frontend.value import Value, operand, wrap
 from workbench.frontend.while_loops import while_loop
@@ -130,9 +131,17 @@ def power(a: object, b: object) -> Value:
     return wrap(operations.power(operand(a), operand(b)))
 
 
+def fma(a: object, b: object, c: object) -> Any:  # noqa: ANN401  # a value, or the total
+    """a * b + c rounded once (fusedMultiplyAdd of IEEE 754); of dd the product and the sum, one after the other.
+
+    For a total: t = fma(a, b, t) rounds the product together with the sum so far."""
+    if isinstance(c, Total | TotalVector):
+        return c.include_product(a, b)
+    return _fused(a, b, c)
+
+
 @componentwise
-def fma(a: object, b: object, c: object) -> Value:
-    """a * b + c rounded once (fusedMultiplyAdd of IEEE 754); of dd the product and the sum, one after the other."""
+def _fused(a: object, b: object, c: object) -> Value:
     current_trace("fma")
     return wrap(operations.apply("fma", operand(a), operand(b), operand(c)))
 

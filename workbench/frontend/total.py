@@ -9,14 +9,15 @@ from typing import NoReturn
 
 from workbench.errors import TraceError
 from workbench.frontend.combination import Combination
-from workbench.frontend.operations import check_storable, where, whole_or_none
-from workbench.frontend.promotion import cast_term, constant, spread
+from workbench.frontend.operations import apply, check_storable, where, whole_or_none
+from workbench.frontend.promotion import cast_term, constant, convert, spread
 from workbench.frontend.records import Record, is_record, leaves_of, packed, unpacked
 from workbench.frontend.short_range import fold_near
 from workbench.frontend.tensors import Tensor
 from workbench.frontend.trace import Operand, Term, Trace, current_trace, text_here
 from workbench.frontend.value import operand, wrap
 from workbench.graph import Axis, Region, Space, Span, StorageType
+from workbench.graph.fused_sums import fused_sum
 from workbench.graph.spaces import NamedExtent
 from workbench.graph.types import BOOL
 
@@ -59,13 +60,15 @@ Near = tuple[Operand, tuple[tuple[Term, Term], ...]]
 class TotalState:
     """A total while its cell is traced: where it was declared, its cutoff if it has one, what one pair contributes.
 
-    variables: the names that the text gave it before anything was contributed, each in its module or function.
+    variables: the names that the text gave it before anything was contributed, each in its module or function. fused:
+    its one contribution is the two factors of a product, as a record.
     """
 
     reduced: Reduced
     span: Span
     near: Near | None
     contributions: list[Term] = field(default_factory=list)
+    fused: bool = False
     variables: set[tuple[CodeType, str]] = field(default_factory=set)
 
 
@@ -116,7 +119,36 @@ class Total:
                 parts.append(spread(cast_term(each, type_), PAIRS))
             else:
                 parts.append(constant(trace, each, type_, PAIRS))
-        _state(trace, reduced).contributions.append(packed(trace, parts))
+        state = _state(trace, reduced)
+        if state.fused:
+            raise TraceError(
+                f"{text}: {self.name} takes a fused product, which is its one contribution",
+                advice=f"Write one {self.name} = fma(a, b, {self.name}), or {self.name} += value for all of them.",
+            )
+        state.contributions.append(packed(trace, parts))
+
+    def include_product(self, a: object, b: object) -> Total:
+        """Take a * b, rounded together with the sum: t = fma(a, b, t). Of dd the product is rounded by itself."""
+        self._need_sum("= fma(...) adds")
+        (type_,), trace = self._reduced.types, current_trace("fma")
+        factors = [operand(a), operand(b)]
+        product = apply("multiply", *factors)
+        if type_.is_record:
+            wide = [cast_term(each, type_) if isinstance(each, Term) else each for each in factors]
+            self.include(wrap(apply("multiply", *wide)))
+            return self
+        if not type_.is_float:
+            raise TraceError(f"{self.name} is {type_}, but fma computes floats", advice=f"Write {self.name} += a * b.")
+        state = _state(trace, self._reduced)
+        self.include(wrap(product))  # which refuses what is no contribution
+        if len(state.contributions) > 1:
+            raise TraceError(
+                f"{trace.text_here(self.name)}: {self.name} takes several contributions, of which one is fused",
+                advice=f"Contribute once: {self.name} = fma(a, b, {self.name}), or {self.name} += fma(a, b, value).",
+            )
+        parts = [convert(trace, each, type_, PAIRS) for each in factors]
+        state.contributions, state.fused = [packed(trace, parts)], True
+        return self
 
     def _parts(self, value: object, text: str) -> list[object]:
         """The components of a contribution. Raises TraceError if they are not as many as those of the total."""
@@ -176,6 +208,12 @@ class TotalVector:
     def __isub__(self, value: object) -> TotalVector:
         for part, each in zip(self._parts, self._components(value), strict=True):
             part -= each  # the total, which takes it
+        return self
+
+    def include_product(self, a: object, b: object) -> TotalVector:
+        """Take the components of a product, of which one factor may be a number for all: t = fma(a, d, t)."""
+        for k, part in enumerate(self._parts):
+            part.include_product(*(each if _is_number(each) else self._components(each)[k] for each in (a, b)))
         return self
 
     def include(self, value: object) -> None:
@@ -249,6 +287,10 @@ for _name in (
     setattr(TotalVector, f"__{_name}__", TotalVector._refuse)
 
 
+def _is_number(value: object) -> bool:
+    return not isinstance(value, Tensor | tuple | list)
+
+
 def _read(name: str, including: str) -> TraceError:
     return TraceError(
         f"{name} is read, but it is complete only after all sources, when the cell has ended",
@@ -303,7 +345,10 @@ def finish_totals(trace: Trace) -> None:
                 advice=f"Write {reduced.including}, or remove {called}.",
             )
             raise trace.source.mark(error, state.span)
-        combined = Combination(reduced.function, reduced.operator, state.contributions[0], reduced.record)
+        operator, record = reduced.operator, reduced.record
+        if state.fused:
+            operator, record = fused_sum(reduced.types[0]), Record(reduced.types * 2, tuple)
+        combined = Combination(reduced.function, operator, state.contributions[0], record)
         pair = state.contributions[0]
         for further in state.contributions[1:]:
             pair = combined.together(pair, further)
@@ -313,7 +358,8 @@ def finish_totals(trace: Trace) -> None:
             folded = fold_near(trace, replace(combined, given=pair), state.near[1], state.near[0])
         for span in trace.pool.node(pair.index).spans[:1]:
             trace.pool.annotate(folded.index, span=span)
-        for name, part in zip(reduced.names, unpacked(folded, len(reduced.names)), strict=True):
+        parts = unpacked(folded, 2)[:1] if state.fused else unpacked(folded, len(reduced.names))
+        for name, part in zip(reduced.names, parts, strict=True):
             trace.kernel.stores[name] = (part, state.span)
 
 

@@ -32,6 +32,7 @@ from workbench.graph import (
     storage_type,
 )
 from workbench.graph.builder import KernelBuilder
+from workbench.graph.fused_sums import fused_sum, is_fused_sum
 from workbench.graph.instructions import Combining, traits_of
 from workbench.graph.operators import accepts
 from workbench.graph.rewrite import copy, rewrite
@@ -97,7 +98,11 @@ def retype_as(graph: Graph, precision: Precision) -> Graph:
         if isinstance(node.instruction, Store):
             name = node.instruction.name
             compute = _in_type if name in precision.types or precision.every else _round
-            return copy(builder, node, (_stored(builder, operands[0], by_name[name].type, compute),))
+            made = _stored(builder, operands[0], by_name[name].type, compute)
+            if builder.node(made).instruction != Arith("cast"):  # computed anew: it is still the value of its line
+                for span in builder.node(operands[0]).spans:
+                    builder.annotate(made, span=span)
+            return copy(builder, node, (made,))
         asked = precision.of(node)
         value = _retyped(builder, node, operands, asked or precision.every, precision.every)
         return value if asked is None else _in_type(builder, value, asked)
@@ -207,6 +212,8 @@ def _combined(
 ) -> int:
     """Cells combined by an operator; operands after the first are no such cells."""
     value, *others = operands
+    if is_fused_sum(node):
+        return _fused_sum(builder, node, value)
     region = instruction.operator
     if isinstance(region, str):
         return copy(builder, node, (*_accepted(builder, REDUCTIONS[region].operator, (value,)), *others))
@@ -214,6 +221,30 @@ def _combined(
         region = _region(region, every)
     made = replace(node, instruction=replace(instruction, operator=region))
     return copy(builder, made, (_round(builder, value, region.parameters[0].type), *others))
+
+
+def _fused_sum(builder: KernelBuilder, node: Node, record: int, wider: StorageType | None = None) -> int:
+    """A sum of products in the type that its factors have now, or in a wider one; without fma if that has none."""
+    factors = _agree(builder, tuple(_before_cast(builder, o) for o in builder.node(record).operands))
+    type_ = wider or builder.node(factors[0]).value_type
+    factors = tuple(_round(builder, each, type_) for each in factors)
+    assert isinstance(node.instruction, Fold)
+    axes = node.instruction.axes
+    if type_.is_native:
+        return builder.fold(fused_sum(type_), builder.arith("pair", *factors), axes)
+    made = builder.fold("sum", builder.arith("multiply", *factors), axes)
+    return builder.arith("pair", made, builder.imm(1.0, type_, builder.node(made).space or GLOBAL))
+
+
+def _before_cast(builder: KernelBuilder, value: int) -> int:
+    """What a cast between floats is of: members of a record are cast to the types that it had, and then spread."""
+    node = builder.node(value)
+    if isinstance(node.instruction, Replicate):
+        return builder.replicate(_before_cast(builder, node.operands[0]), node.instruction.space)
+    if isinstance(node.instruction, Broadcast):
+        return builder.broadcast(_before_cast(builder, node.operands[0]), node.instruction.space)
+    is_cast = isinstance(node.instruction, Arith) and node.instruction.operator == "cast"
+    return node.operands[0] if is_cast and builder.node(node.operands[0]).value_type.is_float else value
 
 
 def _scattered(builder: KernelBuilder, node: Node, operands: tuple[int, ...], every: StorageType | None) -> int:
@@ -329,6 +360,9 @@ def _in_type(builder: KernelBuilder, value: int, type_: StorageType) -> int:
             ) if accepts(OPERATORS[REDUCTIONS[operator].operator], type_):
                 first_operand, *others = node.operands
                 return copy(builder, node, (_round(builder, first_operand, type_), *others))
+            case Arith("first") if is_fused_sum(builder.node(node.operands[0])):
+                folded = builder.node(node.operands[0])
+                return builder.arith("first", _fused_sum(builder, folded, folded.operands[0], type_))
             case Scatter(operator=str() as operator) if accepts(OPERATORS[REDUCTIONS[operator].operator], type_):
                 defaults, sent, *places = node.operands
                 widened = (_round(builder, operand, type_) for operand in (defaults, sent))

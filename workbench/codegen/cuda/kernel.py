@@ -25,7 +25,7 @@ from workbench.codegen.cuda.scatters import given_arrays, moves_of, scatter_kern
 from workbench.codegen.cuda.towers import write_towers
 from workbench.codegen.expressions import emit_cell
 from workbench.codegen.folding import FoldedValue
-from workbench.codegen.folds import FOLD_NAMES, folding_of
+from workbench.codegen.folds import FOLD_NAMES, entering, folded_value, folding_of, taking
 from workbench.codegen.names import RESERVED, NameBook
 from workbench.codegen.scatters import SCATTER_NAMES
 from workbench.codegen.shapes import ArrayShape
@@ -238,8 +238,8 @@ class _DeviceWriter(KernelWriter):
         targets = self.plan.choices.plan.folds.targets
         place = "[target]" if targets > 1 else ""
         trees = [names.claim(f"{self.value_name(node, numbered)}_trees") for node in outputs]
-        operands = {node: self.nodes[node].operands[0] for node in outputs}
-        roots = tuple(dict.fromkeys(operands.values()))
+        operands = {node: entering(self, node) for node in outputs}
+        roots = tuple(dict.fromkeys(each for taken in operands.values() for each in taken))
         read = tuple(root for root in roots if root in arrays.access)
         scope = self.scope(frozenset(arrays.access), subkernel.axes, subkernel.reduced)
         scope = replace(scope, access=arrays.access)
@@ -248,10 +248,8 @@ class _DeviceWriter(KernelWriter):
         results = {result.node: result for result in code.results}
         statements, values = list(code.cell), list[FoldedValue]()
         for home, lane, tree, array in zip(subkernel.outputs, lanes, trees, arrays.targets, strict=True):
-            partial, result = self.partial(home.node, lane, tree), results[operands[home.node]]
-            text = f"{lane}{place} = {partial.combine}()({lane}{place}, {result.text});"
-            statements.append(Statement(text, tuple(sorted({home.node, *result.nodes}))))
-            values.append(FoldedValue(tree, lane, partial.type, partial.combine, partial.identity, "", array))
+            values.append(folded_value(self, home.node, tree, lane, "", array))
+            statements.append(taking(self, home.node, f"{lane}{place}", [results[n] for n in operands[home.node]]))
         shapes = self.shapes_in((*(a.node for a in code.arrays), *outputs), subkernel.axes)
         sweep = DeviceSweep(
             "",

@@ -54,7 +54,7 @@ ERRORS = [
     (lambda x: generate(2, lambda i: i) + x, (np.ones(3),), ShapeError, "has 2 elements"),
     (lambda x: np.any(x), (np.ones(3),), TraceError, "any does not take f64"),
     (lambda x: x[:, :], (np.ones(3),), TraceError, "names 2 axes of 1"),
-    (lambda x: np.gradient(x), (np.ones(3),), TraceError, "np.gradient has no meaning"),
+    (lambda x: np.kron(x, x), (np.ones(3),), TraceError, "np.kron has no meaning"),
     (lambda x: np.cumsum(x), (np.ones((3, 3)),), TraceError, "along which of 2 axes"),
     (lambda x: scan(add, x, axis=(0, 1)), (np.ones((3, 3)),), TraceError, "scan over the axes"),
     (lambda x: fold_segments(add, x, 3), (np.ones(3),), TraceError, "the lengths are 3"),
@@ -100,7 +100,6 @@ def test_bad_use_is_refused_with_words_that_help(function, given, error, what):
 
 INSTEAD = {
     "arange": lambda x: np.arange(len(x)),
-    "bincount": lambda x: np.bincount(x, minlength=7),
     "eye": lambda x: np.eye(3, dtype=bool),
     "nonzero": lambda x: np.nonzero(x)[0],
     "ones": lambda x: np.ones(len(x)),

@@ -123,6 +123,40 @@ def weighed(x):
     )
 
 
+def surrounded(x):
+    row = x[0]
+    return (
+        np.pad(x, 1),
+        np.pad(x, ((1, 0), (0, 2)), constant_values=7),
+        np.pad(x, (2, 1), "edge"),
+        np.pad(x, ((2,), (0,)), mode="wrap"),
+        np.pad(row, 3, "reflect"),
+        np.pad(row, (3, 9), "symmetric"),
+        np.pad(np.cumsum(row), (1, 0)),
+        np.pad(x, 1)[1:-1, 2:] - np.pad(x, 1)[1:-1, :-2],
+        np.pad(x > 0, 1),
+    )
+
+
+def box_means(x):
+    """Of the 3 x 3 elements around each, by a table of sums."""
+    sums = np.pad(np.cumsum(np.cumsum(np.pad(x, 1), axis=0), axis=1), ((1, 0), (1, 0)))
+    return (sums[3:, 3:] - sums[3:, :-3] - sums[:-3, 3:] + sums[:-3, :-3]) / 9
+
+
+def slopes(x):
+    along_rows, along_columns = np.gradient(x, 0.5)
+    return along_rows, along_columns, np.gradient(x[0]), np.gradient(x, 2.0, axis=1), np.gradient(x, 2.0, 0.25)[1]
+
+
+def equalised(x):
+    """Numbers from 0 to 9 that are spread evenly."""
+    numbers = x % 10
+    count = np.bincount(numbers.ravel(), minlength=10)
+    rank = np.cumsum(count)
+    return (rank * 9 // x.size)[numbers], count, np.bincount(numbers[0], weights=0.5 * x[0], minlength=12)
+
+
 def without_nan(x):
     return np.nansum(x), np.nansum(x, axis=1)
 
@@ -148,6 +182,11 @@ PROGRAMS = [
     (joined, WHOLE),
     (halves, MATRIX),
     (weighed, MATRIX),
+    (surrounded, MATRIX),
+    (surrounded, WHOLE),
+    (box_means, MATRIX),
+    (slopes, MATRIX),
+    (equalised, WHOLE),
     (without_nan, WITH_NAN),
     (runs, np.array([1, 1, 2, 2, 2, 3, 1])),
     (by_groups, WHOLE, (3,)),
@@ -189,7 +228,12 @@ def test_numpy_functions_mean_what_they_mean_in_numpy(function, given):
     ("function", "words", "advice"),
     [
         (lambda x: np.sort(x), "np.sort has no meaning", "radix_sort"),
-        (lambda x: np.bincount(x), "np.bincount has no meaning", "scatter"),
+        (lambda x: np.bincount(x), "how long the result is depends on the elements", "minlength=256"),
+        (lambda x: np.pad(x, (1, x.shape[0])), "widths (1, ", "whole numbers that are known"),
+        (lambda x: np.pad(x, ((1, 1), (1, 1))), "for 1 axis", "((1, 1), (2, 2))"),
+        (lambda x: np.pad(x, 1, "median"), "np.pad with mode='median'", "constant, edge"),
+        (lambda x: np.pad(x, 1, constant_values=(1, 2)), "several constant values", "one side at a time"),
+        (lambda x: np.gradient(x, x), "np.gradient with 1 spacings for 1 axes", "write the formula"),
         (lambda x: np.kron(x, x), "np.kron has no meaning", "argmin, "),
         (lambda x: np.sum(x, dtype="f4"), "unexpected keyword argument 'dtype'", "axis, keepdims"),
         (lambda x: np.roll(x, x[0]), "np.roll", "known while the function is traced"),

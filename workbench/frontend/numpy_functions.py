@@ -1,7 +1,7 @@
 """NumPy's functions of arrays that are made of others: np.roll, np.diff, np.argmin, np.var and their kin.
 
 Each means for a traced array what it means in NumPy. A length is a number of the program, so that a function whose
-result has a length that only the elements tell (np.unique, np.bincount) is none of them.
+result has a length that only the elements tell (np.unique) is none of them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ import numpy as np
 from workbench.errors import TraceError
 from workbench.frontend.arrays import generate
 from workbench.frontend.axis_table import Origin
+from workbench.frontend.numpy_windows import gradient, index_along, pad
 from workbench.frontend.operations import parse_type, where
 from workbench.frontend.positions import FunctionPositions, order_of, own_positions
 from workbench.frontend.promotion import cast_term, constant
+from workbench.frontend.scatters import scatter
 from workbench.frontend.trace import Term, current_trace
 from workbench.frontend.value import Value, operand, term_of, wrap
 from workbench.frontend.windows import windows
@@ -122,20 +124,11 @@ def _extreme(name: str) -> Callable[..., Value]:
         is_best = a == getattr(a, name)(place, keepdims=True)
         if term.type.is_float:
             is_best = is_best | (a != a)  # NaN
-        index, length = _index(term, place), a.shape[place]
+        index, length = index_along(term, place), a.shape[place]
         found: Any = np.where(is_best, index, length)
         return found.min(place, keepdims=keepdims)  # type: ignore[no-any-return]  # an array value
 
     return function
-
-
-def _index(term: Term, place: int) -> Value:
-    """The number of each element along one axis, which is the same along the others."""
-    axis = order_of(term)[place]
-    if axis is None:
-        return wrap(operand(0))
-    number = term.space.axes.index(axis)
-    return wrap(term.trace.emit(lambda pool: pool.index(number, term.space)).in_order(term.order))
 
 
 def _variance(a: Any, axis: object = None, *, ddof: float = 0, keepdims: bool = False) -> Value:  # noqa: ANN401
@@ -245,7 +238,7 @@ def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:  # 
 
 def _triangle(is_upper: bool) -> Callable[..., Any]:
     def function(m: Any, k: int = 0) -> Any:  # noqa: ANN401  # an array value
-        rows, columns = _index(term_of(m), _rank(m) - 2), _index(term_of(m), _rank(m) - 1)
+        rows, columns = index_along(term_of(m), _rank(m) - 2), index_along(term_of(m), _rank(m) - 1)
         is_kept: Any = columns - rows >= k if is_upper else columns - rows <= k
         return np.where(is_kept, m, _filled(m, 0))
 
@@ -255,6 +248,17 @@ def _triangle(is_upper: bool) -> Callable[..., Any]:
 def _sum_without_nan(a: Any, axis: object = None, *, keepdims: bool = False) -> Any:  # noqa: ANN401  # an array value
     given: Any = np.where(np.isnan(a), 0.0, a) if term_of(a).type.is_float else a
     return given.sum(axis, keepdims=keepdims)
+
+
+def _counted(x: Any, weights: Any = None, minlength: int = 0) -> Any:  # noqa: ANN401  # an array value
+    if isinstance(minlength, bool) or not isinstance(minlength, int) or minlength < 1:
+        raise TraceError(
+            f"{current_trace('np.bincount').text_here('np.bincount')}: how long the result is depends on the elements",
+            advice="Give its length: np.bincount(x, minlength=256). A larger element is an error at the call then.",
+        )
+    if weights is None:
+        return scatter("add", generate(minlength, lambda _: 0), x, 1)
+    return scatter("add", generate(minlength, lambda _: 0.0), x, weights)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -280,6 +284,9 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "shape": lambda a: a.shape,
     "size": lambda a, axis=None: a.size if axis is None else a.shape[axis],
     "append": _appended,
+    "bincount": _counted,
+    "gradient": gradient,
+    "pad": pad,
     "hstack": _side_by_side,
     "vstack": lambda tup: np.concatenate(_lines(tup), 0),
     "column_stack": _columns,

@@ -264,7 +264,11 @@ class FunctionPositions:
 
     def generate(self, shape: Sequence[object], f: Callable[..., object]) -> Term:
         """The array of what the function gives for the indices along axes of these lengths."""
-        axes = self.table.axes([self.length_of(each) for each in shape])
+        return self.generate_along([self.length_of(each) for each in shape], f)
+
+    def generate_along(self, lengths: Sequence[int], f: Callable[..., object]) -> Term:
+        """The same for lengths by their numbers in the table."""
+        axes = self.table.axes(lengths)
         indices = []
         for position, axis in enumerate(axes):
             self.widen(axis)

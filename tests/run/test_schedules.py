@@ -8,6 +8,7 @@ import pytest
 import workbench as wb
 from tests.planning.random_tileable import RINGED
 from workbench.backends.host import BUSY
+from workbench.backends.openmp import OpenmpInstance
 from workbench.backends.processor import cache_bytes
 from workbench.planning.choices import TilingChoices
 from workbench.planning.cost import CacheLevel, HostFigures
@@ -114,6 +115,27 @@ def test_a_tiled_simulation_is_saved_restored_and_planned_anew(ringed, tmp_path)
     assert schedule_of(tiled) == "diamond"
     assert np.array_equal(tiled.run(18).u, right.u)
     assert tiled.time == right.time == restored.time
+
+
+@pytest.mark.parametrize(
+    ("more", "observed"), [("", False), ("total = scalar('total')\ntotal.next = reduce_sum(u)\n", True)]
+)
+def test_the_last_step_of_a_run_is_alone_only_where_it_computes_something(more, observed, monkeypatch):
+    """Alone it takes the time of several steps in tiles."""
+    asked, march = [], OpenmpInstance.march
+
+    def seen(instance, request):
+        asked.append(request.observe_last)
+        return march(instance, request)
+
+    monkeypatch.setattr(OpenmpInstance, "march", seen)
+    cell = wb.trace(f'u = field("u", boundary="periodic")\n{more}u.next = 0.5 * (u[+1, 0] + u[-1, 0])\n', dim=2)
+    simulation = cell.simulate(u=start(), backend="openmp", threads=2, schedule="diamond").run(30)
+    assert asked[-1] is observed
+    right = cell.simulate(u=start(), backend="openmp", threads=1, schedule="stepwise").run(30)
+    assert np.array_equal(simulation.u, right.u)
+    if observed:
+        assert simulation.total == right.total
 
 
 def test_a_tiled_run_that_is_asked_to_stop_ends_at_a_whole_step(ringed):

@@ -100,7 +100,8 @@ class March:
         """At most SLICE_SECONDS (one step if longer), never beyond a step at which a field is recorded.
 
         Of a paced run everybody reads while it rests, so its diagnostics are computed in the last step of each slice.
-        For who follows scalars they are in each slow step, because there is no time for one step more (_freshen).
+        For who follows scalars they are in each slow step, because there is no time for one step more (_freshen). Where
+        there are none, the last steps run together like others.
         """
         state, remaining = self._state, self.remaining
         seconds, pace = state.watches.slice_seconds(SLICE_SECONDS), self.pace_now
@@ -117,7 +118,7 @@ class March:
                 steps,
                 first_step=state.steps,
                 observe_every=every,
-                observe_last=paced is not None or slow is not None or steps == remaining,
+                observe_last=state.observes and (paced is not None or slow is not None or steps == remaining),
                 until=self._goal.until,
                 stop=self._owner.slice_end,
                 seconds=seconds,

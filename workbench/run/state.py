@@ -127,7 +127,7 @@ class State:
         self.march_steps += result.steps
         self.march_seconds += seconds
         self.steps += result.steps
-        if result.diagnostics_current and result.steps:
+        if result.steps and (result.diagnostics_current or not self.observes):
             self.observed_step = self.steps
         keep_scalars(self.records, tuple(s.name for s in self.graph.scalars), result)
         for record in self.records:
@@ -136,9 +136,14 @@ class State:
                 record.append(np.array([self.steps]), values[np.newaxis])
 
     @property
+    def observes(self) -> bool:
+        """Whether there are diagnostic scalars, which observed steps compute."""
+        return bool(self._diagnostics)
+
+    @property
     def stale(self) -> bool:
         """Whether diagnostic scalars are older than the fields."""
-        return self.observed_step != self.steps and bool(self._diagnostics)
+        return self.observed_step != self.steps and self.observes
 
     @property
     def stale_scalars(self) -> frozenset[str]:

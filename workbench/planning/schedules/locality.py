@@ -27,6 +27,8 @@ _LEAST_OF_WHOLE = (
     3.5  # steps for each time that values are moved, with which tiles of whole rows are as fast as cut ones
 )
 _PLANES = 4  # of a wave of planes
+_NEAR = 1.25  # second caches that planes of three dimensions may fill: not all of a tile's are in use at a time
+_ENOUGH = 4.0  # steps for each time that values are moved, for which planes may lie in the third cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,8 @@ def tile_sizes(
 
     What the choices say counts; what they leave open (0, no widths) is chosen so that what a tile works on at a time
     fits into the cache, and that each thread has tiles enough. shared_bytes: a thread's part of a cache behind its
-    core's own, where planes of three dimensions may be: levels pass through few of them at a time.
+    core's own, where planes of three dimensions may be: levels pass through few of them at a time. Tiles of planes are
+    taller than the second cache has room for only until they do steps enough for each time that values are moved.
     """
     tiling = kernel.tiling
     depth = choices.depth or DEPTH
@@ -62,8 +65,8 @@ def tile_sizes(
     given = (*choices.widths, *[0 for _ in extents])
     slope = max(tiling.slopes[axis], 1)
     chunk = (given[swept] if swept is not None else 0) or _chunk(kernel, tiling, extents, threads, cache_bytes)
-    room = max(_SHARE * cache_bytes, shared_bytes if len(extents) > 2 else 0)
-    width = given[axis] or 2 * slope * _height(kernel, tiling, extents, threads, room, chunk)
+    caches = cache_bytes, shared_bytes
+    width = given[axis] or 2 * slope * _best_height(kernel, tiling, extents, threads, chunk, caches)
     found = lattice(extents[axis], slope, width, depth * tiling.levels, tiling.rings[axis])
     if found is None:
         return None
@@ -79,7 +82,7 @@ def _shared_out(most: int, height: int, spaces: int, threads: int) -> tuple[int,
     most: times spaces, the height that the axis has room for. Of five tiles two threads do three and two, and one waits
     for the time of a tile in each band. Ends of an axis that is no ring have half a tile each, which add up to one.
     """
-    shared = -(-spaces // threads) * threads
+    shared = -(-max(spaces, -(-most // height)) // threads) * threads  # none taller than what fits
     return (most // shared, shared) if most >= shared else (height, spaces)
 
 
@@ -100,8 +103,29 @@ def _chunk(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], threads
     if cut >= extents[1]:
         return extents[1] + lag
     whole, part = (_height(kernel, tiling, extents, threads, room, cells) for cells in (extents[1] + lag, cut))
-    steps = whole * whole / (whole + 1) / tiling.levels
-    return extents[1] + lag if whole >= part or steps >= _LEAST_OF_WHOLE else cut
+    return extents[1] + lag if whole >= part or _steps_a_move(tiling, whole) >= _LEAST_OF_WHOLE else cut
+
+
+def _best_height(
+    kernel: KernelPlan,
+    tiling: Tiling,
+    extents: tuple[int, ...],
+    threads: int,
+    chunk: int,
+    caches: tuple[int, int],
+) -> int:
+    """The height of tiles by the second cache and a thread's part of the third one, which planes may fill."""
+    cache_bytes, shared_bytes = caches
+    if len(extents) < 3:
+        return _height(kernel, tiling, extents, threads, _SHARE * cache_bytes, chunk)
+    near = _height(kernel, tiling, extents, threads, _NEAR * cache_bytes, chunk)
+    far = _height(kernel, tiling, extents, threads, max(_NEAR * cache_bytes, shared_bytes), chunk)
+    return next((height for height in range(near, far) if _steps_a_move(tiling, height) >= _ENOUGH), far)
+
+
+def _steps_a_move(tiling: Tiling, height: int) -> float:
+    """Steps that tiles of a height do for each time that values are moved, of any slope, where they are deep enough."""
+    return height * height / (height + 1) / tiling.levels
 
 
 def _height(kernel: KernelPlan, tiling: Tiling, extents: tuple[int, ...], threads: int, room: float, chunk: int) -> int:

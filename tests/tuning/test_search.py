@@ -124,3 +124,22 @@ def test_strategy_without_new_points_ends():
     search = Search(STRATEGIES["paraiso"].make(one, ((0,),), 0))
     search.end(search.begin(), 1.0)
     assert search.begin() is None
+
+
+def test_looking_for_a_new_point_ends_with_the_budget():
+    """Exhaustive search met twenty thousand points of one program, one after the other, long after its time."""
+
+    class Same:
+        axes = (3,)
+
+        def of(self, point):
+            return (0.0,)
+
+        def key(self, point):
+            return 0
+
+    asked = []
+    search = Search(STRATEGIES["exhaustive"].make(SPACE, (), 0), outlook=Same())
+    search.end(search.begin(), 1.0)
+    assert search.begin(lambda: bool(asked.append(1))) is None
+    assert asked == [1]

@@ -18,6 +18,8 @@ from workbench.tuning.strategies.base import Known, Origin, Strategy
 MOST_REPEATS = 20_000
 """Proposals in a row of points that are known or under way, after which a strategy counts as having no other."""
 
+_ASKED = 100  # repeats after which a search asks whether time is left
+
 
 @dataclass(frozen=True, slots=True)
 class Begun:
@@ -66,11 +68,16 @@ class Search:
         for point in self._known:
             self._note(point)
 
-    def begin(self) -> Begun | None:
-        """The next point to measure; None: nothing until another `end`, or for ever if nothing is under way."""
+    def begin(self, going: Callable[[], bool] = lambda: True) -> Begun | None:
+        """The next point to measure; None: nothing until another `end`, or for ever if nothing is under way.
+
+        going: asked now and then whether the search for a new point may go on; None as well if it may not.
+        """
         if self._again:
             return self._again.pop(0)
-        for _ in range(MOST_REPEATS):
+        for repeats in range(MOST_REPEATS):
+            if repeats % _ASKED == _ASKED - 1 and not going():
+                return None
             point = self._strategy.ask()
             if point is None:
                 return None
@@ -168,7 +175,7 @@ def drive(
     """
     while True:
         while places.under_way < places.count and may_begin(not places.under_way):
-            begun = search.begin()
+            begun = search.begin(lambda: may_begin(not places.under_way))
             if begun is None:
                 break
             places.begin(begun)

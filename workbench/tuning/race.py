@@ -15,7 +15,8 @@ NEAR = 1.1
 
 FINALISTS = 8
 _FEWEST_FINALISTS = 3  # however much slower: the first one may have been lucky
-_ALONG = 3.0  # times the least seconds so far: a start that is slower than that takes longer than it tells
+_ALONG, _ALONG_SECONDS = 3.0, 0.1
+"""Times the fastest so far, and seconds of a step: a start above both takes longer than it tells."""
 ROUNDS = 30
 _FEWEST_SAMPLES = 2
 
@@ -38,9 +39,10 @@ def finalists(
 ) -> tuple[int, ...]:
     """The individuals that may be the fastest, the least seconds first; none where one is alone.
 
-    The start races along, unless it is much slower: what is gained over it is then of the same minutes. confirmed: each
-    one's least sample but one, by which others are near the fastest: on a busy machine a single sample may be half of
-    all others, and would race alone.
+    The start races along, unless it is much slower and takes long: what is gained over it is then of the same minutes,
+    and a start that was measured in worse ones is not beaten many times over. confirmed: each one's least sample but
+    one, by which others are near the fastest: on a busy machine a single sample may be half of all others, and would
+    race alone.
     """
     if len(seconds) < 2:
         return ()
@@ -48,7 +50,7 @@ def finalists(
     least = (confirmed or seconds)[order[0]]
     near = sum(seconds[one] <= NEAR * least for one in order)
     chosen = order[: min(FINALISTS, max(near, _FEWEST_FINALISTS))]
-    if start is not None and start not in chosen and seconds.get(start, inf) <= _ALONG * least:
+    if start is not None and start not in chosen and seconds.get(start, inf) <= max(_ALONG * least, _ALONG_SECONDS):
         chosen.append(start)
     return tuple(chosen)
 

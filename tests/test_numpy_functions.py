@@ -138,6 +138,19 @@ def surrounded(x):
     )
 
 
+def between_lengths(x):
+    """Slices whose bounds are lengths of arrays, of the array itself or of one that it is made of."""
+    rows, columns = x.shape
+    wide = np.pad(x, 1)
+    return (
+        x[:rows, 1:columns] - x[:, : columns - 1],
+        sum((i + 2 * j) * wide[i : i + rows, j : j + columns] for i in range(3) for j in range(3)),
+        x[rows - 2 :, : columns + 5],
+        x[1:][: rows - 1, columns - 1 : 0 : -1],
+        wide[rows:, columns + 1 :],
+    )
+
+
 def box_means(x):
     """Of the 3 x 3 elements around each, by a table of sums."""
     sums = np.pad(np.cumsum(np.cumsum(np.pad(x, 1), axis=0), axis=1), ((1, 0), (1, 0)))
@@ -182,6 +195,8 @@ PROGRAMS = [
     (joined, WHOLE),
     (halves, MATRIX),
     (weighed, MATRIX),
+    (between_lengths, MATRIX),
+    (between_lengths, WHOLE),
     (surrounded, MATRIX),
     (surrounded, WHOLE),
     (box_means, MATRIX),
@@ -251,7 +266,11 @@ def test_numpy_functions_mean_what_they_mean_in_numpy(function, given):
         (lambda x: sum(x), "builtin sum runs over items", "np.sum(x)"),
         (lambda x: [2 * each for each in x], "cannot be looped over", "fold, scan and while_loop"),
         (lambda x: np.trace(x), "np.trace has no meaning", "np.sum(np.where("),
-        (lambda x: x[: x.shape[0]], "bounds of a slice are whole numbers", "in a tuple"),
+        (lambda x: x[: x.shape[0] - 3], "bounds of a slice are whole numbers", "x[k : k + n]"),
+        (lambda x: np.pad(x[2:], 1)[: x.shape[0]], "bounds of a slice are whole numbers", "in a tuple"),
+        (lambda x: np.append(x, x[:2])[: x.shape[0] + 1], "bounds of a slice are whole numbers", "in a tuple"),
+        (lambda x: x[3 - x.shape[0] :], "bounds of a slice are whole numbers", "in a tuple"),
+        (lambda x: x[x.shape[0] :], "bounds of a slice are whole numbers", "in a tuple"),
         (lambda x: x + np.arange(3), "ndarray of shape (3,)", "as an argument"),
     ],
 )

@@ -91,7 +91,7 @@ class ArrayValue(Value):
     def __getitem__(self, key: object) -> Value:
         """Elements as NumPy selects them: slices, whole numbers, arrays of indices, None for a new axis, `...`.
 
-        Bounds of slices are known while the function is traced. An array of indices counts from 0; an index outside is
+        Bounds of slices are known while the function is traced, or lengths. Arrays of indices count from 0; one outside is
         an error of the call. What a condition selects, x[x > 0], can only be returned: its length is
         known after the call.
         """

@@ -108,7 +108,7 @@ def extent_of(origin: AnyOrigin, shapes: Mapping[str, tuple[int, ...]]) -> int:
             return extent_of(ProductOrigin(whole), shapes) // max(extent_of(ProductOrigin(rest), shapes), 1)
 
 
-def _trimmed(cut: View) -> tuple[int, int] | None:
+def trimmed(cut: View) -> tuple[int, int] | None:
     """How many elements a slice leaves out at the beginning and at the end; None for a slice of another kind."""
     if isinstance(cut, LeastOrigin):
         return None
@@ -123,7 +123,7 @@ def followed(chain: tuple[View, ...], cut: View) -> tuple[View, ...]:
 
     Without it a formula of n slices of slices reads its argument in 2**n ways.
     """
-    before, after = _trimmed(chain[-1]) if chain else None, _trimmed(cut)
+    before, after = trimmed(chain[-1]) if chain else None, trimmed(cut)
     if before is None or after is None:
         return (*chain, cut)
     first, last = before[0] + after[0], before[1] + after[1]
@@ -134,12 +134,12 @@ def _of_equal_length(origin: AnyOrigin) -> AnyOrigin:
     """One origin for those that have the same length whatever the arrays are, as x[1:] and x[:-1] have."""
     if not isinstance(origin, CutOrigin):
         return origin
-    of, ends = _of_equal_length(origin.of), _trimmed(origin.cut)
+    of, ends = _of_equal_length(origin.of), trimmed(origin.cut)
     if origin.cut == (None, None, -1) or ends == (0, 0):
         return of
     if ends is None:
         return CutOrigin(of, origin.cut)
-    inner = _trimmed(of.cut) if isinstance(of, CutOrigin) else None
+    inner = trimmed(of.cut) if isinstance(of, CutOrigin) else None
     if isinstance(of, CutOrigin) and inner is not None:
         of, ends = of.of, (ends[0] + inner[0], ends[1] + inner[1])
     return CutOrigin(of, (sum(ends), None, 1))

@@ -16,6 +16,7 @@ from workbench.frontend.places import EXPENSIVE, read_at
 from workbench.frontend.positions import FunctionPositions, contains, made_of, order_of
 from workbench.frontend.promotion import cast_term, constant, meeting_space, spread
 from workbench.frontend.renaming import Target, index_of
+from workbench.frontend.slice_bounds import known_bound
 from workbench.frontend.trace import Operand, Term
 from workbench.graph import GLOBAL, OPERATORS, Arith, Axis, Loop, Node, Space
 from workbench.graph.types import BOOL, I64
@@ -85,12 +86,14 @@ def _cut(
     if isinstance(part, int):
         given: tuple[object, object, object] = (part, None if part == -1 else part + 1, 1)
     else:
-        given = (part.start, part.stop, 1 if part.step is None else part.step)
+        stop = known_bound(positions, axis, part.stop)
+        start = known_bound(positions, axis, part.start)
+        given = (part.start if start is None else start, stop, 1 if part.step is None else part.step)
     if not all(each is None or type(each) is int for each in given) or given[2] == 0:
         raise TraceError(
             f"{text}: the bounds of a slice are whole numbers that are known while the function is traced",
-            advice="Write x[1:], x[:-1] or x[::2]. A number given in a tuple is known then: f(x, (5,)). An index that"
-            " is computed takes an element: x[i].",
+            advice="Write x[1:], x[:-1], x[::2] or x[k : k + n] with n = x.shape[0]. A number given in a tuple is known"
+            " then: f(x, (5,)). An index that is computed takes an element: x[i].",
         )
     cut: tuple[int | None, int | None, int] = given  # type: ignore[assignment]  # checked
     origin = CutOrigin(table.origin(axis), cut)

@@ -36,6 +36,15 @@ def test_cells_of_the_interior_are_not_checked():
     assert "i = done" not in text_of(near, np.ones(9), backend="cuda")
 
 
+def test_a_ring_is_closed_at_the_ends_alone():
+    text = text_of(lambda x: np.roll(x, 1) + np.roll(x, -2), np.ones(9))
+    (cell,) = interiors(text)
+    assert "inside" not in cell
+    assert "?" not in cell
+    assert "1 - shape.origin[0]" in text
+    assert "shape.global_extents[0] - 2 - shape.origin[0]" in text
+
+
 def test_a_constant_beyond_the_end_is_no_question_in_the_interior():
     (cell,) = interiors(text_of(lambda x: windows(lambda w: w[0, 1] + w[1, -1], x, constant(7.0)), np.ones((4, 5))))
     assert cell.count("? 7.0") == 3

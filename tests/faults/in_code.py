@@ -128,7 +128,7 @@ OF_CODE = (
           "below, above = max(0, *(-move - 1 for move in moves.values())),",
           "codegen.test_interior:test_cells_of_the_interior_are_not_checked"),
     Fault("an index at any distance from the end is taken for the last one", "collectives", "codegen.interior",
-          "scope.nodes[node.operands[1]].instruction != Imm(1)", "False",
+          " and scope.nodes[node.operands[1]].instruction == Imm(1)", "",
           "codegen.test_interior:test_what_is_cut_elsewhere_stays_cut"),
     Fault("cells of other axes take sizes from the loop's own shape", "collectives", "codegen.writer",
           "words = LoopWords(self.table, sizes=True)", "words = LoopWords(self.table, sizes=bool(axes))",

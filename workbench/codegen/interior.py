@@ -37,9 +37,8 @@ def interior_of(scope: Scope, roots: Sequence[int]) -> Interior | None:
         move = _move(scope, node, moves)
         if move is not None:
             moves[index] = move
-            if _is_cut(node):
-                (uncut,) = (o for o in node.operands if o in moves)
-                nodes[index] = replace(node, instruction=nodes[uncut].instruction, operands=nodes[uncut].operands)
+            if isinstance(node.instruction, Arith):
+                nodes[index] = _uncut(scope, node, moves, nodes)
         elif _passes_end(scope, node, moves):
             nodes[index] = replace(node, instruction=Imm(value=False), operands=())
     gathers = (scope.nodes[index] for index in needed if isinstance(scope.nodes[index].instruction, Gather))
@@ -77,13 +76,65 @@ def _move(scope: Scope, node: Node, moves: dict[int, int]) -> int | None:
             for own, other in (node.operands, node.operands[::-1]):
                 if own in moves and (_is_first if operator == "maximum" else _is_last)(scope, other):
                     return moves[own]
+        case Arith("select"):
+            wrapped = _wrapped(scope, node, moves)
+            if wrapped is not None:
+                number = scope.nodes[wrapped[1]].instruction
+                assert isinstance(number, Imm)
+                return moves[wrapped[0]] + int(number.value)
         case _:
             pass
     return None
 
 
-def _is_cut(node: Node) -> bool:
-    return isinstance(node.instruction, Arith) and node.instruction.operator in ("maximum", "minimum")
+def _uncut(scope: Scope, node: Node, moves: dict[int, int], nodes: Sequence[Node]) -> Node:
+    """The index as it is in the interior."""
+    match node.instruction:
+        case Arith("maximum" | "minimum"):
+            (uncut,) = (o for o in node.operands if o in moves)
+            return replace(node, instruction=nodes[uncut].instruction, operands=nodes[uncut].operands)
+        case Arith("select"):
+            wrapped = _wrapped(scope, node, moves)
+            assert wrapped is not None
+            return replace(node, instruction=Arith("add"), operands=wrapped)
+        case _:
+            return node
+
+
+def _wrapped(scope: Scope, node: Node, moves: dict[int, int]) -> tuple[int, int] | None:
+    """The index and the number that is added to it in j if j < n else j - n, where j = i + number mod n."""
+    asked, below, above = (scope.nodes[operand] for operand in node.operands)
+    moved = node.operands[1]
+    if (
+        asked.instruction != Arith("less")
+        or above.instruction != Arith("subtract")
+        or below.instruction != Arith("add")
+    ):
+        return None
+    sizes = (asked.operands[1], above.operands[1])
+    if {asked.operands[0], above.operands[0]} != {moved} or not all(_is_length(scope, size) for size in sizes):
+        return None
+    for own, other in (below.operands, below.operands[::-1]):
+        rest = scope.nodes[_bare(scope, other)]
+        if own in moves and rest.instruction == Arith("remainder") and _is_length(scope, rest.operands[1]):
+            number = scope.nodes[_bare(scope, rest.operands[0])].instruction
+            if isinstance(number, Imm) and isinstance(number.value, int):
+                return own, _bare(scope, rest.operands[0])
+    return None
+
+
+def _bare(scope: Scope, index: int) -> int:
+    """A value that is the same along some axes, as it is without them."""
+    while isinstance(scope.nodes[index].instruction, Broadcast | Replicate):
+        (index,) = scope.nodes[index].operands
+    return index
+
+
+def _is_length(scope: Scope, index: int) -> bool:
+    """Whether a value is the length of a row."""
+    size = scope.nodes[_bare(scope, index)].instruction
+    axes = () if scope.frame is None else scope.frame.axes
+    return isinstance(size, LoadSize) and axes[size.axis].extent == axes[scope.inner].extent
 
 
 def _passes_end(scope: Scope, node: Node, moves: dict[int, int]) -> bool:
@@ -101,11 +152,6 @@ def _is_first(scope: Scope, index: int) -> bool:
 
 def _is_last(scope: Scope, index: int) -> bool:
     """Whether a value is the last index along the row: its length less one."""
-    node = scope.nodes[index]
-    while isinstance(node.instruction, Broadcast | Replicate):
-        node = scope.nodes[node.operands[0]]
-    if node.instruction != Arith("subtract") or scope.nodes[node.operands[1]].instruction != Imm(1):
-        return False
-    size = scope.nodes[node.operands[0]].instruction
-    axes = () if scope.frame is None else scope.frame.axes
-    return isinstance(size, LoadSize) and axes[size.axis].extent == axes[scope.inner].extent
+    node = scope.nodes[_bare(scope, index)]
+    is_less_one = node.instruction == Arith("subtract") and scope.nodes[node.operands[1]].instruction == Imm(1)
+    return is_less_one and _is_length(scope, node.operands[0])

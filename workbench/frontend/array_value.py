@@ -91,9 +91,9 @@ class ArrayValue(Value):
     def __getitem__(self, key: object) -> Value:
         """Elements as NumPy selects them: slices, whole numbers, arrays of indices, None for a new axis, `...`.
 
-        Bounds of slices are known while the function is traced, or lengths. Arrays of indices count from 0; one outside is
-        an error of the call. What a condition selects, x[x > 0], can only be returned: its length is
-        known after the call.
+        Bounds of slices are known while the function is traced, or lengths. Indices of arrays count from 0; one outside
+        is an error of the call. What a condition selects, x[x > 0], can only be returned: its length is known after
+        the call.
         """
         term = term_of(self)
         parts = [operand(part) if isinstance(part, Value | np.generic) else part for part in parts_of(key)]

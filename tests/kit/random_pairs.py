@@ -184,6 +184,9 @@ def _total(draw, name, reduce, dtype, contributed):
         return
     typed = "" if dtype is None else f', dtype="{dtype}"'
     yield f'{name}, = totals("{name}", reduce="{reduce}"{typed})'
+    if reduce == "sum" and dtype in ("f32", "f64", "dd") and draw.random() < 0.3:
+        yield f"{name} = fma({draw.choice(contributed)}, {draw.choice(contributed)}, {name})"
+        return
     for _ in range(draw.choice((1, 1, 2))):
         value = draw.choice(contributed)
         if dtype is None:

@@ -106,10 +106,10 @@ def entering(writer: KernelWriter, node: int) -> tuple[int, ...]:
     return record.operands if is_fused_sum(writer.nodes[node]) and is_made_here else (operand,)
 
 
-def taking(writer: KernelWriter, node: int, lane: str, entering: Sequence[Result]) -> Statement:
+def taking(writer: KernelWriter, node: int, lane: str, taken: Sequence[Result]) -> Statement:
     """The statement by which a Fold takes what enters it into a lane."""
-    texts, nodes = ", ".join(each.text for each in entering), {node, *(n for each in entering for n in each.nodes)}
-    if len(entering) > 1:
+    texts, nodes = ", ".join(each.text for each in taken), {node, *(n for each in taken for n in each.nodes)}
+    if len(taken) > 1:
         text = f"{writer.target.math}fma({texts}, {lane})"
     else:
         text = f"{writer.combine(node)}()({lane}, {texts})"

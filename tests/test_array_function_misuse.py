@@ -82,6 +82,7 @@ ERRORS = [
     (lambda x: fold(lambda a, b: a + np.sum(x), x, identity=0.0), (np.ones(3),), TraceError, "from outside"),
     (lambda x: np.zeros(x.shape[0]) + x, (np.ones(3),), TraceError, r"np\.zeros(.*\n)*Write generate\(x\.shape"),
     (lambda x: np.arange(x.shape[0]) * x, (np.ones(3),), TraceError, r"asks for the elements(.*\n)*Write generate"),
+    (lambda x: np.maximum.reduce([x, -x]), (np.ones(3),), TraceError, r"asks for(.*\n)*Write .*maximum\(np"),
     (lambda x: np.sort(x), (np.ones(3),), TraceError, r"np\.sort has no meaning in a function of(.*\n)*.*ranks"),
     (lambda x: np.flipud(x), (np.ones(3),), TraceError, r"np\.flipud has no meaning(.*\n)*Write it with operators"),
     (lambda x, n: x[:n], (np.ones(3), 2), TraceError, "the bounds of a slice are whole numbers that are known"),

@@ -27,6 +27,7 @@ _INSTEAD = {
     "median": "the call of np.median beside the function, with arrays of NumPy",
     "nonzero": _PLACES,
     "ones": "generate(x.shape, lambda i: 1.0)",
+    "reduce": "a + b + c or np.maximum(np.maximum(a, b), c) of single values, np.sum(x, axis=0) or np.max of an array",
     "repeat": "replicate(x, n, axis).reshape(-1)",
     "searchsorted": "np.sum(edges[None, :] <= x[:, None], axis=1)",
     "sort": "scatter(None, x, ranks(keys, bits), x) for each few bits of whole keys, as workbench.programs.radix_sort",

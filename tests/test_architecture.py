@@ -123,8 +123,10 @@ def test_no_module_imports_from_a_test_module():
     tests = {file.stem for file in files if file.name.startswith("test_")}
     found = {}
     for file in files:
-        names = imported_modules(file.read_text(encoding="utf-8"))
-        taken = {name for name in names if tests & set(name.split("."))}
+        text = file.read_text(encoding="utf-8")
+        if tests.isdisjoint(re.findall(r"\btest_\w+", text)):
+            continue  # most name no test module at all, and are not parsed
+        taken = {name for name in imported_modules(text) if tests & set(name.split("."))}
         if taken:
             found[str(file.relative_to(ROOT))] = sorted(taken)
     print(f"{len(files)} files looked at, {len(tests)} of them test modules")

@@ -232,7 +232,7 @@ def test_source_is_text_with_the_names_of_the_cell():
 def test_changed_captured_name_is_told_and_kept():
     namespace = {"alpha": 0.5}
     machine = wb.trace('u = field("u")\nu.next = alpha * u', namespace=namespace)
-    assert "taken from the notebook: alpha = 0.5" in str(machine)
+    assert "taken from outside of its text: alpha = 0.5" in str(machine)
     machine.simulate(u=[2.0])
     namespace["alpha"] = 0.25
     with pytest.warns(CapturedNameWarning, match="alpha was 0.5 when machine was traced and is 0.25 now"):

@@ -1,13 +1,13 @@
 """Outside: an extended value at cells anywhere, by the rules of its sides, as formulas (semantics §4).
 
 A relative read finds ghost cells in memory; an index that is computed may lie anywhere, so it is moved by arithmetic.
-Value rules come first, the lower axis before the others; then each axis maps its index into the domain. What no rule
-takes inside is left there, and the Gather finds it.
+Value rules come first, the lower axis before the others; then each axis maps its index into the domain, which may lead
+beyond its other side, to another value rule. What no rule takes inside is left there, and the Gather finds it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from workbench.errors import TraceError
@@ -39,6 +39,9 @@ from workbench.graph.types import I64
 
 Reflecting = Reflect | Mirror | Wall
 
+_Make = Callable[[Operand], Operand]
+"""What a rule makes of the value at the cell to which it leads."""
+
 
 @dataclass(slots=True)
 class Outside:
@@ -50,27 +53,63 @@ class Outside:
 
     def follow(self, cells: Sequence[Operand]) -> Term:
         """The value at the cells, one index for each axis."""
-        indices, wraps = list(cells), list[tuple[Operand, SideRule, Operand]]()
+        indices, makes = list(cells), list[_Make]()
         decided: Operand = False
+        for axis in range(len(indices)):
+            decided = self._take_values(axis, indices, makes, decided)
+        if any(self._is_mixed(axis) for axis in range(len(indices))):
+            decided = self._move_one_by_one(indices, makes, decided)
+        found = self._mapped(indices, decided)
+        for make in reversed(makes):  # the highest axis first, so that the lowest one has the last word
+            found = make(found)
+        assert isinstance(found, Term)
+        return spread(found, self.space)
+
+    def _take_values(self, axis: int, indices: list[Operand], makes: list[_Make], decided: Operand) -> Operand:
+        """What an axis' value rules make of cells outside; `indices` go to the cells that they need.
+
+        makes: gets what the rules do. decided: where a value is known without any cell; returned with what these rules
+        decide. Of two sides one that reflects comes first, as it may lead beyond the other one.
+        """
+        n = self._size(axis)
+        sides = zip((-1, 1), self._sides[axis], strict=True)
+        for side, rule in sorted(sides, key=lambda each: not isinstance(each[1], Fixed)):
+            if not isinstance(rule, Prescribed | Fixed | Neumann):
+                continue
+            own = indices[axis]
+            is_out = apply("less", own, 0) if side < 0 else apply("greater_equal", own, n)
+            match rule:
+                case Prescribed(operand):
+                    makes.append(_chosen(is_out, self._boundary_value(operand, indices)))
+                    decided = _either(decided, is_out)
+                case Fixed(operand):
+                    makes.append(_reflected_about(is_out, self._boundary_value(operand, indices)))
+                    indices[axis] = where(is_out, _reflected(own, n, side, Reflect()), own)
+                case Neumann(operand):
+                    last: Operand = 0 if side < 0 else apply("subtract", n, 1)
+                    steps = self._typed(apply("subtract", own, last))
+                    makes.append(_added(is_out, apply("multiply", steps, self._boundary_value(operand, indices))))
+                    indices[axis] = where(is_out, last, own)
+        return decided
+
+    def _is_mixed(self, axis: int) -> bool:
+        """Whether a side reflects, beyond which may lie the other one, with a rule for values."""
+        low, high = self._sides[axis]
+        return any(
+            isinstance(one, Reflecting) and isinstance(other, Prescribed | Fixed | Neumann)
+            for one, other in ((low, high), (high, low))
+        )
+
+    def _move_one_by_one(self, indices: list[Operand], makes: list[_Make], decided: Operand) -> Operand:
+        """Move the indices inside by the index maps, axis by axis, and take values where a reflection leads beyond."""
         for axis, (low, high) in enumerate(self._sides):
-            own, n = indices[axis], self._size(axis)
-            for side, rule in ((-1, low), (1, high)):
-                if not isinstance(rule, Prescribed | Fixed | Neumann):
-                    continue
-                is_out = apply("less", own, 0) if side < 0 else apply("greater_equal", own, n)
-                match rule:
-                    case Prescribed(operand):
-                        wraps.append((is_out, rule, self._boundary_value(operand, indices)))
-                        decided = _either(decided, is_out)
-                    case Fixed(operand):
-                        wraps.append((is_out, rule, self._boundary_value(operand, indices)))
-                        indices[axis] = where(is_out, _reflected(own, n, side, Reflect()), indices[axis])
-                    case Neumann(operand):
-                        last: Operand = 0 if side < 0 else apply("subtract", n, 1)
-                        steps = self._typed(apply("subtract", own, last))
-                        wraps.append((is_out, rule, apply("multiply", steps, self._boundary_value(operand, indices))))
-                        indices[axis] = where(is_out, last, indices[axis])
-        return self._wrapped(self._mapped(indices, decided), wraps)
+            n, is_mixed = self._size(axis), self._is_mixed(axis)
+            image = _image(indices[axis], n, low, high)
+            indices[axis] = image.cell
+            makes.append(_signed(image))
+            if is_mixed:
+                decided = self._take_values(axis, indices, makes, decided)
+        return decided
 
     @property
     def _sides(self) -> tuple[tuple[SideRule, SideRule], ...]:
@@ -100,23 +139,7 @@ class Outside:
             numbers.append(spread(cast_term(cell, I64), self.space).index)
         source = self.extended.node.operands[0]
         found: Operand = self.trace.emit(lambda pool: pool.gather(source, numbers))
-        if is_zero is not False:
-            found = where(is_zero, 0, found)
-        return found if is_negative is False else where(is_negative, apply("negative", found), found)
-
-    def _wrapped(self, found: Operand, wraps: Sequence[tuple[Operand, SideRule, Operand]]) -> Term:
-        """What value rules make of it, the highest axis first, so that the lowest one has the last word."""
-        for is_out, rule, value in reversed(wraps):
-            match rule:
-                case Fixed():
-                    value = apply("subtract", apply("add", value, value), found)
-                case Neumann():
-                    value = apply("add", found, value)
-                case _:
-                    pass
-            found = where(is_out, value, found)
-        assert isinstance(found, Term)
-        return spread(found, self.space)
+        return _signed(_Image(0, is_negative, is_zero))(found)
 
     def _boundary_value(self, operand: int, cells: Sequence[Operand]) -> Term:
         """The operand of a value rule, made of indices and Globals alone, at these cells."""
@@ -162,6 +185,27 @@ class _Image:
     cell: Operand
     is_negative: Operand = False
     is_zero: Operand = False
+
+
+def _chosen(is_out: Operand, value: Operand) -> _Make:
+    return lambda found: where(is_out, value, found)
+
+
+def _reflected_about(is_out: Operand, value: Operand) -> _Make:
+    return lambda found: where(is_out, apply("subtract", apply("add", value, value), found), found)
+
+
+def _added(is_out: Operand, value: Operand) -> _Make:
+    return lambda found: where(is_out, apply("add", found, value), found)
+
+
+def _signed(image: _Image) -> _Make:
+    def make(found: Operand) -> Operand:
+        if image.is_zero is not False:
+            found = where(image.is_zero, 0, found)
+        return found if image.is_negative is False else where(image.is_negative, apply("negative", found), found)
+
+    return make
 
 
 def _image(i: Operand, n: Operand, low: SideRule, high: SideRule) -> _Image:

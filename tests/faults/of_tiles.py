@@ -234,10 +234,10 @@ OF_TILES = (
           BITS, (HEAT, 1)),
     # -- sizes and layout
     Fault("rows are cut wherever the tallest tile of them leaves the cache", "tiles", "planning.schedules.locality",
-          "if whole >= part or steps >= _LEAST_OF_WHOLE else cut", "if whole >= part else cut",
+          "if whole >= part or _steps_a_move(tiling, whole) >= _LEAST_OF_WHOLE else cut", "if whole >= part else cut",
           "planning.test_locality:test_rows_stay_whole_where_lower_tiles_of_them_do_steps_enough", (2048, 1)),
     Fault("rows are whole however low tiles of them are", "tiles", "planning.schedules.locality",
-          "if whole >= part or steps >= _LEAST_OF_WHOLE else cut", "",
+          "if whole >= part or _steps_a_move(tiling, whole) >= _LEAST_OF_WHOLE else cut", "",
           "planning.test_locality:test_long_rows_are_cut_between_vectors"),
     Fault("planes fill the third cache", "tiles", "planning.schedules.locality",
           "if _steps_a_move(tiling, height) >= _ENOUGH), far)", "if height == far), far)",

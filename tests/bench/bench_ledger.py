@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from workbench.tuning.ledger import open_ledger
 from workbench.tuning.replay import read_landscape
-from workbench.tuning.space import Parameter, Space
+from workbench.tuning.search_space import SearchSpace, TuningParameter
 from workbench.tuning.strategies.registry import STRATEGIES, make_strategy
 from workbench.tuning.study import Study
 from workbench.tuning.trials import Individual, Outcome, Race
@@ -84,7 +84,7 @@ def proposal_times(name, strategy, cost):
 
 def wide_space():
     """400 choices of two values, of which a few matter, as storage and barriers of a large solver do."""
-    space = Space(tuple(Parameter(f"p{number}", ("no", "yes")) for number in range(400)))
+    space = SearchSpace(tuple(TuningParameter(f"p{number}", ("no", "yes")) for number in range(400)))
     return space, lambda point: 2.0 ** (sum(point[1::40]) - sum(point[::40]) - 0.001 * sum(point))
 
 

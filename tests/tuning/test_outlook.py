@@ -11,7 +11,7 @@ from workbench.solvers import gray_scott, hydro
 from workbench.tuning.machine_space import machine_space
 from workbench.tuning.replay import replay
 from workbench.tuning.search import Search
-from workbench.tuning.space import Parameter, Space
+from workbench.tuning.search_space import SearchSpace, TuningParameter
 from workbench.tuning.strategies.registry import make_strategy
 
 
@@ -52,7 +52,7 @@ def test_a_search_measures_one_program_once():
         def key(self, point):
             return point[0] // 2
 
-    space = Space((Parameter("x", tuple("012345")),), outlook=Halves())
+    space = SearchSpace((TuningParameter("x", tuple("012345")),), outlook=Halves())
     asked = []
     replay(
         make_strategy("exhaustive", space, (), 0), lambda point: asked.append(point) or 1.0, 10, outlook=space.outlook
@@ -75,7 +75,9 @@ def test_parents_are_points_that_were_measured():
         def key(self, point):
             return sum(point)
 
-    space = Space((Parameter("x", tuple(map(str, range(30)))), Parameter("y", tuple("012345"))), outlook=Sums())
+    space = SearchSpace(
+        (TuningParameter("x", tuple(map(str, range(30)))), TuningParameter("y", tuple("012345"))), outlook=Sums()
+    )
     search, measured, children = Search(make_strategy("paraiso", space, ((0, 0),), 0), outlook=space.outlook), set(), 0
     while (begun := search.begin()) is not None:
         assert measured.issuperset(begun.origin.parents)
@@ -124,6 +126,8 @@ def test_all_programs_of_a_small_space_are_found():
         def key(self, point):
             return (point[0] // 2, point[1])
 
-    space = Space((Parameter("x", tuple("012345")), Parameter("y", tuple("abcdef"), ordered=True)), outlook=Pairs())
+    space = SearchSpace(
+        (TuningParameter("x", tuple("012345")), TuningParameter("y", tuple("abcdef"), ordered=True)), outlook=Pairs()
+    )
     run = replay(make_strategy("surrogate", space, ((0, 0),), 0), lambda p: 1.0 + p[0] + p[1], 40, outlook=Pairs())
     assert len(run.costs) == 18

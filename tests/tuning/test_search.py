@@ -7,10 +7,10 @@ import threading
 import pytest
 
 from workbench.tuning.search import Search, Threads, Told, drive
-from workbench.tuning.space import Parameter, Space
+from workbench.tuning.search_space import SearchSpace, TuningParameter
 from workbench.tuning.strategies.registry import STRATEGIES
 
-SPACE = Space(tuple(Parameter(name, tuple(map(str, range(6))), ordered=True) for name in "ABCD"))
+SPACE = SearchSpace(tuple(TuningParameter(name, tuple(map(str, range(6))), ordered=True) for name in "ABCD"))
 
 
 def score(point):
@@ -120,7 +120,7 @@ def test_points_known_before_are_answered_at_once():
 
 
 def test_strategy_without_new_points_ends():
-    one = Space((Parameter("A", ("x",)),))
+    one = SearchSpace((TuningParameter("A", ("x",)),))
     search = Search(STRATEGIES["paraiso"].make(one, ((0,),), 0))
     search.end(search.begin(), 1.0)
     assert search.begin() is None

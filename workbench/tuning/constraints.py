@@ -11,7 +11,7 @@ from workbench.planning.emission import EMISSION_LIMIT
 from workbench.planning.plan import Plan
 from workbench.planning.tunables import Setting, Tunable
 from workbench.tuning.outlook import MachineOutlook
-from workbench.tuning.space import Point
+from workbench.tuning.search_space import Point
 from workbench.tuning.tile_space import STEPWISE
 
 Refusal = Callable[[Point], str]

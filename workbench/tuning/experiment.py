@@ -14,7 +14,7 @@ from workbench.tuning.budget import Budget, that_fit
 from workbench.tuning.loop_times import LoopTimes
 from workbench.tuning.race import ROUNDS, finalists
 from workbench.tuning.search import Begun, BrokenOffError, Search, Threads, Told, drive
-from workbench.tuning.space import Costs, Point, Space
+from workbench.tuning.search_space import Costs, Point, SearchSpace
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.trials import AT_START, Individual, Outcome, Race
 
@@ -29,7 +29,7 @@ class Candidates(Protocol):
     """What may be tried: points of a space, and what each stands for."""
 
     @property
-    def space(self) -> Space:
+    def space(self) -> SearchSpace:
         """All points."""
 
     @property

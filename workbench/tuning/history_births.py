@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from workbench.tuning.history_tables import Table
 from workbench.tuning.replay import replay
-from workbench.tuning.space import Point, Space
+from workbench.tuning.search_space import Point, SearchSpace
 from workbench.tuning.strategies.paraiso import Birth, Paraiso
 
 Mix = Mapping[Birth, float]
@@ -36,7 +36,7 @@ class MixRuns:
 
 
 def compare_mixes(
-    space: Space,
+    space: SearchSpace,
     cost: Callable[[Point], float | None],
     budget: int,
     *,

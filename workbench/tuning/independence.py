@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
-from workbench.tuning.space import Point
+from workbench.tuning.search_space import Point
 from workbench.tuning.trees import VariableTree
 
 Valuation = tuple[str, ...]

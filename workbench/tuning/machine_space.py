@@ -22,7 +22,7 @@ from workbench.tuning.machine_trees import machine_tree
 from workbench.tuning.outlook import machine_outlook
 from workbench.tuning.precision_space import SECTION as PRECISION
 from workbench.tuning.precision_space import Retyped, TypeRow, tie_of, type_rows
-from workbench.tuning.space import Costs, Parameter, Point, Space
+from workbench.tuning.search_space import Costs, Point, SearchSpace, TuningParameter
 from workbench.tuning.ties import ties_of
 from workbench.tuning.tile_space import STEPWISE, column_threads, stages_tunable, tile_tunables
 
@@ -57,7 +57,7 @@ class MachineSpace:
     base: Choices
     tunables: tuple[Tunable, ...]
     values: tuple[tuple[Setting, ...], ...]
-    space: Space
+    space: SearchSpace
     start: Point
     key: str = ""
     precise: tuple[TypeRow, ...] = ()
@@ -163,7 +163,7 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     if not tunables and not precise:
         raise TuningError("nothing is left to tune", advice="Name fewer choices as fixed, or more in only=.")
     parameters = tuple(
-        Parameter(row.name, tuple(map(_text, settings)), _is_ordered(settings), _RANKS[row.section])
+        TuningParameter(row.name, tuple(map(_text, settings)), _is_ordered(settings), _RANKS[row.section])
         for row, settings in zip(tunables, values, strict=True)
     )
     start = tuple(settings.index(row.read(base.plan)) for row, settings in zip(tunables, values, strict=True))
@@ -177,8 +177,8 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
         base,
         tuple(tunables),
         tuple(values),
-        Space(
-            (*parameters, *(Parameter(row.name, row.types) for row in precise)),
+        SearchSpace(
+            (*parameters, *(TuningParameter(row.name, row.types) for row in precise)),
             tree=believed,
             ties=ties,
             parts=parts,

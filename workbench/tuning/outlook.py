@@ -14,7 +14,7 @@ from typing import NamedTuple
 from workbench.planning.features import Features, StorageFeatures
 from workbench.planning.plan import Plan
 from workbench.planning.tunables import Setting, Tunable
-from workbench.tuning.space import Point
+from workbench.tuning.search_space import Point
 
 _KEPT = 1024  # points
 

@@ -14,7 +14,7 @@ import numpy as np
 from workbench.tuning.loop_times import LoopTimes
 from workbench.tuning.race import Measure, interleaved, sampled
 from workbench.tuning.search import Search
-from workbench.tuning.space import Costs, Outlook, Parameter, Point, Space
+from workbench.tuning.search_space import Costs, Outlook, Point, SearchSpace, TuningParameter
 from workbench.tuning.strategies.base import Strategy
 from workbench.tuning.trees import VariableTree, parse_tree
 from workbench.tuning.trials import Outcome
@@ -25,7 +25,7 @@ class Landscape:
     """Measured costs (lower is better) of every legal point; `samples` keeps each single measurement."""
 
     name: str
-    space: Space
+    space: SearchSpace
     costs: Mapping[Point, float]
     samples: Mapping[Point, tuple[float, ...]]
 
@@ -59,9 +59,9 @@ def read_landscape(path: Path) -> Landscape:
         rows = [tuple(float(value) for value in row) for row in file["samples"]]
     samples = dict(zip(points, rows, strict=True))
     parameters = tuple(
-        Parameter(name, tuple(map(str, values)), ordered=True) for name, values in meta["params"].items()
+        TuningParameter(name, tuple(map(str, values)), ordered=True) for name, values in meta["params"].items()
     )
-    space = Space(parameters, samples.__contains__)
+    space = SearchSpace(parameters, samples.__contains__)
     return Landscape(meta["name"], space, {point: min(row) for point, row in samples.items()}, samples)
 
 
@@ -69,7 +69,7 @@ def read_landscape(path: Path) -> Landscape:
 class ClosedForm:
     """A landscape that is a formula; its least cost is 1. `tree` says what is independent of what."""
 
-    space: Space
+    space: SearchSpace
     tree: VariableTree
     cost: Callable[[Point], float | None]
 
@@ -100,7 +100,7 @@ def tree6(seed: int) -> ClosedForm:
         return None if fails[point] and value > 1.0 else value
 
     values = tuple(map(str, range(8)))
-    space = Space(tuple(Parameter(name, values) for name in "ABCDEF"))
+    space = SearchSpace(tuple(TuningParameter(name, values) for name in "ABCDEF"))
     return ClosedForm(space, parse_tree("{{A}, {B}, {C, D}, {E, F}}"), cost)
 
 
@@ -136,7 +136,7 @@ class Recorded:
     start: Point
 
     @property
-    def space(self) -> Space:
+    def space(self) -> SearchSpace:
         """That of the landscape."""
         return self.landscape.space
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from queue import SimpleQueue
 from typing import Generic, Protocol, TypeVar
 
-from workbench.tuning.space import Costs, Outlook, Point
+from workbench.tuning.search_space import Costs, Outlook, Point
 from workbench.tuning.strategies.base import Known, Origin, Strategy
 
 MOST_REPEATS = 20_000

@@ -15,7 +15,7 @@ from typing import Any
 
 from workbench.errors import TuningError
 from workbench.tuning.formats import Table, Value
-from workbench.tuning.space import Parameter, Point, Space
+from workbench.tuning.search_space import Point, SearchSpace, TuningParameter
 
 _MOST_VALUES = 100_000  # of one parameter
 _LONGEST = 10_000  # characters of an expression
@@ -47,7 +47,7 @@ class Problem:
     """A problem as read: its name, and the values that stand for a space's texts, by parameter."""
 
     name: str
-    space: Space
+    space: SearchSpace
     values: Mapping[str, tuple[Value, ...]]
 
 
@@ -90,8 +90,8 @@ def read_t1(text: str) -> Problem:
         return all(bool(_evaluated(tree, names, expression)) for expression, tree in parsed)
 
     ordered = {name: all(type(value) in (int, float) for value in given) for name, given in values.items()}
-    parameters = tuple(Parameter(name, tuple(map(str, given)), ordered[name]) for name, given in values.items())
-    found = Space(parameters, legal)
+    parameters = tuple(TuningParameter(name, tuple(map(str, given)), ordered[name]) for name, given in values.items())
+    found = SearchSpace(parameters, legal)
     legal((0,) * len(parameters))  # a name that is no parameter is refused now
     return Problem(name, found, values)
 

@@ -11,7 +11,7 @@ from typing import Any
 from workbench.errors import TuningError
 from workbench.tuning.formats import Row, Table, value_of, write_table
 from workbench.tuning.replay import Landscape
-from workbench.tuning.space import Parameter, Point, Space
+from workbench.tuning.search_space import Point, SearchSpace, TuningParameter
 from workbench.tuning.t1 import write_t1
 from workbench.tuning.trials import Individual, Outcome
 
@@ -41,7 +41,7 @@ def landscape_of(table: Table) -> Landscape:
     """A table to replay strategies on; only its configurations are legal, those that failed have no cost."""
     points = _points(table)
     known = set(points)
-    space = Space(_parameters(table), known.__contains__)
+    space = SearchSpace(_parameters(table), known.__contains__)
     samples = {point: row.samples for point, row in zip(points, table.rows, strict=True) if row.samples}
     return Landscape(table.name, space, {point: min(row) for point, row in samples.items()}, samples)
 
@@ -98,8 +98,8 @@ def _points(table: Table) -> list[Point]:
     return points
 
 
-def _parameters(table: Table) -> tuple[Parameter, ...]:
+def _parameters(table: Table) -> tuple[TuningParameter, ...]:
     return tuple(
-        Parameter(name, tuple(map(str, values)), all(type(value) in (int, float) for value in values))
+        TuningParameter(name, tuple(map(str, values)), all(type(value) in (int, float) for value in values))
         for name, values in table.parameters.items()
     )

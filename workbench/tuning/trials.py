@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from workbench.tuning.space import Point
+from workbench.tuning.search_space import Point
 
 Status = Literal["success", "constraint", "compile", "runtime", "correctness", "timeout"]
 """As in the T4 exchange format. "runtime" is a crash, a signal or too much memory; all but the first are failures."""

@@ -35,8 +35,8 @@ from workbench.tuning.budget import read_budget
 from workbench.tuning.experiment import Plan
 from workbench.tuning.machine_space import MachineSpace, machine_space
 from workbench.tuning.pool import Pool
+from workbench.tuning.search_space import Point
 from workbench.tuning.setup import Setup, write_setup
-from workbench.tuning.space import Point
 from workbench.tuning.strategies.registry import make_strategy
 from workbench.tuning.study import Study, begin_study
 from workbench.tuning.tile_space import STEPWISE, is_tiling

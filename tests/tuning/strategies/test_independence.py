@@ -4,7 +4,7 @@ import pytest
 
 from workbench.errors import TuningError
 from workbench.tuning.replay import replay, tree6
-from workbench.tuning.space import Parameter, Space
+from workbench.tuning.search_space import SearchSpace, TuningParameter
 from workbench.tuning.strategies.independence import Independence
 from workbench.tuning.strategies.portfolio import Portfolio
 from workbench.tuning.trees import parse_tree
@@ -80,7 +80,7 @@ def test_wrong_trees_are_repaired_in_95_of_100(tree, most):
 
 def test_groups_that_interact_are_joined_and_others_are_not():
     """x and y have their optimum in a corner that no change of one of them improves on the way to."""
-    space = Space(tuple(Parameter(name, tuple("0123")) for name in "xyz"))
+    space = SearchSpace(tuple(TuningParameter(name, tuple("0123")) for name in "xyz"))
 
     def cost(point):
         x, y, z = point
@@ -94,8 +94,11 @@ def test_groups_that_interact_are_joined_and_others_are_not():
 
 def test_nested_tree_is_searched_as_in_the_report():
     """At most 63 of 144 points, besides those of the sweep before it."""
-    space = Space(
-        tuple(Parameter(name, tuple("012"[:count])) for name, count in zip("ABCDEF", (3, 3, 2, 2, 2, 2), strict=True))
+    space = SearchSpace(
+        tuple(
+            TuningParameter(name, tuple("012"[:count]))
+            for name, count in zip("ABCDEF", (3, 3, 2, 2, 2, 2), strict=True)
+        )
     )
 
     def cost(point):

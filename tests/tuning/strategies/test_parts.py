@@ -8,7 +8,7 @@ import pytest
 
 from workbench.tuning.replay import read_landscape, replay
 from workbench.tuning.search import Search, Told
-from workbench.tuning.space import Parameter, Space
+from workbench.tuning.search_space import SearchSpace, TuningParameter
 from workbench.tuning.strategies.independence import Independence
 from workbench.tuning.strategies.parts import Parts
 from workbench.tuning.strategies.portfolio import Portfolio
@@ -35,13 +35,15 @@ class Loops:
         whole = [one for _, one in sorted(slices.items()) if len(one) == full]
         self.slices = random.Random(5).sample(whole, COUNT)
         pair = [landscape.space.parameters[axis] for axis in axes]
-        parameters = [Parameter(f"{each.name} of {loop}", each.values, True) for loop in range(COUNT) for each in pair]
+        parameters = [
+            TuningParameter(f"{each.name} of {loop}", each.values, True) for loop in range(COUNT) for each in pair
+        ]
         parts = tuple((2 * loop, 2 * loop + 1) for loop in range(COUNT))
         self.shared = shared
         if shared:
-            parameters.append(Parameter("flags", ("a", "b"), rank=1))
-        self.space = Space(tuple(parameters), self.legal, parts=parts)
-        self.apart = Space(tuple(parameters), self.legal)
+            parameters.append(TuningParameter("flags", ("a", "b"), rank=1))
+        self.space = SearchSpace(tuple(parameters), self.legal, parts=parts)
+        self.apart = SearchSpace(tuple(parameters), self.legal)
         self.best = sum(min(one.values()) for one in self.slices) * (0.9 if shared else 1.0)
 
     def own(self, point):
@@ -88,7 +90,7 @@ def test_portfolio_is_led_by_them():
 @pytest.mark.parametrize("strategy", [Sweep, Independence])
 def test_parts_that_depend_on_each_other_are_noticed(strategy):
     """Each loop says that it is fastest with numbers by which the others are slow; the best is found all the same."""
-    space = Space(tuple(Parameter(name, tuple("0123")) for name in "abc"), parts=((0,), (1,), (2,)))
+    space = SearchSpace(tuple(TuningParameter(name, tuple("0123")) for name in "abc"), parts=((0,), (1,), (2,)))
 
     def parts(point):
         rest = sum(point)
@@ -106,7 +108,9 @@ def test_parts_that_depend_on_each_other_are_noticed(strategy):
 @pytest.mark.parametrize("strategy", [Sweep, Independence])
 def test_numbers_that_fail_do_not_hide_those_of_other_loops(strategy):
     """A block that cannot be launched fails for all loops of its evaluation."""
-    space = Space(tuple(Parameter(name, tuple("01234567")) for name in "abcd"), parts=((0,), (1,), (2,), (3,)))
+    space = SearchSpace(
+        tuple(TuningParameter(name, tuple("01234567")) for name in "abcd"), parts=((0,), (1,), (2,), (3,))
+    )
 
     def parts(point):
         return tuple(1.0 + abs(own - 4 - at % 2) for at, own in enumerate(point))
@@ -122,7 +126,7 @@ def test_numbers_that_fail_do_not_hide_those_of_other_loops(strategy):
 
 def test_loops_without_times_are_searched_as_everything_else():
     """The third loop is never timed, the others only where the first parameter is 0, as where schedules change."""
-    space = Space(tuple(Parameter(name, tuple("0123")) for name in "sabc"), parts=((1,), (2,), (3,)))
+    space = SearchSpace(tuple(TuningParameter(name, tuple("0123")) for name in "sabc"), parts=((1,), (2,), (3,)))
 
     def cost(point):
         return 10.0 - point[0] + sum(abs(own - 2) for own in point[1:])
@@ -155,7 +159,7 @@ def test_a_search_with_parts_goes_on_in_the_state_in_which_it_was():
 
 
 def test_the_least_of_several_costs_counts():
-    parts = Parts(Space((Parameter("a", ("0", "1")), Parameter("b", ("0", "1"))), parts=((0,), (1,))))
+    parts = Parts(SearchSpace((TuningParameter("a", ("0", "1")), TuningParameter("b", ("0", "1"))), parts=((0,), (1,))))
     assert parts.axes((0, 0)) == frozenset()
     for costs in ((2.0, None), (1.0, None), (3.0, None)):
         parts.note((0, 0), costs)

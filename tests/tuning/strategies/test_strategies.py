@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.tuning.replay import replay
-from workbench.tuning.space import Parameter, Space
+from workbench.tuning.search_space import SearchSpace, TuningParameter
 from workbench.tuning.strategies.enumeration import Exhaustive, Randomly
 from workbench.tuning.strategies.independence import Independence
 from workbench.tuning.strategies.paraiso import Individual, Paraiso, _triangulated, effects
@@ -16,7 +16,7 @@ from workbench.tuning.strategies.sweep import Sweep
 
 ALL = (Exhaustive, Randomly, Sweep, Paraiso, Independence, Surrogate, Portfolio)
 SEARCHES = (Sweep, Paraiso, Independence, Surrogate, Portfolio)
-SPACE = Space(tuple(Parameter(name, tuple("01234")) for name in "abcd"), lambda point: sum(point) % 7 != 0)
+SPACE = SearchSpace(tuple(TuningParameter(name, tuple("01234")) for name in "abcd"), lambda point: sum(point) % 7 != 0)
 POINTS = tuple(SPACE)
 
 
@@ -64,7 +64,7 @@ def test_optimum_of_an_additive_cost_is_found(strategy):
 
 def test_sweep_of_independent_parameters_takes_one_pass():
     """From a legal start at most 1 + 4 x 4 points, then one pass that changes nothing: all of its points known."""
-    free = Space(SPACE.parameters)
+    free = SearchSpace(SPACE.parameters)
     for seed in range(20):
         run = replay(Sweep(free, (), seed), additive, 300, lambda cost: cost == 1.0)
         assert run.solved_after <= 17
@@ -108,12 +108,12 @@ def test_triangulation_takes_what_the_better_two_changed(base, secondary, primar
     """The table of the paper's section 3.3, bit by bit."""
     scored = ((primary, 3.0), (secondary, 2.0), (base, 1.0))
     parents = [Individual((bit,), "start", score=score) for bit, score in scored]
-    assert _triangulated(random.Random(), Space((Parameter("x", ("0", "1")),)), parents) == (child,)
+    assert _triangulated(random.Random(), SearchSpace((TuningParameter("x", ("0", "1")),)), parents) == (child,)
 
 
 def test_births_follow_their_weights():
     """Of 56 bred ones 37 or so: what is there already becomes a mutation. By equal weights it is a third of them."""
-    space = Space(tuple(Parameter(str(at), ("0", "1")) for at in range(64)))
+    space = SearchSpace(tuple(TuningParameter(str(at), ("0", "1")) for at in range(64)))
     crossed = []
     for seed in range(10):
         strategy = Paraiso(space, (), seed, {"crossover": 1.0})
@@ -201,7 +201,7 @@ def test_a_model_is_asked_for_several_points_at_once():
 
 def test_a_model_proposes_in_spaces_that_cannot_be_listed():
     """Ten values of each of ten parameters: changes of the best are candidates there."""
-    wide = Space(tuple(Parameter(str(at), tuple("0123456789"), ordered=True) for at in range(10)))
+    wide = SearchSpace(tuple(TuningParameter(str(at), tuple("0123456789"), ordered=True) for at in range(10)))
     best = []
     for seed in range(3):
         run = replay(Surrogate(wide, (), seed), lambda point: 1.0 + sum(abs(v - 6) for v in point), 80)
@@ -211,7 +211,7 @@ def test_a_model_proposes_in_spaces_that_cannot_be_listed():
 
 def test_what_failed_is_not_proposed_around():
     """Half of the space fails; a model that left failures out would go on proposing there."""
-    form = Space(tuple(Parameter(name, tuple("0123456789"), ordered=True) for name in "ab"))
+    form = SearchSpace(tuple(TuningParameter(name, tuple("0123456789"), ordered=True) for name in "ab"))
     failed = []
     for seed in range(5):
         run = replay(Surrogate(form, (), seed), lambda p: None if p[0] >= 5 else 2.0 + p[1] - 0.1 * p[0], 40)
@@ -219,7 +219,7 @@ def test_what_failed_is_not_proposed_around():
     assert max(failed) <= 20
 
 
-BITS = tuple(Parameter(str(at), ("0", "1")) for at in range(60))
+BITS = tuple(TuningParameter(str(at), ("0", "1")) for at in range(60))
 FAMILIES = tuple(tuple(range(first, first + 10)) for first in range(0, 60, 10))
 BEST_OF_FAMILIES = (1, 0, 1, 1, 0, 1)
 
@@ -234,14 +234,14 @@ def of_families(point):
 def test_ties_are_changed_together_before_they_are_split(strategy):
     """No single change gains anything, so that a search of single ones never begins to climb."""
     start = ((0,) * 60,)
-    tied = replay(strategy(Space(BITS, ties=FAMILIES), start, 1), of_families, 40, lambda cost: cost == 1.0)
+    tied = replay(strategy(SearchSpace(BITS, ties=FAMILIES), start, 1), of_families, 40, lambda cost: cost == 1.0)
     assert tied.solved_after is not None
-    alone = replay(strategy(Space(BITS), start, 1), of_families, 200, lambda cost: cost == 1.0)
+    alone = replay(strategy(SearchSpace(BITS), start, 1), of_families, 200, lambda cost: cost == 1.0)
     assert alone.solved_after is None
 
 
 def test_rules_are_births_of_their_own():
-    space = Space(BITS, ties=FAMILIES)
+    space = SearchSpace(BITS, ties=FAMILIES)
     strategy = Paraiso(space, ((0,) * 60,), 3)
     replay(strategy, of_families, 300)
     rules = [one for one in strategy.population.values() if one.birth == "rule"]
@@ -249,14 +249,14 @@ def test_rules_are_births_of_their_own():
     for one in rules:
         (parent,) = one.parents
         assert any(one.point == space.tied(parent, tie, value) for tie in FAMILIES for value in (0, 1))
-    free = Paraiso(Space(BITS), ((0,) * 60,), 3)
+    free = Paraiso(SearchSpace(BITS), ((0,) * 60,), 3)
     replay(free, of_families, 100)
     assert "rule" not in {one.birth for one in free.population.values()}
 
 
 def test_mutations_prefer_what_mattered():
     """Six of sixty parameters matter; they are changed more often than the others."""
-    strategy = Paraiso(Space(BITS), (), 5, {"mutation": 1.0})
+    strategy = Paraiso(SearchSpace(BITS), (), 5, {"mutation": 1.0})
     replay(strategy, lambda point: 2.0 ** sum(point[:6]), 300)
     late = [one for one in list(strategy.population.values())[150:] if one.birth == "mutation"]
     changed = [[sum(a != b for a, b in zip(one.point[part], one.parents[0][part], strict=True)) for one in late]

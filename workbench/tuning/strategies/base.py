@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from workbench.tuning.space import Costs, Point
+from workbench.tuning.search_space import Costs, Point
 
 Scores = Mapping[Point, float | None]
 Known = dict[Point, float | None]

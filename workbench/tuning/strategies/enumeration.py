@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from workbench.tuning.space import Costs, Point, Space
+from workbench.tuning.search_space import Costs, Point, SearchSpace
 from workbench.tuning.strategies.base import Origin
 
 
 class Exhaustive:
     """All legal points in the order of the space."""
 
-    def __init__(self, space: Space, start: tuple[Point, ...] = (), seed: int = 0) -> None:
+    def __init__(self, space: SearchSpace, start: tuple[Point, ...] = (), seed: int = 0) -> None:
         self._points = _first(start, iter(space))
 
     def ask(self) -> Point | None:
@@ -30,7 +30,7 @@ class Exhaustive:
 class Randomly:
     """Legal points drawn at random, none twice."""
 
-    def __init__(self, space: Space, start: tuple[Point, ...] = (), seed: int = 0) -> None:
+    def __init__(self, space: SearchSpace, start: tuple[Point, ...] = (), seed: int = 0) -> None:
         self._points = _first(start, _drawn(space, random.Random(seed)))
 
     def ask(self) -> Point | None:
@@ -54,7 +54,7 @@ def _first(start: tuple[Point, ...], rest: Iterator[Point]) -> Iterator[Point]:
     yield from (point for point in rest if point not in start)
 
 
-def _drawn(space: Space, draw: random.Random) -> Iterator[Point]:
+def _drawn(space: SearchSpace, draw: random.Random) -> Iterator[Point]:
     if space.combinations <= _LISTED:
         points = list(space)
         draw.shuffle(points)

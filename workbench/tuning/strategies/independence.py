@@ -13,7 +13,7 @@ from itertools import combinations, product
 
 from workbench.errors import TuningError
 from workbench.tuning.independence import optimise
-from workbench.tuning.space import Point, Space
+from workbench.tuning.search_space import Point, SearchSpace
 from workbench.tuning.strategies.base import Batches, BatchStrategy, Known, Scores
 from workbench.tuning.strategies.parts import Parts
 from workbench.tuning.strategies.sweep import ENUMERATED, beginning, best_of, descents, order, rank
@@ -34,7 +34,7 @@ class Independence(BatchStrategy):
     """
 
     def __init__(
-        self, space: Space, start: tuple[Point, ...] = (), seed: int = 0, tree: VariableTree | None = None
+        self, space: SearchSpace, start: tuple[Point, ...] = (), seed: int = 0, tree: VariableTree | None = None
     ) -> None:
         names = tuple(parameter.name for parameter in space.parameters)
         declared = tree or space.tree or VariableTree((), tuple(VariableTree((name,)) for name in names))
@@ -48,7 +48,9 @@ class Independence(BatchStrategy):
         super().__init__(_search(space, start, random.Random(seed), declared, parts), parts.note)
 
 
-def _search(space: Space, start: tuple[Point, ...], draw: random.Random, tree: VariableTree, parts: Parts) -> Batches:
+def _search(
+    space: SearchSpace, start: tuple[Point, ...], draw: random.Random, tree: VariableTree, parts: Parts
+) -> Batches:
     search = _Search(space, draw, tree, parts)
     yield from beginning(space, start, draw, search.known)
     best = best_of(search.known)
@@ -74,7 +76,7 @@ class _Search:
     say of these values holds with other values of the others, as long as these are independent.
     """
 
-    def __init__(self, space: Space, draw: random.Random, tree: VariableTree, parts: Parts) -> None:
+    def __init__(self, space: SearchSpace, draw: random.Random, tree: VariableTree, parts: Parts) -> None:
         self.space, self.draw, self.parts = space, draw, parts
         self.axis = {parameter.name: at for at, parameter in enumerate(space.parameters)}
         nodes = (tree,) if tree.variables else tree.children

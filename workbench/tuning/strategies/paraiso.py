@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.tuning.space import Costs, Point, Space
+from workbench.tuning.search_space import Costs, Point, SearchSpace
 from workbench.tuning.strategies.base import Origin
 
 Birth = Literal["start", "random", "mutation", "crossover", "triangulation", "rule", "shared"]
@@ -48,7 +48,7 @@ class Paraiso:
     all synchronisation"); and where there are many parameters, mutations prefer those that mattered so far.
     """
 
-    space: Space
+    space: SearchSpace
     start: tuple[Point, ...] = ()
     seed: int = 0
     births: Mapping[Birth, float] = field(default_factory=lambda: EQUAL_BIRTHS)
@@ -154,7 +154,7 @@ class Paraiso:
         return sorted(chosen.values(), key=lambda one: -(one.score or 0.0))
 
 
-def _mutated(draw: random.Random, space: Space, parents: list[Individual], weights: list[float]) -> Point:
+def _mutated(draw: random.Random, space: SearchSpace, parents: list[Individual], weights: list[float]) -> Point:
     """k = max(1, ceil(exp(U(-0.2, 1) ln n))) genes anew, drawn by weights; many are crossed twice with the original."""
     point = parents[0].point
     genes = len(point)
@@ -192,7 +192,7 @@ def _mixed(draw: random.Random, one: Point, other: Point) -> Point:
     return tuple(values)
 
 
-def _triangulated(draw: random.Random, space: Space, parents: list[Individual]) -> Point:
+def _triangulated(draw: random.Random, space: SearchSpace, parents: list[Individual]) -> Point:
     """Changes from the worst that make the two better: a gene of Primary if it differs from Base, else Secondary's."""
     primary, secondary, base = (one.point for one in parents)
     triples = zip(primary, secondary, base, strict=True)

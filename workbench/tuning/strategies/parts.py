@@ -12,7 +12,7 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass, field
 from itertools import product
 
-from workbench.tuning.space import Costs, Point, Space
+from workbench.tuning.search_space import Costs, Point, SearchSpace
 from workbench.tuning.strategies.base import Known, Scores
 
 _WORSE = 1.2  # costs of the best together, over the sum of what each cost before, above which parts are not believed in
@@ -27,7 +27,7 @@ Asking = Generator[tuple[Point, ...], Scores, Point]
 class Parts:
     """What each part of a space has cost, by its own values and by those of all parameters that are in no part."""
 
-    space: Space
+    space: SearchSpace
     _costs: dict[Point, list[dict[Point, float]]] = field(default_factory=dict)
     _latest: dict[Point, Costs] = field(default_factory=dict)
     _believed: bool = True

@@ -7,14 +7,14 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from workbench.tuning.space import Costs, Point, Space
+from workbench.tuning.search_space import Costs, Point, SearchSpace
 from workbench.tuning.strategies.base import Known, Origin, Strategy
 from workbench.tuning.strategies.independence import Independence
 from workbench.tuning.strategies.paraiso import Paraiso
 from workbench.tuning.strategies.surrogate import Surrogate
 from workbench.tuning.strategies.sweep import Sweep
 
-ENGINES: Mapping[str, Callable[[Space, tuple[Point, ...], int], Strategy]] = {
+ENGINES: Mapping[str, Callable[[SearchSpace, tuple[Point, ...], int], Strategy]] = {
     "sweep": Sweep,
     "independence": Independence,
     "paraiso": Paraiso,
@@ -58,7 +58,7 @@ class Portfolio:
     No point is proposed twice. All searches begin with the same points.
     """
 
-    space: Space
+    space: SearchSpace
     start: tuple[Point, ...] = ()
     seed: int = 0
     _engines: dict[str, _Engine] = field(init=False)

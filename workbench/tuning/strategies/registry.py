@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from workbench.errors import TuningError
-from workbench.tuning.space import Point, Space
+from workbench.tuning.search_space import Point, SearchSpace
 from workbench.tuning.strategies.base import Strategy
 from workbench.tuning.strategies.enumeration import Exhaustive, Randomly
 from workbench.tuning.strategies.independence import Independence
@@ -22,7 +22,7 @@ class Row:
 
     name: str
     what: str
-    make: Callable[[Space, tuple[Point, ...], int], Strategy]
+    make: Callable[[SearchSpace, tuple[Point, ...], int], Strategy]
 
 
 STRATEGIES: dict[str, Row] = {
@@ -39,7 +39,7 @@ STRATEGIES: dict[str, Row] = {
 }
 
 
-def make_strategy(name: str, space: Space, start: tuple[Point, ...], seed: int) -> Strategy:
+def make_strategy(name: str, space: SearchSpace, start: tuple[Point, ...], seed: int) -> Strategy:
     """A strategy by its name. TuningError lists the names."""
     if name not in STRATEGIES:
         raise TuningError(f"there is no strategy {name!r}", advice=f"Use one of {', '.join(STRATEGIES)}.")

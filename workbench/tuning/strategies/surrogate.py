@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from workbench.tuning.space import Costs, Point, Space
+from workbench.tuning.search_space import Costs, Point, SearchSpace
 from workbench.tuning.strategies.base import Known, Origin
 
 FIRST = 4  # scores from which a model is made; before, points are drawn at random
@@ -44,7 +44,7 @@ class Surrogate:
     Points whose scores are missing count as average ones, so that several may be asked for at once.
     """
 
-    space: Space
+    space: SearchSpace
     start: tuple[Point, ...] = ()
     seed: int = 0
     _draw: random.Random = field(init=False)

@@ -10,7 +10,7 @@ import random
 from collections.abc import Sequence
 from functools import partial
 
-from workbench.tuning.space import Point, Space
+from workbench.tuning.search_space import Point, SearchSpace
 from workbench.tuning.strategies.base import Batches, BatchStrategy, Known
 from workbench.tuning.strategies.parts import Parts
 
@@ -22,12 +22,12 @@ _STALE = 200  # perturbations in a row that lead to nothing new until the search
 class Sweep(BatchStrategy):
     """Coordinate sweeps with perturbed restarts, from the first of `start` or from a random point."""
 
-    def __init__(self, space: Space, start: tuple[Point, ...] = (), seed: int = 0) -> None:
+    def __init__(self, space: SearchSpace, start: tuple[Point, ...] = (), seed: int = 0) -> None:
         parts = Parts(space)
         super().__init__(_sweeps(space, start, random.Random(seed), parts), parts.note)
 
 
-def _sweeps(space: Space, start: tuple[Point, ...], draw: random.Random, parts: Parts) -> Batches:
+def _sweeps(space: SearchSpace, start: tuple[Point, ...], draw: random.Random, parts: Parts) -> Batches:
     known: Known = {}
     yield from beginning(space, start, draw, known)
     yield from descents(space, draw, known, parts)
@@ -45,7 +45,7 @@ def best_of(known: Known) -> Point | None:
     return None if best is None or known[best] is None else best
 
 
-def beginning(space: Space, start: tuple[Point, ...], draw: random.Random, known: Known) -> Batches:
+def beginning(space: SearchSpace, start: tuple[Point, ...], draw: random.Random, known: Known) -> Batches:
     """The points of `start`, or a random one; where they fail, random points until one passes."""
     first = start or tuple(filter(None, [space.random_point(draw)]))
     while first:
@@ -55,7 +55,7 @@ def beginning(space: Space, start: tuple[Point, ...], draw: random.Random, known
         first = tuple(filter(None, [space.random_point(draw)]))
 
 
-def descents(space: Space, draw: random.Random, known: Known, parts: Parts) -> Batches:
+def descents(space: SearchSpace, draw: random.Random, known: Known, parts: Parts) -> Batches:
     """Sweeps from the best point that is known, then again and again from it perturbed.
 
     Parameters of parts whose costs are known are swept together, the first time that one of them has its turn; small
@@ -95,18 +95,18 @@ def descents(space: Space, draw: random.Random, known: Known, parts: Parts) -> B
             known.update((yield (current,)))
 
 
-def _moves(space: Space, draw: random.Random) -> list[int | tuple[int, ...]]:
+def _moves(space: SearchSpace, draw: random.Random) -> list[int | tuple[int, ...]]:
     """Parameters in the order of their rank, and before those of a rank the ties of such, largest first."""
     moves: list[int | tuple[int, ...]] = [*space.ties, *order(space, range(len(space.parameters)), draw)]
     return sorted(moves, key=lambda move: space.parameters[move[0] if isinstance(move, tuple) else move].rank)
 
 
-def order(space: Space, axes: Sequence[int], draw: random.Random) -> list[int]:
+def order(space: SearchSpace, axes: Sequence[int], draw: random.Random) -> list[int]:
     """These parameters, those of equal rank at random."""
     return sorted(draw.sample(axes, len(axes)), key=lambda axis: space.parameters[axis].rank)
 
 
-def _perturbed(space: Space, point: Point, draw: random.Random, count: int) -> Point:
+def _perturbed(space: SearchSpace, point: Point, draw: random.Random, count: int) -> Point:
     """Some parameters drawn anew, all if that finds nothing legal."""
     for _ in range(100):
         values = list(point)

@@ -1,4 +1,4 @@
-"""Space: what may be chosen in a tuning: named parameters with a few values each, and which points are legal."""
+"""Search space: what may be chosen in a tuning: named parameters with a few values each, and which points are legal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TRIES = 10_000  # random points until a space counts as having no legal one
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class TuningParameter:
     """One choice. `values` are told apart by their text; `ordered` if neighbours in the list act alike.
 
     `rank`: sweeps take parameters of low rank first, because they are few and matter much.
@@ -56,7 +56,7 @@ def everywhere(point: Point) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Space:
+class SearchSpace:
     """All combinations of the parameters' values that `legal` admits; legality costs no measurement.
 
     tree: what is believed to be independent of what, of all parameters; searches that count on it test it. ties:
@@ -65,7 +65,7 @@ class Space:
     outlook: what can be said of a point without measuring it, None if nothing.
     """
 
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[TuningParameter, ...]
     legal: Callable[[Point], bool] = everywhere
     tree: VariableTree | None = None
     ties: tuple[tuple[int, ...], ...] = ()

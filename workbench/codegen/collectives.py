@@ -9,7 +9,7 @@ from workbench.codegen.expressions import emit_cell
 from workbench.codegen.gathers import note_bit
 from workbench.codegen.loops import Array, Ranking, Scanning, Segmenting, Sweep
 from workbench.codegen.names import NameBook
-from workbench.codegen.rows import row_element
+from workbench.codegen.rows import row_pointers
 from workbench.codegen.scope import Scope
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.spelling import type_name
@@ -130,17 +130,8 @@ def collective_shapes(
 
 
 def pointers_of(writer: KernelWriter, code: CellCode) -> tuple[Pointer, ...]:
-    """Row pointers with their types."""
-    return tuple(
-        Pointer(
-            p.name,
-            f"const {type_name(writer.nodes[p.node].value_type)}*",
-            p.array,
-            p.move or row_element(p.node, p.offset, None),
-        )
-        for p in code.pointers
-        if p.array
-    )
+    """Row pointers with their types, of arrays."""
+    return tuple(p for p in row_pointers(code, writer.nodes, None) if p.array)
 
 
 def collective_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[str, str]]:

@@ -23,9 +23,7 @@ _LEAST_GAIN = 2.0  # steps for each time that values are moved: below it, the bo
 DEPTH = 64  # steps; a march looks at the clock between them
 _LEAST_CELLS = 512  # of a row that is cut: shorter rows cost more than they save
 _CELLS_ON_LINES = 16  # whole vectors of any type
-_LEAST_OF_WHOLE = (
-    3.5  # steps for each time that values are moved, with which tiles of whole rows are as fast as cut ones
-)
+_LEAST_OF_WHOLE = 3.5  # steps for each time that values are moved, with which whole rows are as fast as cut ones
 _PLANES = 4  # of a wave of planes
 _NEAR = 1.25  # second caches that planes of three dimensions may fill: not all of a tile's are in use at a time
 _ENOUGH = 4.0  # steps for each time that values are moved, for which planes may lie in the third cache

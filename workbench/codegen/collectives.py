@@ -130,8 +130,8 @@ def collective_shapes(
 
 
 def pointers_of(writer: KernelWriter, code: CellCode) -> tuple[Pointer, ...]:
-    """Row pointers with their types, of arrays."""
-    return tuple(p for p in row_pointers(code, writer.nodes, None) if p.array)
+    """Row pointers with their types, of arrays: what the node itself makes has none."""
+    return row_pointers((p for p in code.pointers if p.array), writer.nodes, None)
 
 
 def collective_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[str, str]]:

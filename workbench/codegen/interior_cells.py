@@ -42,7 +42,7 @@ def interior_cells(
         interior.below,
         interior.above,
         made.uniform,
-        row_pointers(made, scope.nodes, None),
+        row_pointers(made.pointers, scope.nodes, None),
         made.row,
         cell,
         notes=OUTSIDE in words_in(statement.text for statement in cell),

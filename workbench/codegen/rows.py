@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from workbench.codegen.cell_code import CellCode, Pointer
+from workbench.codegen.cell_code import CellCode, Pointer, RowPointer
 from workbench.codegen.loops import Array
 from workbench.codegen.spelling import type_name
 from workbench.codegen.statement import Statement
@@ -19,8 +19,10 @@ def row_element(node: int, offset: tuple[int, ...], planes: Mapping[int, int] | 
     return f"row.start{row_move(offset)}"
 
 
-def row_pointers(code: CellCode, nodes: tuple[Node, ...], planes: Mapping[int, int] | None) -> tuple[Pointer, ...]:
-    """The rows that a cell reads."""
+def row_pointers(
+    read: Iterable[RowPointer], nodes: tuple[Node, ...], planes: Mapping[int, int] | None
+) -> tuple[Pointer, ...]:
+    """The rows that a cell reads, each with its type and its element."""
     return tuple(
         Pointer(
             p.name,
@@ -28,7 +30,7 @@ def row_pointers(code: CellCode, nodes: tuple[Node, ...], planes: Mapping[int, i
             p.array,
             p.move or row_element(p.node, p.offset, planes),
         )
-        for p in code.pointers
+        for p in read
     )
 
 

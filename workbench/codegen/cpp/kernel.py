@@ -328,7 +328,7 @@ class _HostWriter(KernelWriter):
             tuple(writes),
             partials,
             code.uniform,
-            (*row_pointers(code, self.nodes, planes), *out_rows),
+            (*row_pointers(code.pointers, self.nodes, planes), *out_rows),
             code.row,
             () if code.cuts else tuple(statements),
             planes is not None,

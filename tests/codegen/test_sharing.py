@@ -71,3 +71,5 @@ def test_loops_over_domains_grown_differently_share_their_text():
     assert len({s.margins for s in plan.subkernels}) == 40
     # Those that roll, those at the end of a chain that roll no more, and those that write a field's array.
     assert len(loops_of(render_openmp(plan))) <= 3
+    # Those on a grown domain, and the last one, on the domain itself.
+    assert len(loops_of(render_cuda(plan).source)) == 2

@@ -49,10 +49,9 @@ extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) fill_v(
 extern "C" __global__ void __launch_bounds__(STENCIL_BLOCK) sweep_step_0_u1(
     stencil::array<double> u_array,
     stencil::array<const double> v_array,
-    stencil::array<const uint64_t> globals, const stencil::Shape<1> shape) {
+    stencil::array<const uint64_t> globals, const stencil::Shape<1> shape, const stencil::Margins<1> grown) {
     (void)globals;
     const double dt = read_global<double>(globals, 3);
-    const Margins<1> grown = {{{1, 1}}};
     const Tiles<1> tiles = tiles_of(shape, grown);
     for (int64_t tile_y = blockIdx.y; tile_y < tiles.down; tile_y += gridDim.y) {
         for (int64_t tile_x = blockIdx.x; tile_x < tiles.across; tile_x += gridDim.x) {

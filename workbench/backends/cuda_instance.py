@@ -220,8 +220,8 @@ class CudaInstance(DeviceInstance):
         key = (id(launch), tuple(self._order))
         if key not in self._known_arguments:
             shapes = () if launch.numbers else tuple(_words_argument(words) for words in self.shapes_of(launch))
-            stages = (_words_argument(launch.stage),) if launch.stage else ()
-            rest = (*(np.int64(n) for n in launch.numbers), *shapes, *stages)
+            others = (_words_argument(words) for words in (launch.grown, launch.stage) if words)
+            rest = (*(np.int64(n) for n in launch.numbers), *shapes, *others)
             self._known_arguments[key] = (*self.operands(launch), self._globals, *rest)
         return self._known_arguments[key]
 
@@ -248,7 +248,7 @@ class _Pace:
 
 
 def _words_argument(words: bytes) -> np.ndarray[Any, np.dtype[np.void]]:
-    """A `Shape` or a `Stage` as a kernel's argument by value."""
+    """A `Shape`, `Margins` or a `Stage` as a kernel's argument by value."""
     return np.frombuffer(words, np.dtype([("words", np.int64, (len(words) // 8,))]))
 
 

@@ -236,8 +236,8 @@ class CudaSimInstance(DeviceInstance):
             ]
         else:
             arguments += [ValueArgument("shape", shape) for shape in self.shapes_of(launch)]
-        if launch.stage:
-            arguments.append(ValueArgument("stage", launch.stage))
+        others = (("grown", launch.grown), ("stage", launch.stage))
+        arguments += [ValueArgument(name, words) for name, words in others if words]
         seed = self._seed
         self._seed += seed > 0
         shape = LaunchShape(launch.grid, launch.block, seed)

@@ -25,7 +25,7 @@ class DeviceLaunch:
 
     `undefined` lists the arrays, by number, whose cells hold no value before the launch; `code` is the number of the
     launch in the step's text, of which there may be several here, or none. shapes: the axes of the shapes, in order.
-    stage: words of a stage of towers, the last argument then.
+    After them come, if any, the bytes of `grown`, by how much the domain is grown, and of `stage`, a stage of towers.
     """
 
     kernel: str
@@ -36,6 +36,7 @@ class DeviceLaunch:
     undefined: tuple[int, ...] = ()
     code: int = 0
     shapes: tuple[Axes, ...] = ((),)
+    grown: bytes = b""
     stage: bytes = b""
 
 
@@ -65,13 +66,19 @@ def _launches(code: LaunchCode, extents: tuple[int, ...], choices: DeviceChoices
             return _tree_launches(code, extents, choices.block)
         case "stage":
             raise ValueError("stages are launched by moves")  # workbench.backends.tower_sequence
-    return [DeviceLaunch(code.kernel, grid, block, code.arrays, undefined=code.fresh, shapes=code.shapes)]
+    grown = margin_bytes(code.grown) if code.says_grown else b""
+    return [DeviceLaunch(code.kernel, grid, block, code.arrays, undefined=code.fresh, shapes=code.shapes, grown=grown)]
 
 
 def shape_bytes(layout: Layout) -> bytes:
     """The kernels' `Shape` argument."""
     words = layout.shape_words
     return struct.pack(f"<{len(words)}q", *words)
+
+
+def margin_bytes(grown: Margins) -> bytes:
+    """The kernels' `Margins` argument."""
+    return struct.pack(f"<{2 * len(grown)}i", *(cells for sides in grown for cells in sides))
 
 
 def index_type(layouts: Iterable[Layout]) -> str:

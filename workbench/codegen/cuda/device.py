@@ -27,14 +27,15 @@ class KernelParameter:
 class DeviceSweep:
     """The kernel of one sub-kernel; with partials, 16 threads do a chunk of a row, else one thread does a cell.
 
-    `moves` are the linear indices of rows away from the cell's. rank: number of the loop's axes. shapes: further
-    parameters, of arrays with other axes. folding: of a loop that folds, where one thread does its targets, cells that
-    are kept, and `cell` is the text of one folded cell. outside: as in Sweep. scatters: as one kernel of a Scatter.
+    grown: by how much the domain is grown, None where each launch says that. `moves` are the linear indices of rows
+    away from the cell's. rank: number of the loop's axes. shapes: further parameters, of arrays with other axes.
+    folding: of a loop that folds, where one thread does its targets, cells that are kept, and `cell` is the text of one
+    folded cell. outside: as in Sweep. scatters: as one kernel of a Scatter.
     """
 
     name: str = field(compare=False)
     label: str = field(compare=False)
-    grown: Margins
+    grown: Margins | None
     parameters: tuple[KernelParameter, ...]
     partials: tuple[Partial, ...]
     uniform: tuple[Statement, ...]
@@ -146,7 +147,7 @@ class LaunchCode:
     `fresh` are the arrays, by number, that are written and not read: what else they held before is of no use.
     `loop` is the key of a loop over cells, by which choices may give it a grid and a block of its own. axes: of the
     cells that threads share out; shapes: those whose shapes the kernel gets, in order. targets: cells that a thread
-    of kind "cells" does side by side.
+    of kind "cells" does side by side. says_grown: whether `grown` is an argument of the kernel.
     """
 
     kernel: str
@@ -160,6 +161,7 @@ class LaunchCode:
     axes: Axes = ()
     shapes: tuple[Axes, ...] = ((),)
     targets: int = 1
+    says_grown: bool = False
 
 
 @dataclass(frozen=True, slots=True)

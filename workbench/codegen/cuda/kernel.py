@@ -191,7 +191,7 @@ class _DeviceWriter(KernelWriter):
         sweep = DeviceSweep(
             "",
             subkernel.name,
-            subkernel.margins,
+            None if any(map(any, subkernel.margins)) else subkernel.margins,
             parameters,
             partials,
             code.uniform,
@@ -215,9 +215,10 @@ class _DeviceWriter(KernelWriter):
         found = self._shared_sweep(sweep, "sweep", arrays)
         key = loop_key(self.kernel, subkernel)
         shapes = self.launch_shapes(subkernel.axes, sweep.shapes)
-        return LaunchCode(
+        launch = LaunchCode(
             found.name, kind, all_operands, subkernel.margins, fresh=fresh, loop=key, axes=subkernel.axes, shapes=shapes
         )
+        return replace(launch, says_grown=sweep.grown is None)
 
     def _shared_sweep(self, sweep: DeviceSweep, kind: str, arrays: _Arrays) -> DeviceSweep:
         """An equal kernel or this one, now noted and named."""

@@ -51,9 +51,8 @@ class ScatterKernel:
         written = {name for name, fresh in self.lists if fresh}
         written |= {a.parameter for a in arrays if a.kind == "slot" and a.parameter not in self.reads}
         fresh = tuple(k for k, array in enumerate(arrays) if array.parameter in written)
-        return LaunchCode(
-            name, "cells", arrays, self.sweep.grown, fresh=fresh, loop=loop, axes=self.axes, shapes=shapes
-        )
+        grown = no_margins(self.sweep.rank)
+        return LaunchCode(name, "cells", arrays, grown, fresh=fresh, loop=loop, axes=self.axes, shapes=shapes)
 
 
 def given_arrays(

@@ -8,7 +8,7 @@ import pytest
 import workbench as wb
 from tests.kit.bits import assert_same_bits
 from workbench.errors import RunError
-from workbench.language import compute, while_loop
+from workbench.language import add, compute, fold_segments, while_loop
 
 X = np.random.default_rng(2).random((5, 7))
 
@@ -33,6 +33,27 @@ def test_what_is_only_turned_is_not_checked(backend):
     text = text_of(lambda x: np.cumsum(x @ x.T, axis=0).T, X, backend=backend)
     assert "_inside" not in text
     assert "note_outside(globals" not in text
+
+
+def test_segments_are_read_in_a_loop_that_ends_at_an_index_outside():
+    given = np.array([2, 1], np.int32), np.array([0, 2, 1], np.int32), X[0, :3], X[1, :3]
+    text = text_of(lambda n, columns, v, x: fold_segments(add, v * x[columns], n), *given)
+    first, second = re.findall(r"for \(; i < high; \+\+i\) \{\n(.*?)\n {8}\}", text, re.DOTALL)
+    assert "if (!t4_inside) break;" in first
+    assert "outside" not in first
+    assert "?" not in first
+    assert "outside |= uint64_t(!t4_inside)" in second
+    assert first.splitlines()[-1] == second.splitlines()[-1]  # the same sum, in the same order
+
+
+def test_an_index_outside_of_a_late_segment_is_noted_beside_others():
+    lengths, columns = np.array([3, 2000, 1], np.int32), np.zeros(2004, np.int32)
+    program = wb.collective(lambda n, c, v, x, y: fold_segments(add, v * x[c] + y[c + 1], n))
+    for place, where in ((1500, 7), (2003, -1)):
+        columns[:] = 0
+        columns[place] = where
+        with pytest.raises(RunError, match=rf"x is read at index {where}, .*has 3 elements"):
+            program(lengths, columns, np.ones(2004), X[0, :3], X[0], backend="openmp", threads=2)
 
 
 def test_an_index_of_another_axis_or_place_is_checked():

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from workbench.codegen.cell_code import ArrayName, CellCode, Pointer, Result
 from workbench.codegen.expressions import emit_cell
-from workbench.codegen.gathers import note_bit
+from workbench.codegen.gathers import OUTSIDE, note_bit
 from workbench.codegen.loops import Array, Ranking, Scanning, Segmenting, Sweep
 from workbench.codegen.names import NameBook
 from workbench.codegen.rows import row_pointers
 from workbench.codegen.scope import Scope
 from workbench.codegen.shapes import ArrayShape
 from workbench.codegen.spelling import type_name
+from workbench.codegen.statement import Statement, words_in
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Rank, Scan, SegmentedReduce
 from workbench.planning.axes import listed
@@ -41,6 +42,8 @@ COLLECTIVE_NAMES = frozenset(
 )
 """Names that no value may have in such a text."""
 _LANES = 16
+_LONGEST = 60
+"""Statements of a cell of segments that are written a second time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,7 @@ def collective_code(
     axes = writer.axes_of(values)
     code, (start, length) = operands_code(scope, tuple(places), names, numbered)
     within = writer.scope_of_others(scope, axes)
+    before = names.copy(), dict(numbered)
     inner, (value,) = operands_code(within, (values,), names, numbered)
     cells = within.shapes[listed(axes, writer.dim)]
     segmenting = Segmenting(
@@ -104,9 +108,24 @@ def collective_code(
         pointers_of(writer, inner),
         inner.row,
         inner.cell,
+        _stopping_cell(within, values, inner, *before),
     )
     shapes = collective_shapes(writer, subkernel.axes, code, (*(a.node for a in inner.arrays), values))
     return CollectiveCode(code, inner, shapes, None, segmenting)
+
+
+def _stopping_cell(
+    scope: Scope, value: int, code: CellCode, names: NameBook, numbered: dict[int, str]
+) -> tuple[Statement, ...]:
+    """The cell of `code` for a loop that ends where something outside would be read: one branch, which is foreseen.
+
+    () where cells check nothing, where rows do, or for long cells, which take longer to compile than that is worth.
+    names, numbered: as `code` found them, so that both call everything the same.
+    """
+    checked_before = OUTSIDE in words_in(s.text for s in (*code.uniform, *code.row))
+    if not code.gathers or checked_before or len(code.cell) > _LONGEST:
+        return ()
+    return operands_code(replace(scope, stops=True), (value,), names, numbered)[0].cell
 
 
 def operands_code(

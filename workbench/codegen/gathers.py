@@ -37,7 +37,8 @@ def gather_code(
     """Write the read of a cell by its indices; where one lies outside, that is noted and another cell is read.
 
     It is the first one along the axes whose indices are checked. Along the others each cell reads beside its neighbour,
-    whatever is checked, so that a row of them is one load.
+    whatever is checked, so that a row of them is one load. Where the loop stops at such a cell, nothing is noted
+    and nothing read.
     """
     shape = scope.shape_of(scope.axes_of(scope.nodes[gather].operands[0]))
     steps = [f"({i.text}) * {shape}.strides[{axis}]" for axis, i in enumerate(indices[:-1])]
@@ -53,14 +54,13 @@ def gather_code(
         if not index.is_own
     ]
     sum_ = " + ".join((f"{shape}.start", *checked))
-    return GatherCode(
-        (
-            f"const bool {inside} = {' & '.join(f'({check})' for check in checks) if len(checks) > 1 else checks[0]};",
-            f"{OUTSIDE} |= uint64_t(!{inside}) << {note_bit(scope.nodes, gather)};",
-            f"const int64_t {place} = {inside} ? {sum_} : {shape}.start;",
-        ),
-        Text(f"{array}[{' + '.join((place, *own))}]"),
-    )
+    test = f"const bool {inside} = {' & '.join(f'({check})' for check in checks) if len(checks) > 1 else checks[0]};"
+    note = f"{OUTSIDE} |= uint64_t(!{inside}) << {note_bit(scope.nodes, gather)};"
+    if scope.stops:
+        lines = (test, f"if (!{inside}) break;", f"const int64_t {place} = {sum_};")
+    else:
+        lines = (test, note, f"const int64_t {place} = {inside} ? {sum_} : {shape}.start;")
+    return GatherCode(lines, Text(f"{array}[{' + '.join((place, *own))}]"))
 
 
 def note_bit(nodes: tuple[Node, ...], gather: int) -> int:

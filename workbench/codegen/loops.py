@@ -76,6 +76,7 @@ class Segmenting:
     """A fold of segments: their cells, which lie in the shape `cells`, and where each begins and how many it has.
 
     rank: axes of the cells; 2 where each segment has a line of its own. bit: which notes that segments do not fit.
+    stopping: `cell` once more, which ends the loop where something outside would be read; () where nothing is.
     """
 
     cells: str
@@ -91,6 +92,7 @@ class Segmenting:
     pointers: tuple[Pointer, ...]
     row: tuple[Statement, ...]
     cell: tuple[Statement, ...]
+    stopping: tuple[Statement, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,6 +73,10 @@ class NameBook:
     def __init__(self, taken: frozenset[str] = RESERVED) -> None:
         self._taken = set(taken)
 
+    def copy(self) -> NameBook:
+        """A book of its own with the names that are taken so far."""
+        return NameBook(frozenset(self._taken))
+
     def claim(self, wish: str) -> str:
         """A new name like `wish`."""
         base = identifier(wish)

@@ -37,7 +37,7 @@ class Scope:
     shapes of arrays with other axes. `folds`: which of the loop's axes are folded, for whose cells no row is known.
     turns_together: cells that make loops for themselves make them side by side. within: all cells are of the domain.
     apart: operators whose results have names, because a text takes them for several cells at once. inside: indices that
-    are known to lie inside of arrays along the axis that `i` counts.
+    are known to lie inside of arrays along the axis that `i` counts. stops: a place outside ends the loop over cells.
     """
 
     dim: int
@@ -56,6 +56,7 @@ class Scope:
     within: bool = False
     apart: frozenset[str] = frozenset()
     inside: frozenset[int] = frozenset()
+    stops: bool = False
 
     def access_of(self, index: int) -> Access:
         """How a stored node is read."""

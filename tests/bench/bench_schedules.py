@@ -89,7 +89,9 @@ def tiles_of(tiled, shape, threads):
     if sizes is None or kernel.tiling is None:
         return None, False
     arrays = memory_bytes(tiled.compiled.plan, shape) // threads
-    return sizes, tiles_gain(kernel, shape, sizes, arrays, cache_bytes(), last_cache_bytes() // threads)
+    return sizes, tiles_gain(
+        kernel, shape, sizes, arrays, cache_bytes(), last_cache_bytes() // threads, threads=threads
+    )
 
 
 def sizes_text(tiling, shape, sizes):

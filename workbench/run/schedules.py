@@ -90,7 +90,7 @@ def _gains(plan: Plan | None, extents: tuple[int, ...], threads: int, arrays: in
     if sizes is None:
         return False
     caches = cache_bytes(), last_cache_bytes() // threads
-    return tiles_gain(plan.main, extents, sizes, arrays, *caches, _figures())
+    return tiles_gain(plan.main, extents, sizes, arrays, *caches, _figures(), threads)
 
 
 def _figures() -> HostFigures | None:

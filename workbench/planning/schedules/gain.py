@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
-from workbench.planning.cost import CacheLevel, HostFigures
+from workbench.planning.cost import CacheLevel, HostFigures, bound_seconds
 from workbench.planning.plan import KernelPlan
 from workbench.planning.schedules.forecast import needs_of
 from workbench.planning.schedules.locality import TileSizes, pays
@@ -13,6 +14,8 @@ _MARGIN = 1.3
 """How many times as fast tiles must be by their forecast, which leaves out the edges of their boxes: up to 0.75."""
 _BEYOND = 1.5
 """Second caches that arrays fill at least where nobody has measured what moves: none of them is found there again."""
+LONGEST_PAIR = 0.25
+"""Seconds that two steps may take to run together, as in stencil_openmp.h: nobody looks for a stop meanwhile."""
 
 
 def tiles_gain(
@@ -23,23 +26,26 @@ def tiles_gain(
     cache_bytes: int,
     last_bytes: int,
     figures: HostFigures | None = None,
+    threads: int = 1,
 ) -> bool:
     """Return whether tiles of these sizes are expected to take less time than one step after the other.
 
     arrays: bytes of all arrays that each thread works on. cache_bytes: of its second cache; what fits into it is as
     near in steps. last_bytes: of its part of the last cache, beyond which all comes from memory. figures: what a thread
     moves and computes (`of_a_thread`), None where it was not measured. Between the second cache and memory tiles gain
-    by how slow the third one is, and its size says little of that: other cores may use most of it.
+    by how slow the third one is, and its size says little of that: other cores may use most of it. Steps that are too
+    long for two of them to run together gain nothing by rows that are padded for tiles.
     """
     if arrays <= cache_bytes or not pays(kernel, extents, sizes):
         return False
     if figures is None or not figures.levels:
-        return arrays > _BEYOND * cache_bytes
+        return arrays > _BEYOND * cache_bytes and 2 * bound_seconds(kernel.plain, extents) <= LONGEST_PAIR
     here = replace(figures, bandwidth=_beyond(figures, arrays, cache_bytes, last_bytes))
     expected = [needs.forecast(here) for needs in needs_of(kernel, extents, sizes, cache_bytes)]
     match expected:
         case [step, tile] if step is not None and tile is not None:
-            return tile.rate >= _MARGIN * step.rate
+            seconds = prod(extents) / (step.rate * threads)
+            return tile.rate >= _MARGIN * step.rate and 2 * seconds <= LONGEST_PAIR
         case _:
             return arrays > _BEYOND * cache_bytes
 

@@ -224,6 +224,12 @@ BAD = [
     ('x = particles("x")\nx.next = 1', 2, "x.next: particles(...) gives a tuple", 'name, = particles("x")'),
     ('x = arrays("x", "n")\ny = x + 1', 2, "x + 1: arrays(...) gives a tuple", 'name, = arrays("x")'),
     (P + "ax += xj[+1]", 3, "xj[+1] reads a neighbour, but targets and sources have none", "index(0)"),
+    (
+        'xi, = targets("x", dim=2)\nxj, = sources("x", dim=2)\nt, = totals("t")\nd = xj - xi\nt += np.sum(d**2)',
+        5,
+        "np.sum(d**2): np.sum of a vector may mean its components, or all cells or pairs",
+        "Write v[0] + v[1] + ... for its components, reduce_sum(v) for all cells or pairs",
+    ),
     (P + "xj.next = xj", 3, "only a field or a scalar has .next", ""),
     (U + 'xj, = sources("x")', 2, "sources stands in a cell that has the field u", "without fields"),
     (P + 'u = field("u")', 3, "field 'u' stands in a cell that runs once at each call", "array(...)"),

@@ -27,6 +27,7 @@ def test_numpy_functions_of_tensors_and_values_go_by_component():
         (lambda a, m: np.cross(a, a), "components"),
         (lambda a, m: np.stack([a, a]), "components"),
         (lambda a, m: np.matmul(m, a), r"dot\(a, b\) or einsum"),
+        (lambda a, m: np.prod(a), r"v\[0\] \* v\[1\] \* ... for its components, v.map\(np.prod\)"),
         (lambda a, m: np.add.reduce(a), "np.add.reduce has no meaning"),
         (lambda a, m: np.add(a, 1, dtype="f4"), "dtype= has no meaning"),
     ],

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from workbench.errors import TraceError
 from workbench.frontend.operations import apply, bits, power, reduce_value, where
-from workbench.frontend.trace import Operand, Term
+from workbench.frontend.trace import Operand, Term, is_tracing, text_here
 from workbench.graph import OPERATORS
 from workbench.graph.types import BOOL
 
@@ -80,11 +80,28 @@ _OF_TENSORS = {
 }
 
 
-def need_meaning(name: str, method: str, extra: Sequence[str]) -> None:
+_JOINED = {
+    "sum": "v[0] + v[1] + ...",
+    "product": "v[0] * v[1] * ...",
+    "min": "minimum(v[0], v[1])",
+    "max": "maximum(v[0], v[1])",
+    "any": "v[0] | v[1] | ...",
+    "all": "v[0] & v[1] & ...",
+}
+
+
+def need_meaning(name: str, method: str, extra: Sequence[str], kind: str) -> None:
     """Refuse np.<name> of a tensor, traced or not, unless it means the same for each component as for a value.
 
-    method: of a ufunc, else empty. extra: the keywords given.
+    method: of a ufunc, else empty. extra: the keywords given. kind: what it is, as "the vector v". A reduction is
+    refused: NumPy's takes the components too, those of the language each component for itself.
     """
+    if not method and name in _REDUCTIONS:
+        each = f"reduce_{_REDUCTIONS[name]}(v)" if is_tracing() else f"v.map(np.{name})"
+        raise TraceError(
+            f"{text_here('this value')}: np.{name} of {kind} may mean its components, or all cells or pairs",
+            advice=f"Write {_JOINED[_REDUCTIONS[name]]} for its components, {each} for all cells or pairs of each one.",
+        )
     known = method == "__call__" and name in UFUNCS if method else name in OF_EACH_CELL
     if not known:
         shown = name if method in ("", "__call__") else f"{name}.{method}"

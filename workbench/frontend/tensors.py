@@ -187,13 +187,13 @@ class Tensor:
         return stacked if dtype is None else stacked.astype(np.dtype(dtype))  # type: ignore[call-overload]  # NumPy's own check
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: object, **options: object) -> Tensor:
-        need_meaning(ufunc.__name__, method, sorted(options))
+        need_meaning(ufunc.__name__, method, sorted(options), self.kind)
         return combine(ufunc, *inputs)
 
     def __array_function__(
         self, function: Callable[..., object], types: object, arguments: tuple[object, ...], options: dict[str, object]
     ) -> Tensor:
-        need_meaning(getattr(function, "__name__", str(function)), "", sorted(options))
+        need_meaning(getattr(function, "__name__", str(function)), "", sorted(options), self.kind)
         return combine(function, *arguments)
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -48,6 +48,25 @@ def test_ghost_cells_are_called_after_their_value():
     assert names == ["3 * u (line 2)"]
 
 
+def test_what_a_while_loop_carries_is_called_as_its_body_calls_it():
+    text = (
+        'u = field("u")\nv = while_loop(lambda v: reduce_max(v) > 1, lambda v: 0.5 * {body}, u, at_most=5)\nu.next = v'
+    )
+    graph = trace(text.format(body="v"), dim=1).graph
+    (loop,) = graph.loops
+    names = set(value_names(graph.kernel(loop.turn)))
+    assert {"v", "v.next"} <= names
+    assert not any("v_step" in name for name in names)
+    with pytest.raises(PlanError, match=r"^line 2: v is read 1 cell outside at side x\+") as caught:
+        trace(text.format(body="v[+1]"), dim=1).plan()
+    assert "Give v a rule" in str(caught.value)
+
+
+def test_a_field_that_is_called_like_a_carried_value_keeps_its_name():
+    kernel = kernel_of('v_step_1 = field("v_step_1")\nv_step_1.next = 2 * v_step_1')
+    assert set(value_names(kernel)) >= {"v_step_1", "v_step_1.next"}
+
+
 @pytest.mark.parametrize(
     ("lines", "names"),
     [

@@ -42,6 +42,7 @@ LONGEST_SHORT_FORMULA = 36  # characters of a formula that stands for a name
 _DEEPEST = 4  # operators of values without a name that are written out
 _EMPTY_OPERATION = re.compile(r"\(… [^\w\s]+ …\)|-…")
 _EMPTY_ARGUMENTS = re.compile(r"\((?:…, )+…\)")
+_PART_OF_LOOP = re.compile(r"(.+)_(?:begin|turn)_\d+")
 _PLAIN = (Imm, LoadIndex, LoadSize, Shift)  # their formulas say all, unless they are cut
 _LINE, _COLUMN, _NUMBER = range(3)  # how exactly the place of a value is told
 
@@ -50,10 +51,29 @@ def own_name(kernel: Kernel, index: int) -> str:
     """The name that the value has in the cell, "" if it has none."""
     node = kernel.nodes[index]
     if isinstance(node.instruction, Load):
-        return ".".join((node.instruction.name, *node.instruction.along))
+        return ".".join((static_name(kernel, node), *node.instruction.along))
     if isinstance(node.instruction, Store):
-        return f"{node.instruction.name}.next"
+        return f"{static_name(kernel, node)}.next"
     return node.names[0] if node.names else ""
+
+
+def static_name(kernel: Kernel, node: Node) -> str:
+    """What to call the static of a Load or Store: its own name, or that of the value that a while_loop carries in it.
+
+    The loop numbered n of a kernel k carries v in `v_k_n`, which its parts k_begin_n and k_turn_n store
+    (frontend/while_loops.py). A Load of it has the name v; a static of the user's that is called so has not.
+    """
+    assert isinstance(node.instruction, Load | Store)
+    static, home = node.instruction.name, kernel.name
+    while True:
+        carried = re.fullmatch(rf"(\w+)_{re.escape(home)}_\d+(_\d+)?", static)
+        is_its_part = isinstance(node.instruction, Store) and home != kernel.name
+        if carried and carried[1] != "while" and (is_its_part or carried[1] in node.names):
+            return carried[1]
+        part = _PART_OF_LOOP.fullmatch(home)
+        if part is None:
+            return static
+        home = part[1]
 
 
 def value_name(kernel: Kernel, index: int) -> str:
@@ -72,7 +92,8 @@ def value_names(kernel: Kernel) -> tuple[str, ...]:
 
 @by_identity(size=8)  # planner and views ask for one name after another, and a flip changes no kernel
 def _value_names(kernel: Kernel) -> tuple[str, ...]:
-    takers = {value: name for name, value in reversed(tuple(kernel.stores()))}
+    stores = [(i, node) for i, node in enumerate(kernel.nodes) if isinstance(node.instruction, Store)]
+    takers = {node.operands[0]: own_name(kernel, index) for index, node in reversed(stores)}
     meant = _meant(kernel)
     texts = [_called(kernel, index, takers) for index in range(len(kernel.nodes))]
     names = [text if says_all else _placed(kernel, meant[i], text, _LINE) for i, (text, says_all) in enumerate(texts)]
@@ -146,7 +167,7 @@ def _called(kernel: Kernel, index: int, takers: dict[int, str]) -> tuple[str, bo
     if name:
         return name, True
     if index in takers:
-        return f"{takers[index]}.next", True
+        return takers[index], True
     if isinstance(node.instruction, Broadcast | Replicate):
         return _called(kernel, node.operands[0], takers)
     text = _short_formula(kernel, index)
@@ -196,8 +217,8 @@ def _formula(kernel: Kernel, index: int, depth: int, outermost: bool = False) ->
             return number_text(value)
         case Load():
             return f"{name}, as it was when the step began"
-        case Store(static):
-            return f"{static} becomes {_operand(kernel, node, 0, depth)}"
+        case Store():
+            return f"{name.removesuffix('.next')} becomes {_operand(kernel, node, 0, depth)}"
         case Arith(operator):
             return _arithmetic(kernel, node, operator, depth, outermost)
         case Shift(offset):

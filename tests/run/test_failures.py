@@ -30,7 +30,7 @@ CREATION = {
     "shapes that differ": ("wave", {"u": U, "v": np.zeros(9)}, "v has shape (9,), but u is (8,)", "the same shape."),
     "shape and array": ("wave", {"u": U, "v": U, "shape": 9}, "u has shape (8,), but shape is (9,)", "same shape."),
     "axes": ("wave", {"u": np.zeros((2, 4)), "v": U}, "2 axes (shape (2, 4)), but the machine has 1 axis", "cell."),
-    "axes of shape": ("plane", {"u": 0, "shape": 9}, "shape=(9,) has 1 extents, but plane has 2", "Pass 2."),
+    "axes of shape": ("plane", {"u": 0, "shape": 9}, "shape=(9,) has 1 extent, but plane has 2", "Pass 2."),
     "empty": ("wave", {"u": np.zeros(0), "v": np.zeros(0)}, "extent below 1", "at least one cell."),
     "zero extent": ("plane", {"u": 0, "shape": (8, 0)}, "shape=(8, 0) has an extent below 1", "at least one cell."),
     "negative extent": ("wave", {"u": 0, "v": 0, "shape": -3}, "shape=(-3,) has an extent below 1", "one cell."),

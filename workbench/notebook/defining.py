@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from workbench.amounts import counted
 from workbench.backends.host import host_figures, measured_figures
 from workbench.errors import ShapeError
 from workbench.machine import Machine, trace
@@ -116,7 +117,7 @@ def _extents(machine: Machine, shape: tuple[int, ...] | None) -> tuple[int, ...]
     free = len(set(machine.graph.space.leaders))
     if shape is not None and len(shape) != free:
         raise ShapeError(
-            f"--shape has {len(shape)} extents, but {machine.name} has {free}",
+            f"--shape has {counted(len(shape), 'extent')}, but {machine.name} has {free}",
             advice=f"Write --shape {'x'.join(['256'] * free)}.",
         )
     return None if shape is None else read_shape(machine.graph, shape)

@@ -9,6 +9,7 @@ from typing import SupportsIndex, cast
 
 import numpy as np
 
+from workbench.amounts import counted
 from workbench.backends.base import Array, Instance, MarchRequest, Number
 from workbench.errors import FieldError, RunError, ShapeError
 from workbench.graph import Graph
@@ -191,7 +192,7 @@ def read_shape(graph: Graph, shape: object) -> tuple[int, ...]:
         extents = tuple(extents[free.index(leader)] for leader in leaders)
     if len(extents) != graph.dim or extents != graph.space.agreeing(extents):
         raise ShapeError(
-            f"shape={extents} has {len(extents)} extents, but {graph.name} has {len(free)}",
+            f"shape={extents} has {counted(len(extents), 'extent')}, but {graph.name} has {len(free)}",
             advice=f"Pass {len(free)}.",
         )
     if min(extents) < 1:

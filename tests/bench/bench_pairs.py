@@ -1,20 +1,20 @@
 """Speed of sums over pairs: python -m tests.bench.bench_pairs [gravity | ladder | integral ...] [--rounds N].
 
 gravity: 16,384 bodies, one thread, processor time, with and without fma written out, in turn with Numba where that is
-installed: with fastmath, and with
-IEEE square root and division as the cell has them; and with a loop by hand (hand_pairs.cpp) where the processor has
-AVX-512. chain: products and sums of dd one after the other, in turn with one by hand and with NumPy's longdouble, which
-has 64 bits. ladder: the same sums as one step of
-unrolling after the other, from one target and one source a turn to several of both, as ratios of the first.
-integral: the Feynman loop integral in f64 and dd, Gflop/s by the
-28 operations a point that its literature counts. hermite: a step in f64, mixed types and dd, with the error of the
-energy. device: registers, spilled bytes and static instructions of a pair on sm_90, counted in the PTX of the
-innermost loop, for which NVRTC must be installed. Figures are the best of the rounds.
+installed: with fastmath, and with IEEE square root and division as the cell has them; and with a loop by hand
+(hand_pairs.cpp) where the processor has AVX-512. chain: products and sums of dd one after the other, in turn with one
+by hand and with NumPy's longdouble, which has 64 bits. ladder: the same sums as one step of unrolling after the other,
+from one target and one source a turn to several of both, as ratios of the first. integral: the Feynman loop integral in
+f64 and dd, Gflop/s by the 28 operations a point that its literature counts. hermite: a step in f64, mixed types and dd,
+with the error of the energy. device: registers, spilled bytes and static instructions of a pair on sm_90, counted in
+the innermost loop of the PTX, for which NVRTC must be installed, and of what the device executes where there is
+nvdisasm (pip install nvidia-cuda-nvdisasm). Figures are the best of the rounds.
 """
 
 import argparse
 import ctypes
 import re
+import shutil
 import subprocess
 import tempfile
 import time
@@ -247,19 +247,42 @@ def mixed_hermite(rounds):
     print(f"hermite mixed is {seconds['dd'] / seconds['mixed']:.1f} times as fast as dd")
 
 
-def innermost(ptx):
-    """The instructions of the shortest loop that has a square root, and how many roots it has."""
-    lines = [line.strip() for line in ptx.splitlines()]
-    labels = {line[:-1]: number for number, line in enumerate(lines) if re.fullmatch(r"\$\w+:", line)}
+# Of a text of instructions, line by line: a label, where a branch goes, an instruction, a root.
+PTX = r"(\$\w+):", r"\bbra(?:\.uni)?\s+(\$\w+)", r"(@!?%p\d+\s+)?[a-z]", r"\b(rsqrt|sqrt)\."
+SASS = r"(\.L\w+):", r"\bBRA.*`\((\.L\w+)\)", r"/\*[0-9a-f]+\*/", r"\bMUFU\.RSQ"
+
+
+def innermost(text, label, branch, instruction, root):
+    """Of the loops with a square root and no such loop inside, the one with most roots: its instructions and roots."""
+    lines = [line.strip() for line in text.splitlines()]
+    labels = {found[1]: number for number, line in enumerate(lines) if (found := re.fullmatch(label, line))}
     loops = []
     for number, line in enumerate(lines):
-        target = re.search(r"\bbra(?:\.uni)?\s+(\$\w+)", line)
-        if target and labels.get(target[1], number) < number:
-            body = [text for text in lines[labels[target[1]] : number + 1] if re.match(r"(@!?%p\d+\s+)?[a-z]", text)]
-            roots = sum(re.search(r"\b(rsqrt|sqrt)\.", text) is not None for text in body)
-            if roots:
-                loops.append((len(body), roots))
-    return min(loops)
+        target = re.search(branch, line)
+        begin = labels.get(target[1], number) if target else number
+        body = [text for text in lines[begin : number + 1] if re.match(instruction, text)]
+        roots = sum(re.search(root, text) is not None for text in body)
+        if begin < number and roots:
+            loops.append((begin, number, len(body), roots))
+    inner = [a for a in loops if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
+    return max(inner, key=lambda loop: loop[3])[2:]
+
+
+@cache
+def disassembler():
+    """NVIDIA's nvdisasm, of CUDA or of the package nvidia-cuda-nvdisasm; None where there is none."""
+    packages = find_spec("nvidia")
+    places = [*packages.submodule_search_locations] if packages else []
+    found = (next(Path(place).glob("*/bin/nvdisasm"), None) for place in places)
+    return shutil.which("nvdisasm") or next(filter(None, found), None)
+
+
+def disassembled(cubin):
+    """What the device executes, as text."""
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        return subprocess.run([disassembler(), "-c", file.name], check=True, capture_output=True, text=True).stdout
 
 
 def device(rounds):
@@ -270,12 +293,15 @@ def device(rounds):
         plan = machine.with_choices(targets=targets, sources=sources).plan()
         binary = compile_for_device(plan, render(plan, "cuda"), "sm_90")
         (kernel,) = binary.resources
-        instructions, roots = innermost(binary.ptx)
+        texts = {"PTX": (binary.ptx, *PTX)}
+        if disassembler():
+            texts["SASS"] = disassembled(binary.cubin), *SASS
+        counts = {name: innermost(*text) for name, text in texts.items()}
         spilled = kernel.spill_store_bytes + kernel.spill_load_bytes
         print(
             f"device sm_90 {dtype} {root:8} targets {targets} x sources {sources}: "
-            f"{kernel.registers} registers, {spilled} bytes spilled, "
-            f"{instructions / roots:.0f} PTX instructions a pair ({roots} pairs a turn)"
+            f"{kernel.registers} registers, {spilled} bytes spilled, instructions a pair: "
+            + ", ".join(f"{count / roots:.1f} {name} ({roots} a turn)" for name, (count, roots) in counts.items())
         )
 
 

@@ -60,6 +60,7 @@ def test_results_have_the_bits_of_the_reference(wild):
 @pytest.mark.parametrize(
     ("cell", "quick"),
     [
+        ("not_finite = x * a\ny.next = not_finite + x", True),
         ("y.next = x * a + x", True),
         ("y.next = -x * a - 1", True),
         ("y.next = x / a + x", False),

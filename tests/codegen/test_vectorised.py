@@ -53,7 +53,9 @@ def test_loops_over_dd_take_several_vectors_at_once():
     loops = inner_loops(program.source, program.built.report, Unit(program.built.name, "").file_name)
     lines = program.source.text.splitlines()
     found = [[line.strip() for line in lines[loop.line - 2 : loop.line + 2]] for loop in loops]
-    assert [each[0] for each in found] == [f"#pragma omp simd reduction(|:{name})" for name in ("large", "made")]
+    assert [each[0] for each in found] == [
+        f"#pragma omp simd reduction(|:{names})" for names in ("large, made", "made")
+    ]
     assert found[0][2] == "large |= compute_quickly(done + lane, lane);"
     assert found[1][-1] == "made |= int16_t(i);"
 

@@ -29,7 +29,7 @@ _TAKEN = _words(
     control source target walk value values rules grown margins slots partials array body main signbit linux unix
     errno NAN INFINITY EOF NULL assert threadIdx blockIdx blockDim gridDim warpSize floor ceil memcpy fabs sqrt
     modulo number reduce_chunk chunk_end partial_index row_at next_row CHUNK LANES
-    combine_add combine_multiply compute made keep quick large done stop
+    combine_add combine_multiply compute made keep quick large done stop not_finite
     combine_minimum combine_maximum combine_logical_or combine_logical_and distance face
     Shape Row Block Blocks Box Part Tile Tiles Turn Step Walk SideRule Margins Team Control March"""
 )

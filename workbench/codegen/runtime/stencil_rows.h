@@ -52,6 +52,14 @@ inline void note_outside(const unsigned char* globals, int slot, uint64_t bits) 
 constexpr int64_t AT_ONCE = 32;  // such cells whose results one look is for: numbers of 16 bits in a vector
 inline void keep(int16_t made) { asm volatile("" : : "r"(made)); }
 
+// 0 of a finite number, else bits that are not all 0: to join them takes one operation a vector, a comparison four.
+STENCIL_FUNCTION uint64_t not_finite(double a) {
+    const double none = a - a;
+    uint64_t bits;
+    memcpy(&bits, &none, sizeof bits);
+    return bits;
+}
+
 inline int64_t at_least(int64_t a, int64_t b) { return a > b ? a : b; }
 inline int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
 inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }

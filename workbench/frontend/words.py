@@ -111,7 +111,13 @@ _GROUPS = (
         "+ - * / // % **, comparisons, and & | ~ to combine conditions.",
         FUNCTIONS,
     ),
-    ("Reductions", "One number from all cells, combined in the same order on every backend.", REDUCTIONS),
+    (
+        "Reductions",
+        "One number from all cells, combined in the same order on every backend; of a vector one for each component. "
+        "`np.sum(u)`, `np.max(u)` and so on mean the same of a value. Of a vector they are errors, because NumPy's go "
+        "over the components too: write `reduce_sum(v)`, or `v[0] + v[1]`.",
+        REDUCTIONS,
+    ),
     ("Calculus", "Finite differences of any order of accuracy.", CALCULUS),
     (
         "Tensors",

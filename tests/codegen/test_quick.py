@@ -17,9 +17,8 @@ x, a, y = fields("x a y", dtype="dd")
 w = field("w")
 p = x * a - w
 q = p * x + a
-x.next = q - p * p
-y.next = -(q * x) * 0.5
 """
+STORED = {"in place": "x.next = q - p * p\ny.next = -(q * x) * 0.5", "elsewhere": "y.next = q - p * p"}
 LARGE = 1e308
 
 
@@ -38,9 +37,10 @@ def values(n, wild):
     return given | {"w": draw.normal(size=n)}
 
 
+@pytest.mark.parametrize("stored", STORED)
 @pytest.mark.parametrize("wild", [False, True])
-def test_results_have_the_bits_of_the_reference(wild):
-    plan = wb.trace(POLYNOMIAL, name="polynomial", dim=1).plan("openmp")
+def test_results_have_the_bits_of_the_reference(wild, stored):
+    plan = wb.trace(POLYNOMIAL + STORED[stored], name="polynomial", dim=1).plan("openmp")
     programs = [backend.compile(plan) for backend in (ReferenceBackend(), OpenmpBackend())]  # by text, not by plan
     for n in (1, 31, 32, 33, 100):
         runs = [program.instantiate((n,)) for program in programs]
@@ -75,10 +75,22 @@ def test_a_look_at_results_is_enough_for_sums_and_products_alone(cell, quick):
     assert ("compute_quickly" in text) == quick
 
 
+def test_results_wait_where_they_take_the_place_of_what_is_read():
+    """A block that overflowed is computed again from what was there."""
+    for stored, waits in (("elsewhere", False), ("in place", True)):
+        text = render(wb.trace(POLYNOMIAL + STORED[stored], name="cells", dim=1).plan("openmp"), "openmp").text
+        assert "compute_quickly" in text
+        assert ("} quick;" in text) == waits
+
+
 def test_an_output_that_is_stored_elsewhere_is_left_alone():
     lines = (Statement("const dd p = dd_multiply(x[i], a[i]);", (0,)), Statement("out_y[i] = p;", (1,)))
-    (stage,) = quick_stages(lines, ["out_y"])
-    assert [s.text for s in stage.cell] == ["const dd p = quick_multiply(x[i], a[i]);", "quick.out_y[lane] = p;"]
+    (stage,) = quick_stages(lines, ["out_y"], in_place=True)
+    product, look = "const dd p = quick_multiply(x[i], a[i]);", "return not_finite({}.hi);"
+    assert [s.text for s in stage.cell] == [product, "quick.out_y[lane] = p;", look.format("quick.out_y[lane]")]
     assert stage.put == (("dd", "out_y"),)
-    assert quick_stages(lines, ["out_y", "out_z"]) == ()
-    assert quick_stages((*lines, Statement("const double q = f64_from_dd(p);", (2,))), ["out_y"]) == ()
+    (stage,) = quick_stages(lines, ["out_y"], in_place=False)
+    assert [s.text for s in stage.cell] == [product, "out_y[i] = p;", look.format("out_y[i]")]
+    assert stage.put == ()
+    assert quick_stages(lines, ["out_y", "out_z"], in_place=False) == ()
+    assert quick_stages((*lines, Statement("const double q = f64_from_dd(p);", (2,))), ["out_y"], in_place=False) == ()

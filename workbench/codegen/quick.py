@@ -21,8 +21,11 @@ _KEEPS = {"dd_negative", "dd_from_f64", "dd_from_f32", *(f"dd_{name}" for name i
 _STORED = re.compile(r"(\w+)\[i\] = (.*);")
 
 
-def quick_stages(statements: tuple[Statement, ...], outputs: Collection[str]) -> tuple[Stage, ...]:
-    """One stage: what is stored in `outputs`, all of type dd, is put down in lanes; () where a look is not enough."""
+def quick_stages(statements: tuple[Statement, ...], outputs: Collection[str], in_place: bool) -> tuple[Stage, ...]:
+    """One stage, which ends with the look at what is stored in `outputs`, all of type dd; () where it is not enough.
+
+    in_place: an output lies where something that is read does, so results are put down in lanes until the look is done.
+    """
     texts = [each.text for each in statements]
     functions = {word for word in words_in(texts) if word.startswith("dd_") or word.endswith("_from_dd")}
     stored = [_STORED.fullmatch(text) for text in texts]
@@ -33,7 +36,14 @@ def quick_stages(statements: tuple[Statement, ...], outputs: Collection[str]) ->
     if not whole or not functions <= _KEEPS or not any(map(_OPERATION.search, texts)):
         return ()
     made: list[Statement] = []
+    looks: list[str] = []
     for statement, match in zip(statements, stored, strict=True):
-        text = statement.text if match is None else f"quick.{match[1]}[lane] = {match[2]};"
+        text, place = statement.text, ""
+        if match is not None:
+            place = f"quick.{match[1]}[lane]" if in_place else f"{match[1]}[i]"
+            text = f"{place} = {match[2]};"
+            looks.append(f"not_finite({place}.hi)")
         made.append(replace(statement, text=_OPERATION.sub(r"quick_\1(", text)))
-    return (Stage((), tuple(made), tuple(("dd", name) for name in found), None),)
+    nodes = tuple(sorted({node for each in made for node in each.nodes}))
+    made.append(Statement(f"return {' | '.join(looks)};", nodes))
+    return (Stage((), tuple(made), tuple(("dd", name) for name in found) if in_place else (), None),)

@@ -336,7 +336,7 @@ class _HostWriter(KernelWriter):
             self.shapes_in((a.node for a in code.arrays), subkernel.axes),
             outside=self.outside(code),
             extended=self.extends(statements),
-            stages=self._stages(subkernel, code, tuple(statements), targets),
+            stages=self._stages(subkernel, code, tuple(statements), targets, rolls=planes is not None),
         )
         if code.gathers and not (sweep.partials or sweep.stages or sweep.extended or planes):
             fresh = NameBook(self.reserved().union(targets))
@@ -347,14 +347,15 @@ class _HostWriter(KernelWriter):
         return sweep, (*(a.node for a in code.arrays), *outputs), own
 
     def _stages(
-        self, subkernel: Subkernel, code: CellCode, statements: tuple[Statement, ...], targets: Sequence[str]
+        self, subkernel: Subkernel, code: CellCode, statements: tuple[Statement, ...], outs: Sequence[str], rolls: bool
     ) -> tuple[Stage, ...]:
         """Cut at loops that cells make; of a loop that stores dd alone once more, without what overflow asks for."""
         if code.cuts:
             return stages_of(code.cuts, statements)
         types = {self.nodes[home.node].value_type for home in subkernel.outputs}
         plain = not subkernel.reductions and not code.gathers
-        return quick_stages(statements, targets) if plain and types == {DD} else ()
+        in_place = rolls or not {h.slot for h in subkernel.reads}.isdisjoint(h.slot for h in subkernel.outputs)
+        return quick_stages(statements, outs, in_place) if plain and types == {DD} else ()
 
     def _shared_sweep(self, sweep: Sweep, own: dict[str, str]) -> str:
         """The name of an equal sweep or of this one, now noted."""

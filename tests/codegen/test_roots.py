@@ -67,3 +67,10 @@ def test_stages_take_up_what_they_use():
     assert (last.put, last.root) == ((), "")
     assert [s.nodes for s in (*first.cell, *last.cell)] == [(0,), (1,), (2,)]
     assert stages_at_roots((Statement("const float b = 2.0f * reciprocal_sqrt(a);", (0,)),)) == ()
+
+
+@pytest.mark.parametrize(("dtype", "lanes"), [("f32", 32), ("f64", 16)])
+def test_targets_side_by_side_are_128_bytes(dtype, lanes):
+    machine = wb.trace(CELL.format(dtype=dtype), name="roots")
+    assert f"constexpr int lanes = {lanes};" in render(machine.plan("openmp"), "openmp").text
+    assert "constexpr int lanes = 8;" in render(machine.with_choices(lanes=8).plan("openmp"), "openmp").text

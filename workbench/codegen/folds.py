@@ -74,8 +74,10 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
         Pointer(p.name, f"const {type_name(writer.nodes[p.node].value_type)}*", p.array, p.move) for p in code.pointers
     )
     loop, kept = listed(subkernel.axes, writer.dim), kept_axes(subkernel, writer.dim)
-    lanes = writer.plan.choices.plan.folds.lanes or (MANY_LANES if kept[-1] == loop[-1] else FEW_LANES)
-    fold, stages = folding_of(writer, subkernel, tuple(values), lanes), stages_at_roots(tuple(statements))
+    stages = stages_at_roots(tuple(statements))
+    few = _lanes_of_roots(values) if stages else FEW_LANES
+    lanes = writer.plan.choices.plan.folds.lanes or (MANY_LANES if kept[-1] == loop[-1] else few)
+    fold = folding_of(writer, subkernel, tuple(values), lanes)
     sweep = Sweep(
         "",
         subkernel.name,
@@ -96,6 +98,11 @@ def fold_sweep(writer: KernelWriter, subkernel: Subkernel) -> tuple[Sweep, dict[
     )
     own = {name: f"out {k}" for k, target in enumerate(targets) for name in (target, f"{target}_array")}
     return sweep, own
+
+
+def _lanes_of_roots(values: Sequence[FoldedValue]) -> int:
+    """Lanes where roots are taken: of numbers of 32 bits twice as many, which are as many vectors as those of 64."""
+    return 2 * FEW_LANES if all(value.type == "float" for value in values) else FEW_LANES
 
 
 def entering(writer: KernelWriter, node: int) -> tuple[int, ...]:

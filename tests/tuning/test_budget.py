@@ -29,13 +29,13 @@ class Slow(Replayer):
         super().__init__(LANDSCAPE)
         self.clock, self.seconds, self.races, self.broken = clock, list(seconds), [], []
 
-    def evaluate(self, text, *, best, timeout, within, known):
+    def evaluate(self, text, *, against, best, timeout, within, known):
         seconds = self.seconds.pop(0) if len(self.seconds) > 1 else self.seconds[0]
         self.clock.now += min(seconds, within)
         if within < seconds:
             self.broken.append(text)
             return Outcome("timeout", tail="it ran longer than its limit"), ""
-        return super().evaluate(text, best=best, timeout=timeout, within=within, known=known)
+        return super().evaluate(text, against=against, best=best, timeout=timeout, within=within, known=known)
 
     def race(self, texts, *, rounds, timeout, within):
         self.races.append(within)

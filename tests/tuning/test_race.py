@@ -55,6 +55,12 @@ def test_candidate_without_hope_is_measured_twice(values, best, count):
     assert len(given) == count
 
 
+def test_unlucky_ones_race_by_their_least_sample():
+    seconds = {**{number: 1.0 + number / 1000 for number in range(8)}, 8: 2.0, 9: 3.0, 10: 1.2}
+    assert finalists(seconds, hoped=seconds) == tuple(range(8))
+    assert finalists(seconds, hoped={**seconds, 9: 1.0, 8: 1.05}) == (*range(8), 9, 8)
+
+
 def test_finalists_are_near_the_best_and_few():
     assert finalists({1: 1.0, 2: 1.2, 3: 1.09, 4: 1.05, 5: 1.08}) == (1, 4, 5, 3)
     assert finalists({1: 1.0, 2: 1.9, 3: 1.2, 4: 1.3}) == (1, 3, 4)
@@ -99,7 +105,7 @@ def test_candidates_have_hope_until_the_fastest_is_confirmed(tmp_path):
     plan = Plan(Recorded(landscape, points[0]), lambda: None, 1, "random", Budget(4), start=tuple(points[1:]))
     with open_ledger(tmp_path / "s.sqlite") as ledger:
         Experiment(plan, ledger, Lucky(landscape), lambda new: None, lambda idle: True).run()
-        assert [len(one.outcome.samples) for one in ledger.individuals()] == [7, 7, 7, 7]
+        assert [len(one.outcome.samples) for one in ledger.individuals()] == [7, 9, 7, 7]  # pairs that differ tell less
         (final,) = ledger.races()
     assert [number for number, _ in final.samples] == [1, 2, 3, 4]
 
@@ -189,9 +195,9 @@ def test_share_of_what_the_ceilings_allow():
     assert one.share is None
     bounded = replace(one, outcome=replace(one.outcome, bound=0.2))
     assert bounded.share == pytest.approx(0.4)
-    assert replace(bounded, finals=(0.3, 0.25)).share == pytest.approx(0.8)
-    assert replace(bounded, finals=(0.3, 0.25)).final_score == pytest.approx(one.score * 2)
-    assert replace(bounded, finals=(0.1,)).share is None  # the ceilings were measured on a busy machine
+    assert replace(bounded, raced=0.25).share == pytest.approx(0.8)
+    assert replace(bounded, raced=0.25).final_score == pytest.approx(one.score * 2)
+    assert replace(bounded, raced=0.1).share is None  # the ceilings were measured on a busy machine
 
 
 def test_best_is_the_winner_of_the_race_until_a_later_one_is_faster():
@@ -200,7 +206,7 @@ def test_best_is_the_winner_of_the_race_until_a_later_one_is_faster():
     for number, seconds in enumerate([1.0, 0.8, 0.9, 0.85], start=1):
         study._take(individual(number, seconds))
     assert study.best.individual.number == 2
-    study._take(Race(1, 4, ((2, (0.95, 0.97)), (3, (0.92, 0.91)))))
+    study._take(Race(1, 4, ((2, (0.96, 0.96)), (3, (0.91, 0.91)))))
     assert study.best.individual.number == 3
     assert study.best.score == pytest.approx(1 / 0.91)
     study._take(Race(2, 4, (), "the race of finalists broke off"))
@@ -274,6 +280,9 @@ def test_arrays_that_do_not_fit_are_refused_before_anything_is_rendered(monkeypa
     assert "the arrays take 1.6 MB, and a candidate may take" in refused.tail
     assert evaluation.evaluate(*asked, taken) is None
     assert len(announced) == 1
+    for room, together in ((4 * taken - 2, False), (4 * taken, True), (0, True)):
+        beside = evaluation._beside(setup, setup.graph(), to_json(machine.choices), taken, room)
+        assert (beside is not None) == together
 
 
 class Building:

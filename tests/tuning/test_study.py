@@ -43,7 +43,7 @@ def finished(mean, tmp_path_factory):
 
 def first_told(individuals):
     """Individuals as they were added; races come later."""
-    return [replace(one, finals=()) for one in individuals]
+    return [replace(one, finals=(), raced=0.0) for one in individuals]
 
 
 def test_study_measures_what_it_is_told(finished):
@@ -76,7 +76,7 @@ def test_births_and_parents_are_kept(mean, tmp_path):
 def test_best_is_the_fastest_and_its_choices_give_the_same_bits(finished, mean):
     best = finished.best
     (race,) = finished.races
-    seconds = {number: min(samples) for number, samples in race.samples}
+    seconds = race.seconds
     assert best.individual.number == min(seconds, key=seconds.get)
     assert best.score == pytest.approx(START.size / seconds[best.individual.number])
     assert best.score == max(one.final_score for one in finished.individuals if one.number in seconds)
@@ -94,9 +94,14 @@ def test_finalists_are_measured_in_turn_and_all_samples_are_kept(finished):
     numbers = [number for number, _ in race.samples]
     individuals = {one.number: one for one in finished.individuals}
     assert {individuals[number].finals for number in numbers} == {samples for _, samples in race.samples}
-    assert all(2 <= len(one.outcome.samples) <= 7 for one in individuals.values())
-    slowest = max(individuals[number].outcome.seconds for number in numbers if number != 1)  # the start races along
-    assert all(one.outcome.seconds > slowest for one in individuals.values() if one.number not in numbers)
+    assert len(individuals[1].outcome.samples) == 7
+    assert individuals[1].outcome.beside == ()
+    others = [one for one in individuals.values() if one.number > 1]
+    assert all(2 <= len(one.outcome.samples) == len(one.outcome.beside) <= 14 for one in others)
+    assert all(one.paired == one.outcome.ratio * individuals[one.against].first_seconds for one in others)
+    fastest = min(one.first_seconds for one in others)
+    left = [one for one in individuals.values() if one.number not in numbers]
+    assert all(one.first_seconds > fastest and one.hoped > fastest for one in left)
 
 
 def test_bound_by_the_ceilings_is_kept_beside_the_samples(finished):

@@ -30,11 +30,11 @@ class Hostile:
         self.frozen = Replayer(landscape)
         self.race, self.close = self.frozen.race, self.frozen.close
 
-    def evaluate(self, text, *, best, timeout, within, known):
+    def evaluate(self, text, *, against, best, timeout, within, known):
         draw = random.Random(text)
         if draw.random() < 0.3:
             return Outcome(draw.choice(STATUSES[1:]), tail="the last words"), ""
-        return self.frozen.evaluate(text, best=best, timeout=timeout, within=within, known=known)
+        return self.frozen.evaluate(text, against=against, best=best, timeout=timeout, within=within, known=known)
 
 
 def started(landscape, path, evaluator, strategy, workers=1):
@@ -64,7 +64,7 @@ def test_study_ends_by_itself(landscape, tmp_path, strategy, workers):
 
 def test_study_of_which_all_candidates_fail_has_no_best(landscape, tmp_path):
     class Nothing(Hostile):
-        def evaluate(self, text, *, best, timeout, within, known):
+        def evaluate(self, text, *, against, best, timeout, within, known):
             return Outcome("compile", tail="no"), ""
 
     study = started(landscape, tmp_path / "s.sqlite", Nothing(landscape), "portfolio").wait(120)
@@ -89,7 +89,7 @@ def test_race_that_breaks_off_is_told_and_takes_nothing(landscape, tmp_path):
 
 def test_fault_of_ours_is_raised_to_who_waits(landscape, tmp_path):
     class Faulty(Replayer):
-        def evaluate(self, text, *, best, timeout, within, known):
+        def evaluate(self, text, *, against, best, timeout, within, known):
             raise ZeroDivisionError
 
     study = started(landscape, tmp_path / "s.sqlite", Faulty(landscape), "sweep", workers=2)
@@ -104,7 +104,7 @@ def test_equal_phenotypes_under_way_are_measured_once(landscape, tmp_path):
     measured = []
 
     class Same(Replayer):
-        def evaluate(self, text, *, best, timeout, within, known):
+        def evaluate(self, text, *, against, best, timeout, within, known):
             if known("p"):
                 return None, "p"
             measured.append(text)

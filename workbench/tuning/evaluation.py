@@ -15,6 +15,7 @@ from workbench.backends.base import Instance, MarchRequest
 from workbench.backends.host import ensure_figures, measured_figures, note_rate
 from workbench.backends.registry import get_backend, row_of
 from workbench.errors import BuildError, GenomeError, PlanError, ShapeError, StencilError
+from workbench.graph import Graph
 from workbench.graph.diagnostics import REPEATED
 from workbench.pipeline import Compiled, compile_graph, plan_for
 from workbench.planning.cost import bound_seconds, step_cost
@@ -23,7 +24,7 @@ from workbench.planning.exchange import from_json
 from workbench.planning.schedules.locality import DEPTH
 from workbench.tuning.comparison import deviation, error_of, opened
 from workbench.tuning.loop_times import LoopTimes, loop_times
-from workbench.tuning.race import Measure, in_heats, interleaved, sampled
+from workbench.tuning.race import Measure, in_heats, in_pairs, interleaved, sampled
 from workbench.tuning.sample import PIECE_SECONDS, SAMPLE_SECONDS, Run, sample, steps_of_a_piece
 from workbench.tuning.setup import Setup
 from workbench.tuning.slot import Builder
@@ -50,12 +51,15 @@ def evaluate(
     announce: Announce,
     builder: Builder,
     memory_bytes: int = 0,
+    against: str = "",
 ) -> Outcome | None:
     """Plan, build, check, time. None if `announce` says that this phenotype is known.
 
     memory_bytes: that a candidate may take; one whose arrays alone take more is a "constraint" and not even rendered.
     0: no bound.
-    `best`: the shortest seconds a step so far (infinite: none), for a candidate without hope is not measured further.
+    against: choices that take turns with the candidate, "" for none; those of a plan that was built and measured.
+    `best`: the shortest seconds a step so far (infinite: none), for a candidate without hope is not measured further;
+    over the seconds of `against` where that is given.
     """
     graph = setup.graph()
     begin = time.perf_counter()
@@ -71,6 +75,7 @@ def evaluate(
         if not announce(phenotype):
             return None
         compiled = compile_graph(graph, choices, setup.backend)
+        beside = _beside(setup, graph, against, taken, memory_bytes)
     except (PlanError, GenomeError, ShapeError) as error:
         return Outcome("constraint", tail=str(error))
     except BuildError as error:
@@ -79,6 +84,7 @@ def evaluate(
     begin = time.perf_counter()
     raise_priority()
     found: tuple[float, ...] = ()
+    others: tuple[float, ...] = ()
     loops: LoopTimes = ()
     distant: float | None = None
     try:
@@ -86,7 +92,7 @@ def evaluate(
         if not wrong and setup.bound:
             distant, wrong = error_of(graph, choices, setup)
         if not wrong:
-            found, loops, wrong = _timed(compiled, setup, samples, best, builder)
+            found, others, loops, wrong = _timed(compiled, beside, setup, samples, best, builder)
     except (PlanError, ShapeError) as error:
         return Outcome("constraint", (), phenotype, build_seconds, time.perf_counter() - begin, str(error))
     except StencilError as error:
@@ -95,7 +101,20 @@ def evaluate(
     if wrong:
         return Outcome("correctness", (), phenotype, build_seconds, run_seconds, wrong, error=distant)
     bound = _bound(compiled, setup, min(found))
-    return Outcome("success", found, phenotype, build_seconds, run_seconds, bound=bound, error=distant, loops=loops)
+    return Outcome(
+        "success", found, phenotype, build_seconds, run_seconds, bound=bound, error=distant, loops=loops, beside=others
+    )
+
+
+def _beside(setup: Setup, graph: Graph, text: str, taken: int, memory_bytes: int) -> Compiled | None:
+    """What takes turns with a candidate whose arrays take so many bytes; None where both have no room."""
+    if not text:
+        return None
+    choices = from_json(text)
+    together = taken + memory_bytes_of(plan_for(graph, choices, setup.backend), setup.extents)
+    if memory_bytes and together > memory_bytes // 2:  # as in a race: the rest is for all that are no arrays
+        return None
+    return compile_graph(graph, choices, setup.backend)
 
 
 def race(
@@ -167,26 +186,35 @@ def _bound(compiled: Compiled, setup: Setup, seconds: float) -> float:
 
 
 def _timed(
-    compiled: Compiled, setup: Setup, samples: int, best: float, builder: Builder
-) -> tuple[tuple[float, ...], LoopTimes, str]:
-    """Seconds a step of so many measurements, of its loops, and what is wrong then."""
-    instance = opened(compiled, setup)
-    try:
+    compiled: Compiled, beside: Compiled | None, setup: Setup, samples: int, best: float, builder: Builder
+) -> tuple[tuple[float, ...], tuple[float, ...], LoopTimes, str]:
+    """Seconds a step of so many measurements, of what took turns with it, of its loops, and what is wrong then."""
+    with contextlib.ExitStack() as stack:
+        instance = opened(compiled, setup)
+        stack.callback(instance.close)
         stored = [static.name for static in compiled.graph.fields]
         before = {name: instance.read_field(name) for name in stored}
+        found: tuple[float, ...] = ()
+        others: tuple[float, ...] = ()
+        other = None if beside is None else opened(beside, setup)
+        if other is not None:
+            stack.callback(other.close)
         with builder.measuring(setup.device):
             run, steps = _pieces(instance, compiled, setup)
-            found = sampled(lambda: sample(run, steps), samples, best)
+            if beside is None or other is None:
+                found = sampled(lambda: sample(run, steps), samples, best)
+            else:
+                turns = _measure_warm(run, steps), _measure_warm(*_pieces(other, beside, setup))
+                found, others = in_pairs(*turns, samples, best)
             loops = _loops_of(instance, compiled, run, steps)
         after = {name: instance.read_field(name) for name in stored}
-    finally:
-        instance.close()
+    wrong = ""
+    if all(np.array_equal(before[name], after[name]) for name in stored):
+        wrong = "no field has changed in the timed steps"
     for name in stored:
         if after[name].dtype.kind == "f" and not np.all(np.isfinite(after[name])):
-            return found, loops, f"{name} is not finite after the timed steps"
-    if all(np.array_equal(before[name], after[name]) for name in stored):
-        return found, loops, "no field has changed in the timed steps"
-    return found, loops, ""
+            wrong = f"{name} is not finite after the timed steps"
+    return found, others, loops, wrong
 
 
 def _loops_of(instance: Instance, compiled: Compiled, run: Run, steps: int) -> LoopTimes:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from workbench.errors import TuningError
 from workbench.tuning.budget import Budget, that_fit
 from workbench.tuning.loop_times import LoopTimes
-from workbench.tuning.race import ROUNDS, finalists
+from workbench.tuning.race import MUCH, ROUNDS, finalists
 from workbench.tuning.search import Begun, BrokenOffError, Search, Threads, Told, drive
 from workbench.tuning.search_space import Costs, Point, SearchSpace
 from workbench.tuning.strategies.registry import make_strategy
@@ -50,11 +50,13 @@ class Evaluator(Protocol):
     """Measures candidates, given as texts. `evaluate` is called in as many threads as the plan has workers."""
 
     def evaluate(
-        self, text: str, *, best: float, timeout: float, within: float, known: Callable[[str], bool]
+        self, text: str, *, against: str, best: float, timeout: float, within: float, known: Callable[[str], bool]
     ) -> tuple[Outcome | None, str]:
-        """The outcome and the phenotype; None if `known` says that the phenotype is. `best`, `timeout`: seconds.
+        """The outcome and the phenotype; None if `known` says that the phenotype is. `timeout`: seconds.
 
-        After `within` seconds it is broken off as at its timeout, whatever it waits for.
+        against: the text of a candidate that passed, to be measured in turn with this one where there is room for both;
+        "" for none. best: seconds of the fastest so far, over those of `against` where that is given. After `within`
+        seconds it is broken off as at its timeout, whatever it waits for.
         """
 
     def race(self, texts: Sequence[str], *, rounds: int, timeout: float, within: float) -> list[tuple[float, ...]]:
@@ -112,6 +114,7 @@ class Experiment:
     _measured: dict[str, int] = field(init=False)  # numbers by phenotype
     _measuring: set[str] = field(default_factory=set)  # phenotypes that another place is at
     _fastest: float = inf
+    _beside: Individual | None = None  # with which candidates take turns
     _longest: float = 0.0
     _taken: list[float] = field(default_factory=list)  # seconds of each evaluation of this run
     _base: int = 0
@@ -122,7 +125,8 @@ class Experiment:
         self._individuals = self.ledger.individuals()
         self._numbers = {one.point: one.number for one in self._individuals}
         self._measured = {one.outcome.phenotype: one.number for one in self._individuals if _is_measured(one)}
-        self._fastest = min((one.outcome.confirmed or inf for one in self._individuals), default=inf)
+        for one in self._individuals:
+            self._compare(one)
 
     def run(self) -> None:
         """Until the budget or the strategy ends; then a race, unless `going` has an end of everything."""
@@ -192,12 +196,14 @@ class Experiment:
         """Of a step, by the numbers of the individuals that were measured and passed."""
         with self._changed:
             measured = [one for one in self._individuals if not one.same_as]
-        return {one.number: found for one in measured if (found := one.outcome.seconds) is not None}
+        return {one.number: found for one in measured if (found := one.first_seconds) is not None}
 
     def _finalists(self, seconds: Mapping[int, float]) -> tuple[int, ...]:
         """Those of these that race; `seconds` as `_seconds` has them."""
-        confirmed = {number: self._individuals[number - 1].outcome.confirmed or inf for number in seconds}
-        return finalists(seconds, self._numbers.get(self.plan.candidates.start), confirmed)
+        known = {number: self._individuals[number - 1] for number in seconds}
+        confirmed = {number: one.confirmed or inf for number, one in known.items()}
+        hoped = {number: one.hoped or inf for number, one in known.items()}
+        return finalists(seconds, self._numbers.get(self.plan.candidates.start), confirmed, hoped)
 
     def _break(self) -> None:
         """Nobody waits any longer for what another place measures."""
@@ -214,10 +220,14 @@ class Experiment:
         with self._changed:
             first = begun.asked == 1 and not self._individuals
             best, timeout = self._fastest, max(self.plan.timeout_floor, _TIMEOUT_FACTOR * self._longest)
+            beside = self._beside
+        against = ""
+        if beside is not None and beside.first_seconds:
+            against, best = beside.choices, best / beside.first_seconds
         within = inf if first else self._before_race()
         text = self.plan.candidates.text(begun.point)
         outcome, phenotype = self.evaluator.evaluate(
-            text, best=best, timeout=timeout, within=within, known=self._is_known
+            text, against=against, best=best, timeout=timeout, within=within, known=self._is_known
         )
         if outcome is not None and outcome.status == "timeout" and time.monotonic() >= begin + within:
             self._break()
@@ -228,7 +238,7 @@ class Experiment:
             if outcome is None and phenotype not in self._measured:
                 raise BrokenOffError
             self._taken.append(time.monotonic() - begin)
-        return outcome, phenotype, text
+        return outcome, phenotype, text, beside if outcome is not None and outcome.beside else None
 
     def _is_known(self, phenotype: str) -> bool:
         """Whether somebody else measures this phenotype or has done so; if not, the caller does."""
@@ -239,14 +249,19 @@ class Experiment:
 
     def _kept(self, begun: Begun, result: _Result) -> tuple[float | None, Costs]:
         """Add an individual, measured or with the measurement of its twin of this phenotype; its score and costs."""
-        outcome, phenotype, text = result
-        plan, same_as = self.plan, 0
+        outcome, phenotype, text, beside = result
+        plan, same_as, against, paired = self.plan, 0, 0, 0.0
         if outcome is None:
             same_as = self._measured[phenotype]
-            outcome = replace(self._individuals[same_as - 1].outcome, build_seconds=0.0, run_seconds=0.0)
+            twin = self._individuals[same_as - 1]
+            against, paired = twin.against, twin.paired
+            outcome = replace(twin.outcome, build_seconds=0.0, run_seconds=0.0)
         elif phenotype:  # which a child that crashed could not put into its outcome
             outcome = replace(outcome, phenotype=phenotype)
-        score = None if outcome.seconds is None else plan.cells / outcome.seconds
+        if beside is not None:
+            against, paired = beside.number, (outcome.ratio or 0.0) * (beside.first_seconds or 0.0)
+        seconds = paired or outcome.seconds
+        score = None if seconds is None else plan.cells / seconds
         changes = ", ".join(f"{name} = {value}" for name, value in plan.candidates.changes(begun.point).items())
         birth = AT_START if begun.point == plan.candidates.start else begun.origin.birth
         one = Individual(
@@ -264,12 +279,14 @@ class Experiment:
             asked=begun.asked,
             after=begun.after,
             base=self._base,
+            against=against,
+            paired=paired,
         )
         self.ledger.add(one)
         with self._changed:
             self._individuals.append(one)
             self._numbers[one.point] = one.number
-            self._fastest = min(self._fastest, outcome.confirmed or inf)
+            self._compare(one)
             if outcome.status == "success":
                 self._longest = max(self._longest, outcome.build_seconds + outcome.run_seconds)
             if _is_measured(one):
@@ -278,6 +295,17 @@ class Experiment:
             self._changed.notify_all()
         self.heard(one)
         return score, self._costs(begun.point, outcome)
+
+    def _compare(self, new: Individual) -> None:
+        """Whether an individual is the fastest, and what later ones are measured beside.
+
+        The start, or the first that passed, until one is much faster: a chain of champions, each by luck a little
+        better than it is, would make each later one look better still.
+        """
+        self._fastest = min(self._fastest, new.confirmed or inf)
+        before = inf if self._beside is None else self._beside.first_seconds or inf
+        if new.first_seconds and MUCH * new.first_seconds < before:
+            self._beside = new
 
     def _race(self) -> None:
         """Let the fastest individuals take turns, unless nothing has been added since they did."""
@@ -301,7 +329,8 @@ class Experiment:
         self.heard(race)
 
 
-_Result = tuple[Outcome | None, str, str]
+_Result = tuple[Outcome | None, str, str, Individual | None]
+"""The outcome, its phenotype, the candidate's text, and who was measured beside it."""
 
 
 def _is_measured(one: Individual) -> bool:

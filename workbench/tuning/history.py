@@ -152,10 +152,10 @@ def _rank(child: Member, parents: Sequence[Member]) -> Rank:
 
 
 def _member(one: Individual) -> Member:
-    if one.score is None or not one.outcome.samples:
+    if one.score is None or not one.first_seconds:
         return Member(one.number, one.birth, one.parents, 0.0, 0.0)
-    cells = one.score * (one.outcome.seconds or 0.0)
-    speeds = [cells / seconds for seconds in one.outcome.samples]
+    cells = one.score * one.first_seconds
+    speeds = [cells / seconds for seconds in replace(one, finals=()).samples]
     sigma = statistics.stdev(speeds) if len(speeds) > 1 else 0.0
     return Member(one.number, one.birth, one.parents, statistics.fmean(speeds), sigma)
 

@@ -54,6 +54,11 @@ STEPS: tuple[str, ...] = (
     """
     ALTER TABLE individual ADD COLUMN loops TEXT NOT NULL DEFAULT '[]';
     """,
+    """
+    ALTER TABLE individual ADD COLUMN beside TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE individual ADD COLUMN against INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE individual ADD COLUMN paired REAL NOT NULL DEFAULT 0;
+    """,
 )
 VERSION = len(STEPS)
 

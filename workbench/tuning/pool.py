@@ -23,12 +23,20 @@ class Pool:
         self._sandboxes[0].expect()
 
     def evaluate(
-        self, text: str, *, best: float, timeout: float, within: float, known: Callable[[str], bool]
+        self, text: str, *, against: str, best: float, timeout: float, within: float, known: Callable[[str], bool]
     ) -> tuple[Outcome | None, str]:
         """The outcome and the phenotype of choices; None if `known` says that the phenotype is."""
         sandbox = self._free.get()
         try:
-            return sandbox.evaluate(text, samples=self._samples, best=best, timeout=timeout, within=within, known=known)
+            return sandbox.evaluate(
+                text,
+                samples=self._samples,
+                against=against,
+                best=best,
+                timeout=timeout,
+                within=within,
+                known=known,
+            )
         finally:
             self._free.put(sandbox)
 

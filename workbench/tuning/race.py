@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from math import ceil, inf
+from math import ceil, inf, log
+
+MUCH = 2.0
+"""Times faster than what candidates are measured beside: a candidate that is takes its place."""
 
 HOPELESS = 1.3
 """Times the fastest so far, by its least sample but one: a candidate whose least is above that after two samples is
@@ -15,13 +18,29 @@ NEAR = 1.1
 
 FINALISTS = 8
 _FEWEST_FINALISTS = 3  # however much slower: the first one may have been lucky
+_HOPED = 3  # finalists more, of those that a single sample says to be as fast
 _ALONG, _ALONG_SECONDS = 3.0, 0.1
 """Times the fastest so far, and seconds of a step: a start above both takes longer than it tells."""
 ROUNDS = 30
 _FEWEST_SAMPLES = 2
+_LONGEST = 2  # times the usual number of pairs, for a candidate of which they tell too little
+_TOLD = 0.02  # by which ratios of two halves of all pairs differ at most, where they tell enough
+_QUARTER = 0.25
 
 Measure = Callable[[], float]
 """Makes one measurement; returns seconds of a step."""
+
+
+def lower_quartile(samples: Sequence[float]) -> float:
+    """The time that a quarter of the samples does not exceed, by linear interpolation.
+
+    Load makes measurements longer only, and some of them many times longer, so that a median can be of load alone; the
+    least may be of one moment that others did not get.
+    """
+    ordered = sorted(samples)
+    at, rest = divmod(_QUARTER * (len(ordered) - 1), 1.0)
+    low = ordered[int(at)]
+    return low + rest * (ordered[int(at) + 1] - low) if rest else low
 
 
 def sampled(measure: Measure, most: int, best: float) -> tuple[float, ...]:
@@ -34,15 +53,52 @@ def sampled(measure: Measure, most: int, best: float) -> tuple[float, ...]:
     return tuple(found)
 
 
+def in_pairs(measure: Measure, beside: Measure, usual: int, best: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Samples of a candidate and of what is measured beside it, in turn, so that the load of a moment moves both.
+
+    `usual` of each, fewer of a candidate that has no hope in any pair, up to twice as many of one that may be among the
+    fastest where pairs differ much. best: seconds of the fastest over those of what is beside.
+    """
+    own: list[float] = []
+    others: list[float] = []
+    while len(own) < _LONGEST * usual:
+        if len(own) % 2:  # what rises all the time would else favour whoever is first
+            own.append(measure())
+            others.append(beside())
+        else:
+            others.append(beside())
+            own.append(measure())
+        if len(own) >= _FEWEST_SAMPLES and min(map(_ratio, own, others)) > HOPELESS * best:
+            break
+        if len(own) >= usual and _is_told(own, others, best):
+            break
+    return tuple(own), tuple(others)
+
+
+def _ratio(own: float, other: float) -> float:
+    return own / other
+
+
+def _is_told(own: Sequence[float], others: Sequence[float], best: float) -> bool:
+    """Whether pairs say how fast a candidate is, or that it is none of the fastest."""
+    if len(own) < _FEWEST_SAMPLES:
+        return False
+    first, second = (lower_quartile(own[half::2]) / lower_quartile(others[half::2]) for half in (0, 1))
+    return abs(log(first / second)) <= _TOLD or min(first, second) > NEAR * best
+
+
 def finalists(
-    seconds: Mapping[int, float], start: int | None = None, confirmed: Mapping[int, float] | None = None
+    seconds: Mapping[int, float],
+    start: int | None = None,
+    confirmed: Mapping[int, float] | None = None,
+    hoped: Mapping[int, float] | None = None,
 ) -> tuple[int, ...]:
     """The individuals that may be the fastest, the least seconds first; none where one is alone.
 
     The start races along, unless it is much slower and takes long: what is gained over it is then of the same minutes,
     and a start that was measured in worse ones is not beaten many times over. confirmed: each one's least sample but
     one, by which others are near the fastest: on a busy machine a single sample may be half of all others, and would
-    race alone.
+    race alone. hoped: each one's time by its least sample, by which a few more race that were unlucky.
     """
     if len(seconds) < 2:
         return ()
@@ -50,6 +106,8 @@ def finalists(
     least = (confirmed or seconds)[order[0]]
     near = sum(seconds[one] <= NEAR * least for one in order)
     chosen = order[: min(FINALISTS, max(near, _FEWEST_FINALISTS))]
+    unlucky = [one for one in order if hoped is not None and one not in chosen and hoped[one] <= NEAR * least]
+    chosen += sorted(unlucky, key=lambda one: (hoped or seconds)[one])[:_HOPED]
     if start is not None and start not in chosen and seconds.get(start, inf) <= max(_ALONG * least, _ALONG_SECONDS):
         chosen.append(start)
     return tuple(chosen)
@@ -73,6 +131,19 @@ def interleaved(measures: Sequence[Measure], rounds: int = ROUNDS, seconds: floa
     return found
 
 
+def raced_seconds(samples: Sequence[Sequence[float]]) -> list[float]:
+    """Seconds of a step of each finalist by its samples; those of one place in the rows are of one round.
+
+    A round's load is in the lower quartile of its samples; what a finalist takes of that is compared, and told in the
+    seconds of the calmer rounds. Where finalists had different rounds, in heats, samples count as they are.
+    """
+    if len({len(row) for row in samples}) != 1:
+        return [lower_quartile(row) for row in samples]
+    loads = [lower_quartile(turn) for turn in zip(*samples, strict=True)]
+    calm = lower_quartile(loads)
+    return [calm * lower_quartile(list(map(_ratio, row, loads))) for row in samples]
+
+
 def in_heats(count: int, most: int, run: Callable[[Sequence[int], int], list[list[float]]]) -> list[list[float]]:
     """Samples of so many finalists of which at most `most` (two at least) can take turns at once.
 
@@ -88,5 +159,5 @@ def in_heats(count: int, most: int, run: Callable[[Sequence[int], int], list[lis
         heat = [*champion, *new]
         for one, samples in zip(heat, run(heat, ceil(len(waiting) / (max(most, 2) - 1))), strict=True):
             found[one] += samples
-        champion = [min(heat, key=lambda one: min(found[one]))]
+        champion = [min(heat, key=lambda one: lower_quartile(found[one]))]
     return found

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from workbench.tuning.loop_times import LoopTimes
-from workbench.tuning.race import Measure, interleaved, sampled
+from workbench.tuning.race import Measure, in_pairs, interleaved, sampled
 from workbench.tuning.search import Search
 from workbench.tuning.search_space import Costs, Outlook, Point, SearchSpace, TuningParameter
 from workbench.tuning.strategies.base import Strategy
@@ -164,13 +164,15 @@ class Replayer:
         self._samples = samples
 
     def evaluate(
-        self, text: str, *, best: float, timeout: float, within: float, known: Callable[[str], bool]
+        self, text: str, *, against: str, best: float, timeout: float, within: float, known: Callable[[str], bool]
     ) -> tuple[Outcome | None, str]:
         """A success; each point is a phenotype of its own."""
         if known(text):
             return None, text
-        samples = sampled(self._measure(text), self._samples, best)
-        return Outcome("success", samples, text), text
+        if not against:
+            return Outcome("success", sampled(self._measure(text), self._samples, best), text), text
+        samples, beside = in_pairs(self._measure(text), self._measure(against), self._samples, best)
+        return Outcome("success", samples, text, beside=beside), text
 
     def race(self, texts: Sequence[str], *, rounds: int, timeout: float, within: float) -> list[tuple[float, ...]]:
         """Samples of finalists in turn."""

@@ -39,13 +39,22 @@ class Sandbox:
             raise TuningError(f"the reference does not run: {said}", advice="Run the machine with backend='reference'.")
 
     def evaluate(
-        self, choices: str, *, samples: int, best: float, timeout: float, within: float, known: Callable[[str], bool]
+        self,
+        choices: str,
+        *,
+        samples: int,
+        against: str,
+        best: float,
+        timeout: float,
+        within: float,
+        known: Callable[[str], bool],
     ) -> tuple[Outcome | None, str]:
-        """The outcome and the phenotype; None if the phenotype is a known one. `best`, `timeout`, `within`: seconds."""
+        """The outcome and the phenotype; None if the phenotype is a known one. `timeout`, `within`: seconds."""
         request = {
             "what": "evaluate",
             "choices": choices,
             "samples": samples,
+            "against": against,
             "best": _finite(best),
             "timeout": timeout,
             "within": _finite(within),
@@ -88,7 +97,8 @@ class Sandbox:
         if found is None:
             return None
         loops = tuple((name, seconds) for name, seconds in found["loops"])
-        return Outcome(**{**found, "samples": tuple(found["samples"]), "loops": loops})
+        lists = {name: tuple(found[name]) for name in ("samples", "beside")}
+        return Outcome(**{**found, **lists, "loops": loops})
 
     def _talk(
         self, request: dict[str, Any], announced: Callable[[str], bool] = lambda phenotype: True

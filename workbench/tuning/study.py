@@ -157,14 +157,15 @@ class Study(BackgroundRun):
         passed = [one for one in passed if wanted(one)]
         if not passed or first is None:
             return None
-        racing = passed
-        if race is not None:
-            raced = [row for row in race.samples if row[0] in {one.number for one in passed}]
-            winner = replace(race, samples=tuple(raced)).winner
-            racing = [one for one in passed if one.number in (winner, *_later(race, passed))] or passed
-        one = max(racing, key=lambda individual: individual.final_score or 0.0)
-        score = one.final_score or 0.0
-        return Best(one, score, _gain(first, one), self.about)
+        if race is None:
+            one = max(passed, key=_score)
+            return Best(one, _score(one), _gain(first, one), self.about)
+        raced = [row for row in race.samples if row[0] in {one.number for one in passed}]
+        winner = next((one for one in passed if one.number == replace(race, samples=tuple(raced)).winner), None)
+        racing = [one for one in passed if one is winner or one.number > race.after] or passed
+        scores = {one.number: _score_beside(winner, one) for one in racing}
+        one = max(racing, key=lambda individual: scores[individual.number])
+        return Best(one, scores[one.number], _gain(first, one), self.about)
 
     @property
     def watching(self) -> bool:
@@ -291,7 +292,7 @@ class Study(BackgroundRun):
         with self._changed:
             if isinstance(new, Race):
                 self._races.append(new)
-                self._individuals = [new.raced(one) for one in self._individuals]
+                self._individuals = new.retold(self._individuals)
             else:
                 self._individuals.append(new)
             self._changed.notify_all()
@@ -377,8 +378,15 @@ def _gain(first: Individual, one: Individual) -> float:
     return (one.score or 0.0) / (first.score or 1.0)
 
 
-def _later(race: Race, individuals: Sequence[Individual]) -> list[int]:
-    return [one.number for one in individuals if one.number > race.after]
+def _score(one: Individual) -> float:
+    return one.final_score or 0.0
+
+
+def _score_beside(winner: Individual | None, one: Individual) -> float:
+    """The score of the winner of a race, or one that is told in the same minutes' measure where both had a pair."""
+    if winner is None or not (winner.paired and one.paired and winner.score and one.score):
+        return _score(one)
+    return _score(winner) * one.score / winner.score
 
 
 def _plain(value: object) -> object:

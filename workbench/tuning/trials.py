@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
+from workbench.tuning.race import lower_quartile, raced_seconds
 from workbench.tuning.search_space import Point
 
 Status = Literal["success", "constraint", "compile", "runtime", "correctness", "timeout"]
@@ -24,7 +26,8 @@ class Outcome:
     program that ran, "" where none was made. `build_seconds` and `run_seconds`: time it took. `tail`: what went wrong.
     `bound`: seconds of a step by the host's ceilings (roofline), 0 where they are not known. `error`: the largest
     relative error of a result, in a study that searches under a bound for it; None elsewhere, and where it was not
-    found out. `loops`: seconds a step of each loop by its name, where they are known.
+    found out. `loops`: seconds a step of each loop by its name, where they are known. `beside`: samples of another
+    individual, each made right before or after the sample of the same place; empty where this one was measured alone.
     """
 
     status: Status
@@ -36,11 +39,17 @@ class Outcome:
     bound: float = 0.0
     error: float | None = None
     loops: tuple[tuple[str, float], ...] = ()
+    beside: tuple[float, ...] = ()
 
     @property
     def seconds(self) -> float | None:
         """The least sample: what else runs on a machine makes measurements longer only (Chen & Revels 2016)."""
         return min(self.samples, default=None)
+
+    @property
+    def ratio(self) -> float | None:
+        """Its time over that of the individual beside it, as load moves both; None where it was alone."""
+        return lower_quartile(self.samples) / lower_quartile(self.beside) if self.samples and self.beside else None
 
     @property
     def confirmed(self) -> float | None:
@@ -56,8 +65,9 @@ class Individual:
     updates per second as the search got it, None if the candidate failed. `same_as`: the number of the individual with
     the same phenotype that was measured, 0 if this one was. `told`: the time of the result, in seconds since 1970.
     `asked`: the number of points that the search had begun to measure, with this one; `after`: the number of scores
-    that it knew then; `base`: the number of individuals when that search began. `finals`: seconds per step in the
-    latest race in which it was a finalist.
+    that it knew then; `base`: the number of individuals when that search began. `against`: the number of the individual
+    beside which it was measured, 0 if it was alone; `paired`: its seconds of a step by that, 0.0 then. `finals`:
+    samples of the latest race in which it was a finalist; `raced`: its seconds of a step by that race, 0.0 without one.
     """
 
     number: int
@@ -74,17 +84,45 @@ class Individual:
     asked: int = 0
     after: int = 0
     base: int = 0
+    against: int = 0
+    paired: float = 0.0
     finals: tuple[float, ...] = ()
+    raced: float = 0.0
+
+    @property
+    def first_seconds(self) -> float | None:
+        """Seconds of a step by which it was scored: those of its pair, else its least sample; None if it failed."""
+        return self.paired or self.outcome.seconds
+
+    @property
+    def confirmed(self) -> float | None:
+        """Seconds of a step that no single moment has given; None if it failed."""
+        return self.paired or self.outcome.confirmed
+
+    @property
+    def hoped(self) -> float | None:
+        """Seconds of a step if its least sample is what it takes; None if it failed."""
+        if not self.paired or not self.outcome.samples:
+            return self.outcome.seconds
+        return self.paired * min(self.outcome.samples) / lower_quartile(self.outcome.samples)
+
+    @property
+    def samples(self) -> tuple[float, ...]:
+        """Seconds a step of its latest race; without one those of `first_seconds`, each by what was beside it."""
+        if self.finals or not self.paired or self.outcome.ratio is None:
+            return self.finals or self.outcome.samples
+        unit = self.paired / self.outcome.ratio  # seconds of what was beside it
+        return tuple(unit * own / other for own, other in zip(self.outcome.samples, self.outcome.beside, strict=True))
 
     @property
     def seconds(self) -> float | None:
-        """Its least time of a step, in its latest race or else when first measured; None if it failed."""
-        return min(self.finals, default=self.outcome.seconds)
+        """Of a step by its latest race, else `first_seconds`; None if it failed."""
+        return self.raced or self.first_seconds
 
     @property
     def final_score(self) -> float | None:
         """Cell updates a second by `seconds`."""
-        first, last = self.outcome.seconds, self.seconds
+        first, last = self.first_seconds, self.seconds
         return self.score if self.score is None or not first or not last else self.score * first / last
 
     @property
@@ -111,10 +149,20 @@ class Race:
     told: float = 0.0
 
     @property
-    def winner(self) -> int | None:
-        """The number of the finalist with the least sample."""
-        return min(self.samples, key=lambda row: min(row[1]))[0] if self.samples else None
+    def seconds(self) -> dict[int, float]:
+        """Seconds of a step by the numbers of the finalists."""
+        return dict(zip(dict(self.samples), raced_seconds([row for _, row in self.samples]), strict=True))
 
-    def raced(self, one: Individual) -> Individual:
-        """An individual with what this race measured of it."""
-        return replace(one, finals=dict(self.samples).get(one.number, one.finals))
+    @property
+    def winner(self) -> int | None:
+        """The number of the fastest finalist."""
+        seconds = self.seconds
+        return min(seconds, key=lambda number: seconds[number], default=None)
+
+    def retold(self, individuals: Iterable[Individual]) -> list[Individual]:
+        """Individuals with what this race measured of them."""
+        seconds, samples = self.seconds, dict(self.samples)
+        return [
+            replace(one, finals=samples[one.number], raced=seconds[one.number]) if one.number in samples else one
+            for one in individuals
+        ]

@@ -142,6 +142,7 @@ def _work(request: dict[str, Any], answers: TextIO) -> dict[str, Any]:
                 lambda phenotype: _announced(phenotype, answers),
                 builder,
                 request["memory_bytes"],
+                request["against"],
             )
             return {"outcome": asdict(outcome) if outcome is not None else None}
 

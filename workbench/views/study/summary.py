@@ -209,7 +209,7 @@ def _size(race: Race) -> tuple[int, int]:
 
 
 def _mark(one: Individual, cells: int) -> Mark:
-    samples = one.finals or one.outcome.samples
+    samples = one.samples
     score = None if one.final_score is None else one.final_score / _GIGA
     low, high = (cells / max(samples) / _GIGA, cells / min(samples) / _GIGA) if samples else (0.0, 0.0)
     copied = bool(one.same_as)

@@ -1,5 +1,7 @@
 """What a study says of itself before it has a result, and after a budget that was too short."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -49,6 +51,38 @@ def test_best_names_its_first_changes_only():
     text = repr(Best(one, 2.0, 1.5, {"extents": (2, 3)}))
     assert text.startswith("<best of the study: 2 cells/s, 1.50 x the start, by storage of step.v0 = manifest, ")
     assert text.endswith("storage of step.v5 = manifest and 994 more (individual 7, paraiso)>")
+
+
+@pytest.mark.parametrize(
+    ("types", "said"),
+    [
+        ("wwwww", "all values f64"),
+        ("wwwnw", "all values f64 but d f32"),
+        ("nwwnw", "all values f64 but a f32 and d f32"),
+        ("nnnnn", "all values f32"),
+    ],
+)
+def test_types_are_told_as_what_all_values_have(types, said):
+    """One of thirty values listed six of them."""
+    names = ["precision of a", "precision of b", "precision of c", "precision of d", "precision of e", "tile"]
+    about = {"extents": (2, 3), "tunables": names, "values": [["f32", "f64"]] * 5 + [["0", "64"]]}
+    point = (*("nw".index(letter) for letter in types), 1)
+    changes = ", ".join(
+        f"{name} = {about['values'][at][value]}" for at, (name, value) in enumerate(zip(names, point, strict=True))
+    )
+    one = Individual(7, point, "", changes, "sweep", "random", (), Outcome("success", (0.5,)), 2.0, 0, 0.0)
+    assert f", by {said}, tile = 64 (" in repr(Best(one, 2.0, 1.5, about))
+    some = {**about, "asked": {"only": None, "fixed": ["precision of f"]}}
+    assert f", by {said.replace('all values', 'all tuned values')}, tile = 64 (" in repr(Best(one, 2.0, 1.5, some))
+    only = replace(one, changes="tile = 64")
+    assert ", by tile = 64 (" in repr(Best(only, 2.0, 1.5, about))
+
+
+def test_mixed_types_are_listed():
+    about = {"extents": (1,), "tunables": ["precision of a", "precision of b"], "values": [["f32", "f64"]] * 2}
+    changes = "precision of a = f64, precision of b = f32"
+    one = Individual(7, (1, 0), "", changes, "sweep", "random", (), Outcome("success", (0.5,)), 2.0, 0, 0.0)
+    assert f", by {changes} (" in repr(Best(one, 2.0, 1.5, about))
 
 
 def test_results_of_another_tuner_without_a_size_are_told_in_seconds(tmp_path):

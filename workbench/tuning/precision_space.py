@@ -18,6 +18,9 @@ from workbench.tuning.ties import Tie
 SECTION = "precision"
 """Stands for all types, in `only`, `fixed` and trees."""
 
+PREFIX = "precision of "
+"""Before the name of a value, in the name of the choice of its type."""
+
 _LADDER = ("f32", "f64", "dd")
 _FINE = 2.0**-50  # bounds below it are for dd
 _KEPT = 64  # graphs in other types
@@ -36,7 +39,7 @@ class TypeRow:
     @property
     def name(self) -> str:
         """As the study calls it."""
-        return f"precision of {self.value}"
+        return f"{PREFIX}{self.value}"
 
 
 def type_rows(graph: Graph, choices: Choices, bound: float) -> tuple[TypeRow, ...]:

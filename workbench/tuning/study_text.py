@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from math import isfinite, prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench.amounts import error_text, seconds_text, span_text
+from workbench.tuning.precision_space import PREFIX
 
 if TYPE_CHECKING:
     from workbench.tuning.study import Best, Study
+    from workbench.tuning.trials import Individual
 
+_MOST_OTHERS = 3  # values of other types that are named beside a type that all others have
 _MOST_CHANGES = 6  # in words; an evolution may have changed hundreds
 
 
@@ -27,18 +32,40 @@ def study_text(study: Study) -> str:
 def best_text(best: Best) -> str:
     """Its score, gain and the first of what it changes of the start's choices."""
     one = best.individual
-    changes = changes_text(one.changes) or "the choices of the start"
+    changes = changes_text(one, best.about) or "the choices of the start"
     return (
         f"<best of the study: {_score(best)}, {best.gain:.2f} x the start, by {changes} "
         f"(individual {one.number}, {one.strategy})>"
     )
 
 
-def changes_text(changes: str) -> str:
-    """The first changes, and how many more there are."""
-    listed = changes.split(", ")
+def changes_text(one: Individual, about: Mapping[str, Any]) -> str:
+    """The first changes of an individual, and how many more there are; types as what all values have.
+
+    about: that of the study.
+    """
+    listed = one.changes.split(", ")
+    types = _types_text(one, about)
+    if types and any(change.startswith(PREFIX) for change in listed):
+        listed = [types, *(change for change in listed if not change.startswith(PREFIX))]
     more = len(listed) - _MOST_CHANGES
-    return changes if more <= 1 else f"{', '.join(listed[:_MOST_CHANGES])} and {more} more"
+    return ", ".join(listed) if more <= 1 else f"{', '.join(listed[:_MOST_CHANGES])} and {more} more"
+
+
+def _types_text(one: Individual, about: Mapping[str, Any]) -> str:
+    """Such as "all values f64", perhaps with a few that have another type; "" where types are more mixed than that."""
+    rows = zip(about.get("tunables", ()), about.get("values", ()), one.point, strict=False)
+    types = {name.removeprefix(PREFIX): values[at] for name, values, at in rows if name.startswith(PREFIX)}
+    if len(types) < 2:
+        return ""
+    usual, count = Counter(types.values()).most_common(1)[0]
+    others = [f"{name} {type_}" for name, type_ in types.items() if type_ != usual]
+    if len(others) > _MOST_OTHERS or len(others) >= count:
+        return ""
+    asked = about.get("asked", {})
+    some = any(str(name).startswith(PREFIX) for name in (*(asked.get("only") or ()), *asked.get("fixed", ())))
+    every = f"all {'tuned ' if some else ''}values {usual}"
+    return f"{every} but {' and '.join(others)}" if others else every
 
 
 def left_text(seconds: float) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import prod
-from typing import Protocol
+from typing import Any, Protocol
 
 from workbench.amounts import counted, error_text, seconds_text
 from workbench.tuning.loop_times import loops_text
@@ -167,7 +168,7 @@ def summarise_study(study: Study) -> StudySummary:
     cells = 1
     for extent in extents:
         cells *= extent
-    marks = tuple(_mark(one, cells) for one in individuals)
+    marks = tuple(_mark(one, cells, study.about) for one in individuals)
     line: list[tuple[int, float]] = []
     for mark in marks:
         if mark.score is not None and (not line or mark.score > line[-1][1]):
@@ -208,11 +209,11 @@ def _size(race: Race) -> tuple[int, int]:
     return len(race.samples), min(len(samples) for _, samples in race.samples)
 
 
-def _mark(one: Individual, cells: int) -> Mark:
+def _mark(one: Individual, cells: int, about: Mapping[str, Any]) -> Mark:
     samples = one.samples
     score = None if one.final_score is None else one.final_score / _GIGA
     low, high = (cells / max(samples) / _GIGA, cells / min(samples) / _GIGA) if samples else (0.0, 0.0)
     copied = bool(one.same_as)
-    changes = changes_text(one.changes)
+    changes = changes_text(one, about)
     found = one.outcome
     return Mark(one.number, score, low, high, found.status, copied, changes, found.tail[:200], one.share, found.error)

@@ -159,6 +159,7 @@ class Experiment:
         outlook = plan.candidates.space.outlook
         described = [plan.strategy, plan.seed, plan.starts, *([] if tree is None else [str(tree)])]
         described += [] if outlook is None else ["outlook"]  # by which other points are measured than without one
+        described += [] if plan.candidates.space.launches is None else ["launches"]
         self._base = self.ledger.search_base(described, len(self._individuals))
         known = {one.point: one.score for one in self._individuals[: self._base]}
         costs = {one.point: self._costs(one.point, one.outcome) for one in self._individuals}

@@ -17,6 +17,7 @@ from workbench.planning.loop_keys import loop_key
 from workbench.planning.plan import Plan
 from workbench.planning.tunables import MOST, TUNABLES, Section, Setting, Tunable, tunables_of
 from workbench.tuning.constraints import Refusal, accepted, refusals, settled
+from workbench.tuning.launch_features import Rows, device_share, footprint
 from workbench.tuning.loop_times import LoopTimes
 from workbench.tuning.machine_trees import machine_tree
 from workbench.tuning.outlook import machine_outlook
@@ -24,7 +25,7 @@ from workbench.tuning.precision_space import SECTION as PRECISION
 from workbench.tuning.precision_space import Retyped, TypeRow, tie_of, type_rows
 from workbench.tuning.search_space import Costs, Point, SearchSpace, TuningParameter
 from workbench.tuning.ties import ties_of
-from workbench.tuning.tile_space import STEPWISE, column_threads, stages_tunable, tile_tunables
+from workbench.tuning.tile_space import STEPWISE, column_threads, scheduled_plan, stages_tunable, tile_tunables
 
 SECTIONS: Mapping[str, Section] = {
     "cpu": "C",
@@ -124,6 +125,8 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     compilers: Collection[str] = (),
     bound: float = 0.0,
     widest: int = 512,
+    extents: tuple[int, ...] = (),
+    threads: int = 0,
 ) -> MachineSpace:
     """All tunables that count on a backend and have more than one sensible value.
 
@@ -134,7 +137,8 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     "build", "precision"); fixed: the same, left as they are. most_threads: values of `threads` above it are not tried
     (0: all). tree: what depends on what, as `machine_tree` reads it. longest: as in `tile_tunables`. compilers: kinds
     that work here beside the first that does. bound: for the error of results; above 0 the types of named values are in
-    the space too. widest: bits of vectors above which no width is tried. Raises TuningError for a name that means
+    the space too. widest: bits of vectors above which no width is tried. extents, threads: of the timed run, as
+    `footprint` takes them. Raises TuningError for a name that means
     nothing, PlanError if the choices cannot be met.
     """
     plan = plan_for(graph, choices, backend)
@@ -171,6 +175,13 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
     ties = (*tie_of(len(tunables), precise), *ties_of(plan.graph, tunables))
     parts = _parts(tunables, own_loops(plan))
     outlook = machine_outlook(plan, tunables, values)
+    known = Rows(plan, tuple(tunables), tuple(values))
+    schedule = next((one for one in row_of(backend).tilings if any(row.section == "T" for row in tunables)), None)
+    tiled = None if schedule is None else scheduled_plan(plan.graph, base, backend, schedule)
+    if row_of(backend).runs_on == "blocks":
+        launches = device_share(known, tiled, outlook)
+    else:
+        launches = footprint(known, tiled, outlook, extents, threads)
     found = MachineSpace(
         graph if bound else plan.graph,
         backend,
@@ -183,6 +194,7 @@ def machine_space(  # noqa: PLR0913  # keywords only; each has a default
             ties=ties,
             parts=parts,
             outlook=outlook,
+            launches=launches,
         ),
         (*start, *(row.types.index(row.here) for row in precise)),
         plan.graph.fingerprint(),

@@ -49,6 +49,10 @@ class MachineOutlook:
         numbers = (found.bytes_moved, found.work, found.loops, found.longest, found.barriers)
         return tuple(log2(1.0 + number) for number in numbers)
 
+    def features_at(self, point: Point) -> Features:
+        """All that is counted of a point's step."""
+        return self._at(point)[1]
+
     def longest(self, point: Point) -> int:
         """Operations of the longest loop; loops are put together here however long they are then."""
         return self._at(point)[1].longest

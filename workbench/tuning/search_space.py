@@ -50,6 +50,10 @@ class Outlook(Protocol):
         """Points of one key cost the same."""
 
 
+LaunchNumbers = Callable[[Point], tuple[float, ...]]
+"""What a point's launches take of caches or devices, such as the logarithm to base 2 of bytes over those of a cache."""
+
+
 def everywhere(point: Point) -> bool:
     """The constraint of a space without one."""
     return True
@@ -62,7 +66,8 @@ class SearchSpace:
     tree: what is believed to be independent of what, of all parameters; searches that count on it test it. ties:
     parameters with as many values each that are changed together before they are changed one by one, largest first.
     parts: parameters that matter to one part of the cost alone, which is measured beside the whole; no two overlap.
-    outlook: what can be said of a point without measuring it, None if nothing.
+    outlook: what can be said of a point without measuring it, None if nothing. launches: numbers by which models see
+    beside the values of parameters how they act together, None for none.
     """
 
     parameters: tuple[TuningParameter, ...]
@@ -71,6 +76,7 @@ class SearchSpace:
     ties: tuple[tuple[int, ...], ...] = ()
     parts: tuple[tuple[int, ...], ...] = ()
     outlook: Outlook | None = None
+    launches: LaunchNumbers | None = None
 
     @property
     def combinations(self) -> int:

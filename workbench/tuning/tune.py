@@ -89,6 +89,7 @@ def tune(graph: Graph, choices: Choices, values: Mapping[str, object], shape: ob
     space = machine_space(
         graph, settled, backend, only=request.only, fixed=request.fixed, most_threads=threads, tree=request.tree,
         longest=longest, compilers=other_compilers(), bound=bound, widest=widest_vectors(),
+        extents=initial.extents, threads=request.threads,
     )  # fmt: skip
     start = tuple(_point_of(space, one, number) for number, one in enumerate(request.start))
     make_strategy(request.strategy, space.space, start, request.seed)  # an unknown name is refused before anything runs

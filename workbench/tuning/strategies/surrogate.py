@@ -31,6 +31,7 @@ _MOST_MOVES, _FEWEST_MOVES, _WEIGHED = 24, 8, 20_000  # changes of the best poin
 _CHANGED = 3  # best points, of which all changes of one parameter are candidates
 _MOST = 200  # scores that a model is made of, the best and the last: a proposal takes their square
 _TRIES = 40
+_LAUNCHES = 0.5  # of a factor of two in what launches take
 _RIDGE = 1.0  # of the trend's slopes, so that few scores make none of them steep
 Matrix = NDArray[np.floating[Any]]
 Move = int | tuple[int, ...]
@@ -212,7 +213,8 @@ class Surrogate:
     def _features(self, points: list[Point]) -> Matrix:
         """A place in a space of numbers: ordered values on a line, others all at one distance of each other.
 
-        Instead of the parameters that the space's outlook is about there is what it says of the point.
+        Instead of the parameters that the space's outlook is about there is what it says of the point; what its
+        launches take is there beside their parameters.
         """
         outlook = self.space.outlook
         table = np.array([[point[axis] for axis in self._own] for point in points], dtype=np.int64)
@@ -228,6 +230,8 @@ class Surrogate:
                 columns.append(column * _APART)
             else:
                 columns.append((column == np.arange(count)) * (_APART / math.sqrt(2.0)))
+        if self.space.launches is not None:
+            columns.append(np.array([self.space.launches(point) for point in points]) * _LAUNCHES)
         if outlook is not None:
             said = [self._said.get(point) or outlook.of(point) for point in points]
             columns.append(np.array(said) * _APART)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("short_races")
 def test_seconds_of_loops_are_kept_and_told(tmp_path):
     """By names of loops; those of a step make up its time."""
     text = 'u = field("u", boundary="periodic")\nmean = 0.5 * (u[-1] + u[+1])\nu.next = 0.5 * (mean[-1] + mean[+1])'
-    machine = wb.trace(text, name="two").annotate("mean", "manifest")
+    machine = wb.trace(text, name="two").annotate("mean", "manifest").with_choices(schedule="stepwise")
     options = {"only": ["storage"], "budget": 4, "strategy": "exhaustive", "threads": 1}
     study = machine.tune(u=np.sin(np.arange(50_000.0)), path=tmp_path / "s.sqlite", backend="openmp", **options)
     individuals = study.wait(300).individuals

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+import workbench as wb
 from tests.backends.cell_plans import cell_plan
 from tests.backends.device_cells import HEAT, HELLO
 from tests.backends.fake_cupy import FakeCupy
@@ -65,6 +66,22 @@ def test_numbers_of_a_loop_count_if_the_plan_has_it(device):
 
     assert with_loop(key, block=32) != device.phenotype(plan) == with_loop("0" * 16, block=32)
     assert with_loop(key, grid=0) == device.phenotype(plan)
+
+
+def test_rows_of_a_task_count_for_loops_that_are_shared_out():
+    text = 'u = field("u", boundary="periodic")\nmean = u[-1, 0] + u[0, 1]\nu.next = mean[-1, 0] + mean[0, 1]'
+    plan = wb.trace(text, dim=2).annotate("mean", "manifest").with_choices(loops="apart", tile=8).plan("openmp")
+    (key, other) = loop_names(plan)
+
+    def of(**tiles):
+        choices = plan.choices.plan
+        for loop, tile in tiles.items():
+            choices = choices.with_loop(loop[1:], LoopChoices(tile=tile))
+        return OPENMP.phenotype(replace(plan, choices=Choices(plan=choices)))
+
+    keys = {of(), of(**{f"k{key}": 4}), of(**{f"k{other}": 4}), of(**{f"k{key}": 4, f"k{other}": 4})}
+    assert len(keys) == 4
+    assert of() == of(**{f"k{key}": 8}) == of(k0123456789abcdef=4)
 
 
 def test_sizes_of_tiles_count_where_there_are_tiles():

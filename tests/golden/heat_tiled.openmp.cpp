@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_4816097c0c081fdb {
+namespace plan_9add5d21cc53ade4 {
 
 // Outside of u
 struct outside_u {
@@ -70,7 +70,7 @@ static void run_step(Run<2>& run, int rank) {
     meet(team, [&] { lap(run, 0); });
     {
         static constexpr Margins<2> grown = {{{0, 0}, {0, 0}}};
-        const Blocks<2> blocks = cut(shape, grown, team.size, run.march.tile);
+        const Blocks<2> blocks = cut(shape, grown, team.size, run.tile(0));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<2>& box) {
                 sweep_step_0_add(shape, globals, box,
@@ -139,12 +139,12 @@ static void tile_run_step(Run<2>& run, int rank) {
         });
     }
 }
-}  // namespace plan_4816097c0c081fdb
+}  // namespace plan_9add5d21cc53ade4
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_4816097c0c081fdb(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_9add5d21cc53ade4(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_4816097c0c081fdb;
+    using namespace stencil::plan_9add5d21cc53ade4;
     const auto buffer_bytes = [](const Shape<2>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

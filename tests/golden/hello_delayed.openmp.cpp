@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_8fd62ffdf8c08224 {
+namespace plan_458c0bfb60165acb {
 
 static STENCIL_PROCEDURE void sweep_step_0_z(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -34,7 +34,7 @@ static void run_step(Run<1>& run, int rank) {
     (void)shape, (void)globals, (void)rank;
     {
         static constexpr Margins<1> grown = {{{0, 0}}};
-        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(0));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_0_z(shape, globals, box,
@@ -49,12 +49,12 @@ static void run_step(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_8fd62ffdf8c08224
+}  // namespace plan_458c0bfb60165acb
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_8fd62ffdf8c08224(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_458c0bfb60165acb(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_8fd62ffdf8c08224;
+    using namespace stencil::plan_458c0bfb60165acb;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

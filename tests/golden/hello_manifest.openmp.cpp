@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_ae8cab583bb6c613 {
+namespace plan_cf4df0069bb02d79 {
 
 static STENCIL_PROCEDURE void sweep_step_0_y(
     const Shape<1>& shape, const unsigned char* globals, const Box<1>& part,
@@ -53,7 +53,7 @@ static void run_step(Run<1>& run, int rank) {
     (void)shape, (void)globals, (void)rank;
     {
         static constexpr Margins<1> grown = {{{0, 0}}};
-        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(0));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_0_y(shape, globals, box,
@@ -65,7 +65,7 @@ static void run_step(Run<1>& run, int rank) {
     meet(team, [&] { lap(run, 0); });
     {
         static constexpr Margins<1> grown = {{{0, 0}}};
-        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(1));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_1_z(shape, globals, box,
@@ -80,12 +80,12 @@ static void run_step(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_ae8cab583bb6c613
+}  // namespace plan_cf4df0069bb02d79
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_ae8cab583bb6c613(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_cf4df0069bb02d79(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_ae8cab583bb6c613;
+    using namespace stencil::plan_cf4df0069bb02d79;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_94ad6412e40aa2fd {
+namespace plan_3740a8ad55c8b515 {
 
 // Outside of u
 struct outside_u {
@@ -110,7 +110,7 @@ static void run_step(Run<3>& run, int rank) {
     meet(team, [&] { lap(run, 0); });
     {
         static constexpr Margins<3> grown = {{{0, 0}, {0, 0}, {0, 0}}};
-        const Blocks<3> blocks = cut(shape, grown, team.size, run.march.tile);
+        const Blocks<3> blocks = cut(shape, grown, team.size, run.tile(0));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<3>& box) {
                 sweep_step_0_add(shape, globals, box,
@@ -144,7 +144,7 @@ static void run_step_observed(Run<3>& run, int rank) {
     meet(team, [&] { lap(run, 2); });
     {
         static constexpr Margins<3> grown = {{{0, 0}, {0, 0}, {0, 0}}};
-        const Blocks<3> blocks = cut(shape, grown, team.size, run.march.tile);
+        const Blocks<3> blocks = cut(shape, grown, team.size, run.tile(1));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<3>& box) {
                 sweep_step_observed_0_add_reduce(shape, globals, box,
@@ -167,12 +167,12 @@ static void run_step_observed(Run<3>& run, int rank) {
     });
 }
 
-}  // namespace plan_94ad6412e40aa2fd
+}  // namespace plan_3740a8ad55c8b515
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_94ad6412e40aa2fd(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_3740a8ad55c8b515(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_94ad6412e40aa2fd;
+    using namespace stencil::plan_3740a8ad55c8b515;
     const auto buffer_bytes = [](const Shape<3>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

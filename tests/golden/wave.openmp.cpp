@@ -2,7 +2,7 @@
 #include "stencil_openmp.h"
 
 namespace stencil {
-namespace plan_943a9288a6879834 {
+namespace plan_c3a5827d1a4e24b6 {
 
 // The same in all cells, before a march
 static STENCIL_PROCEDURE void uniforms_step(const Shape<1>& shape, unsigned char* globals) {
@@ -145,7 +145,7 @@ static void run_step(Run<1>& run, int rank) {
     meet(team, [&] { lap(run, 0); });
     {
         static constexpr Margins<1> grown = {{{1, 1}}};
-        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(0));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_0_u1(shape, globals, box,
@@ -158,7 +158,7 @@ static void run_step(Run<1>& run, int rank) {
     meet(team, [&] { lap(run, 3); });
     {
         static constexpr Margins<1> grown = {{{0, 0}}};
-        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(1));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_1_v1(shape, globals, box,
@@ -204,7 +204,7 @@ static void run_step_observed(Run<1>& run, int rank) {
     meet(team, [&] { lap(run, 5); });
     {
         static constexpr Margins<1> grown = {{{1, 1}}};
-        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(0));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_0_u1(shape, globals, box,
@@ -217,7 +217,7 @@ static void run_step_observed(Run<1>& run, int rank) {
     meet(team, [&] { lap(run, 8); });
     {
         static constexpr Margins<1> grown = {{{0, 0}}};
-        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(1));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_1_v1(shape, globals, box,
@@ -230,7 +230,7 @@ static void run_step_observed(Run<1>& run, int rank) {
     meet(team, [&] { lap(run, 9); });
     {
         static constexpr Margins<1> grown = {{{0, 0}}};
-        const Blocks<1> blocks = cut(shape, grown, team.size, run.march.tile);
+        const Blocks<1> blocks = cut(shape, grown, team.size, run.tile(2));
         share(team, rank, 0, blocks.count(), [&](int64_t task) {
             for_boxes(shape, grown, blocks[task], [&](const Box<1>& box) {
                 sweep_step_observed_2_reduce(shape, globals, box,
@@ -253,12 +253,12 @@ static void run_step_observed(Run<1>& run, int rank) {
     });
 }
 
-}  // namespace plan_943a9288a6879834
+}  // namespace plan_c3a5827d1a4e24b6
 }  // namespace stencil
 
-extern "C" __attribute__((visibility("default"))) int32_t march_plan_943a9288a6879834(stencil::March* march) {
+extern "C" __attribute__((visibility("default"))) int32_t march_plan_c3a5827d1a4e24b6(stencil::March* march) {
     using namespace stencil;
-    using namespace stencil::plan_943a9288a6879834;
+    using namespace stencil::plan_c3a5827d1a4e24b6;
     const auto buffer_bytes = [](const Shape<1>& shape, int threads, int64_t tile) {
         (void)shape, (void)threads, (void)tile;
         int64_t bytes = 0;

@@ -174,7 +174,7 @@ def test_a_genome_fits_every_size_but_no_other_program():
         (lambda g: g + "/B=vector_width:" + "9" * 5000, "vector_width is '999"),
         (lambda g: g + "/T=depth:65536", "the genome says: depth is 65536"),
         (lambda g: g + "/L=ab.block:0", "block of loop ab is 0"),
-        (lambda g: g + "/L=ab.tile:1", "sets 'ab.tile'"),
+        (lambda g: g + "/L=ab.warp:1", "sets 'ab.warp'"),
         (lambda g: g + "/L=", "no damage"),
     ],
 )
@@ -247,7 +247,7 @@ def test_json_of_format_1_is_read():
             "schedule is 'torre'\nUse one of auto, stepwise, diamond",
         ),
         ('{"format": 2, "plan": {"loops": {"ab": {"block": 0}}}}', "block of loop ab is 0"),
-        ('{"format": 2, "plan": {"loops": {"ab": {"tile": 1}}}}', "'tile' is no choice of ab"),
+        ('{"format": 2, "plan": {"loops": {"ab": {"warp": 1}}}}', "'warp' is no choice of ab"),
         ('{"format": 1, "plan": {"block_size": 2048}}', "block is 2048"),
         ('{"format": 1, "plan": {"speed": 3}}', "'speed' is no choice of plan"),
         ('{"format": 1, "plan": {"tile": "3"}}', "tile is '3'"),

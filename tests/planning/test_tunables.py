@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import workbench
+import workbench as wb
 from tests.planning.programs import hello
 from tests.planning.random_graphs import random_choices, random_graph
 from workbench.errors import PlanError
@@ -53,6 +54,19 @@ def test_the_table_of_a_small_program():
     assert {"threads", "tile", "loops", "flags"} <= on_threads
     assert not {"grid", "block", "block of step_0_add"} & on_threads
     assert {"grid", "block"} <= {each.name for each in tunables_of(plan, "blocks")}
+
+
+def test_rows_of_a_task_are_chosen_for_loops_that_are_shared_out():
+    """Not for those that run plane by plane with others, nor for a loop that is the only one."""
+
+    def own(**choices):
+        text = 'u = field("u", boundary="periodic")\nmean = u[-1, 0] + u[0, 1]\nu.next = mean[-1, 0] + mean[0, 1]'
+        machine = wb.trace(text, dim=2, name="two").annotate("mean", "manifest").with_choices(**choices)
+        return [row.name for row in tunables_of(machine.plan("openmp"), "threads") if row.section == "L"]
+
+    assert own(loops="apart") == ["tile of step_0_mean", "tile of step_1_add"]
+    assert own(loops="together") == []
+    assert not [row for row in tunables_of(plan_graph(hello()), "threads") if row.section == "L"]
 
 
 def test_each_reads_what_it_wrote_and_leaves_the_others_alone():

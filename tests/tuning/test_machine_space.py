@@ -48,6 +48,25 @@ def test_derived_tree_puts_launch_numbers_of_a_loop_together(blur):
     assert sorted(space.tree.flatten()) == sorted(parameter.name for parameter in space.parameters)
 
 
+def test_rows_of_a_task_are_a_part_with_the_seconds_of_its_loop(tmp_path, short_races):
+    """A thread notes what it did for each loop; a search changes the tiles of all loops in the same runs."""
+    text = 'u = field("u", boundary="periodic")\nmean = u[-1, 0] - u[0, 1]\nu.next = 0.5 * (mean[-1, 0] + mean[0, 1])'
+    machine = wb.trace(text, dim=2, name="two").annotate("mean", "manifest")
+    machine = machine.with_choices(loops="apart", schedule="stepwise")
+    found = space_of(machine, "openmp", only=["loops"], tree="derived")
+    names = [parameter.name for parameter in found.space.parameters]
+    assert [[names[axis] for axis in part] for part in found.space.parts] == [[name] for name in names]
+    assert len(names) == 2
+    assert children(found.space.tree) == {(name,) for name in names}
+    start = {"u": np.sin(np.arange(64 * 80.0)).reshape(64, 80)}
+    asked = {"only": ["loops"], "strategy": "sweep", "budget": 14, "threads": 2}
+    study = machine.tune(**start, backend="openmp", path=tmp_path / "s.sqlite", **asked).wait(300)
+    costs = [found.costs(one.point, one.outcome.loops) for one in study.individuals]
+    assert all(min(pair) > 0 for pair in costs)
+    first, *_ = [one.changes for one in study.individuals[1:]]
+    assert first.count("tile of") == 2
+
+
 def test_launch_numbers_of_a_loop_are_a_part_with_its_seconds(blur):
     """Where another plan has no such loop, its numbers cost nothing that is known."""
     found = space_of(blur.annotate("mean", "manifest"), "cuda-sim")

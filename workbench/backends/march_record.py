@@ -22,7 +22,7 @@ class MarchRecord(ctypes.Structure):
         *((name, ctypes.c_double) for name in ("seconds", "pace")),
         *((name, ctypes.c_void_p) for name in ("shape", "slots", "tags", "globals", "ahead", "scratch")),
         *((name, ctypes.c_int64) for name in ("done", "ended", "current", "observed")),
-        *((name, ctypes.c_void_p) for name in ("observed_steps", "observed_values", "laps", "timed")),
+        *((name, ctypes.c_void_p) for name in ("observed_steps", "observed_values", "laps", "timed", "tiles")),
     )
 
 

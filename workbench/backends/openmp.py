@@ -45,6 +45,7 @@ from workbench.planning.axes import along
 from workbench.planning.cost import SMALL_STEP, operations_of, runs_in_tiles
 from workbench.planning.layout import PAGE, Layout, lay_out_on_host, lay_out_packed, place_in_page
 from workbench.planning.lending import leaves_inputs_alone, lent_slots
+from workbench.planning.loop_keys import tiles_of_loops
 from workbench.planning.partials import host_buffers, largest_partials, partial_words
 from workbench.planning.plan import Axes, GlobalSlot, Plan
 
@@ -76,7 +77,8 @@ class OpenmpBackend(HostBackend[Source, "OpenmpProgram"]):
         del text
         cpu, tiling = plan.choices.plan.cpu, plan.choices.plan.tiling
         tiles = "" if plan.main.tiling is None else f" {tiling.depth} {tiling.widths}"
-        return f"{cpu.threads} {cpu.tile}{tiles}"
+        own = tiles_of_loops(plan)
+        return f"{cpu.threads} {cpu.tile}{tiles}{f' {own}' if own else ''}"
 
     def _program(self, plan: Plan, text: Source, built: Built, compiler: Compiler) -> OpenmpProgram:
         del compiler
@@ -193,6 +195,7 @@ class OpenmpInstance:
             tile_sizes_here(kernel, self.extents, plan.choices.plan.tiling, self.threads) for kernel in plan.kernels
         )
         self._paces = [0.0] * len(plan.kernels)  # seconds a step in tiles, 0 as long as none was seen
+        self._tiles: Array = np.array(tiles_of_loops(plan), np.int64)
         self._shape: Array = self._shape_words()
         slots_of_scalars = (plan.global_slot(s.name) for s in plan.graph.scalars)
         words = [word for s in slots_of_scalars for word in range(s.index, s.index + s.type.words)]
@@ -340,6 +343,7 @@ class OpenmpInstance:
             observed_values=observed.ctypes.data,
             laps=self._stopwatch.laps.ctypes.data,
             timed=self._stopwatch.timed[march_kernel].ctypes.data,
+            tiles=self._tiles.ctypes.data if self._tiles.size else None,
         )
         return PreparedMarch(march, observed_steps, observed, (rows, values, ahead, request.stop))
 

@@ -33,7 +33,8 @@ class SweepCall:
     `rank` axes; lanes: as in Folding, 0 where nothing is folded; together: rows at a time. scans: the axis of `over`
     that is scanned, or -1; type of what is scanned; totals: the buffer for what chunks combine to or senders have sent,
     -1 for none. senders: the shape of those that send to the cells of a Scatter, "" in other loops. digits: values that
-    a Rank counts, or 0.
+    a Rank counts, or 0. loop: its number among those of the plan (`loop_keys.loop_names`), by which it finds how many
+    rows a task has.
     """
 
     sweep: str
@@ -49,6 +50,7 @@ class SweepCall:
     totals: int = -1
     senders: str = ""
     digits: int = 0
+    loop: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,10 +128,14 @@ class FoldChoices:
 
 @dataclass(frozen=True, slots=True)
 class LoopChoices:
-    """Launch numbers of one loop on a device, as in DeviceChoices; None: those of all loops."""
+    """Launch numbers of one loop: grid and block as in DeviceChoices, tile as in CpuChoices; None: those of all loops.
+
+    Loops that run together, plane by plane, have the tile of all.
+    """
 
     grid: int | None = None
     block: int | None = None
+    tile: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +187,11 @@ class PlanChoices:
         return DeviceChoices(
             general.grid if own.grid is None else own.grid, general.block if own.block is None else own.block
         )
+
+    def tile_of(self, loop: str) -> int:
+        """Rows a task of the loop with this key, on CPU threads; 0 for automatic."""
+        own = self.loop(loop).tile
+        return self.cpu.tile if own is None else own
 
     @property
     def largest_block(self) -> int:

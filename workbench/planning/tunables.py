@@ -20,7 +20,7 @@ from typing import Any, Literal, get_args
 from workbench.errors import PlanError
 from workbench.graph import Graph
 from workbench.planning.choices import Choices, CompilerKind, LoopChoices, Loops, PlanChoices, Preset, Schedule
-from workbench.planning.loop_keys import loop_names
+from workbench.planning.loop_keys import loop_names, shared_out
 from workbench.planning.plan import Plan
 from workbench.planning.sites import barrier_sites, storage_sites
 
@@ -236,8 +236,12 @@ UNROLLED: Mapping[str, tuple[int, ...]] = {
 }
 """What is worth trying in plans that fold along axes; in others these numbers change nothing."""
 
-_LOOP_NUMBERS = {"grid": Numbers(0, MOST, absent=True), "block": Numbers(1, MOST_THREADS, absent=True)}
-_LOOP_SENSIBLE = {"grid": (None, *_GRIDS), "block": (None, *_BLOCKS)}
+_LOOP_NUMBERS = {
+    "grid": Numbers(0, MOST, absent=True),
+    "block": Numbers(1, MOST_THREADS, absent=True),
+    "tile": Numbers(0, MOST, absent=True),
+}
+_LOOP_SENSIBLE = {"grid": (None, *_GRIDS), "block": (None, *_BLOCKS), "tile": (None, *_POWERS, 256)}
 
 
 def tunable(name: str) -> Tunable:
@@ -255,7 +259,9 @@ def tunables_of(plan: Plan, runs_on: Literal["threads", "blocks", "nothing", ""]
     """
     folds = folds_along_axes(plan)
     general = (replace(r, sensible=UNROLLED[r.name]) if folds and r.section == "F" else r for r in TUNABLES)
-    found = (*general, *value_tunables(plan.graph), *loop_tunables(loop_names(plan)))
+    shared = shared_out(plan)
+    own = [row for row in loop_tunables(loop_names(plan)) if row.needs == "blocks" or row.key in shared]
+    found = (*general, *value_tunables(plan.graph), *own)
     return tuple(each for each in found if each.needs == "any" or not runs_on or each.needs == runs_on)
 
 
@@ -283,9 +289,9 @@ def value_tunables(graph: Graph) -> tuple[Tunable, ...]:
 
 
 def loop_tunables(loops: Mapping[str, str]) -> tuple[Tunable, ...]:
-    """Grid and block of single loops, given as key -> name; None as for all of them."""
+    """Grid, block and tile of single loops, given as key -> name; None as for all of them."""
     names = _unique(list(loops.values()), list(loops))
-    rows = [(key, name, member) for key, name in zip(loops, names, strict=True) for member in ("grid", "block")]
+    rows = [(key, name, member) for key, name in zip(loops, names, strict=True) for member in _LOOP_NUMBERS]
     return tuple(_loop_row(f"{member} of {name}", key, member) for key, name, member in rows)
 
 
@@ -384,7 +390,8 @@ def _loop_row(name: str, key: str, member: str) -> Tunable:
 
     legal, sensible = _LOOP_NUMBERS[member], _LOOP_SENSIBLE[member]
     weights = (1 - _LOOPS, *[_LOOPS / (len(sensible) - 1)] * (len(sensible) - 1))
-    return Tunable(name, "L", "blocks", None, sensible, legal, read, write, member=member, key=key, weights=weights)
+    needs: Needs = "threads" if member == "tile" else "blocks"
+    return Tunable(name, "L", needs, None, sensible, legal, read, write, member=member, key=key, weights=weights)
 
 
 def _unique(names: list[str], keys: list[str]) -> list[str]:

@@ -14,6 +14,7 @@ from workbench.codegen.source import Source
 from workbench.codegen.uniforms import block_words
 from workbench.graph import Static
 from workbench.planning.axes import listed
+from workbench.planning.loop_keys import tiles_of_loops
 from workbench.planning.partials import cells_a_thread, host_buffers, partial_words
 from workbench.planning.plan import Axes, Plan
 
@@ -69,6 +70,7 @@ class ExportContext:
     operations: float
     small: int
     tile: int
+    tiles: tuple[int, ...]
     tuning: str
     meaning: str
 
@@ -134,6 +136,7 @@ def _context(plan: Plan, source: Source, name: str, building: Building) -> Expor
         building.operations,
         building.small,
         plan.choices.plan.cpu.tile,
+        tiles_of_loops(plan),
         building.tuning,
         building.meaning,
     )

@@ -39,6 +39,7 @@ from workbench.codegen.turns import Stage, stages_of
 from workbench.codegen.writer import KernelWriter
 from workbench.graph import Scatter
 from workbench.graph.types import DD
+from workbench.planning.loop_keys import loop_key, loop_names
 from workbench.planning.plan import Chain, Fill, KernelPlan, Plan, Step, Subkernel
 from workbench.planning.reach import no_margins, union
 from workbench.planning.rolling_ghosts import rings_of
@@ -70,6 +71,7 @@ class _HostWriter(KernelWriter):
         # Tags differ between kernels: no kernel has more rules than nodes.
         before = plan.kernels[: [k.kernel.name for k in plan.kernels].index(kernel.kernel.name)]
         self.first_tag = sum(len(k.kernel.nodes) * 2 for k in before)
+        self.loops = {key: number for number, key in enumerate(loop_names(plan))}
         self.laps = {lap: number for number, lap in enumerate(number_laps(plan))}
         self.rules = Shared[Rules]()
         self.sweeps = Shared[Sweep]()
@@ -192,7 +194,8 @@ class _HostWriter(KernelWriter):
         over = self.shape_name(subkernel.axes)
         shapes = self.passed_shapes(subkernel.axes, sweep.shapes)
         name = self._shared_sweep(sweep, own)
-        return SweepCall(name, tuple(passed), subkernel.margins, shapes, over, sweep.rank)
+        loop = self.loops[loop_key(self.kernel, subkernel)]
+        return SweepCall(name, tuple(passed), subkernel.margins, shapes, over, sweep.rank, loop=loop)
 
     def _fold(self, subkernel: Subkernel) -> SweepCall:
         sweep, own = fold_sweep(self, subkernel)

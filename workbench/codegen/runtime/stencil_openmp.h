@@ -47,6 +47,7 @@ struct March {
     uint64_t* observed_values;
     double* laps;  // seconds of timed steps: a row of lap_stride numbers for each thread, whole launches in the first
     int64_t* timed;  // how many plain and observed steps were timed
+    const int64_t* tiles;  // rows a task of each loop, null where all have `tile`
 };
 
 template <int D> struct Run {
@@ -66,6 +67,7 @@ template <int D> struct Run {
     template <class T> T* partials(int reduction) const {
         return reinterpret_cast<T*>(march.scratch + reduction * march.scratch_stride);
     }
+    int64_t tile(int loop) const { return march.tiles ? march.tiles[loop] : march.tile; }
     char* buffer(int rank) const { return buffers + rank * buffer_stride; }
     unsigned char* globals_of(int64_t step) const { return march.ahead + step * march.block_bytes; }
 };
